@@ -1,0 +1,34 @@
+"""
+The contract between the two halves of neuron-emf, schema 1.
+
+The emitter writes lines, the aggregator reads them, and both import this
+package under this one name. It uses nothing but the standard library, so that
+it costs a Lambda function nothing and can be vendored anywhere.
+
+* `names`           schema version, namespaces, kinds, letters of a core's state
+* `catalogue`       every metric: unit, family, statistic to read it with
+* `minute`          the typed record of one instance-minute
+* `cores`           what a line says core by core
+* `checked`         one member of a line, or why it cannot be
+* `line`            one record as one log line, and back
+* `extraction`      would CloudWatch extract this line?
+* `emf`             how to build one that it does
+* `instance_types`  devices, cores, memory and list price by instance type
+"""
+
+from neuron_wire.errors import WireFormatError
+from neuron_wire.line import OtherRecord, encode, parse
+from neuron_wire.minute import MinuteRecord
+from neuron_wire.names import CLUSTER_NAMESPACE, NAMESPACE, STACK_NAMESPACE, VERSION
+
+__all__ = [
+    "CLUSTER_NAMESPACE",
+    "NAMESPACE",
+    "STACK_NAMESPACE",
+    "VERSION",
+    "MinuteRecord",
+    "OtherRecord",
+    "WireFormatError",
+    "encode",
+    "parse",
+]

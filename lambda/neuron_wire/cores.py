@@ -1,0 +1,89 @@
+"""
+What a line says core by core: letters, utilization and idle minutes, written and read.
+
+Letters and idle minutes are those of all cores, utilization that of the cores
+whose letter is not `?`; a reader that counts otherwise shifts every core behind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neuron_wire import checked, names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]:
+    """
+    The utilization members of a line: known cores in core order, two decimals.
+
+    One metric takes 100 values in a line; the rest follows in a member that
+    CloudWatch does not extract but the stack reads.
+    """
+    known = [round(value, 2) for value in per_core if value is not None]
+    if not known:
+        return {}
+    found: dict[str, object] = {"NeuronCoreUtilization": known[: names.MAX_METRIC_VALUES]}
+    if len(known) > names.MAX_METRIC_VALUES:
+        found["NeuronCoreUtilizationMore"] = known[names.MAX_METRIC_VALUES :]
+    return found
+
+
+def core_state(line: Mapping[str, object]) -> str:
+    """
+    The letters of a line, or an empty text when the number of cores is unknown.
+    """
+    state = line.get("CoreState")
+    if state is None:
+        return ""
+    if (
+        not isinstance(state, str)
+        or len(state) > names.MAX_CORES
+        or not names.CORE_STATES.issuperset(state)
+    ):
+        msg = f"CoreState is not a text of at most {names.MAX_CORES} letters of b, a, u and ?"
+        raise checked.bad(msg)
+    return state
+
+
+def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, ...]:
+    """
+    Percent per core, None where the letter of *state* says unknown.
+    """
+    given = checked.array(line, "NeuronCoreUtilization") + checked.array(
+        line, "NeuronCoreUtilizationMore"
+    )
+    known = len(state) - state.count(names.UNKNOWN)
+    if len(given) != known:
+        msg = f"the line has {len(given)} utilization values for {known} known cores"
+        raise checked.bad(msg)
+    values = iter(given)
+    return tuple(None if letter == names.UNKNOWN else _share(next(values)) for letter in state)
+
+
+def _share(value: object) -> float:
+    percent = checked.amount(value, "NeuronCoreUtilization")
+    if not 0 <= percent <= 100:
+        msg = f"NeuronCoreUtilization holds {percent}, expected 0 to 100"
+        raise checked.bad(msg)
+    return percent
+
+
+def idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
+    """
+    Idle minutes per core.
+    """
+    given = checked.array(line, "CoreIdleMinutes")
+    if not given:
+        # Not known to be idle is all that 0 says here: no core is called idle on it.
+        return (0,) * len(state)
+    if len(given) != len(state):
+        msg = f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
+        raise checked.bad(msg)
+    for value in given:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 31:
+            msg = "CoreIdleMinutes holds a value that is not a count"
+            raise checked.bad(msg)
+    return tuple(given)  # type: ignore[arg-type]  # each was checked above

@@ -1,0 +1,129 @@
+"""
+One record as one log line, and back.
+
+A consumer reads every schema ever released: members it does not know are
+ignored, a schema above its own is refused and counted by the caller.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from neuron_wire import names
+from neuron_wire.errors import (
+    BAD_MEMBER,
+    MISSING_MEMBER,
+    NOT_AN_OBJECT,
+    NOT_EXTRACTABLE,
+    NOT_JSON,
+    NOT_OURS,
+    SCHEMA_NEWER,
+    WireFormatError,
+)
+from neuron_wire.minute import MinuteRecord
+
+_MAX_SCHEMA: Final = 9999  # a greater one is no schema, and not fit for a message
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRecord:
+    """
+    A line of ours that is not a minute.
+
+    Attributes:
+        kind: `more`, `runtime`, `event`, `report`, or a kind of a later release.
+    """
+
+    kind: str
+
+
+def encode(document: Mapping[str, object]) -> str:
+    """
+    Write *document* as one compact line: `_aws`, then scalars, then the rest.
+
+    Logs Insights discovers about 200 fields of an event and flattens arrays,
+    so a scalar behind a long array could not be queried by name.
+
+    Raises:
+        WireFormatError: If a number is not finite.
+    """
+    ordered = sorted(document.items(), key=_place)
+    try:
+        return json.dumps(
+            {name: _plain(value) for name, value in ordered},
+            separators=(",", ":"),
+            allow_nan=False,
+            ensure_ascii=False,
+        )
+    except ValueError as error:
+        raise WireFormatError(
+            NOT_EXTRACTABLE, "the document holds a number that is not finite"
+        ) from error
+
+
+def parse(message: str) -> MinuteRecord | OtherRecord:
+    """
+    Read one log line.
+
+    Raises:
+        WireFormatError: If *message* is not JSON, is not a line of ours, has a
+            Schema above `names.VERSION`, or lacks a member a record needs.
+    """
+    try:
+        line: Any = json.loads(message, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise WireFormatError(NOT_JSON, "the line is not JSON") from error
+    if not isinstance(line, dict):
+        raise WireFormatError(NOT_AN_OBJECT, "the line is JSON but not an object")
+    schema, kind = line.get("Schema"), line.get("Kind")
+    if isinstance(schema, bool) or not isinstance(schema, int) or not isinstance(kind, str):
+        raise WireFormatError(NOT_OURS, "the line has no Schema and Kind")
+    if not 1 <= schema <= _MAX_SCHEMA:
+        raise WireFormatError(BAD_MEMBER, "Schema is not a number from 1")
+    if schema > names.VERSION:
+        raise WireFormatError(
+            SCHEMA_NEWER,
+            f"the line has schema {schema}, this reader knows up to {names.VERSION}",
+        )
+    if kind != names.MINUTE:
+        return OtherRecord(kind)
+    return MinuteRecord.from_members(line, _timestamp_ms(line))
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    msg = f"{name} is not JSON"
+    raise ValueError(msg)
+
+
+def _timestamp_ms(line: Mapping[str, Any]) -> int:
+    # A line without metrics is no EMF document and carries its time at the root.
+    metadata = line.get("_aws")
+    found = metadata.get("Timestamp") if isinstance(metadata, dict) else line.get("Timestamp")
+    if found is None:
+        raise WireFormatError(MISSING_MEMBER, "the line has no Timestamp")
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise WireFormatError(BAD_MEMBER, "Timestamp is not a whole number of milliseconds")
+    return found
+
+
+def _place(item: tuple[str, object]) -> int:
+    name, value = item
+    if name == "_aws":
+        return 0
+    return 2 if isinstance(value, (list, tuple, dict)) else 1
+
+
+def _plain(value: object) -> object:
+    """
+    2.0 as 2: a third of a line's numbers are whole, and bytes are the bill.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
+        return int(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return value

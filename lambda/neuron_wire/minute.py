@@ -1,0 +1,250 @@
+"""
+What one instance did in one wall-clock minute, as the stack needs to know it.
+
+One self-contained record: nothing here refers to another line. The table
+`_SCALARS` is the only place where a field meets its name in the line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire import checked, cores, names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Number = int | float
+
+_BOOT: Final = re.compile(r"[0-9A-Za-z._-]{1,64}")
+MAX_CLUSTER_CHARS: Final = 255
+MAX_INSTANCE_CHARS: Final = 128
+MAX_TEXT_CHARS: Final = 128
+_MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
+
+_SCALARS: Final[tuple[tuple[str, str, type], ...]] = (
+    ("Executions", "executions", int),
+    ("ExecutionErrors", "execution_errors", int),
+    ("LatencyP50Mean", "latency_p50_mean_s", float),
+    ("LatencyP99Max", "latency_p99_max_s", float),
+    ("DeviceLatencyP50Mean", "device_latency_p50_mean_s", float),
+    ("DeviceLatencyP99Max", "device_latency_p99_max_s", float),
+    ("LatencyGapP50", "latency_gap_s", float),
+    ("TeraFlops", "tera_flops", float),
+    ("DeviceMemoryUsed", "device_memory_used_bytes", int),
+    ("DeviceMemoryTotal", "device_memory_total_bytes", int),
+    ("RuntimeHostMemory", "runtime_host_memory_bytes", int),
+    ("HostMemoryUsed", "host_memory_used_bytes", int),
+    ("HostMemoryTotal", "host_memory_total_bytes", int),
+    ("HostCpuPercent", "host_cpu_percent", float),
+    ("EccCorrected", "ecc_corrected", int),
+    ("EccUncorrected", "ecc_uncorrected", int),
+    ("EccCorrectedRise", "ecc_corrected_rise", int),
+    ("EccUncorrectedRise", "ecc_uncorrected_rise", int),
+)
+
+_TEXTS: Final[tuple[tuple[str, str], ...]] = (
+    ("InstanceType", "instance_type"),
+    ("Region", "region"),
+    ("AvailabilityZone", "availability_zone"),
+    ("UltraServerId", "ultraserver_id"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MinuteRecord:
+    """
+    One minute of one instance.
+
+    Attributes:
+        cluster: Cluster name, the rollup key. Printable ASCII, never empty.
+
+        instance_id: Instance id, for example `i-0123456789abcdef0`. Never empty.
+
+        boot: Identity of one run of the emitter; greater means started later.
+
+        seq: Number of the record within its boot, from 1 without gaps.
+
+        minute_ms: Start of the minute, milliseconds since the Unix epoch.
+
+        covered_seconds: Seconds that utilization samples cover, 0 to 60.
+
+        reports: neuron-monitor reports read in this minute.
+
+        core_state: One letter per core, `b`, `a`, `u` or `?`, in core order;
+            empty when the number of cores is unknown.
+
+        utilization_percent: Per core, 0 to 100, None exactly where the state
+            is `?`.
+
+        idle_minutes: Per core, whole minutes in a row it has not been busy.
+
+        details: Execution and error counts by type, only those above 0.
+
+        health: The emitter on itself, cumulative since its boot.
+
+    Every other field is None when it was not read; units are in the names.
+    """
+
+    cluster: str
+    instance_id: str
+    boot: str
+    seq: int
+    minute_ms: int
+    covered_seconds: float
+    reports: int
+    core_state: str = ""
+    utilization_percent: tuple[float | None, ...] = ()
+    idle_minutes: tuple[int, ...] = ()
+    identity_guessed: bool = False
+    bye: bool = False
+    instance_type: str | None = None
+    region: str | None = None
+    availability_zone: str | None = None
+    ultraserver_id: str | None = None
+    executions: int | None = None
+    execution_errors: int | None = None
+    latency_p50_mean_s: float | None = None
+    latency_p99_max_s: float | None = None
+    device_latency_p50_mean_s: float | None = None
+    device_latency_p99_max_s: float | None = None
+    latency_gap_s: float | None = None
+    tera_flops: float | None = None
+    device_memory_used_bytes: int | None = None
+    device_memory_total_bytes: int | None = None
+    runtime_host_memory_bytes: int | None = None
+    host_memory_used_bytes: int | None = None
+    host_memory_total_bytes: int | None = None
+    host_cpu_percent: float | None = None
+    ecc_corrected: int | None = None
+    ecc_uncorrected: int | None = None
+    ecc_corrected_rise: int | None = None
+    ecc_uncorrected_rise: int | None = None
+    details: Mapping[str, int] = field(default_factory=dict)
+    health: Mapping[str, Number] = field(default_factory=dict)
+
+    @property
+    def neuron_cores(self) -> int | None:
+        """
+        Cores of the instance, or None when nobody could tell.
+        """
+        return len(self.core_state) or None
+
+    def members(self) -> dict[str, object]:
+        """
+        The record as the members of its line, scalars first, without `_aws`.
+
+        Absent values have no member, nor have those that no reader accepts
+        (negative, not finite, beyond 64 bits): better no number than a minute
+        that is refused as a whole. With no known core there is no utilization
+        member and no busy or idle count: they would be zeros that nobody
+        measured.
+        """
+        line: dict[str, object] = {
+            "Schema": names.VERSION,
+            "Kind": names.MINUTE,
+            "Boot": self.boot,
+            "Seq": self.seq,
+            "ClusterName": self.cluster,
+            "InstanceId": self.instance_id,
+        }
+        if self.identity_guessed:
+            line["IdentityGuessed"] = True
+        line.update(_texts(self))
+        if self.bye:
+            line["Bye"] = True
+        line["CoveredSeconds"] = self.covered_seconds
+        line["Reports"] = self.reports
+        line.update(self._core_counts())
+        line.update(_possible((member, getattr(self, name)) for member, name, _ in _SCALARS))
+        line.update(_possible(self.details.items()))
+        line.update(_possible(self.health.items()))
+        if self.core_state:
+            line["CoreState"] = self.core_state
+            line.update(cores.utilization_members(self.utilization_percent))
+            line["CoreIdleMinutes"] = list(self.idle_minutes)
+        return line
+
+    def _core_counts(self) -> dict[str, object]:
+        state = self.core_state
+        if not state:
+            return {}
+        unknown = state.count(names.UNKNOWN)
+        counts: dict[str, object] = {"NeuronCores": len(state)}
+        if unknown < len(state):
+            counts["BusyCores"] = state.count(names.BUSY)
+            counts["AttachedIdleCores"] = state.count(names.ATTACHED_IDLE)
+            counts["UnattachedCores"] = state.count(names.UNATTACHED)
+        counts["UnknownCores"] = unknown
+        return counts
+
+    @classmethod
+    def from_members(cls, line: Mapping[str, object], minute_ms: int) -> MinuteRecord:
+        """
+        Read a record back from the members of its line.
+
+        Members we do not know are ignored, so that a function deployed last
+        month still reads an emitter installed today. Details and health are
+        for people and for queries: they are not read back.
+
+        Raises:
+            WireFormatError: If a member that identifies the record is missing
+                or any member has a type or range that cannot be.
+        """
+        state = cores.core_state(line)
+        found: dict[str, object] = {}
+        for member, name, kind in _SCALARS:
+            value = line.get(member)
+            if value is not None:
+                found[name] = (
+                    checked.count(line, member) if kind is int else checked.number(line, member)
+                )
+        for member, name in _TEXTS:
+            if line.get(member) is not None:
+                found[name] = checked.text(line, member, MAX_TEXT_CHARS)
+        if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
+            msg = "the timestamp is not the start of a minute"
+            raise checked.bad(msg)
+        covered_s = checked.number(line, "CoveredSeconds")
+        if not 0 <= covered_s <= names.MINUTE_S:
+            msg = f"CoveredSeconds is {covered_s}, expected 0 to {names.MINUTE_S}"
+            raise checked.bad(msg)
+        boot = checked.text(line, "Boot", 64)
+        if not _BOOT.fullmatch(boot):
+            msg = "Boot holds characters outside [0-9A-Za-z._-]"
+            raise checked.bad(msg)
+        seq = checked.count(line, "Seq")
+        if seq < 1:
+            msg = f"Seq is {seq}, expected 1 or more"
+            raise checked.bad(msg)
+        return cls(
+            cluster=checked.text(line, "ClusterName", MAX_CLUSTER_CHARS),
+            instance_id=checked.text(line, "InstanceId", MAX_INSTANCE_CHARS),
+            boot=boot,
+            seq=seq,
+            minute_ms=minute_ms,
+            covered_seconds=covered_s,
+            reports=checked.count(line, "Reports"),
+            core_state=state,
+            utilization_percent=cores.utilization(line, state),
+            idle_minutes=cores.idle_minutes(line, state),
+            identity_guessed=checked.flag(line, "IdentityGuessed"),
+            bye=checked.flag(line, "Bye"),
+            **found,  # type: ignore[arg-type]  # the table pairs each name with its type
+        )
+
+
+def _texts(record: MinuteRecord) -> dict[str, object]:
+    found = ((member, getattr(record, name)) for member, name in _TEXTS)
+    return {member: text for member, text in found if text is not None}
+
+
+def _possible(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
+    # NaN compares false with everything.
+    return {
+        member: value
+        for member, value in numbers
+        if value is not None and 0 <= value <= checked.MAX_COUNT
+    }

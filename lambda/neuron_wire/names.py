@@ -1,0 +1,43 @@
+"""
+The words of the contract: schema version, namespaces, kinds, core states.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+VERSION: Final = 1
+"""Schema of the lines this package writes. A reader refuses a higher one."""
+
+NAMESPACE: Final = "Neuron"
+"""Metrics that CloudWatch extracts from the emitters' own lines."""
+
+CLUSTER_NAMESPACE: Final = "Neuron/Cluster"
+"""Metrics of the rollups: one line per cluster and minute."""
+
+STACK_NAMESPACE: Final = "Neuron/Stack"
+"""What the stack says about itself."""
+
+CLUSTER_DIMENSION: Final = "ClusterName"
+
+MINUTE: Final = "minute"
+MORE: Final = "more"
+KINDS: Final = frozenset({MINUTE, MORE, "runtime", "event", "report"})
+ROLLUP: Final = "rollup"
+
+BUSY: Final = "b"
+ATTACHED_IDLE: Final = "a"
+UNATTACHED: Final = "u"
+UNKNOWN: Final = "?"
+CORE_STATES: Final = frozenset({BUSY, ATTACHED_IDLE, UNATTACHED, UNKNOWN})
+
+MINUTE_MS: Final = 60_000
+MINUTE_S: Final = 60
+WHOLE_MINUTE_S: Final = 45
+"""Covered seconds from which a minute counts as whole."""
+
+MAX_CORES: Final = 1024
+"""Cores one instance may have; the largest instance today has 128."""
+
+MAX_METRIC_VALUES: Final = 100
+"""Values one metric may carry in one EMF line."""

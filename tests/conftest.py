@@ -1,0 +1,75 @@
+"""
+What every test folder shares: golden files, the repository's root, Hypothesis without a clock.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import hypothesis
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# For a law: a hundred examples and, when it fails, many more to find the smallest.
+LAW_TIMEOUT_S = 60
+
+# Two cores under load stretch any example: a deadline would assert a timing.
+# CI judges a change, so the same change gets the same examples; at a desk they differ every time.
+hypothesis.settings.register_profile(
+    "neuron-emf", deadline=None, print_blob=True, derandomize="CI" in os.environ
+)
+hypothesis.settings.load_profile("neuron-emf")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """
+    One flag rewrites every golden file, and the diff is read in review. One insists on a build.
+    """
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="Rewrite the golden files with what the code produces now.",
+    )
+    parser.addoption(
+        "--built",
+        action="store_true",
+        help="Fail, instead of skipping, when .aws-sam/build is missing or older than its source.",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # after Hypothesis has marked its own
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """
+    A law may take longer than an example: a timeout inside Hypothesis reads as a flaky test.
+    """
+    for item in items:
+        if item.get_closest_marker("hypothesis") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LAW_TIMEOUT_S))
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """
+    The repository's root folder.
+    """
+    return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """
+    Compare a text with a golden file, or rewrite the file under --update-golden.
+    """
+
+    def compare(path: Path, actual: str) -> None:
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(actual, encoding="utf-8")
+        assert path.exists(), f"{path} is missing: make it with pytest --update-golden"
+        assert path.read_text(encoding="utf-8") == actual
+
+    return compare

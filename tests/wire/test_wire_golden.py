@@ -1,0 +1,189 @@
+"""
+Lines of released emitters, kept in files: each is written as before and read for ever.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from emitter.replay import replay
+from emitter.settings import ReplaySettings
+from neuron_wire import MinuteRecord, OtherRecord, encode, parse
+from neuron_wire.emf import violations
+
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
+
+
+class Golden(NamedTuple):
+    """
+    How the lines of one file were made.
+    """
+
+    reports: str
+    interval: float
+    metrics: str = "cluster"
+
+
+MADE = {
+    "busy": Golden("busy", 15.0),
+    "bare": Golden("busy", 15.0, "none"),
+    "empty": Golden("empty", 30.0),
+    "unknown": Golden("unknown", 30.0),
+    "nothing": Golden("nothing", 5.0),
+    "wide": Golden("wide", 15.0),
+}
+LINES = [
+    pytest.param(line, id=f"{path.name.partition('.')[0]}-{number}")
+    for path in sorted(FOLDER.glob("*.lines.jsonl"))
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines())
+]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_replay_prints_the_lines_it_always_printed(name, golden):
+    """
+    A changed byte is a change of the contract, and is read in review.
+    """
+    made = MADE[name]
+    settings = ReplaySettings(
+        cluster="golden",
+        interval=made.interval,
+        start="2026-01-01T00:00:00Z",
+        metrics=made.metrics,
+    )
+    lines = replay([FOLDER / f"{made.reports}.reports.jsonl"], settings)
+    golden(FOLDER / f"{name}.lines.jsonl", "".join(f"{line}\n" for line in lines))
+
+
+def test_every_file_of_lines_is_made_above():
+    """
+    No file is forgotten here, and none that is named here is missing.
+    """
+    assert sorted(MADE) == sorted(path.name.partition(".")[0] for path in FOLDER.glob("*.lines.*"))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_is_read_and_is_written_the_same(line):
+    """
+    Every reader reads every line of this schema; compact JSON has one form.
+    """
+    parse(line)
+    assert line == encode(json.loads(line))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_with_metrics_is_extracted(line):
+    """
+    What has `_aws` is an EMF document without a fault; what has not defines no metric.
+    """
+    if "_aws" in json.loads(line):
+        assert [] == violations(line)
+    else:
+        assert {"metadata"} == {one.rule for one in violations(line)}
+
+
+def records(name):
+    """
+    What the stack reads in one file.
+    """
+    return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
+
+
+def test_two_minutes_of_a_busy_instance_say_what_was_done():
+    """
+    Eight reports of 15 s: utilization, tallies, gauges and rises, worked out by hand.
+    """
+    first, second = records("busy")
+    for record, seq in ((first, 1), (second, 2)):
+        assert ("golden", "i-0123456789abcdef0", seq) == (
+            record.cluster,
+            record.instance_id,
+            record.seq,
+        )
+        assert ("bbau", (80.0, 40.0, 0.5, 0.0)) == (record.core_state, record.utilization_percent)
+        assert (60.0, 4, 400) == (record.covered_seconds, record.reports, record.executions)
+        assert (0.004, 0.02) == (record.latency_p50_mean_s, record.latency_p99_max_s)
+        assert (0.003, 0.015) == (
+            record.device_latency_p50_mean_s,
+            record.device_latency_p99_max_s,
+        )
+        assert (0.001, 3.0, 25.0) == (
+            record.latency_gap_s,
+            record.tera_flops,
+            record.host_cpu_percent,
+        )
+        assert ((3 << 30) + (1 << 20), 8 << 30) == (
+            record.device_memory_used_bytes,
+            record.device_memory_total_bytes,
+        )
+        assert (6 << 30, 8 << 30) == (record.host_memory_used_bytes, record.host_memory_total_bytes)
+    assert (1_767_225_600_000, 1_767_225_660_000) == (first.minute_ms, second.minute_ms)
+    assert ((0, 0, 1, 1), (0, 0, 2, 2)) == (first.idle_minutes, second.idle_minutes)
+    assert (1, 0) == (first.execution_errors, second.execution_errors)
+    assert (5, 0) == (first.ecc_corrected, first.ecc_corrected_rise)
+    assert (7, 2) == (second.ecc_corrected, second.ecc_corrected_rise)
+    assert (False, True) == (first.bye, second.bye)
+
+
+def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
+    """
+    `--metrics none` is the same record under another boot: the setting is an input.
+    """
+    for with_metrics, without in zip(records("busy"), records("bare"), strict=True):
+        assert with_metrics.boot != without.boot
+        assert [*with_metrics.members().items()][3:] == [*without.members().items()][3:]
+
+
+def test_an_instance_without_a_runtime_is_unattached():
+    """
+    Known, not busy, held by nobody, for as long as the reports cover.
+    """
+    first, second = records("empty")
+    assert ("uu", (0.0, 0.0), 60.0) == (
+        first.core_state,
+        first.utilization_percent,
+        first.covered_seconds,
+    )
+    assert ((1, 1), (2, 2)) == (first.idle_minutes, second.idle_minutes)
+
+
+def test_cores_without_telemetry_are_unknown():
+    """
+    They exist and say nothing: no utilization, no coverage, no idle minute.
+    """
+    (record,) = records("unknown")
+    assert ("??", (None, None), (0, 0), 0.0) == (
+        record.core_state,
+        record.utilization_percent,
+        record.idle_minutes,
+        record.covered_seconds,
+    )
+
+
+def test_a_report_that_says_nothing_is_a_record_all_the_same():
+    """
+    The emitter was there: that alone is worth a line.
+    """
+    (record,) = records("nothing")
+    assert (None, True, True, 1) == (
+        record.neuron_cores,
+        record.identity_guessed,
+        record.bye,
+        record.reports,
+    )
+
+
+def test_more_than_100_cores_are_one_record_and_one_more_line():
+    """
+    The stack reads the minute line alone; CloudWatch extracts both.
+    """
+    record, more = records("wide")
+    assert isinstance(record, MinuteRecord)
+    assert OtherRecord("more") == more
+    expected = tuple(core % 100 + 0.25 for core in range(127))
+    assert (*expected, None) == record.utilization_percent
+    assert "us-0123456789abcdef0" == record.ultraserver_id

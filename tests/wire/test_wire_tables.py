@@ -1,0 +1,80 @@
+"""
+The tables of the contract agree with themselves and with the text they came from.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import neuron_wire
+from neuron_wire.catalogue import MINUTE, ROLLUP
+from neuron_wire.emf import UNITS
+from neuron_wire.instance_types import INSTANCE_TYPES
+
+
+@pytest.mark.parametrize("table", [MINUTE, ROLLUP], ids=["minute", "rollup"])
+def test_a_catalogue_is_complete(table):
+    """
+    Every metric has a unit CloudWatch knows, a family, its statistic and one sentence.
+    """
+    for name, metric in table.items():
+        assert name == metric.name
+        assert metric.unit in UNITS
+        expected = {"gauge": "Average", "tally": "Sum"}[metric.family]
+        assert expected == metric.statistic
+        assert metric.meaning.endswith(".")
+
+
+def test_the_minute_line_has_the_eight_metrics_of_a_cluster():
+    """
+    Cardinality is the bill: not one more by default.
+    """
+    expected = [
+        "NeuronCores",
+        "BusyCores",
+        "AttachedIdleCores",
+        "UnattachedCores",
+        "UnknownCores",
+        "ExecutionErrors",
+        "EccUncorrectedRise",
+        "NeuronCoreUtilization",
+    ]
+    assert expected == list(MINUTE)
+
+
+@pytest.mark.parametrize(
+    ("name", "cores", "gib"),
+    [
+        ("inf1.xlarge", 4, 8),
+        ("inf1.24xlarge", 64, 128),
+        ("inf2.xlarge", 2, 32),
+        ("inf2.48xlarge", 24, 384),
+        ("trn1.2xlarge", 2, 32),
+        ("trn1.32xlarge", 32, 512),
+        ("trn1n.32xlarge", 32, 512),
+        ("trn2.3xlarge", 4, 96),
+        ("trn2.48xlarge", 64, 1536),
+    ],
+)
+def test_an_instance_type_has_the_cores_and_memory_of_its_page(name, cores, gib):
+    """
+    Logical cores at the default size of a logical core; GiB are 2^30 bytes.
+    """
+    found = INSTANCE_TYPES[name]
+    assert cores == found.cores
+    assert gib * 2**30 == found.device_memory_bytes
+
+
+def test_no_price_is_free():
+    """
+    An unknown price is None, never 0: its cores are unpriced, not free.
+    """
+    assert all(one.usd_per_hour is None or one.usd_per_hour > 0 for one in INSTANCE_TYPES.values())
+    assert all(name == one.name for name, one in INSTANCE_TYPES.items())
+
+
+def test_the_package_offers_what_both_halves_need():
+    """
+    Everything in `__all__` is there.
+    """
+    assert [] == [name for name in neuron_wire.__all__ if not hasattr(neuron_wire, name)]
