@@ -1,0 +1,242 @@
+"""
+Put records into a CloudWatch log stream: the one module of the emitter that knows boto3.
+
+Put first, make the stream when it is missing, never describe: 10,000 instances
+that start together must not ask 25 questions a second first. The SDK does not
+retry; `emitter.delivery.delivery` does. boto3 is imported with the first send, because it
+takes 48 MiB that `--output stdout` does not need.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import re
+import time
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from emitter import __version__
+from emitter.delivery.aws_failures import (
+    ALREADY_EXISTS,
+    NOT_FOUND,
+    Failure,
+    outcome_of,
+    sdk_outcome,
+)
+from emitter.delivery.batches import PUT_LOG_EVENTS
+from emitter.delivery.destination import Delivered, Outcome, Refused
+from emitter.errors import SettingsError
+from emitter.repeats import Repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from emitter.spool.records import DropReason, SpooledRecord
+
+CONNECT_TIMEOUT_S: Final = 5
+READ_TIMEOUT_S: Final = 15
+SKEW_WARN_S: Final = 60.0
+SKEW_LOG_INTERVAL_S: Final = 3600.0
+_GROUP_FORM: Final = re.compile(r"(?!aws/)[.\-_/#A-Za-z0-9]{1,512}")
+_STREAM_FORM: Final = re.compile(r"[^:*]{1,512}")
+# After these a new client may find what was set right meanwhile; the old one keeps its credentials.
+_STALE_AFTER: Final = frozenset({"access", "client", "credentials", "no_region", "signature"})
+
+_log = logging.getLogger(__name__)
+
+
+class _Client(Protocol):
+    """
+    What is used of a boto3 client, which has no types of its own.
+    """
+
+    def put_log_events(self, **parameters: object) -> Mapping[str, object]: ...
+
+    def create_log_stream(self, **parameters: object) -> Mapping[str, object]: ...
+
+    def close(self) -> None: ...
+
+
+class _ClientError(Protocol):
+    """
+    What is used of botocore's `ClientError`.
+    """
+
+    response: Mapping[str, Mapping[str, object]]
+    operation_name: str
+
+
+class LogStream:
+    """
+    A `Destination` that is one log stream.
+
+    Attributes:
+        limits: Those of PutLogEvents.
+
+        skew_s: This machine's clock minus CloudWatch's, at the last answer;
+            None before the first.
+
+    Raises:
+        SettingsError:
+            If *group* or *stream* is no name CloudWatch Logs can have.
+    """
+
+    limits = PUT_LOG_EVENTS
+
+    def __init__(
+        self,
+        group: str,
+        stream: str,
+        *,
+        region: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        _check("--log-group", group, _GROUP_FORM, "1 to 512 of a-z A-Z 0-9 . - _ / #")
+        _check("log stream", stream, _STREAM_FORM, "1 to 512 characters without : and *")
+        self.skew_s: float | None = None
+        self._group = group
+        self._stream = stream
+        self._region = region
+        self._clock = clock
+        self._client: _Client | None = None
+        self._loader: object = None
+        self._skew_log = Repeats(SKEW_LOG_INTERVAL_S, clock)
+
+    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        """
+        Put *batch*, with the stream made first if it is missing.
+        """
+        outcome = self._answer(batch)
+        if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER:
+            self.close()
+            gc.collect()  # a session is a web of cycles; left to itself, ten of them pile up
+        return outcome
+
+    def close(self) -> None:
+        """
+        Close the connections. The next send opens them, and looks for credentials, again.
+        """
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _answer(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        from botocore import exceptions as aws  # noqa: PLC0415 loaded with the first send
+        from botocore.parsers import ResponseParserError  # noqa: PLC0415
+
+        try:
+            if self._client is None:
+                self._client = self._connect()
+            return self._put(self._client, batch)
+        except aws.ClientError as error:
+            self._compare_clocks(error.response)
+            return outcome_of(_failure(error), group=self._group, region=self._where)
+        except (aws.BotoCoreError, ResponseParserError, ValueError) as error:
+            # ValueError: an endpoint that is no URL, found when the client is made
+            return sdk_outcome({kind.__name__ for kind in type(error).__mro__}, str(error))
+
+    @property
+    def _where(self) -> str:
+        return self._region or "the default region"
+
+    def _connect(self) -> _Client:
+        import boto3  # noqa: PLC0415 loaded with the first send
+        import botocore.session  # noqa: PLC0415
+        from botocore.config import Config  # noqa: PLC0415
+
+        # A session of our own: boto3's default one is not for use by threads. Its
+        # models are 10 MiB of JSON: a new session takes them from the one before.
+        core = botocore.session.Session()
+        if self._loader is None:
+            self._loader = core.get_component("data_loader")
+        core.register_component("data_loader", self._loader)
+        session = boto3.session.Session(region_name=self._region, botocore_session=core)
+        self._region = session.region_name
+        config = Config(
+            connect_timeout=CONNECT_TIMEOUT_S,
+            read_timeout=READ_TIMEOUT_S,
+            retries={"mode": "standard", "total_max_attempts": 1},
+            max_pool_connections=1,
+            user_agent_extra=f"neuron-emf/{__version__}",
+        )
+        return cast("_Client", session.client("logs", config=config))
+
+    def _put(self, client: _Client, batch: Sequence[SpooledRecord]) -> Delivered:
+        from botocore.exceptions import ClientError  # noqa: PLC0415
+
+        place = {"logGroupName": self._group, "logStreamName": self._stream}
+        events = [{"timestamp": record.timestamp_ms, "message": record.line} for record in batch]
+        try:
+            response = client.put_log_events(**place, logEvents=events)
+        except ClientError as error:
+            if _failure(error).code != NOT_FOUND:
+                raise
+            try:
+                client.create_log_stream(**place)  # not found again: it is the group
+            except ClientError as error:
+                if _failure(error).code != ALREADY_EXISTS:
+                    raise
+            response = client.put_log_events(**place, logEvents=events)
+        self._compare_clocks(response)
+        return Delivered(_rejected(response, len(batch)))
+
+    def _compare_clocks(self, response: Mapping[str, object]) -> None:
+        metadata = response.get("ResponseMetadata")
+        headers = metadata.get("HTTPHeaders") if isinstance(metadata, dict) else None
+        date = headers.get("date") if isinstance(headers, dict) else None
+        if not isinstance(date, str):
+            return
+        try:
+            theirs_s = parsedate_to_datetime(date).timestamp()
+        except ValueError:
+            return
+        self.skew_s = self._clock() - theirs_s
+        if abs(self.skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
+            _log.warning("clock skew found", extra={"skew_s": round(self.skew_s)})
+
+
+def stream_name(*parts: str) -> str:
+    """
+    A log stream's name made of *parts*, such as a cluster and an instance.
+
+    What a name cannot have becomes a hyphen.
+    """
+    return re.sub(r"[:*\s]", "-", "/".join(parts))[:512]
+
+
+def _check(what: str, name: str, form: re.Pattern[str], expected: str) -> None:
+    if not form.fullmatch(name):
+        msg = f"{what} must be {expected}, not {name[:80]!r}"
+        raise SettingsError(msg)
+
+
+def _failure(error: _ClientError) -> Failure:
+    words = error.response.get("Error", {})
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return Failure(
+        operation=error.operation_name,
+        code=str(words.get("Code", "unknown")),
+        status=status if isinstance(status, int) else 0,
+        message=str(words.get("Message", "")),
+    )
+
+
+def _rejected(response: Mapping[str, object], events: int) -> dict[DropReason, tuple[int, ...]]:
+    """
+    Places of the rejected events, each in one class.
+
+    The two ends are exclusive, the start is inclusive, says the API's model.
+    What is too old has also expired: the first class that fits counts.
+    """
+    found = response.get("rejectedLogEventsInfo")
+    indexes = cast("dict[str, int]", found) if isinstance(found, dict) else {}
+    old_end = min(events, indexes.get("tooOldLogEventEndIndex", 0))
+    expired_end = min(events, indexes.get("expiredLogEventEndIndex", 0))
+    new_start = max(old_end, expired_end, indexes.get("tooNewLogEventStartIndex", events))
+    places: dict[DropReason, tuple[int, ...]] = {
+        "too_old": tuple(range(old_end)),
+        "expired": tuple(range(old_end, expired_end)),
+        "too_new": tuple(range(new_start, events)),
+    }
+    return {reason: those for reason, those in places.items() if those}

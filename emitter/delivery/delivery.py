@@ -1,0 +1,258 @@
+"""
+Take records from the spool, offer them, and record what became of them.
+
+A record leaves the spool when the destination has answered for it: delivered,
+or dropped with a reason. Failures that pass are tried again for as long as the
+spool holds the records; a refusal keeps them and is said aloud; a batch that is
+invalid is halved until the one poison record in it is found and dropped.
+
+No thread and no schedule here: that is `emitter.delivery.sender`. What is promised and
+what is not: PutLogEvents can be applied and its answer lost, so a retry may
+duplicate a line; its identity removes the copy from rollups.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from emitter.backoff import Backoff
+from emitter.delivery.batches import cut
+from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry
+from emitter.repeats import Repeats
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from emitter.delivery.destination import Destination
+    from emitter.spool import Spool
+    from emitter.spool.records import DropReason, SpooledRecord
+
+REFUSED_WAIT_S: Final = 60.0  # somebody must act first, and then no restart is needed
+PROBLEM_LOG_INTERVAL_S: Final = 600.0
+DROPS_LOG_INTERVAL_S: Final = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """
+    One offer of one batch.
+
+    Attributes:
+        outcome: The answer; None when there was nothing to send.
+
+        wait_s: Seconds to wait before the next attempt.
+    """
+
+    outcome: Outcome | None
+    wait_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """
+    How far a flush came.
+
+    Attributes:
+        delivered: Records the destination took during the flush.
+
+        remaining: Records that stay in the spool, those of older boots included.
+
+        problem: Why they stay: the last answer, or None when nothing went wrong.
+    """
+
+    delivered: int
+    remaining: int
+    problem: Retry | Refused | None = None
+
+
+class Delivery:
+    """
+    One spool, one destination. Thread-safe: attempts follow one another.
+    """
+
+    def __init__(
+        self,
+        spool: Spool,
+        destination: Destination,
+        *,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+        rng: random.Random | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self._quiet = quiet  # whoever made us says what goes wrong
+        self._spool = spool
+        self._destination = destination
+        self._clock = clock
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._backoff = Backoff(rng=rng)
+        self._mutex = threading.Lock()
+        self._delivered = 0
+        # Ids that were in an invalid call, the part to try next last. By id, so
+        # that what the spool drops meanwhile is neither sent nor kept in memory.
+        self._suspects: list[tuple[int, ...]] = []
+        self._problem: Retry | Refused | None = None
+        self._problem_said = False
+        self._problem_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
+        self._drop_log = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
+
+    def attempt(self) -> Attempt:
+        """
+        Offer the oldest batch, once.
+
+        Raises:
+            SpoolFailedError:
+                If the spool could not be read, or the answer not be recorded:
+                the records are then offered again.
+        """
+        with self._mutex:
+            batch = self._next_batch()
+            if not batch:
+                return Attempt(None)
+            outcome = self._destination.send(batch)
+            wait_s = 0.0
+            match outcome:
+                case Delivered(rejected):
+                    self._settle(batch, rejected)
+                case Invalid(reason):
+                    self._halve(batch, reason)
+                case Retry():
+                    wait_s = self._backoff.next_s()
+                    self._say(outcome, wait_s)
+                case Refused():
+                    wait_s = REFUSED_WAIT_S
+                    self._say(outcome, wait_s)
+            return Attempt(outcome, wait_s)
+
+    def flush(self, deadline_s: float) -> Flushed:
+        """
+        Send until nothing is left, the destination refuses, or time is up.
+
+        At least one attempt is made; one that is under way is not cut short.
+        What stands in the way is returned, not logged: the caller says it.
+
+        Raises:
+            SpoolFailedError:
+                As `attempt` does.
+        """
+        self._quiet = True
+        ends_s = self._monotonic() + deadline_s
+        delivered_before = self._delivered
+        while True:
+            attempt = self.attempt()
+            problem = attempt.outcome if isinstance(attempt.outcome, Retry | Refused) else None
+            if attempt.outcome is None or isinstance(problem, Refused):
+                break
+            if self._monotonic() + attempt.wait_s >= ends_s:
+                break
+            if attempt.wait_s:
+                self._sleep(attempt.wait_s)
+        return Flushed(self._delivered - delivered_before, self.remaining(), problem)
+
+    @property
+    def problem(self) -> Retry | Refused | None:
+        """
+        What stands in the way now; None when the last answer was no problem.
+        """
+        return self._problem
+
+    def close(self) -> None:
+        """
+        Let go of the destination's connections.
+        """
+        with self._mutex:
+            self._destination.close()
+
+    def remaining(self) -> int:
+        """
+        Records in the spool, those of older boots included.
+        """
+        health = self._spool.health()
+        return health.records + health.older_records
+
+    def _next_batch(self) -> tuple[SpooledRecord, ...]:
+        limits = self._destination.limits
+        while True:
+            if self._suspects:
+                records = self._spool.still_held(self._suspects[-1])
+            else:
+                records = self._spool.oldest(limits.max_events, limits.max_bytes)
+                if not records:
+                    return ()
+            now_ms = round(self._clock() * 1000)  # age counts when it is sent
+            pieces = cut(records, now_ms=now_ms, limits=limits)
+            if pieces.unsendable:
+                self._drop(pieces.unsendable)
+            if pieces.batches:
+                return pieces.batches[0]  # what follows is taken anew, together with what came
+            if self._suspects:
+                self._suspects.pop()
+
+    def _settle(
+        self, batch: Sequence[SpooledRecord], rejected: Mapping[DropReason, Sequence[int]]
+    ) -> None:
+        dropped = {
+            reason: [batch[place].id for place in places] for reason, places in rejected.items()
+        }
+        lost = {record_id for ids in dropped.values() for record_id in ids}
+        delivered = [record.id for record in batch if record.id not in lost]
+        self._spool.settle(delivered, dropped)
+        self._delivered += len(delivered)
+        self._backoff.reset()
+        for reason, ids in dropped.items():
+            self._log_drop(reason, len(ids))
+        if self._problem is not None and self._problem_said:
+            _log.info("delivery resumed", extra={"after": self._problem.reason})
+        self._problem, self._problem_said = None, False
+
+    def _halve(self, batch: Sequence[SpooledRecord], why: str) -> None:
+        if len(batch) == 1:
+            self._drop({"invalid": batch}, why)
+        if self._suspects:
+            self._suspects.pop()
+        if len(batch) > 1:
+            ids = tuple(record.id for record in batch)
+            middle = len(ids) // 2
+            self._suspects += [ids[middle:], ids[:middle]]
+
+    def _drop(
+        self, unsendable: Mapping[DropReason, Iterable[SpooledRecord]], why: str | None = None
+    ) -> None:
+        ids = {reason: [record.id for record in those] for reason, those in unsendable.items()}
+        self._spool.settle(dropped=ids)
+        for reason, dropped in ids.items():
+            self._log_drop(reason, len(dropped), why)
+
+    def _log_drop(self, reason: DropReason, records: int, why: str | None = None) -> None:
+        if count := self._drop_log.due(reason, records):
+            extra: dict[str, object] = {"count": count, "reason": reason, "stage": "sending"}
+            if why is not None:
+                extra["why"] = why
+            _log.warning("records dropped", extra=extra)
+
+    def _say(self, problem: Retry | Refused, wait_s: float) -> None:
+        self._problem = problem
+        if self._quiet:
+            return
+        if count := self._problem_log.due(problem.reason):
+            self._problem_said = True
+            _log.log(
+                logging.ERROR if isinstance(problem, Refused) else logging.WARNING,
+                "delivery refused" if isinstance(problem, Refused) else "delivery delayed",
+                extra={
+                    "reason": problem.reason,
+                    "why": problem.sentence,
+                    "attempts": count,
+                    "records": self.remaining(),
+                    "wait_s": round(wait_s, 1),
+                },
+            )

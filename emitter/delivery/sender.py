@@ -1,0 +1,156 @@
+"""
+When records are sent: a thread of its own, so that no answer stops the reading.
+
+Every instance of a fleet closes its minute in the same second. Each sends at
+its own moment of the *spread_s* seconds after it, always the same one: a hash of
+the instance, so that nothing needs to be agreed on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from emitter.backoff import Backoff
+from emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
+from emitter.delivery.destination import Retry
+from emitter.delivery.waiting import Waiter
+from emitter.repeats import Repeats
+from emitter.spool.transactions import SpoolFailedError
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from emitter.delivery.delivery import Delivery
+
+SPREAD_S: Final = 30.0
+_MINUTE_S: Final = 60.0
+_HASH_BYTES: Final = 8
+
+_log = logging.getLogger(__name__)
+
+
+def offset_s(instance: str, spread_s: float) -> float:
+    """
+    The moment of *instance* in the spread: at least 0, less than *spread_s*.
+
+    The same on every machine and Python, and evenly spread over instances.
+    """
+    digest = hashlib.blake2b(instance.encode(), digest_size=_HASH_BYTES).digest()
+    return spread_s * int.from_bytes(digest, "big") / 256**_HASH_BYTES
+
+
+def until_slot_s(now_s: float, offset: float) -> float:
+    """
+    Seconds from *now_s* to *offset* in its minute, 0 when that has passed.
+    """
+    return max(0.0, offset - now_s % _MINUTE_S)
+
+
+class Sender:
+    """
+    Sends what is in the spool after `start`, and what comes after each `wake`.
+    """
+
+    def __init__(
+        self,
+        delivery: Delivery,
+        *,
+        instance: str,
+        spread_s: float = SPREAD_S,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        waiter: Waiter | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._delivery = delivery
+        self._offset_s = offset_s(instance, spread_s)
+        self._clock = clock
+        self._monotonic = monotonic
+        self._waiter = waiter or Waiter()
+        self._trouble_backoff = Backoff(shortest_s=1.0, rng=rng)
+        self._trouble_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
+        # A daemon: a call that hangs must not keep the process from ending.
+        self._thread = threading.Thread(target=self.run, name="sender", daemon=True)
+        self._deadline_s = 0.0  # on the monotonic clock, once stopped
+        self._flushed: Flushed | None = None
+        self._flush_problem: Retry | None = None
+
+    def start(self) -> None:
+        """
+        Begin to send.
+        """
+        self._thread.start()
+
+    def wake(self) -> None:
+        """
+        Records were appended: send them at this instance's moment of the minute.
+        """
+        self._waiter.wake()
+
+    def stop(self, deadline_s: float) -> Flushed:
+        """
+        Send what is left, for at most *deadline_s* seconds; the rest is kept.
+
+        A call that is under way at the deadline is left behind: its records
+        are kept too, and may arrive twice. Otherwise its connections are closed.
+        """
+        self._deadline_s = self._monotonic() + deadline_s
+        self._waiter.stop()
+        if self._thread.ident is None:
+            self._flush()
+        else:
+            self._thread.join(deadline_s)
+        if self._flushed is not None:
+            return self._flushed
+        problem = self._flush_problem or Retry(
+            "timeout", f"no answer within the {deadline_s:g} s of the stop", ambiguous=True
+        )
+        return Flushed(0, self._delivery.remaining(), problem)
+
+    def run(self) -> None:
+        """
+        The thread's life, until `stop`.
+        """
+        # A fleet that is deployed at once must not send at once either.
+        self._waiter.pause(self._offset_s)
+        while not self._waiter.stopped:
+            wait_s = self._attempt()
+            if wait_s is None:
+                self._waiter.idle()
+                wait_s = until_slot_s(self._clock(), self._offset_s)
+            if wait_s > 0:
+                self._waiter.pause(wait_s)
+        self._flush()
+
+    def _attempt(self) -> float | None:
+        """
+        One attempt; seconds to wait after it, or None when nothing is left.
+        """
+        try:
+            attempt = self._delivery.attempt()
+        except SpoolFailedError as error:
+            return self._trouble(str(error), None)
+        except Exception as error:  # noqa: BLE001 a bug in one answer must not end delivery for good
+            return self._trouble(f"unexpected {type(error).__name__}", error)
+        self._trouble_backoff.reset()
+        return None if attempt.outcome is None else attempt.wait_s
+
+    def _trouble(self, why: str, bug: Exception | None) -> float:
+        wait_s = self._trouble_backoff.next_s()
+        if attempts := self._trouble_log.due(why):
+            extra = {"why": why, "attempts": attempts, "wait_s": round(wait_s, 1)}
+            _log.error("delivery failed", extra=extra, exc_info=bug)
+        return wait_s
+
+    def _flush(self) -> None:
+        try:
+            self._flushed = self._delivery.flush(self._deadline_s - self._monotonic())
+        except SpoolFailedError as error:
+            # Also when the caller waited no longer and closed the spool: nobody reads it then.
+            self._flush_problem = Retry("spool", str(error))
+        self._delivery.close()

@@ -1,0 +1,56 @@
+"""
+What can go wrong, and who is expected to act.
+
+* EmitterError       never raised itself
+  + SettingsError    the operator: exit 2, trying again does not help
+    - SpoolUnusableError   the spool's directory or file cannot be used until somebody acts
+  + SourceError      neuron-monitor or its output is missing, unreadable or silent: exit 3
+  + SpoolHeldError   another emitter works in the directory: exit 3, a supervisor may try again
+  + SpoolFailedError the spool could not be read or written just now (disk full): exit 3, as above
+  + DeliveryError    the destination refused the records: exit 4, they stay in the spool
+
+Exit 0 is success, also after a planned stop that left records in the spool.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+EXIT_WRONG_USE: Final = 2
+EXIT_SOURCE_FAILED: Final = 3
+EXIT_DESTINATION_REFUSED: Final = 4
+
+
+class EmitterError(Exception):
+    """
+    Superclass of all errors a command ends with; never raised itself.
+
+    The message is one sentence for a person: what was expected, what was
+    found, what to do. It never holds the payload.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+
+class SettingsError(EmitterError):
+    """
+    A setting is missing, contradicts another or cannot be used on this machine.
+    """
+
+    exit_code = EXIT_WRONG_USE
+
+
+class SourceError(EmitterError):
+    """
+    There are no reports to read, or nothing in the input is one.
+    """
+
+    exit_code = EXIT_SOURCE_FAILED
+
+
+class DeliveryError(EmitterError):
+    """
+    The destination refused the records, which are kept.
+    """
+
+    exit_code = EXIT_DESTINATION_REFUSED

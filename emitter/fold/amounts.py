@@ -1,0 +1,28 @@
+"""
+What a number of a report can be at all.
+
+A count below 0 or a petabyte of memory is a fault of the monitor. A fault is
+missing: it must neither spoil a sum nor make a line that cannot be sent.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
+MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
+MAX_LATENCY_S: Final = 86_400.0
+
+
+def amount(value: float | None) -> int | None:
+    """
+    A count or a size in bytes.
+    """
+    return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
+
+
+def latency_s(value: float | None) -> float | None:
+    """
+    A latency in seconds.
+    """
+    return value if value is not None and 0 <= value <= MAX_LATENCY_S else None

@@ -1,0 +1,125 @@
+"""
+Which instance this is, and which cores exist on it.
+
+A report may come without its hardware block, with an empty instance id (no
+instance metadata within reach of a pod) or with zeros; what was once known of
+this instance stays known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from emitter.fold.amounts import amount
+from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.minute import MAX_TEXT_CHARS
+from neuron_wire.names import MAX_CORES
+
+if TYPE_CHECKING:
+    from emitter.reports.groups import Hardware, InstanceInfo
+    from emitter.reports.report import Report
+
+CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
+"""Core keys as integers: sorted as texts, core 10 would come before core 2."""
+
+
+@dataclass(slots=True)
+class Inventory:
+    """
+    The last known facts about this instance.
+
+    Attributes:
+        cores: Logical cores, or None while no report has told.
+
+        cores_per_device: Logical cores of one device, or None.
+
+        device_memory_bytes: Device memory of all devices, or None.
+    """
+
+    instance_id: str | None = None
+    instance_type: str | None = None
+    region: str | None = None
+    availability_zone: str | None = None
+    ultraserver_id: str | None = None
+    cores: int | None = None
+    cores_per_device: int | None = None
+    device_memory_bytes: int | None = None
+
+    _info: InstanceInfo | None = field(default=None, repr=False)  # as learnt last
+    _hardware: Hardware | None = field(default=None, repr=False)
+
+    def add(self, report: Report) -> bool:
+        """
+        Learn what *report* says about the instance.
+
+        Returns:
+            Whether it is another instance than the one known before.
+        """
+        is_another = False
+        info, hardware = report.instance_info, report.neuron_hardware_info
+        if info is not None and info != self._info:  # nearly always it is as before
+            is_another = self._identify(info)
+            self._info = info
+        if hardware is not None and (hardware != self._hardware or is_another):
+            self._count(hardware)
+            self._hardware = hardware
+        return is_another
+
+    def known_cores(self) -> int | None:
+        """
+        Cores as reported, else as the instance type has them, else None.
+        """
+        return self.cores or self._by_type("cores")
+
+    def per_device(self) -> int | None:
+        """
+        Logical cores of one device.
+        """
+        return self.cores_per_device or self._by_type("cores_per_device")
+
+    def memory_bytes(self) -> int | None:
+        """
+        Device memory of the whole instance, bytes.
+        """
+        return self.device_memory_bytes or self._by_type("device_memory_bytes")
+
+    def _identify(self, info: InstanceInfo) -> bool:
+        instance_id = _text(info.instance_id)
+        is_another = instance_id is not None and self.instance_id not in (None, instance_id)
+        if is_another:
+            # A disk image carried the state of another instance along: nothing
+            # known of that one holds for this.
+            self.instance_type = self.region = self.availability_zone = None
+            self.ultraserver_id = None
+            self.cores = self.cores_per_device = self.device_memory_bytes = None
+        self.instance_id = instance_id or self.instance_id
+        self.instance_type = _text(info.instance_type) or self.instance_type
+        self.region = _text(info.instance_region) or self.region
+        self.availability_zone = _text(info.instance_availability_zone) or self.availability_zone
+        self.ultraserver_id = _text(info.ultraserver_id) or self.ultraserver_id
+        return is_another
+
+    def _count(self, hardware: Hardware) -> None:
+        devices = hardware.neuron_device_count or 0
+        if hardware.error or not 0 < devices <= MAX_CORES:
+            return
+        per_device = hardware.neuroncore_per_device_count or 0
+        if per_device > 0 and devices * per_device <= MAX_CORES:
+            self.cores = devices * per_device
+            self.cores_per_device = per_device
+        if size := amount(hardware.neuron_device_memory_size):
+            self.device_memory_bytes = size * devices
+
+    def _by_type(self, name: str) -> int | None:
+        row = INSTANCE_TYPES.get(self.instance_type or "")
+        return None if row is None else int(getattr(row, name))
+
+
+def _text(found: str | None) -> str | None:
+    """
+    A text that may stand in a record, or None: metadata that is empty or no id.
+    """
+    if found is None or not found.strip() or len(found) > MAX_TEXT_CHARS:
+        return None
+    return found if found.isascii() and found.isprintable() else None

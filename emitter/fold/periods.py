@@ -1,0 +1,79 @@
+"""
+How long a sample is, and how long it may be believed.
+
+A group's `period` is what the monitor measured, in seconds. The first sample
+of the monitor and of every new runtime covers milliseconds, and its
+percentages are noise.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+from typing import TYPE_CHECKING, Final, TypeGuard
+
+if TYPE_CHECKING:
+    from emitter.reports.groups import System
+
+SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
+LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
+BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
+_REMEMBERED: Final = 5
+
+
+class Periods:
+    """
+    The nominal period: the configured one, else the median of the last five accepted.
+    """
+
+    def __init__(self, configured_s: float | None) -> None:
+        self._configured_s = configured_s
+        self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
+
+    def accept(self, period_s: float) -> float:
+        """
+        Remember the period of a report's core counters; say how long it is believed.
+        """
+        self._accepted_s.append(period_s)
+        return self.believed_s(period_s)
+
+    def accept_system(self, period_s: float) -> None:
+        """
+        Remember the period of system groups: all there is on a host without runtimes.
+        """
+        self._system_s.append(period_s)
+
+    def nominal_s(self) -> float | None:
+        """
+        The nominal period in seconds, or None before anything was accepted.
+        """
+        if self._configured_s is not None:
+            return self._configured_s
+        recent = self._accepted_s or self._system_s
+        return median(recent) if recent else None
+
+    def believed_s(self, seconds: float) -> float:
+        """
+        *seconds*, but at most two nominal periods.
+        """
+        nominal_s = self.nominal_s()
+        return seconds if nominal_s is None else min(seconds, BELIEVED_PERIODS * nominal_s)
+
+
+def is_long_enough(period_s: float | None) -> TypeGuard[float]:
+    """
+    Whether a group's percentages mean anything.
+    """
+    return period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+
+
+def longest_system_period_s(system: System | None) -> float | None:
+    """
+    The largest period among the system groups of a report, or None without any.
+    """
+    if system is None:
+        return None
+    groups = (system.memory_info, system.vcpu_usage, system.neuron_hw_counters)
+    periods = [one.period for one in groups if one is not None and one.period is not None]
+    return max(periods, default=None)

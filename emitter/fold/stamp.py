@@ -1,0 +1,59 @@
+"""
+What a minute takes from people and from the emitter, not from reports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class FoldSettings:
+    """
+    What a person may choose about the meaning of a minute.
+
+    Attributes:
+        idle_below_percent: Utilization from which a core is busy, 0 to 100.
+
+        period_s: Configured period of the reports, or None when unknown.
+
+        only_matched: Whether a tag filter hides some runtimes from the reports.
+    """
+
+    idle_below_percent: float = 1.0
+    period_s: float | None = None
+    only_matched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """
+    What a record carries that no report tells.
+
+    Attributes:
+        cluster: Cluster name.
+
+        boot: Identity of this run of the emitter.
+
+        seq: Number of the record within the boot.
+
+        instance_id: Used only while no report has named the instance.
+
+        identity_guessed: Whether that id is a guess of ours.
+
+        bye: Whether this is the last record of a planned stop.
+
+        health: The emitter on itself.
+    """
+
+    cluster: str
+    boot: str
+    seq: int
+    instance_id: str
+    identity_guessed: bool = True
+    bye: bool = False
+    health: Mapping[str, int | float] = field(default_factory=dict)

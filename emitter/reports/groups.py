@@ -1,0 +1,234 @@
+"""
+The groups of a neuron-monitor report as typed, lenient structs.
+
+Every group and every member is optional: absent, null and "in error" are all
+possible, because older tools lack members and newer ones add some. Members
+follow the names of neuron-monitor's user guide, Neuron SDK 2.32, and of reports
+captured on inf1, inf2 and trn1 (`effective_flops`, `ultraserver_id`):
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
+
+Amounts are floats, whatever they count: JSON has one kind of number, a float
+is exact up to 2^53, and one kind is faster to decode than two. They know
+shapes, not meanings: what the numbers say is `emitter.fold`'s business.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class CoreUse(msgspec.Struct, frozen=True, gc=False):
+    """
+    One logical core of one runtime: percent of the period, FLOP/s.
+    """
+
+    neuroncore_utilization: float | None = None
+    flops: float | None = None
+    effective_flops: float | None = None
+
+
+class Counters(msgspec.Struct, frozen=True, gc=False):
+    """
+    `neuroncore_counters`: every core the runtime can see, by core index from 0.
+    """
+
+    period: float | None = None
+    error: str | None = None
+    neuroncores_in_use: dict[str, CoreUse] | None = None
+
+
+class Percentiles(msgspec.Struct, frozen=True, gc=False):
+    """
+    Seconds; of the seven percentiles those that a minute can use.
+    """
+
+    p50: float | None = None
+    p99: float | None = None
+
+
+class Latencies(msgspec.Struct, frozen=True, gc=False):
+    """
+    Latency of a whole execution and of its part on the device; null when nothing ran.
+    """
+
+    total_latency: Percentiles | None = None
+    device_latency: Percentiles | None = None
+
+
+class ExecutionSummary(msgspec.Struct, frozen=True, gc=False):
+    """
+    Executions by how they ended.
+    """
+
+    completed: float | None = None
+    completed_with_err: float | None = None
+    completed_with_num_err: float | None = None
+    timed_out: float | None = None
+    incorrect_input: float | None = None
+    failed_to_queue: float | None = None
+
+
+class Executions(msgspec.Struct, frozen=True, gc=False):
+    """
+    `execution_stats`: tallies of the period.
+    """
+
+    error: str | None = None
+    error_summary: dict[str, float | None] | None = None
+    execution_summary: ExecutionSummary | None = None
+    latency_stats: Latencies | None = None
+
+
+class Breakdown(msgspec.Struct, frozen=True, gc=False):
+    """
+    Device bytes by core index and by use.
+    """
+
+    neuroncore_memory_usage: dict[str, dict[str, float | None]] | None = None
+
+
+class UsedBytes(msgspec.Struct, frozen=True, gc=False):
+    """
+    Bytes a runtime holds now, on the host and on its devices.
+    """
+
+    host: float | None = None
+    neuron_device: float | None = None
+    usage_breakdown: Breakdown | None = None
+
+
+class Subgraph(msgspec.Struct, frozen=True, gc=False):
+    """
+    Where a part of a model is loaded; the core index counts within its device.
+    """
+
+    neuroncore_index: int | None = None
+    neuron_device_index: int | None = None
+
+
+class LoadedModel(msgspec.Struct, frozen=True, gc=False):
+    """
+    One loaded model; `is_running` is not read, it was false on busy cores.
+    """
+
+    subgraphs: dict[str, Subgraph] | None = None
+
+
+class Memory(msgspec.Struct, frozen=True, gc=False):
+    """
+    `memory_used`: gauges.
+    """
+
+    error: str | None = None
+    neuron_runtime_used_bytes: UsedBytes | None = None
+    loaded_models: list[LoadedModel] | None = None
+
+
+class RuntimeReport(msgspec.Struct, frozen=True, gc=False):
+    """
+    The groups of one runtime that were due and collected.
+    """
+
+    neuroncore_counters: Counters | None = None
+    execution_stats: Executions | None = None
+    memory_used: Memory | None = None
+
+
+class Runtime(msgspec.Struct, frozen=True, gc=False):
+    """
+    One application; pid and tag together identify it, either alone repeats.
+    """
+
+    pid: int | None = None
+    neuron_runtime_tag: str | None = None
+    error: str | None = None
+    report: RuntimeReport | None = None
+
+
+class Device(msgspec.Struct, frozen=True, gc=False):
+    """
+    ECC counters of one device.
+    """
+
+    neuron_device_index: int | None = None
+    mem_ecc_corrected: float | None = None
+    mem_ecc_uncorrected: float | None = None
+    sram_ecc_corrected: float | None = None
+    sram_ecc_uncorrected: float | None = None
+
+
+class HardwareCounters(msgspec.Struct, frozen=True, gc=False):
+    """
+    `neuron_hw_counters`.
+    """
+
+    period: float | None = None
+    error: str | None = None
+    neuron_devices: list[Device] | None = None
+
+
+class VcpuShares(msgspec.Struct, frozen=True, gc=False):
+    """
+    Percent of all vCPU time, by what it was spent on.
+    """
+
+    user: float | None = None
+    nice: float | None = None
+    system: float | None = None
+    irq: float | None = None
+    soft_irq: float | None = None
+
+
+class VcpuUsage(msgspec.Struct, frozen=True, gc=False):
+    """
+    `vcpu_usage`, without the shares of each vCPU.
+    """
+
+    period: float | None = None
+    error: str | None = None
+    average_usage: VcpuShares | None = None
+
+
+class HostMemory(msgspec.Struct, frozen=True, gc=False):
+    """
+    `memory_info`: bytes.
+    """
+
+    period: float | None = None
+    error: str | None = None
+    memory_total_bytes: float | None = None
+    memory_used_bytes: float | None = None
+
+
+class System(msgspec.Struct, frozen=True, gc=False):
+    """
+    The system-wide groups that were due and collected.
+    """
+
+    neuron_hw_counters: HardwareCounters | None = None
+    vcpu_usage: VcpuUsage | None = None
+    memory_info: HostMemory | None = None
+
+
+class InstanceInfo(msgspec.Struct, frozen=True, gc=False):
+    """
+    What the instance metadata service told neuron-monitor; empty texts where it did not.
+    """
+
+    error: str | None = None
+    instance_id: str | None = None
+    instance_type: str | None = None
+    instance_availability_zone: str | None = None
+    instance_region: str | None = None
+    ultraserver_id: str | None = None
+
+
+class Hardware(msgspec.Struct, frozen=True, gc=False):
+    """
+    Devices, logical cores per device, and bytes per device.
+    """
+
+    error: str | None = None
+    neuron_device_count: int | None = None
+    neuroncore_per_device_count: int | None = None
+    neuron_device_memory_size: float | None = None

@@ -1,0 +1,171 @@
+"""
+One neuron-monitor report, decoded.
+
+Lenient: a value of a wrong type costs the group it is in, never the report, and
+members we do not know are ignored. The normal case is one typed decode; group
+by group is for the report that failed it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+
+import msgspec
+
+from emitter.reports.groups import Hardware, InstanceInfo, Runtime, RuntimeReport, System
+
+
+class Report(msgspec.Struct, frozen=True, gc=False):
+    """
+    One report. It has no time of its own: the reader stamps it on receipt.
+
+    Attributes:
+        neuron_runtime_data: An empty list says that no runtime exists, None
+            that runtimes were not collected. The difference is the difference
+            between idle and unknown.
+
+        dropped_groups: Names of groups whose values had a wrong type.
+    """
+
+    neuron_runtime_data: list[Runtime] | None = None
+    system_data: System | None = None
+    instance_info: InstanceInfo | None = None
+    neuron_hardware_info: Hardware | None = None
+    dropped_groups: tuple[str, ...] = ()
+
+
+class ReportError(ValueError):
+    """
+    A piece of input is no report.
+    """
+
+
+_T = TypeVar("_T")
+
+_BROKEN: Final = (ValueError, RecursionError)
+"""msgspec's own errors, broken UTF-8 in a text, and nesting without end."""
+
+_decode: Final = msgspec.json.Decoder(Report).decode
+_check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
+_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_entries: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+_MEMBERS: Final = frozenset(
+    {
+        "neuron_runtime_data",
+        "system_data",
+        "instance_info",
+        "neuron_hardware_info",
+        "neuron_k8s_info",  # not read, but a report all the same
+    }
+)
+
+
+def decode(line: bytes) -> Report:
+    """
+    Read one report.
+
+    Raises:
+        ReportError: If *line* is not JSON, or JSON but not a report. A value
+            of a wrong type only costs the group it is in.
+    """
+    try:
+        report = _decode(line)
+    except _BROKEN:
+        return _decode_by_group(line)
+    if (
+        report.neuron_runtime_data is None
+        and report.system_data is None
+        and report.instance_info is None
+        and report.neuron_hardware_info is None
+    ):
+        _require_member(line)
+    return report
+
+
+def _decode_by_group(line: bytes) -> Report:
+    """
+    Decode group by group, so that only what has a wrong type is lost.
+    """
+    try:
+        _check_json(line)
+    except _BROKEN as error:
+        msg = "a line is not JSON"
+        raise ReportError(msg) from error
+    members = _require_member(line)
+    dropped: list[str] = []
+    report = Report(
+        neuron_runtime_data=_runtimes(members.get("neuron_runtime_data"), dropped),
+        system_data=_groups(members.get("system_data"), "system_data", System, dropped),
+        instance_info=_group(members, "instance_info", InstanceInfo, dropped),
+        neuron_hardware_info=_group(members, "neuron_hardware_info", Hardware, dropped),
+    )
+    return msgspec.structs.replace(report, dropped_groups=tuple(dropped))
+
+
+def _require_member(line: bytes) -> dict[str, msgspec.Raw]:
+    try:
+        members = _decode_members(line)
+    except _BROKEN as error:
+        msg = "a line is JSON but not an object that can be read"
+        raise ReportError(msg) from error
+    if members.keys().isdisjoint(_MEMBERS):
+        msg = "a line is JSON but has no member of a neuron-monitor report"
+        raise ReportError(msg)
+    return members
+
+
+def _runtimes(raw: msgspec.Raw | None, dropped: list[str]) -> list[Runtime] | None:
+    if raw is None or bytes(raw) == b"null":
+        return None
+    try:
+        entries = _decode_entries(raw)
+    except _BROKEN:
+        dropped.append("neuron_runtime_data")
+        return None
+    return [_runtime(entry, dropped) for entry in entries]
+
+
+def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
+    try:
+        members = _decode_members(raw)
+    except _BROKEN:
+        # The runtime exists, whatever it is: an empty entry keeps the list from
+        # saying "no runtime", and holds nothing it could be trusted with.
+        dropped.append("neuron_runtime_data")
+        return Runtime()
+    return Runtime(
+        pid=_group(members, "pid", int, dropped),
+        neuron_runtime_tag=_group(members, "neuron_runtime_tag", str, dropped),
+        error=_group(members, "error", str, dropped),
+        report=_groups(members.get("report"), "report", RuntimeReport, dropped),
+    )
+
+
+def _groups(raw: msgspec.Raw | None, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
+    """
+    An object whose members are groups.
+    """
+    if raw is None or bytes(raw) == b"null":
+        return None
+    try:
+        members = _decode_members(raw)
+    except _BROKEN:
+        dropped.append(name)
+        return None
+    # A TypeVar cannot say that it is a Struct.
+    fields = msgspec.structs.fields(shape)  # type: ignore[arg-type]
+    return shape(**{one.name: _group(members, one.name, one.type, dropped) for one in fields})
+
+
+def _group(
+    members: dict[str, msgspec.Raw], name: str, shape: type[_T], dropped: list[str]
+) -> _T | None:
+    raw = members.get(name)
+    if raw is None:
+        return None
+    try:
+        return msgspec.json.decode(raw, type=shape | None)
+    except _BROKEN:
+        dropped.append(name)
+        return None

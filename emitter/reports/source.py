@@ -1,0 +1,140 @@
+"""
+Where the bytes of reports come from.
+
+A source is read by one loop that must also close minutes on time, so no read
+waits longer than it is told to.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import stat
+import sys
+from typing import TYPE_CHECKING, Final, Protocol
+
+from emitter.errors import SettingsError, SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHUNK_BYTES: Final = 1 << 16  # what a Linux pipe holds
+
+
+class Source(Protocol):
+    """
+    A stream of bytes.
+
+    Attributes:
+        restarts: Times the program behind the source was started again.
+
+        name: For messages.
+    """
+
+    restarts: int
+    name: str
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """
+        The next bytes; empty when none came in time, None at the end.
+        """
+
+    def close(self) -> None:
+        """
+        Stop what was started and let go of what was opened.
+        """
+
+
+def no_reports(name: str, problem: str) -> SourceError:
+    """
+    The error that *name* held nothing to report on.
+    """
+    msg = (
+        f"{name} was expected to hold neuron-monitor reports and holds none: "
+        f"{problem or 'it is empty'}; give it what neuron-monitor writes, one JSON object a report"
+    )
+    return SourceError(msg)
+
+
+def standard_input() -> DescriptorSource:
+    """
+    Whatever is piped into this process.
+
+    Raises:
+        SourceError: If standard input is closed.
+    """
+    if sys.stdin is None:
+        msg = (
+            "standard input was expected to give neuron-monitor reports and is closed: "
+            "pipe neuron-monitor into it, or name a file with --input FILE"
+        )
+        raise SourceError(msg)
+    return DescriptorSource(sys.stdin.fileno(), "standard input", owned=False)
+
+
+class DescriptorSource:
+    """
+    Standard input, a file or a named pipe.
+    """
+
+    def __init__(self, descriptor: int, name: str, *, owned: bool) -> None:
+        self.restarts = 0
+        self.name = name
+        self._descriptor = descriptor
+        self._owned = owned
+        self._selector: selectors.BaseSelector | None = None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            self._selector = selectors.DefaultSelector()
+            try:
+                self._selector.register(descriptor, selectors.EVENT_READ)
+            except PermissionError:  # /dev/null: as ready as a regular file, says epoll
+                self._selector.close()
+                self._selector = None
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """
+        The next bytes; empty when none came in time, None at the end.
+        """
+        if self._selector is not None and not self._selector.select(timeout_s):
+            return b""
+        try:
+            return os.read(self._descriptor, CHUNK_BYTES) or None
+        except BlockingIOError:
+            return b""  # another reader was faster
+        except OSError as error:
+            msg = (
+                f"{self.name} was expected to give reports and could not be read: {error.strerror}"
+            )
+            raise SourceError(msg) from error
+
+    def close(self) -> None:
+        """
+        Close what we opened.
+        """
+        if self._selector is not None:
+            self._selector.close()
+            self._selector = None
+        if self._owned:
+            os.close(self._descriptor)
+            self._owned = False
+
+
+def open_file(path: Path) -> DescriptorSource:
+    """
+    Open a file or named pipe of reports.
+
+    Raises:
+        SettingsError: If *path* is missing, a folder, or may not be read.
+    """
+    try:
+        # Not blocking: a named pipe would hold us here, deaf to signals, until
+        # somebody writes to it.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        msg = f"{path} was expected to be a file of reports: {error.strerror}; check the name"
+        raise SettingsError(msg) from error
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        msg = f"{path} was expected to be a file of reports and is a folder: name a file in it"
+        raise SettingsError(msg)
+    return DescriptorSource(descriptor, str(path), owned=True)

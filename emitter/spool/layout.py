@@ -1,0 +1,114 @@
+"""
+The spool's file: how it is opened, its tables, and which versions are read.
+
+Nothing here knows what a record is for. Journal modes and what survives a
+crash: https://www.sqlite.org/wal.html and https://www.sqlite.org/pragma.html
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE_NAME: Final = "spool.sqlite"
+LAYOUT_VERSION: Final = 1
+
+_PAGE_BYTES: Final = 1024  # lines fill 4 KiB pages badly: one of 2,400 bytes would take a whole one
+_CACHE_KIB: Final = 1024
+_WAL_LIMIT_BYTES: Final = 4 << 20
+
+_TABLES: Final = """
+CREATE TABLE boots (
+    id INTEGER PRIMARY KEY,
+    boot TEXT NOT NULL UNIQUE,
+    produced INTEGER NOT NULL DEFAULT 0,
+    delivered INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE drops (
+    boot_id INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    records INTEGER NOT NULL,
+    PRIMARY KEY (boot_id, reason)
+) WITHOUT ROWID;
+-- AUTOINCREMENT: an id that was delivered must never name another record
+CREATE TABLE records (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    boot_id INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    timestamp_ms INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    UNIQUE (boot_id, seq)
+);
+CREATE INDEX records_by_time ON records (timestamp_ms);
+-- bytes are in it so that a sum never reads the lines
+CREATE INDEX records_by_boot ON records (boot_id, bytes);
+CREATE TABLE fold (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    state BLOB NOT NULL
+);
+"""
+
+
+class LayoutError(Exception):
+    """
+    The file was written by a newer version.
+
+    Attributes:
+        version: Its layout.
+    """
+
+    def __init__(self, version: int) -> None:
+        super().__init__(version)
+        self.version = version
+
+
+def open_database(path: Path | None) -> sqlite3.Connection:
+    """
+    Open *path*, or a database in memory, and bring it to this layout.
+
+    Raises:
+        LayoutError:
+            If the file has a newer layout; it is left as it is.
+
+        OSError, sqlite3.Error:
+            If it cannot be read or written.
+    """
+    if path is not None:
+        # Made by us, so that lines are private from the first byte; SQLite
+        # gives its journals the permissions of the file.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    database = sqlite3.connect(
+        ":memory:" if path is None else path,
+        isolation_level=None,  # transactions are begun and ended by hand
+        check_same_thread=False,  # one thread at a time, by the spool's own lock
+    )
+    try:
+        _prepare(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version > LAYOUT_VERSION:
+        raise LayoutError(version)
+    for pragma in (
+        f"page_size = {_PAGE_BYTES}",  # counts only before the first table
+        "journal_mode = WAL",
+        "synchronous = FULL",  # a commit a minute: an fsync each costs nothing
+        f"cache_size = -{_CACHE_KIB}",
+        f"journal_size_limit = {_WAL_LIMIT_BYTES}",
+    ):
+        database.execute(f"PRAGMA {pragma}").fetchall()
+    if version < LAYOUT_VERSION:
+        # One transaction: a kill in the middle leaves an empty file, not half a layout.
+        database.executescript(
+            f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {LAYOUT_VERSION}; COMMIT;"
+        )

@@ -1,0 +1,298 @@
+"""
+Reports as neuron-monitor writes them, built by hand, and the minute they make.
+
+Member names and nesting are those of captured reports; every value is made up.
+It knows nothing of how the emitter reads them: what is built here is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.reports.report import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_wire.minute import MinuteRecord
+
+Document = dict[str, Any]
+
+START_S = 1_800_000_000.0  # the start of a minute
+INSTANCE_ID = "i-0123456789abcdef0"
+BOOT = "01234567890123456789"
+GIB = 1 << 30
+
+
+def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **members: Any) -> Document:
+    """
+    `neuron_hardware_info` as an inf1.xlarge has it, unless told otherwise.
+    """
+    return {
+        "neuron_device_count": devices,
+        "neuroncore_per_device_count": cores_per_device,
+        "error": "",
+        **members,
+    }
+
+
+def instance(instance_type: str = "inf1.xlarge", **members: Any) -> Document:
+    """
+    `instance_info`, complete.
+    """
+    return {
+        "instance_name": "",
+        "instance_id": INSTANCE_ID,
+        "instance_type": instance_type,
+        "instance_availability_zone": "us-west-2d",
+        "instance_availability_zone_id": "usw2-az4",
+        "instance_region": "us-west-2",
+        "ami_id": "ami-0123456789abcdef0",
+        "subnet_id": "subnet-0123456789abcdef0",
+        "error": "",
+        **members,
+    }
+
+
+def counters(
+    percent: Mapping[int | str, float | None] | Sequence[float | None],
+    period: float | None = 5.0,
+    error: str | None = "",
+    **rates: Mapping[int, float | None],
+) -> Document:
+    """
+    `neuroncore_counters`: percent by core; `flops=` and `effective_flops=` by core.
+    """
+    listed = dict(percent) if hasattr(percent, "keys") else dict(enumerate(percent))
+    uses = {
+        str(core): {
+            "neuroncore_utilization": share,
+            **{name: by_core[core] for name, by_core in rates.items() if core in by_core},
+        }
+        for core, share in listed.items()
+    }
+    return {"period": period, "neuroncores_in_use": uses, "error": error}
+
+
+def memory(
+    by_core: Mapping[int, int] | None = None,
+    models: Iterable[tuple[int, int]] = (),
+    *,
+    cores: int = 4,
+    host: int | None = 626_905_088,
+    device: int | None = None,
+    period: float = 5.0,
+    error: str = "",
+) -> Document:
+    """
+    `memory_used`: tensor bytes by core, and one model per (device, core within the device).
+    """
+    held = dict(by_core or {})
+    table = {
+        str(core): {
+            "constants": 0,
+            "model_code": 0,
+            "model_shared_scratchpad": 0,
+            "runtime_memory": 0,
+            "tensors": held.get(core, 0),
+        }
+        for core in sorted({*range(cores), *held})
+    }
+    return {
+        "period": period,
+        "neuron_runtime_used_bytes": {
+            "host": host,
+            "neuron_device": sum(held.values()) if device is None else device,
+            "usage_breakdown": {
+                "host": {
+                    "application_memory": host,
+                    "constants": 0,
+                    "dma_buffers": 0,
+                    "tensors": 0,
+                },
+                "neuroncore_memory_usage": table,
+            },
+        },
+        "loaded_models": [model(device_index, core_index) for device_index, core_index in models],
+        "error": error,
+    }
+
+
+def model(device_index: int, core_index: int) -> Document:
+    """
+    One loaded model with one subgraph; not running, as on captured busy cores.
+    """
+    return {
+        "name": "model.neff",
+        "uuid": "00000000000000000000000000000000",
+        "model_id": 10001,
+        "is_running": False,
+        "subgraphs": {
+            "sg_00": {
+                "memory_used_bytes": {"host": 20_416_944, "neuron_device": 17_303_308},
+                "neuroncore_index": core_index,
+                "neuron_device_index": device_index,
+            }
+        },
+    }
+
+
+def executions(
+    completed: int | None = 0,
+    *,
+    total: Mapping[str, float] | None = None,
+    device: Mapping[str, float] | None = None,
+    causes: Mapping[str, int] | None = None,
+    period: float = 5.0,
+    error: str = "",
+    **counts: int | None,
+) -> Document:
+    """
+    `execution_stats`: counts by the names of `execution_summary`, latencies in seconds.
+    """
+    summary = {
+        "completed": completed,
+        "completed_with_err": 0,
+        "completed_with_num_err": 0,
+        "timed_out": 0,
+        "incorrect_input": 0,
+        "failed_to_queue": 0,
+        **counts,
+    }
+    return {
+        "period": period,
+        "error_summary": {
+            "generic": 0,
+            "numerical": 0,
+            "transient": 0,
+            "model": 0,
+            "runtime": 0,
+            "hardware": 0,
+            **(causes or {}),
+        },
+        "execution_summary": summary,
+        "latency_stats": {"total_latency": total, "device_latency": device},
+        "error": error,
+    }
+
+
+def runtime(
+    neuroncore_counters: Document | None = None,
+    memory_used: Document | None = None,
+    execution_stats: Document | None = None,
+    *,
+    pid: int = 2499,
+    tag: str = "2499",
+    error: str = "",
+) -> Document:
+    """
+    One entry of `neuron_runtime_data`; groups that are None were not due.
+    """
+    groups = {
+        "neuroncore_counters": neuroncore_counters,
+        "memory_used": memory_used,
+        "execution_stats": execution_stats,
+    }
+    present = {name: group for name, group in groups.items() if group is not None}
+    return {"pid": pid, "neuron_runtime_tag": tag, "error": error, "report": present}
+
+
+def host_memory(used: int | None = 7 * GIB, total: int | None = 8 * GIB) -> Document:
+    """
+    `memory_info`, period 5 s.
+    """
+    return {
+        "period": 5.0,
+        "memory_total_bytes": total,
+        "memory_used_bytes": used,
+        "swap_total_bytes": 0,
+        "swap_used_bytes": 0,
+        "error": "",
+    }
+
+
+def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) -> Document:
+    """
+    `vcpu_usage`; shares of `average_usage` not named are 0.
+    """
+    average = dict.fromkeys(("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq"), 0)
+    return {
+        "period": period,
+        "average_usage": {**average, **shares},
+        "usage_data": {"0": {**average, **shares}},
+        "context_switch_count": 704,
+        "error": error,
+    }
+
+
+def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Document:
+    """
+    `neuron_hw_counters`: one device per argument, counters not named are 0.
+    """
+    zeros = {
+        "mem_ecc_corrected": 0,
+        "mem_ecc_uncorrected": 0,
+        "sram_ecc_uncorrected": 0,
+        "sram_ecc_corrected": 0,
+    }
+    return {
+        "period": 5.0,
+        "neuron_devices": [
+            {"neuron_device_index": index, **zeros, **counts}
+            for index, counts in enumerate(devices)
+        ],
+        "error": error,
+    }
+
+
+def report(*runtimes: Document, **members: Any) -> Document:
+    """
+    One report of an inf1.xlarge with these runtimes; *members* replace top-level ones.
+    """
+    whole = {
+        "neuron_runtime_data": list(runtimes),
+        "system_data": {"memory_info": host_memory()},
+        "instance_info": instance(),
+        "neuron_hardware_info": hardware(),
+    }
+    return {**whole, **members}
+
+
+def written(document: Document) -> bytes:
+    """
+    The report as neuron-monitor writes it: compact, without its line end.
+    """
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def new_fold(state: bytes | None = None, **settings: Any) -> Fold:
+    """
+    A fold that knows a nominal period of 5 s, unless told otherwise.
+    """
+    return Fold(FoldSettings(**{"period_s": 5.0, **settings}), state)
+
+
+def add(fold: Fold, document: Document, at_s: float) -> None:
+    """
+    Let *fold* take the report received at *at_s*.
+    """
+    fold.add(decode(written(document)), at_s)
+
+
+def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
+    """
+    Close the open minute.
+    """
+    return fold.close(Stamp(cluster="blue", boot=BOOT, seq=seq, instance_id="host-guess"))
+
+
+def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> MinuteRecord:
+    """
+    The minute that these reports make, the first received at its start.
+    """
+    fold = new_fold(**settings)
+    for place, document in enumerate(documents):
+        add(fold, document, START_S + place * every_s)
+    return closed(fold)

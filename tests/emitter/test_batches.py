@@ -1,0 +1,228 @@
+"""
+Batches: what PutLogEvents accepts, and nothing lost on the way there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.delivery.batches import (
+    AGE_MARGIN_MS,
+    EVENT_OVERHEAD_BYTES,
+    MAX_AGE_MS,
+    MAX_BATCH_BYTES,
+    MAX_BATCH_EVENTS,
+    MAX_FUTURE_MS,
+    PUT_LOG_EVENTS,
+    BatchLimits,
+    cut,
+)
+from emitter.spool.records import SpooledRecord
+
+BOOT = "019aa3c5d2f04f1e2d3c"
+NOW_MS = 1_795_000_000_000
+DAY_MS = 24 * 3_600_000
+
+# The same rules at a size where random input meets every one of them.
+SMALL = BatchLimits(
+    max_events=4,
+    max_bytes=90,
+    max_event_bytes=40,
+    event_overhead_bytes=10,
+    max_span_ms=60,
+    max_age_ms=100,
+    max_future_ms=30,
+    by_time=True,
+)
+
+
+def spooled(*lines: tuple[int, str]) -> list[SpooledRecord]:
+    """
+    Records as the spool gives them, from (timestamp_ms, line).
+    """
+    return [SpooledRecord(i, BOOT, i, ms, line) for i, (ms, line) in enumerate(lines, 1)]
+
+
+def at_now(*lines: str) -> list[SpooledRecord]:
+    """
+    Records of the same moment.
+    """
+    return spooled(*((NOW_MS, line) for line in lines))
+
+
+RECORDS = st.lists(
+    st.tuples(
+        st.integers(NOW_MS - 110, NOW_MS + 40),
+        st.text(alphabet="aé€😀", max_size=14),  # 1 to 4 bytes a character
+    ),
+    max_size=30,
+).map(lambda lines: spooled(*lines))
+
+
+@given(RECORDS)
+def test_every_record_is_in_one_place(records):
+    """
+    Nothing is lost and nothing is sent twice: a record is in one batch, or unsendable.
+    """
+    pieces = cut(records, now_ms=NOW_MS, limits=SMALL)
+    placed = [record for batch in pieces.batches for record in batch]
+    placed += [record for those in pieces.unsendable.values() for record in those]
+    assert Counter(records) == Counter(placed)
+
+
+@given(RECORDS)
+def test_nothing_is_reordered_but_by_time(records):
+    """
+    Joined again, the batches are the sendable input in time order, equal times as they came.
+    """
+    pieces = cut(records, now_ms=NOW_MS, limits=SMALL)
+    unsendable = {record.id for those in pieces.unsendable.values() for record in those}
+    sendable = [record for record in records if record.id not in unsendable]
+    assert sorted(sendable, key=lambda record: record.timestamp_ms) == [
+        record for batch in pieces.batches for record in batch
+    ]
+
+
+@given(RECORDS)
+def test_without_time_order_records_stay_as_they_came(records):
+    """
+    A stream of lines is written in the order of arrival, and every batch fits.
+    """
+    limits = dataclasses.replace(SMALL, by_time=False, max_age_ms=None, max_future_ms=None)
+    pieces = cut(records, now_ms=NOW_MS, limits=limits)
+    placed = [record.id for batch in pieces.batches for record in batch]
+    assert sorted(placed) == placed
+    for batch in pieces.batches:
+        times = [record.timestamp_ms for record in batch]
+        assert max(times) - min(times) <= SMALL.max_span_ms
+
+
+@given(RECORDS)
+def test_every_batch_is_one_accepted_call(records):
+    """
+    Number, bytes, span and order: each batch obeys all of them, and is not empty.
+    """
+    for batch in cut(records, now_ms=NOW_MS, limits=SMALL).batches:
+        times = [record.timestamp_ms for record in batch]
+        assert 1 <= len(batch) <= SMALL.max_events
+        assert sum(len(record.line.encode()) + 10 for record in batch) <= SMALL.max_bytes
+        assert times[-1] - times[0] <= SMALL.max_span_ms
+        assert sorted(times) == times
+
+
+@given(RECORDS)
+def test_a_new_batch_begins_only_when_it_must(records):
+    """
+    No batch could have taken the first record of the next one.
+    """
+    batches = cut(records, now_ms=NOW_MS, limits=SMALL).batches
+    for batch, following in itertools.pairwise(batches):
+        longer = (*batch, following[0])
+        assert (
+            len(longer) > SMALL.max_events
+            or sum(len(record.line.encode()) + 10 for record in longer) > SMALL.max_bytes
+            or longer[-1].timestamp_ms - longer[0].timestamp_ms > SMALL.max_span_ms
+        )
+
+
+@given(RECORDS)
+def test_the_reason_is_true(records):
+    """
+    Whoever is unsendable broke the rule it is named after.
+    """
+    unsendable = cut(records, now_ms=NOW_MS, limits=SMALL).unsendable
+    assert set(unsendable) <= {"too_old", "too_new", "too_large", "invalid"}
+    assert all(NOW_MS - record.timestamp_ms > 100 for record in unsendable.get("too_old", ()))
+    assert all(record.timestamp_ms - NOW_MS > 30 for record in unsendable.get("too_new", ()))
+    assert all(len(record.line.encode()) > 40 for record in unsendable.get("too_large", ()))
+    assert all(not record.line for record in unsendable.get("invalid", ()))
+
+
+@pytest.mark.parametrize(("events", "sizes"), [(10_000, [10_000]), (10_001, [10_000, 1])])
+def test_a_batch_has_at_most_10_000_events(events, sizes):
+    """
+    The number is inclusive.
+    """
+    pieces = cut(at_now(*["x"] * events), now_ms=NOW_MS)
+    assert sizes == [len(batch) for batch in pieces.batches]
+    assert MAX_BATCH_EVENTS == sizes[0]
+
+
+@pytest.mark.parametrize(("more", "sizes"), [(0, [2]), (1, [1, 1])])
+def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
+    """
+    The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not.
+    """
+    line = "x" * (MAX_BATCH_BYTES // 2 - EVENT_OVERHEAD_BYTES)
+    pieces = cut(at_now(line, line + "x" * more), now_ms=NOW_MS)
+    assert sizes == [len(batch) for batch in pieces.batches]
+
+
+@pytest.mark.parametrize(("more", "reasons"), [(0, set()), (1, {"too_large"})])
+def test_a_line_may_fill_a_whole_call(more, reasons):
+    """
+    1 MiB less 26 bytes of UTF-8, not of characters, is the longest line there is.
+    """
+    line = "é" * ((MAX_BATCH_BYTES - EVENT_OVERHEAD_BYTES) // 2) + "x" * more
+    pieces = cut(at_now("first", line, "last"), now_ms=NOW_MS)
+    assert reasons == set(pieces.unsendable)
+    assert 3 - more == sum(len(batch) for batch in pieces.batches)
+
+
+@pytest.mark.parametrize(("span_ms", "calls"), [(DAY_MS - 1, 1), (DAY_MS, 2)])
+def test_a_call_spans_less_than_24_hours(span_ms, calls):
+    """
+    From the first event to the last.
+    """
+    pieces = cut(spooled((NOW_MS - span_ms, "x"), (NOW_MS, "y")), now_ms=NOW_MS)
+    assert calls == len(pieces.batches)
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "reasons"),
+    [
+        (MAX_AGE_MS - AGE_MARGIN_MS, set()),
+        (MAX_AGE_MS - AGE_MARGIN_MS + 1, {"too_old"}),
+        (-MAX_FUTURE_MS, set()),
+        (-MAX_FUTURE_MS - 1, {"too_new"}),
+    ],
+)
+def test_age_counts_when_it_is_sent(age_ms, reasons):
+    """
+    14 days less a margin back, 2 hours ahead, both inclusive.
+    """
+    pieces = cut(spooled((NOW_MS - age_ms, "x")), now_ms=NOW_MS)
+    assert reasons == set(pieces.unsendable)
+
+
+def test_an_empty_line_is_invalid():
+    """
+    CloudWatch Logs refuses a whole call for one empty message.
+    """
+    pieces = cut(at_now("", "x"), now_ms=NOW_MS)
+    assert {"invalid"} == set(pieces.unsendable)
+    assert [1] == [len(batch) for batch in pieces.batches]
+
+
+def test_a_line_above_the_batch_goes_alone_where_no_size_is_forbidden():
+    """
+    A stream has no largest line: it is written, not dropped.
+    """
+    records = at_now("x", "y" * 200, "z")
+    pieces = cut(records, now_ms=NOW_MS, limits=BatchLimits(max_bytes=100))
+    assert [1, 1, 1] == [len(batch) for batch in pieces.batches]
+
+
+def test_no_records_are_no_calls():
+    """
+    Nothing in, nothing out.
+    """
+    pieces = cut([], now_ms=NOW_MS, limits=PUT_LOG_EVENTS)
+    assert () == pieces.batches
+    assert {} == pieces.unsendable

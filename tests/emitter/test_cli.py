@@ -1,0 +1,426 @@
+"""
+The program as people meet it: a process, its exit code, and one sentence when it fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import boto3
+import pytest
+from emitter_process import (
+    COMMAND,
+    CREDENTIALS,
+    bytes_in,
+    catches_sigterm,
+    environment,
+    logging_restored,
+    neuron_emf,
+    sentence,
+    wait_until,
+)
+from neuron_reports import counters, report, runtime, written
+
+from emitter import __version__
+from emitter.cli import cli
+from neuron_wire import parse
+
+REGION = "us-east-1"
+GROUP = "/neuron-emf/records"
+REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
+RUN = ("run", "--cluster", "blue", "--output", "stdout", "--input")
+GOOD = written(report(runtime(counters([50.0, 0.0, 0.0, 0.0])))) + b"\n"
+
+# What may stand where reports should: bytes, and what is found in them.
+MALFORMED = {
+    "not JSON": (b"hello world\n", "no JSON"),
+    "half a line": (GOOD[:200], "ended in the middle of a report"),
+    "an empty file": (b"", "empty"),
+    "a line of 20 MB": (b"x" * 20_000_000, "16777216 bytes"),
+}
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """
+    A file with one good report.
+    """
+    path = tmp_path / "reports.jsonl"
+    path.write_bytes(GOOD)
+    return path
+
+
+@pytest.mark.parametrize("command", ["run --input -", "run --input FILE", "replay"])
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_holds_no_report_ends_with_one_sentence(command, name, tmp_path):
+    """
+    Expected, found, what to do; exit code 3, and nothing on standard output.
+    """
+    content, found = MALFORMED[name]
+    path = tmp_path / "reports.jsonl"
+    path.write_bytes(content)
+    with path.open("rb") as stdin:
+        if command == "replay":
+            said = sentence(neuron_emf(*REPLAY, path, home=tmp_path), 3)
+        elif command == "run --input FILE":
+            said = sentence(neuron_emf(*RUN, path, home=tmp_path), 3)
+        else:
+            said = sentence(neuron_emf(*RUN, "-", home=tmp_path, stdin=stdin), 3)
+    place = "standard input" if command == "run --input -" else str(path)
+    expected = [place, "was expected to hold neuron-monitor reports", found, "; give it"]
+    assert [] == [words for words in expected if words not in said]
+    assert "hello" not in said
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
+def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, tmp_path):
+    """
+    Wrong use: the name is wrong, and it says which.
+    """
+    missing = sentence(neuron_emf(*command, "missing.jsonl", home=tmp_path), 2)
+    assert "missing.jsonl was expected to be a file of reports: No such file" in missing
+    assert "check the name" in missing
+    folder = sentence(neuron_emf(*command, tmp_path, home=tmp_path), 2)
+    assert f"{tmp_path} was expected to be a file" in folder
+
+
+@pytest.mark.parametrize("command", ["run", "replay"])
+def test_without_a_cluster_name_nothing_starts(command, reports, tmp_path):
+    """
+    Flag, variable and key are all named.
+    """
+    arguments = ("run", "--input", reports) if command == "run" else (*REPLAY[:-2], reports)
+    said = sentence(neuron_emf(*arguments, home=tmp_path), 2)
+    for words in ("cluster name was expected", "--cluster", "NEURON_EMF_CLUSTER", 'cluster = "'):
+        assert words in said
+    assert not (tmp_path / ".local").exists()
+
+
+def logs(reports, home, *more, **variables):
+    """
+    A run on a file with a spool in *home* and the default output.
+    """
+    return neuron_emf(
+        *("run", "--cluster", "blue", "--input", reports, "--spool-dir", home / "spool", *more),
+        home=home,
+        variables=variables,
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "found", "to_do"),
+    [
+        ((), "no AWS region is set", "pass --region, or set AWS_DEFAULT_REGION"),
+        (("--region", REGION), "no usable AWS credentials were found", "give the instance a role"),
+    ],
+    ids=["no region", "no credentials"],
+)
+def test_without_credentials_or_region_records_are_kept(more, found, to_do, reports, tmp_path):
+    """
+    Exit code 4, and the sentence says where the records are; so it does each time.
+    """
+    for count in (1, 2):
+        said = sentence(logs(reports, tmp_path, *more), 4)
+        expected = [f"{count} record(s) were not delivered", f"kept in {tmp_path / 'spool'}"]
+        assert [] == [words for words in (*expected, found, to_do) if words not in said]
+
+
+@pytest.mark.parametrize("group", ["a b", "aws/x", "g" * 513])
+def test_a_log_group_that_cannot_be_is_found_at_the_start(group, reports, tmp_path):
+    """
+    Not after the first minute.
+    """
+    said = sentence(logs(reports, tmp_path, "--log-group", group), 2)
+    assert "--log-group must be" in said
+
+
+@pytest.fixture(scope="module")
+def moto_server():
+    """
+    A CloudWatch Logs behind a socket of this machine.
+    """
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def client(moto_server, monkeypatch):
+    """
+    What looks into that CloudWatch Logs, and makes groups there.
+    """
+    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    made = boto3.client("logs", region_name=REGION)
+    yield made
+    made.close()
+
+
+def test_a_missing_log_group_keeps_the_records_for_the_next_run(client, reports, tmp_path):
+    """
+    Exit code 4 with what to do; once that is done, the next run sends what this one kept.
+    """
+    variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": client.meta.endpoint_url}
+    said = sentence(logs(reports, tmp_path, "--region", REGION, **variables), 4)
+    for words in ("1 record(s)", f"no log group {GROUP} in {REGION}", "deploy the stack"):
+        assert words in said
+    client.create_log_group(logGroupName=GROUP)
+    ended = logs(reports, tmp_path, "--region", REGION, **variables)
+    assert (0, "", "") == (ended.returncode, ended.stderr, ended.stdout)
+    (stream,) = client.describe_log_streams(logGroupName=GROUP)["logStreams"]
+    assert "i-0123456789abcdef0" == stream["logStreamName"]
+    found = client.get_log_events(
+        logGroupName=GROUP, logStreamName=stream["logStreamName"], startFromHead=True
+    )
+    records = [parse(event["message"]) for event in found["events"]]
+    assert [(1, True), (1, True)] == [(one.seq, one.bye) for one in records]
+    assert records[0].boot < records[1].boot
+    ended = logs(reports, tmp_path, "--region", REGION, **variables)
+    assert 0 == ended.returncode
+
+
+def test_a_log_group_nobody_answers_for_keeps_the_records(reports, tmp_path):
+    """
+    Nothing listens: the sentence says so, within the time an input's end is given.
+    """
+    variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
+    program = (
+        "import emitter.outlet; emitter.outlet.FINISH_WITHIN_S = 0.5\n"
+        "from emitter.cli import main; main()"
+    )
+    arguments = ["run", "--cluster", "blue", "--region", REGION, "--spool-dir", tmp_path / "s"]
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments), "--input", str(reports)],
+        env=environment(tmp_path, **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "CloudWatch Logs cannot be reached" in sentence(ended, 4)
+
+
+@pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
+def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_path):
+    """
+    A full disk and a closed output: exit code 4, one sentence, no trace of Python.
+    """
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
+        ended = neuron_emf(*command, reports, home=tmp_path, stdout=full)
+    assert "No space left on device" in sentence(ended, 4)
+    closed = neuron_emf(
+        *command, reports, home=tmp_path, preexec_fn=lambda: os.close(1), stdout=None
+    )
+    assert "standard output was expected to take lines and is closed" in sentence(closed, 4)
+
+
+def test_a_closed_standard_input_is_a_source_that_failed(tmp_path):
+    """
+    As a service without one is started; /dev/null is an empty one.
+    """
+    closed = neuron_emf(*RUN, "-", home=tmp_path, stdin=None, preexec_fn=lambda: os.close(0))
+    assert "standard input was expected to give neuron-monitor reports and is closed" in sentence(
+        closed, 3
+    )
+    assert "it is empty" in sentence(neuron_emf(*RUN, "-", home=tmp_path), 3)
+    assert "it is empty" in sentence(neuron_emf(*RUN, "/dev/null", home=tmp_path), 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), ["Missing command", "neuron-emf --help"]),
+        (("walk",), ["'walk'", "neuron-emf --help"]),
+        (("run", "--periot", "5"), ["--periot", "neuron-emf run --help"]),
+        (("run", "--period", "16"), ["--period", "16", "1<=x<=15", "neuron-emf run --help"]),
+        (("run", "--interval", "nan"), ["--interval", "nan", "neuron-emf run --help"]),
+        (("run", "--config", "none.toml"), ["none.toml", "does not exist"]),
+        (("run", "--cluster", "caf\u00e9"), ["cluster name", "ASCII"]),
+        (("run", "--cluster=c", "--monitor-command", "nowhere"), ["nowhere", "aws-neuronx-tools"]),
+        (("replay",), ["FILES", "neuron-emf replay --help"]),
+        (("replay", "x", "--cluster", "c"), ["--interval SECONDS"]),
+        (("replay", "x", "--cluster", "c", "--interval", "5"), ["--start"]),
+        ((*REPLAY, "--start", "noon", "x"), ["--start", "'noon'", "2026-01-01T00:00:00Z"]),
+        ((*REPLAY, "--start", "1969-12-31", "x"), ["1970", "'1969-12-31'"]),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:40],
+)  # fmt: skip
+def test_wrong_use_ends_with_one_sentence(arguments, words, tmp_path, monkeypatch, capsys):
+    """
+    What was expected, what was found, and where help is; inside one process, for speed.
+    """
+    from emitter.cli import main  # noqa: PLC0415
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with logging_restored(), pytest.raises(SystemExit) as caught:
+        main([str(one) for one in arguments])
+    assert caught.value.code == (3 if "nowhere" in arguments else 2)
+    said = capsys.readouterr()
+    assert not said.out
+    assert 1 == len(said.err.splitlines())
+    assert said.err.startswith("neuron-emf: ")
+    assert [] == [word for word in words if word not in said.err]
+
+
+def test_a_file_of_settings_with_an_unknown_key_ends_with_one_sentence(tmp_path):
+    """
+    As a process: the key, the file and the settings there are.
+    """
+    (tmp_path / "config.toml").write_text('clutser = "blue"\n')
+    said = sentence(neuron_emf("run", "--config", "config.toml", home=tmp_path), 2)
+    assert "config.toml" in said
+    assert "'clutser'" in said
+
+
+def test_reports_on_standard_input_are_one_line(tmp_path):
+    """
+    `neuron-monitor | neuron-emf run --input -`, and the end of the input is a planned stop.
+    """
+    ended = neuron_emf(
+        *("run", "--output", "stdout", "--input", "-"),
+        home=tmp_path,
+        input=(GOOD * 3).decode(),
+        variables={"NEURON_EMF_CLUSTER": "blue"},
+    )
+    assert (0, "") == (ended.returncode, ended.stderr)
+    # A minute may end between two reports.
+    records = [parse(line) for line in ended.stdout.splitlines()]
+    assert (3, True) == (sum(one.reports for one in records), records[-1].bye)
+    assert ("blue", "i-0123456789abcdef0", "baaa") == (
+        records[-1].cluster,
+        records[-1].instance_id,
+        records[-1].core_state,
+    )
+
+
+def test_what_is_dropped_beside_good_reports_is_said_and_counted(tmp_path):
+    """
+    Junk between two reports costs itself: exit code 0, one warning, a count in the line.
+    """
+    ended = neuron_emf(*RUN, "-", home=tmp_path, input=f"{GOOD.decode()}junk\n{GOOD.decode()}")
+    assert 0 == ended.returncode
+    (said,) = ended.stderr.splitlines()
+    assert "warning: 1 piece(s) of input were dropped" in said
+    line = json.loads(ended.stdout.splitlines()[-1])
+    assert (2, 1) == (line["ReportsRead"], line["ReportsMalformed"])
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path):
+    """
+    `replay ... | head -1`: silence, and exit code 0.
+    """
+    shell = " ".join([*COMMAND, *map(str, REPLAY[:2]), "3600", *map(str, REPLAY[3:])])
+    reports.write_bytes(GOOD * 30)
+    ended = subprocess.run(
+        ["bash", "-c", f"{shell} {reports} | head -1 | wc -l; echo ${{PIPESTATUS[0]}}"],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("1\n0\n", "") == (ended.stdout, ended.stderr)
+
+
+def test_a_reader_that_has_gone_ends_the_run(tmp_path):
+    """
+    A pipe that was closed never comes back: exit code 4 and one sentence, not a silent daemon.
+    """
+    process = subprocess.Popen(
+        [*COMMAND, *RUN, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+    )
+    process.stdout.close()
+    process.stdin.write(GOOD)
+    _, said = process.communicate(timeout=9)
+    assert 4 == process.returncode
+    (line,) = said.decode().splitlines()
+    assert "the program that read standard output has ended" in line
+
+
+def test_python_m_emitter_is_the_same_program(tmp_path):
+    """
+    --help and --version of both are those of neuron-emf.
+    """
+    helped = neuron_emf("--help", home=tmp_path)
+    assert 0 == helped.returncode
+    assert helped.stdout.startswith("Usage: neuron-emf [OPTIONS] COMMAND")
+    assert [] == [name for name in cli.commands if name not in helped.stdout]
+    assert "Exit codes: 0 success, 2 wrong use, 3" in helped.stdout
+    version = neuron_emf("--version", home=tmp_path)
+    assert __version__ in version.stdout
+
+
+def modules_after(arguments, home):
+    """
+    Top modules that are loaded when a command has run.
+    """
+    program = (
+        "import sys, atexit, json\n"
+        "from pathlib import Path\n"
+        "names = lambda: sorted({name.partition('.')[0] for name in sys.modules})\n"
+        "atexit.register(lambda: Path('modules.json').write_text(json.dumps(names())))\n"
+        "from emitter.cli import main; main()"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        env=environment(home),
+        cwd=home,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+    return set(json.loads((home / "modules.json").read_text()))
+
+
+def test_no_command_loads_what_it_does_not_need(reports, tmp_path):
+    """
+    --help loads neither library; replay and --output stdout do without the AWS SDK's 48 MiB.
+    """
+    big = {"boto3", "botocore", "aws_embedded_metrics", "aiohttp", "msgspec", "sqlite3"}
+    assert set() == big & modules_after(["run", "--help"], tmp_path)
+    sdk = {"boto3", "botocore", "urllib3"}
+    assert set() == sdk & modules_after([*REPLAY, reports], tmp_path)
+    assert set() == sdk & modules_after([*RUN, reports], tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("kind", ["standard input", "named pipe"])
+def test_a_signal_is_a_planned_stop(number, kind, tmp_path):
+    """
+    Also while nothing comes in, and before anybody has opened the pipe for writing.
+    """
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [*COMMAND, *RUN, "-" if kind == "standard input" else str(pipe)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+    )
+    wait_until(lambda: catches_sigterm(process.pid))
+    if kind == "standard input":
+        process.stdin.write(GOOD)
+        process.stdin.flush()
+        wait_until(lambda: not bytes_in(process.stdin))
+    process.send_signal(number)
+    printed, said = process.communicate(timeout=9)
+    assert (0, b"") == (process.returncode, said)
+    if kind == "standard input":
+        last = parse(printed.decode().splitlines()[-1])
+        assert (True, "i-0123456789abcdef0") == (last.bye, last.instance_id)
+    else:
+        assert b"" == printed

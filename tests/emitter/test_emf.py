@@ -1,0 +1,409 @@
+"""
+The minute line: what is in it, in which order, how long it is, and what never gets out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neuron_reports import (
+    add,
+    closed,
+    counters,
+    executions,
+    hardware,
+    hardware_counters,
+    host_memory,
+    memory,
+    minute_of,
+    new_fold,
+    report,
+    runtime,
+    vcpu,
+)
+
+from emitter.emf import lines
+from emitter.health import DROP_MEMBERS
+from emitter.settings import TIERS
+from neuron_wire import MinuteRecord, OtherRecord, WireFormatError, parse
+from neuron_wire.catalogue import MINUTE
+from neuron_wire.emf import violations
+
+# Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
+HEALTH = {
+    "ReportsRead": 2_678_400,
+    "ReportsMalformed": 12_345,
+    "PartsMalformed": 12_345,
+    "MonitorRestarts": 1_234,
+    "MinutesDropped": 123,
+    "RecordsProduced": 44_640,
+    "RecordsDelivered": 43_200,
+    "RecordsDropped": 1_440,
+    "SpoolRecords": 20_160,
+    "SpoolBytes": 268_435_456,
+    "SpoolRecordsOlder": 20_160,
+    "DroppedSpoolFull": 1_200,
+    "DroppedTooOld": 240,
+    "EmitterCpuSeconds": 12_345.67,
+    "EmitterMemory": 62_914_560,
+}
+DETAILS = {
+    "ExecutionsCompletedWithErr": 12_345,
+    "ExecutionsTimedOut": 12_345,
+    "ErrorsNumerical": 12_345,
+}
+
+
+def full(cores, known=None):
+    """
+    A record with every member, of *cores* cores of which the first *known* are known.
+    """
+    known = cores if known is None else known
+    letters = ("bau" * cores)[:known] + "?" * (cores - known)
+    return MinuteRecord(
+        cluster="llm-pretraining-production-blue1",
+        instance_id="i-0123456789abcdef0",
+        boot="01a1fd4e75ef2470b16e",
+        seq=44_640,
+        minute_ms=1_800_000_000_000,
+        covered_seconds=59.99,
+        reports=60,
+        bye=True,
+        instance_type="trn2u.48xlarge",
+        region="ap-southeast-2",
+        availability_zone="ap-southeast-2a",
+        ultraserver_id="us-0123456789abcdef0",
+        core_state=letters,
+        utilization_percent=tuple(
+            None if letter == "?" else 10.01 + core * 0.63 % 89
+            for core, letter in enumerate(letters)
+        ),
+        idle_minutes=(1_440,) * cores,
+        executions=123_456_789,
+        execution_errors=12_345_678,
+        latency_p50_mean_s=0.012345678,
+        latency_p99_max_s=0.123456789,
+        device_latency_p50_mean_s=0.012345678,
+        device_latency_p99_max_s=0.112345678,
+        latency_gap_s=0.001234567,
+        tera_flops=12_345.6789,
+        device_memory_used_bytes=1_649_267_441_664,
+        device_memory_total_bytes=1_649_267_441_664,
+        runtime_host_memory_bytes=2_199_023_255_552,
+        host_memory_used_bytes=2_199_023_255_552,
+        host_memory_total_bytes=2_199_023_255_552,
+        host_cpu_percent=99.99,
+        ecc_corrected=1_234_567,
+        ecc_uncorrected=1_234,
+        ecc_corrected_rise=12_345,
+        ecc_uncorrected_rise=123,
+        details=DETAILS,
+        health=HEALTH,
+    )
+
+
+@pytest.mark.parametrize(("cores", "limit"), [(32, 2_400), (64, 2_700), (128, 3_600)])
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_line_is_no_longer_than_was_promised(cores, limit, tier):
+    """
+    With full identity, every health member and numbers as long as they get; bytes are the bill.
+    """
+    assert len(lines(full(cores), tier)[0].encode()) <= limit
+
+
+def defined(line):
+    """
+    Names of the metrics that a line defines.
+    """
+    (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
+    return [one["Name"] for one in directive["Metrics"]]
+
+
+@pytest.mark.parametrize("cores", [1, 4, 100])
+def test_the_cluster_tier_defines_exactly_eight_metrics(cores):
+    """
+    By ClusterName alone: the bill is the same for 10 instances and for 10,000.
+    """
+    (line,) = lines(full(cores), "cluster")
+    (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
+    assert list(MINUTE) == defined(line)
+    assert 8 == len(defined(line))
+    assert ("Neuron", [["ClusterName"]]) == (directive["Namespace"], directive["Dimensions"])
+    assert [MINUTE[name].unit for name in MINUTE] == [one["Unit"] for one in directive["Metrics"]]
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_scalars_stand_before_arrays_in_the_order_of_the_record(tier):
+    """
+    Logs Insights discovers about 200 fields of an event and flattens arrays.
+    """
+    (line,) = lines(full(32), tier)
+    found = json.loads(line)
+    head = "_aws" if tier == "cluster" else "Timestamp"
+    expected = [head, *full(32).members()]
+    assert expected == list(found)
+    identity = "Schema Kind Boot Seq ClusterName InstanceId InstanceType"
+    assert identity.split() == list(found)[1:8]
+    arrays = [name for name, value in found.items() if isinstance(value, list)]
+    assert ["NeuronCoreUtilization", "CoreIdleMinutes"] == arrays == list(found)[-2:]
+
+
+def test_without_metrics_a_line_is_no_emf_document():
+    """
+    With the stack deployed nobody pays twice: no `_aws`, and the same record all the same.
+    """
+    (line,) = lines(full(4), "none")
+    assert "_aws" not in json.loads(line)
+    assert parse(lines(full(4), "cluster")[0]) == parse(line)
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [(99, []), (100, []), (101, [1]), (128, [28]), (200, [100]), (201, [100, 1]), (1024, None)],
+)
+def test_values_beyond_100_are_in_lines_of_their_own(known, expected):
+    """
+    One metric takes 100 values in a line; the minute line holds them all for the stack.
+    """
+    record = full(max(known, 128))
+    record = full(record.neuron_cores, known)
+    expected = [100] * 9 + [24] if expected is None else expected
+    first, *more = lines(record, "cluster")
+    assert expected == [len(values(line)) for line in more]
+    read = parse(first)
+    rounded = [round(value, 2) for value in record.utilization_percent if value is not None]
+    assert rounded == [value for value in read.utilization_percent if value is not None]
+    extracted = [value for line in (first, *more) for value in values(line)]
+    assert rounded == extracted
+    assert [] == [one for line in (first, *more) for one in violations(line)]
+
+
+def values(line):
+    """
+    The utilization values that CloudWatch extracts from a line.
+    """
+    found = json.loads(line)["NeuronCoreUtilization"]
+    return found if isinstance(found, list) else [found]
+
+
+def test_a_more_line_has_identity_and_a_number_of_its_own():
+    """
+    Its time and cluster are the minute's, its Seq the next, and the stack leaves it out.
+    """
+    record = full(250)
+    first, second, third = (json.loads(line) for line in lines(record, "cluster"))
+    assert [44_640, 44_641, 44_642] == [one["Seq"] for one in (first, second, third)]
+    expected = "_aws Schema Kind Boot Seq ClusterName InstanceId NeuronCoreUtilization"
+    assert expected.split() == list(third)
+    assert "more" == third["Kind"]
+    assert first["_aws"]["Timestamp"] == third["_aws"]["Timestamp"]
+    assert ["NeuronCoreUtilization"] == defined(json.dumps(third))
+    assert OtherRecord("more") == parse(json.dumps(third))
+
+
+def test_more_lines_are_for_cloudwatch_only():
+    """
+    Without metrics the minute line says it all.
+    """
+    assert 1 == len(lines(full(1024), "none"))
+
+
+def test_unknown_cores_do_not_count_towards_the_100():
+    """
+    128 cores of which 100 are known fit one line.
+    """
+    assert 1 == len(lines(full(128, 100), "cluster"))
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_with_no_known_core_nothing_is_called_idle_or_busy(tier):
+    """
+    Utilization, busy and idle counts are absent; that the cores exist is not.
+    """
+    (line,) = lines(full(16, 0), tier)
+    found = json.loads(line)
+    absent = {"BusyCores", "AttachedIdleCores", "UnattachedCores", "NeuronCoreUtilization"}
+    assert set() == absent & found.keys()
+    assert (16, 16) == (found["NeuronCores"], found["UnknownCores"])
+    if tier == "cluster":
+        assert [name for name in MINUTE if name not in absent] == defined(line)
+        assert [] == violations(line)
+
+
+def test_a_record_without_any_metric_is_no_emf_document():
+    """
+    A directive that defines no metric would be counted as a fault of ours.
+    """
+    bare = dataclasses.replace(
+        full(0), execution_errors=None, ecc_uncorrected_rise=None, health={}, details={}
+    )
+    (line,) = lines(bare, "cluster")
+    assert "_aws" not in json.loads(line)
+    assert None is parse(line).neuron_cores
+
+
+def test_numbers_are_rounded_and_compact():
+    """
+    Two decimals of a percent, no space, no point behind whole numbers.
+    """
+    record = dataclasses.replace(
+        full(3), utilization_percent=(10.0, 33.333333, 1.005), covered_seconds=60.0
+    )
+    (line,) = lines(record, "cluster")
+    assert '"NeuronCoreUtilization":[10,33.33,1],' in line
+    assert '"CoveredSeconds":60,' in line
+    assert ": " not in line
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"utilization_percent": (math.nan,) * 4},
+        {"utilization_percent": (math.inf,) * 4},
+        {"cluster": "caf\u00e9"},
+        {"cluster": ""},
+        {"cluster": "c" * 1025},
+        {"cluster": "bl\tue"},
+        {"minute_ms": -60_000},
+        {"covered_seconds": math.nan},
+        {"instance_id": "\ud800"},
+    ],
+    ids=str,
+)
+def test_what_cloudwatch_would_not_extract_is_not_made(changes):
+    """
+    Whoever finds it, the library or we, it is one kind of error.
+    """
+    with pytest.raises(WireFormatError) as caught:
+        lines(dataclasses.replace(full(4), **changes), "cluster")
+    assert "not_extractable" == caught.value.reason
+
+
+def test_a_boolean_is_no_metric():
+    """
+    The library writes True as true; the line would lose all eight metrics.
+    """
+    with pytest.raises(WireFormatError):
+        lines(dataclasses.replace(full(4), execution_errors=True), "cluster")
+
+
+def test_names_of_details_and_health_take_no_other_members_place():
+    """
+    All members share one root: no error type or drop reason is named like another member.
+    """
+    counts = "completed_with_err completed_with_num_err timed_out incorrect_input failed_to_queue"
+    causes = "generic numerical transient model runtime hardware of_a_later_tool"
+    failing = executions(
+        causes=dict.fromkeys(causes.split(), 1), **dict.fromkeys(counts.split(), 1)
+    )
+    details = minute_of(report(runtime(execution_stats=failing))).details
+    assert len(counts.split()) + len(causes.split()) == len(details)
+    others = full(4).members().keys() - DETAILS.keys() - HEALTH.keys()
+    assert set() == others & {*details, *DROP_MEMBERS.values(), *HEALTH}
+    assert set() == {*DROP_MEMBERS.values(), *HEALTH} & details.keys()
+
+
+def test_old_and_future_minutes_are_written():
+    """
+    Replay may be asked for any time; the age of a record is judged when it is sent.
+    """
+    for minute_ms in (0, 60_000, 946_684_800_000, 4_102_444_800_000):
+        (line,) = lines(dataclasses.replace(full(4), minute_ms=minute_ms), "cluster")
+        assert minute_ms == json.loads(line)["_aws"]["Timestamp"] == parse(line).minute_ms
+
+
+def test_variables_of_the_library_change_nothing():
+    """
+    AWS_EMF_* variables meant for another program must not take our metrics away.
+    """
+    program = (
+        "from emitter.emf import lines; from neuron_wire import MinuteRecord\n"
+        "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
+        "print(lines(record, 'cluster')[0])"
+    )
+    environment = {
+        "PYTHONPATH": ":".join(sys.path),
+        "AWS_EMF_DISABLE_METRIC_EXTRACTION": "true",
+        "AWS_EMF_NAMESPACE": "Other",
+        "AWS_EMF_ENVIRONMENT": "EC2",
+    }
+    made = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert [] == violations(made.stdout.strip())
+    assert "Neuron" == json.loads(made.stdout)["_aws"]["CloudWatchMetrics"][0]["Namespace"]
+
+
+def busy_report(**values):
+    """
+    A report with every group, a number of which can be replaced.
+    """
+    return report(
+        runtime(
+            counters([50.0, 0.0], effective_flops={0: values.pop("flops", 1e12)}),
+            memory({0: 1}, host=values.pop("host", 1), device=values.pop("device", 1)),
+            executions(
+                values.pop("completed", 1),
+                total={"p50": values.pop("p50", 0.1), "p99": values.pop("p99", 0.1)},
+                device={"p50": 0.1, "p99": 0.1},
+                timed_out=values.pop("timed_out", 0),
+                causes={"generic": values.pop("generic", 0)},
+            ),
+        ),
+        system_data={
+            "memory_info": host_memory(used=values.pop("used", 1)),
+            "vcpu_usage": vcpu(user=values.pop("user", 1)),
+            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": values.pop("ecc", 1)}),
+        },
+        neuron_hardware_info=hardware(1, 4, neuron_device_memory_size=values.pop("size", 1 << 30)),
+    )
+
+
+NUMBERS = "flops host device completed p50 p99 timed_out generic used user ecc size"
+STRANGE = (
+    st.sampled_from([1e308, -1e308, -1, 1 << 62, (1 << 63) - 1, 1 << 63, 1 << 64, 10**30, 5e-324])
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(NUMBERS.split()), STRANGE), min_size=1, max_size=3))
+def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
+    """
+    One absurd number costs itself or its group: the minute is written, extracted and read.
+    """
+    record = minute_of(*(busy_report(**values) for values in documents))
+    (line,) = lines(record, "cluster")
+    assert [] == violations(line)
+    assert "b" == parse(line).core_state[0]
+
+
+def test_a_minute_from_reports_is_written_whole():
+    """
+    From a report to the line, every group it had is in the line.
+    """
+    fold = new_fold()
+    for second in range(0, 60, 5):
+        add(fold, busy_report(), 1_800_000_000.0 + second)
+    found = json.loads(lines(closed(fold), "cluster")[0])
+    expected = {
+        "BusyCores": 1,
+        "Executions": 12,
+        "ExecutionErrors": 0,
+        "LatencyP50Mean": 0.1,
+        "TeraFlops": 1,
+        "DeviceMemoryUsed": 1,
+        "DeviceMemoryTotal": 1 << 30,
+        "HostCpuPercent": 1,
+        "EccCorrected": 1,
+        "CoveredSeconds": 60,
+        "Reports": 12,
+    }
+    assert expected == {name: found.get(name) for name in expected}

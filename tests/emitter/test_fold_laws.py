@@ -1,0 +1,334 @@
+"""
+What holds for every minute, whatever the reports say.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from neuron_reports import (
+    BOOT,
+    START_S,
+    add,
+    closed,
+    counters,
+    executions,
+    hardware,
+    hardware_counters,
+    host_memory,
+    memory,
+    minute_of,
+    new_fold,
+    report,
+    runtime,
+    vcpu,
+    written,
+)
+
+import neuron_wire
+from emitter.emf import lines
+from emitter.fold import Stamp
+from emitter.reports.report import ReportError, decode
+
+CORES = 4
+RANK = {"?": -1, "u": 0, "a": 1, "b": 2}
+
+# Whole reports take milliseconds to draw; the rarer faults have examples of their own elsewhere.
+LAW = settings(max_examples=50)
+
+# Sums of multiples of 1/4 are exact in any order.
+PERCENT = st.one_of(st.none(), st.sampled_from([0, 0, 0.25, 0.75, 1, 50, 99.75, 100, -1, 130]))
+PERIOD = st.sampled_from([None, 0.07, 0.5, 1.0, 5.0, 5.0, 5.0, 12.0])
+ERROR = st.sampled_from(["", "", "", "cannot read"])
+BYTES = st.sampled_from([0, 0, 1, 4096])
+
+
+@st.composite
+def counter_groups(draw):
+    """
+    `neuroncore_counters`, sometimes missing, short or in error.
+    """
+    listed = draw(st.dictionaries(st.integers(0, CORES + 1), PERCENT, max_size=CORES))
+    rates = draw(
+        st.dictionaries(st.integers(0, CORES), st.sampled_from([0, 1e12, 3e12]), max_size=CORES)
+    )
+    name = draw(st.sampled_from(["flops", "effective_flops"]))
+    return counters(listed, draw(PERIOD), draw(ERROR), **{name: rates})
+
+
+@st.composite
+def memory_groups(draw):
+    """
+    `memory_used`, sometimes in error.
+    """
+    by_core = draw(st.dictionaries(st.integers(0, CORES), BYTES, max_size=CORES))
+    models = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, CORES)), max_size=2))
+    return memory(by_core, models, error=draw(ERROR))
+
+
+@st.composite
+def runtimes(draw):
+    """
+    One entry; pids and tags collide on purpose.
+    """
+    return runtime(
+        draw(st.one_of(st.none(), counter_groups(), counter_groups())),
+        draw(st.one_of(st.none(), memory_groups(), memory_groups())),
+        draw(
+            st.one_of(
+                st.none(),
+                st.builds(
+                    executions,
+                    st.integers(0, 100),
+                    timed_out=st.integers(0, 3),
+                    total=st.sampled_from([None, {"p50": 0.25, "p99": 0.5}]),
+                ),
+            )
+        ),
+        pid=draw(st.integers(1, 4)),
+        tag=draw(st.sampled_from(["1", "2"])),
+        error=draw(st.sampled_from(["", "", "", "no such process"])),
+    )
+
+
+@st.composite
+def reports(draw):
+    """
+    One report with none to four runtimes, or with runtimes not collected.
+    """
+    entries = draw(st.one_of(st.none(), st.lists(runtimes(), max_size=4)))
+    information = draw(
+        st.sampled_from([None, hardware(), hardware(), hardware(2, 2), hardware(0, 0, error="x")])
+    )
+    system = {
+        "memory_info": host_memory(),
+        "vcpu_usage": vcpu(draw(PERIOD), user=draw(st.sampled_from([0, 50, 130]))),
+        "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": draw(st.integers(0, 9))}),
+    }
+    return report(neuron_runtime_data=entries, neuron_hardware_info=information, system_data=system)
+
+
+MINUTES = st.lists(
+    st.tuples(reports(), st.sampled_from([0.0, 0.5, 5.0, 5.0, 7.5, 20.0, -30.0])), max_size=5
+)
+SETTINGS = st.fixed_dictionaries(
+    {
+        "period_s": st.sampled_from([None, 1.0, 5.0]),
+        "only_matched": st.booleans(),
+        "idle_below_percent": st.sampled_from([1.0, 1.0, 50.0]),
+    }
+)
+
+
+def folded(entries, chosen):
+    """
+    The minute of reports that come so many seconds after each other.
+    """
+    fold = new_fold(**chosen)
+    at_s = START_S
+    fold.open(at_s)
+    for document, wait_s in entries:
+        at_s += wait_s
+        add(fold, document, at_s)
+    return closed(fold)
+
+
+@LAW
+@given(MINUTES, SETTINGS)
+def test_every_minute_agrees_with_itself(entries, chosen):
+    """
+    Coverage is within the minute, utilization within 0 to 100, and one letter, one value
+    and one count stand for each core; no core is called idle or busy without a sample.
+    """
+    record = folded(entries, chosen)
+    assert 0 <= record.covered_seconds <= 60
+    assert len(record.core_state) == len(record.utilization_percent) == len(record.idle_minutes)
+    for state, percent in zip(record.core_state, record.utilization_percent, strict=True):
+        assert (state == "?") == (percent is None)
+        if percent is not None:
+            assert 0 <= percent <= 100
+            assert (state == "b") == (percent >= chosen["idle_below_percent"])
+            assert record.covered_seconds > 0
+        if state == "u":
+            assert percent == 0
+    assert all(0 <= minutes <= 1 for minutes in record.idle_minutes)
+
+
+@LAW
+@given(MINUTES, SETTINGS)
+def test_a_core_nobody_listed_or_counted_is_never_idle(entries, chosen):
+    """
+    Without one accepted sample there is no letter but ?.
+    """
+    for document, _ in entries:
+        document["neuron_hardware_info"] = None
+        for entry in document["neuron_runtime_data"] or ():
+            for group in entry["report"].values():
+                group["period"] = 0.07
+    record = folded(entries, chosen)
+    assert {"?"} >= set(record.core_state)
+    assert 0 == record.covered_seconds
+
+
+@LAW
+@given(MINUTES, SETTINGS, st.randoms(use_true_random=False))
+def test_the_order_of_runtimes_in_a_report_does_not_matter(entries, chosen, random):
+    """
+    Every reading of a minute is a maximum or a sum over runtimes.
+    """
+    shuffled = copy.deepcopy(entries)
+    for document, _ in shuffled:
+        random.shuffle(document["neuron_runtime_data"] or [])
+    assert folded(entries, chosen) == folded(shuffled, chosen)
+
+
+def with_an_idle_runtime(document, core):
+    """
+    The report with one more runtime, that lists *core* as 0 and holds nothing.
+
+    It has the longest accepted period of the others, or it would change what the report weighs;
+    without any accepted counters it is left out.
+    """
+    periods = [
+        group["period"]
+        for entry in document["neuron_runtime_data"] or ()
+        if (group := entry["report"].get("neuroncore_counters")) is not None
+        and not group["error"]
+        and not entry["error"]
+        and (group["period"] or 0) >= 0.5
+    ]
+    if not periods:
+        return document
+    idle = runtime(counters({core: 0}, max(periods)), memory(), pid=99)
+    return {**document, "neuron_runtime_data": [*document["neuron_runtime_data"], idle]}
+
+
+@LAW
+@given(reports(), SETTINGS, st.integers(0, CORES - 1))
+def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_number(document, chosen, core):
+    """
+    One more runtime that does nothing: no core becomes unknown or has less utilization.
+
+    In one report: over a minute, a core that nobody listed in one of its reports, and of which no
+    hardware block told, has a sample of 0 there once somebody lists it.
+    """
+    chosen = {**chosen, "only_matched": False}
+    before = folded([(document, 0)], chosen)
+    after = folded([(with_an_idle_runtime(document, core), 0)], chosen)
+    for index, percent in enumerate(before.utilization_percent):
+        if percent is not None:
+            assert percent == after.utilization_percent[index]
+            assert after.core_state[index] != "?"
+    assert before.covered_seconds <= after.covered_seconds
+    assert before.executions == after.executions
+
+
+@LAW
+@given(reports(), SETTINGS, st.integers(0, CORES - 1))
+def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_letter(document, chosen, core):
+    """
+    One more runtime that holds nothing in the same report: what was busy or attached still is.
+    """
+    before = folded([(document, 0)], chosen).core_state
+    after = folded([(with_an_idle_runtime(document, core), 0)], chosen).core_state
+    for was, is_now in zip(before, after, strict=False):
+        assert was == "?" or RANK[was] <= RANK[is_now]
+
+
+@LAW
+@given(MINUTES, SETTINGS)
+def test_every_minute_can_be_sent_and_read(entries, chosen):
+    """
+    CloudWatch extracts the line of any minute, and the stack reads the same record from it.
+    """
+    record = folded(entries, chosen)
+    for tier in ("none", "cluster"):
+        found = neuron_wire.parse(lines(record, tier)[0])
+        assert record.core_state == found.core_state
+        assert record.utilization_percent == found.utilization_percent
+        assert record.idle_minutes == found.idle_minutes
+        assert record.covered_seconds == found.covered_seconds
+        assert record.executions == found.executions
+
+
+EXTREME = st.sampled_from(
+    [None, -1, 0, 1e-300, 2**53, 2**63, 2**64, 10**30, 1e300, -1e300, 1.5, 10**400, "", [], {}]
+)
+
+
+@st.composite
+def spoiled(draw):
+    """
+    A report in which any numbers are replaced with extreme ones.
+    """
+    document = copy.deepcopy(draw(reports()))
+    leaves = []
+
+    def visit(parent):
+        for step in parent if isinstance(parent, dict) else range(len(parent)):
+            below = parent[step]
+            if isinstance(below, (dict, list)):
+                visit(below)
+            elif isinstance(below, (int, float)):
+                leaves.append((parent, step))
+
+    visit(document)
+    assume(leaves)
+    for parent, step in draw(st.lists(st.sampled_from(leaves), min_size=1, max_size=4)):
+        parent[step] = draw(EXTREME)
+    return document
+
+
+@LAW
+@given(st.lists(spoiled(), min_size=1, max_size=3), SETTINGS)
+def test_no_number_of_a_report_breaks_a_line(documents, chosen):
+    """
+    Whatever a report says, its minute can be sent and read: a fault of the monitor
+    never stops the emitter.
+    """
+    fold = new_fold(**chosen)
+    fold.open(START_S)
+    for place, document in enumerate(documents):
+        try:
+            found = decode(written(document))
+        except (ReportError, ValueError):
+            continue
+        fold.add(found, START_S + 5 * place)
+    record = closed(fold)
+    assert isinstance(neuron_wire.parse(lines(record, "cluster")[0]), neuron_wire.MinuteRecord)
+    again = new_fold(fold.state(), **chosen)
+    again.open(START_S + 60)
+    closed(again, 2)
+
+
+@LAW
+@given(MINUTES, SETTINGS)
+def test_the_state_of_any_minute_can_be_read_again(entries, chosen):
+    """
+    Stored and restored, a fold knows the same instance and the same idle minutes.
+    """
+    fold = new_fold(**chosen)
+    fold.open(START_S)
+    for place, (document, _) in enumerate(entries):
+        add(fold, document, START_S + place)
+    record = closed(fold)
+    second = new_fold(fold.state(), **chosen)
+    assert fold.instance_id == second.instance_id
+    assert json.loads(fold.state()) == json.loads(second.state())
+    second.open(START_S + 60)
+    stamp = Stamp(cluster="blue", boot=BOOT, seq=2, instance_id="host-guess")
+    assert record.instance_id == second.close(stamp).instance_id
+
+
+def test_a_minute_of_twelve_reports_is_whole():
+    """
+    The plain case, once: 60 covered seconds of a busy instance.
+    """
+    document = report(runtime(counters([50, 0, 0, 0]), memory({0: 1})))
+    record = minute_of(*[document] * 12)
+    assert 60 == record.covered_seconds
+    assert 12 == record.reports
+    assert (0, 1, 1, 1) == record.idle_minutes

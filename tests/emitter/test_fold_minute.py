@@ -1,0 +1,219 @@
+"""
+The minute is that of receipt, and minutes never reopen.
+"""
+
+from __future__ import annotations
+
+import pytest
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    executions,
+    hardware,
+    minute_of,
+    new_fold,
+    report,
+    runtime,
+)
+
+from emitter.fold import Stamp
+
+MINUTE_MS = int(START_S) * 1000
+
+
+def busy(percent=50.0):
+    """
+    A report of two cores, one of them at *percent*.
+    """
+    return report(
+        runtime(counters([percent, 0]), None, executions(10)),
+        neuron_hardware_info=hardware(1, 2),
+    )
+
+
+@pytest.mark.parametrize(
+    ("at_s", "expected"), [(0.0, 0), (59.999, 0), (60.0, 60_000), (119.999, 60_000)]
+)
+def test_the_minute_is_that_of_receipt(at_s, expected):
+    """
+    A record's timestamp is the start of the minute in which its reports came.
+    """
+    fold = new_fold()
+    add(fold, busy(), START_S + at_s)
+    assert MINUTE_MS + expected == closed(fold).minute_ms
+
+
+def test_a_straddling_report_is_not_split():
+    """
+    Received one second into the minute, its five seconds belong to that minute.
+    """
+    fold = new_fold()
+    add(fold, busy(), START_S + 1)
+    record = closed(fold)
+    assert MINUTE_MS == record.minute_ms
+    assert 5 == record.covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("at_s", "expected"), [(0, False), (59.999, False), (60, True), (600, True)]
+)
+def test_a_minute_is_due_when_the_clock_has_left_it(at_s, expected):
+    """
+    At the end of its 60th second.
+    """
+    fold = new_fold()
+    fold.open(START_S)
+    assert expected == fold.is_due(START_S + at_s)
+
+
+def test_nothing_is_due_before_a_minute_is_open():
+    """
+    No minute, no end.
+    """
+    fold = new_fold()
+    assert not fold.is_due(START_S)
+    assert fold.ends_at_s() is None
+    with pytest.raises(ValueError, match="no minute"):
+        closed(fold)
+
+
+def test_a_minute_ends_after_60_seconds():
+    """
+    Whenever in it the first report came.
+    """
+    fold = new_fold()
+    fold.open(START_S + 17)
+    assert START_S + 60 == fold.ends_at_s()
+
+
+def test_after_a_backward_step_reports_go_to_the_open_minute():
+    """
+    Until the clock passes it.
+    """
+    fold = new_fold()
+    add(fold, busy(100), START_S + 30)
+    for at_s in (-3600, -60, -1):
+        assert not fold.is_due(START_S + at_s)
+        add(fold, busy(0), START_S + at_s)
+    record = closed(fold)
+    assert MINUTE_MS == record.minute_ms
+    assert 25 == record.utilization_percent[0]
+    assert 4 == record.reports
+
+
+def test_a_closed_minute_never_reopens():
+    """
+    A report from before goes to the minute after the closed one.
+    """
+    fold = new_fold()
+    add(fold, busy(), START_S)
+    closed(fold)
+    add(fold, busy(), START_S - 120)
+    assert not fold.is_due(START_S + 119)
+    assert fold.is_due(START_S + 120)
+    assert MINUTE_MS + 60_000 == closed(fold, 2).minute_ms
+
+
+def test_labels_only_rise():
+    """
+    Whatever the clock does by less than two hours.
+    """
+    fold = new_fold()
+    labels = []
+    for seq, at_s in enumerate((0, 60, 30, -600, 61, 7100, 200, 7200), start=1):
+        add(fold, busy(), START_S + at_s)
+        labels.append(closed(fold, seq).minute_ms)
+    assert sorted(set(labels)) == labels
+
+
+def test_a_clock_that_was_far_ahead_is_followed_back():
+    """
+    More than two hours ahead CloudWatch takes nothing: the open minute ends at once.
+    """
+    fold = new_fold()
+    fold.open(START_S)
+    assert not fold.is_due(START_S - 120 * 60)
+    assert fold.is_due(START_S - 121 * 60)
+
+
+def test_minutes_share_nothing():
+    """
+    Tallies, samples and gauges of one minute are not in the next.
+    """
+    fold = new_fold()
+    add(fold, busy(90), START_S)
+    assert 10 == closed(fold).executions
+    fold.open(START_S + 60)
+    record = closed(fold, 2)
+    assert 0 == record.reports
+    assert 0 == record.covered_seconds
+    assert record.executions is None
+    assert "??" == record.core_state
+    add(fold, busy(30), START_S + 120)
+    assert (30.0, 0.0) == closed(fold, 3).utilization_percent
+
+
+def test_a_minute_without_a_report_is_unknown():
+    """
+    Never idle: the monitor may be dead.
+    """
+    fold = new_fold()
+    fold.open(START_S)
+    record = closed(fold)
+    assert record.neuron_cores is None
+    assert 0 == record.reports
+
+
+def test_a_minute_closed_without_a_record_is_closed():
+    """
+    It does not reopen either.
+    """
+    fold = new_fold()
+    add(fold, busy(), START_S)
+    fold.discard()
+    add(fold, busy(), START_S)
+    assert MINUTE_MS + 60_000 == closed(fold).minute_ms
+
+
+@pytest.mark.parametrize(
+    ("percent", "expected"), [(0, "u"), (0.001, "a"), (0.99, "a"), (1.0, "b"), (100, "b")]
+)
+def test_busy_starts_at_the_threshold(percent, expected):
+    """
+    1 % unless told otherwise: live services run at 2 to 3 %.
+    """
+    document = report(
+        runtime(counters([percent]), {"error": ""}), neuron_hardware_info=hardware(1, 1)
+    )
+    assert expected == minute_of(document).core_state
+
+
+def test_letters_agree_with_the_numbers_beside_them():
+    """
+    A value that is written as 1.0 is busy at a threshold of 1.
+    """
+    record = minute_of(busy(0.996))
+    assert 1.0 == record.utilization_percent[0]
+    assert "b" == record.core_state[0]
+
+
+def test_what_no_report_tells_is_stamped():
+    """
+    Cluster, boot, sequence, goodbye and the emitter's own health.
+    """
+    fold = new_fold()
+    add(fold, busy(), START_S)
+    stamp = Stamp(
+        cluster="blue",
+        boot="b" * 20,
+        seq=7,
+        instance_id="i-9",
+        bye=True,
+        health={"ReportsRead": fold.reports_read},
+    )
+    record = fold.close(stamp)
+    assert ("blue", "b" * 20, 7, True) == (record.cluster, record.boot, record.seq, record.bye)
+    assert {"ReportsRead": 1} == record.health
+    assert 1 == record.reports

@@ -1,0 +1,100 @@
+"""
+The nominal period, and how long a sample may be believed.
+"""
+
+from __future__ import annotations
+
+import pytest
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    hardware,
+    minute_of,
+    new_fold,
+    report,
+    runtime,
+    vcpu,
+)
+
+
+def one(period):
+    """
+    A report of two busy cores whose counters have this period.
+    """
+    return report(runtime(counters([50, 50], period)), neuron_hardware_info=hardware(1, 2))
+
+
+def covered_s(*periods, **settings):
+    """
+    What reports with these periods cover.
+    """
+    return minute_of(*(one(period) for period in periods), **settings).covered_seconds
+
+
+def test_the_configured_period_is_the_nominal_one():
+    """
+    Whatever is measured: at most twice the configured period counts.
+    """
+    assert 2 == covered_s(5, period_s=1.0)
+    assert 4 == covered_s(5, 5, period_s=1.0)
+
+
+def test_without_a_configured_period_the_first_sample_is_its_own_measure():
+    """
+    There is nothing else to compare it with.
+    """
+    assert 5 == covered_s(5, period_s=None)
+
+
+def test_without_a_configured_period_the_median_of_the_last_five_counts():
+    """
+    1, 1, 1, 1 and then 30: the median is 1, so 30 counts for 2.
+    """
+    assert 6 == covered_s(1, 1, 1, 1, 30, period_s=None)
+
+
+def test_the_median_follows_a_changed_period():
+    """
+    After three of five the new period is nominal.
+    """
+    assert 5 * 1 + 2 + 2 + 10 == covered_s(1, 1, 1, 1, 1, 10, 10, 10, period_s=None)
+
+
+def test_short_first_samples_do_not_make_the_nominal_period():
+    """
+    Only accepted samples are measures.
+    """
+    assert 5 == covered_s(0.07, 0.07, 0.07, 5, period_s=None)
+
+
+def test_the_nominal_period_outlives_the_minute():
+    """
+    A new minute does not start to guess again.
+    """
+    fold = new_fold(period_s=None)
+    for place in range(5):
+        add(fold, one(1), START_S + place)
+    closed(fold)
+    add(fold, one(30), START_S + 60)
+    assert 2 == closed(fold).covered_seconds
+
+
+def test_without_runtimes_the_system_groups_are_the_measure():
+    """
+    All there is on an empty instance: a pause of a minute counts for two of their periods.
+    """
+    document = report(system_data={"vcpu_usage": vcpu(5)}, neuron_hardware_info=hardware(1, 2))
+    fold = new_fold(period_s=None)
+    add(fold, document, START_S)
+    add(fold, document, START_S + 50)
+    assert 15 == closed(fold).covered_seconds
+
+
+@pytest.mark.parametrize("absurd", [1e9, 1e300, -1.0, 0.0])
+def test_a_period_that_cannot_be_gives_no_sample(absurd):
+    """
+    More than a day or not above 0 is no period.
+    """
+    assert 0 == covered_s(absurd, period_s=None)

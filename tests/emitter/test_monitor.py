@@ -1,0 +1,482 @@
+"""
+neuron-monitor as a child: kept alive, restarted with growing waits, and never left behind.
+
+The child is a script that each test writes; time is a number that each test sets.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from emitter_process import environment, wait_until
+from neuron_reports import counters, report, runtime, written
+
+from emitter.errors import SourceError
+from emitter.reports import monitor as monitor_module
+from emitter.reports.framing import Framer
+from emitter.reports.monitor import LONGEST_WAIT_S, SHORTEST_WAIT_S, Monitor, find_monitor
+from emitter.reports.monitor_config import monitor_config
+
+LINE = written(report(runtime(counters([50.0])))) + b"\n"
+
+
+class Clock:
+    """
+    A monotonic clock that only the test moves.
+    """
+
+    def __init__(self):
+        self.now_s = 1000.0
+
+    def __call__(self):
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """
+    Time stands still until a test moves it; waiting for a restart moves it.
+    """
+    made = Clock()
+
+    def sleep(seconds):
+        assert seconds >= 0
+        made.now_s += seconds
+
+    monkeypatch.setattr(monitor_module, "time", SimpleNamespace(sleep=sleep))
+    return made
+
+
+@pytest.fixture
+def script(tmp_path):
+    """
+    Write a fake neuron-monitor: a Python script that gets `-c FILE` like the real one.
+    """
+
+    def write(body, name="fake-monitor"):
+        path = tmp_path / name
+        path.write_text(f"#!{sys.executable} -S\nimport os, signal, sys, time\n"
+                        f"{textwrap.dedent(body)}")  # fmt: skip
+        path.chmod(0o755)
+        return str(path)
+
+    return write
+
+
+@contextmanager
+def running(path, clock=None, period_s=5.0, config="{}", **options):
+    """
+    A monitor that is closed at the end.
+    """
+    if clock is not None:
+        options["clock"] = clock
+    monitor = Monitor(path, config, period_s, **options)
+    try:
+        yield monitor
+    finally:
+        monitor.close()
+
+
+def read_until(monitor, is_enough, within_s=8.0):
+    """
+    Bytes until there are enough.
+    """
+    found = b""
+    deadline = time.monotonic() + within_s
+    while not is_enough(found):
+        assert time.monotonic() < deadline, found
+        found += monitor.read(0.05)
+    return found
+
+
+def alive(pid):
+    """
+    Whether a process is there and not a zombie.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_what_the_child_writes_is_read(script, clock):
+    """
+    Byte by byte as it was written, from the first start on.
+    """
+    path = script(f"os.write(1, {LINE * 3!r}); time.sleep(60)")
+    with running(path, clock) as monitor:
+        assert LINE * 3 == read_until(monitor, lambda found: len(found) >= len(LINE) * 3)
+        assert b"" == monitor.read(0.01)
+        assert (0, path) == (monitor.restarts, monitor.name)
+
+
+def test_nothing_is_started_before_the_first_read(script, tmp_path):
+    """
+    An emitter that cannot open its spool starts no child.
+    """
+    path = script(f"open({str(tmp_path / 'started')!r}, 'w').close(); time.sleep(60)")
+    with running(path):
+        pass
+    assert not (tmp_path / "started").exists()
+
+
+def test_the_child_gets_the_configuration_and_nothing_else(script):
+    """
+    `-c FILE`, the file holds what was given, standard input is empty; gone after the end.
+    """
+    path = script("""
+        import json
+        text = open(sys.argv[2]).read()
+        print(json.dumps([sys.argv[1:2], sys.argv[2], text, sys.stdin.read()]), flush=True)
+        time.sleep(60)
+    """)
+    with running(path, config=monitor_config(5)) as monitor:
+        flag, name, text, stdin = json.loads(read_until(monitor, lambda found: b"\n" in found))
+        assert (["-c"], monitor_config(5), "") == (flag, text, stdin)
+        assert Path(name).exists()
+    assert not Path(name).parent.exists()
+
+
+def test_a_child_that_ends_is_started_again(script, clock, caplog):
+    """
+    With its code, its last words and the wait in one warning; the emitter goes on.
+    """
+    path = script(
+        f"os.write(1, {LINE!r}); os.write(2, b'first\\nno devices found\\n'); sys.exit(7)"
+    )
+    with running(path, clock, rng=random.Random(1)) as monitor:
+        read_until(monitor, lambda found: found.count(LINE) >= 2)
+        assert monitor.restarts >= 1
+    said = caplog.records[0].getMessage()
+    for words in ("ended with code 7", "starting it again in", "it said: no devices found"):
+        assert words in said
+    assert "first" not in said
+    assert len(caplog.records) <= monitor.restarts + 1
+
+
+class Extreme(random.Random):
+    """
+    Jitter that is always as long, or as short, as it may be.
+    """
+
+    def __init__(self, *, longest):
+        super().__init__(0)
+        self._longest = longest
+
+    def uniform(self, a, b):
+        """
+        One of the two bounds.
+        """
+        return b if self._longest else a
+
+
+@pytest.mark.parametrize(
+    ("rng", "expected"),
+    [
+        (Extreme(longest=True), [3.0, 9.0, 27.0, 60.0, 60.0]),
+        (Extreme(longest=False), [1.0, 1.0, 1.0, 1.0, 1.0]),
+    ],
+    ids=["longest", "shortest"],
+)
+def test_waits_are_drawn_between_1_and_60_seconds(rng, expected, script, clock):
+    """
+    Up to three times the one before: instances that failed together do not come back together.
+    """
+    path = script("sys.exit(1)")
+    waits = []
+    with running(path, clock, rng=rng) as monitor:
+        for _ in expected:
+            started = monitor.restarts + bool(waits)
+            wait_until(lambda: monitor.read(0.05) in {b"", b"\n"} and monitor._start_at > clock())
+            assert len(waits) == monitor.restarts == started
+            waits.append(monitor._start_at - clock())
+            clock.now_s = monitor._start_at
+    assert expected == [round(wait_s, 6) for wait_s in waits]
+
+
+def test_restarts_are_said_at_most_once_in_ten_seconds(script, clock, caplog):
+    """
+    A monitor that never starts must not fill the journal; how often it was is said.
+    """
+    path = script("sys.exit(1)")
+    with running(path, clock, rng=Extreme(longest=False)) as monitor:
+        started_s = clock()
+        wait_until(lambda: monitor.read(0.5) in {b"", b"\n"} and clock() > started_s + 15)
+    first, second = [one.getMessage() for one in caplog.records]
+    assert "times since" not in first
+    assert "(10 times since this was last said)" in second
+
+
+def test_no_wait_is_longer_than_the_reader_has_time(script, clock):
+    """
+    The loop that reads must also close minutes.
+    """
+    path = script("sys.exit(1)")
+    with running(path, clock) as monitor:
+        wait_until(lambda: monitor.read(0.01) == b"" and monitor._start_at > clock())
+        before_s = clock()
+        assert b"" == monitor.read(0.25)
+        assert before_s + 0.25 == clock()
+
+
+def test_a_child_that_ran_for_a_minute_is_started_soon_again(script, clock, caplog, tmp_path):
+    """
+    The waits begin anew: it worked, and only then it failed.
+    """
+    asked = tmp_path / "asked"
+    path = script(f"""
+        for _ in range(4):
+            while not os.path.exists({str(asked)!r}):
+                time.sleep(0.01)
+            os.unlink({str(asked)!r})
+            os.write(1, {LINE!r})
+    """)
+    with running(path, clock, rng=Extreme(longest=True)) as monitor:
+        monitor._backoff._last_s = LONGEST_WAIT_S
+        for _ in range(4):
+            asked.touch()
+            read_until(monitor, lambda found: found == LINE)
+            clock.now_s += 25
+        read_until(monitor, lambda _: caplog.records)
+        assert 3 * SHORTEST_WAIT_S == monitor._start_at - clock()
+
+
+@pytest.mark.parametrize(
+    ("period_s", "silent_s", "is_dead"),
+    [(5.0, 29.9, False), (5.0, 30.0, True), (15.0, 44.9, False), (15.0, 45.0, True)],
+)
+def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, clock, caplog):
+    """
+    After 3 periods and at least 30 s without a byte it is stopped and started again.
+    """
+    path = script(f"os.write(1, {LINE!r}); time.sleep(60)")
+    with running(path, clock, period_s) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        child = monitor._child.pid
+        clock.now_s += silent_s
+        assert b"" == monitor.read(0.01)
+        assert is_dead != alive(child)
+        assert is_dead == (monitor._child is None)
+    assert is_dead == any("wrote nothing for" in one.getMessage() for one in caplog.records)
+
+
+def test_standard_error_is_not_a_sign_of_life(script, clock):
+    """
+    A monitor that only complains has died all the same.
+    """
+    path = script("""
+        while True:
+            os.write(2, b"cannot read devices\\n")
+            time.sleep(0.01)
+    """)
+    with running(path, clock) as monitor:
+        wait_until(lambda: monitor.read(0.05) == b"" and monitor._stderr_tail)
+        clock.now_s += 30
+        wait_until(lambda: monitor.read(0.05) == b"" and monitor.restarts == 0
+                   and monitor._child is None)  # fmt: skip
+
+
+def test_much_standard_error_costs_no_memory_and_blocks_nobody(script, clock):
+    """
+    Megabytes of it: the child goes on, and the newest two kilobytes are kept.
+    """
+    path = script(f"""
+        for _ in range(2000):
+            os.write(2, b"x" * 999 + b"\\n")
+        os.write(1, {LINE!r})
+        time.sleep(60)
+    """)
+    with running(path, clock) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        assert 2048 >= len(monitor._stderr_tail) > 0
+
+
+def test_a_child_that_closes_standard_error_goes_on(script, clock):
+    """
+    Only the end of standard output is an end.
+    """
+    path = script(f"os.close(2); time.sleep(0.1); os.write(1, {LINE!r}); time.sleep(60)")
+    with running(path, clock) as monitor:
+        assert LINE == read_until(monitor, lambda found: found == LINE)
+        assert 0 == monitor.restarts
+
+
+def test_half_a_line_before_death_damages_no_other_report(script, clock, tmp_path):
+    """
+    Reports before and after it are read whole; the half one is one drop.
+    """
+    path = script(f"""
+        mark = {str(tmp_path / "second")!r}
+        if os.path.exists(mark):
+            os.write(1, {LINE * 2!r})
+            time.sleep(60)
+        open(mark, "w").close()
+        os.write(1, {LINE + LINE[:-100]!r})
+    """)
+    framer, reports = Framer(), []
+    with running(path, clock) as monitor:
+        deadline = time.monotonic() + 8
+        while len(reports) < 3 and time.monotonic() < deadline:
+            reports += framer.feed(monitor.read(0.05))
+    assert (3, 1) == (len(reports), framer.malformed)
+
+
+def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
+    """
+    Ask, wait, insist: close leaves nothing behind.
+    """
+    monkeypatch.setattr(monitor_module, "STOP_WITHIN_S", 0.1)
+    path = script(f"""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.write(1, {LINE!r})
+        time.sleep(60)
+    """)
+    with running(path) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        child = monitor._child
+    assert -signal.SIGKILL == child.returncode
+    assert not alive(child.pid)
+
+
+def test_a_child_that_stops_on_sigterm_is_not_killed(script):
+    """
+    It may finish what it does: its own code comes back.
+    """
+    path = script(f"""
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))
+        os.write(1, {LINE!r})
+        time.sleep(60)
+    """)
+    with running(path) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        child = monitor._child
+    assert 5 == child.returncode
+
+
+@pytest.mark.parametrize("how", ["close", "silence"])
+def test_what_the_child_started_is_stopped_too(how, script, clock):
+    """
+    A wrapper script leaves on SIGTERM while the program it started does not.
+    """
+    path = script("""
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.write(1, b"%d\\n" % os.getpid())
+            time.sleep(60)
+        time.sleep(60)
+    """)
+    with running(path, clock) as monitor:
+        grandchild = int(read_until(monitor, lambda found: b"\n" in found))
+        assert alive(grandchild)
+        if how == "silence":
+            clock.now_s += 30
+            monitor.read(0.01)
+            wait_until(lambda: not alive(grandchild))
+    wait_until(lambda: not alive(grandchild))
+
+
+def test_a_child_whose_output_a_grandchild_keeps_is_still_ended(script, clock):
+    """
+    The pipe stays open when only the wrapper dies; silence finds it.
+    """
+    path = script(f"""
+        os.write(1, {LINE!r})
+        if os.fork() == 0:
+            time.sleep(60)
+    """)
+    with running(path, clock) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        clock.now_s += 30
+        wait_until(lambda: monitor.read(0.01) == b"" and monitor._child is None)
+
+
+def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
+    """
+    Also after the child has ended by itself, and before it was started.
+    """
+    before = {*Path("/proc/self/fd").iterdir()}
+    path = script("sys.exit(0)")
+    for reads in (0, 1, 50):
+        monitor = Monitor(path, "{}", 5.0, clock=clock)
+        for _ in range(reads):
+            monitor.read(0.01)
+        monitor.close()
+        monitor.close()
+    assert before == {*Path("/proc/self/fd").iterdir()}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="PR_SET_PDEATHSIG is Linux's")
+def test_the_child_dies_with_a_parent_that_is_killed(script, tmp_path):
+    """
+    kill -9 of the emitter leaves no neuron-monitor that holds the devices' counters.
+    """
+    path = script(f"os.write(1, {LINE!r}); time.sleep(60)")
+    program = (
+        "import sys; from emitter.reports.monitor import Monitor\n"
+        f"monitor = Monitor({path!r}, '{{}}', 5.0)\n"
+        "while not monitor.read(1): pass\n"
+        "print(monitor._child.pid, flush=True)\n"
+        "while True: monitor.read(1)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        env={**environment(tmp_path), "TMPDIR": str(tmp_path)},
+    )
+    with parent:
+        child = int(parent.stdout.readline())
+        assert alive(child)
+        parent.kill()
+    wait_until(lambda: not alive(child))
+
+
+@pytest.mark.parametrize("command", ["no-such-monitor", "/no/such/monitor", "plain"])
+def test_a_command_that_is_not_there_is_said(command, tmp_path, monkeypatch):
+    """
+    Where it was looked for, and what to install; a file without the right to run it is none.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "plain").write_text("#!/bin/sh\n")
+    with pytest.raises(SourceError) as caught:
+        find_monitor(command)
+    said = str(caught.value)
+    assert 3 == caught.value.exit_code
+    words = (command, "/opt/aws/neuron/bin", "aws-neuronx-tools", "--monitor-command")
+    assert [] == [word for word in words if word not in said]
+
+
+def test_a_command_is_found_on_the_path_and_in_its_package(tmp_path, monkeypatch, script):
+    """
+    The package puts it where no PATH looks.
+    """
+    path = script("", name="neuron-monitor")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert path == find_monitor("neuron-monitor")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(monitor_module, "PACKAGE_PATH", str(tmp_path))
+    assert path == find_monitor("neuron-monitor")
+    assert path == find_monitor(path)
+
+
+def test_a_command_that_cannot_be_started_is_tried_again(tmp_path, clock, caplog):
+    """
+    It may be updated right now: the emitter goes on and says why.
+    """
+    path = tmp_path / "broken-monitor"
+    path.write_text("no program at all\n")
+    path.chmod(0o755)
+    with running(str(path), clock) as monitor:
+        wait_until(lambda: monitor.read(0.5) in (b"", b"\n") and monitor.restarts == 2)
+    assert "could not be started: Exec format error" in caplog.records[0].getMessage()

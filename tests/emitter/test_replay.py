@@ -1,0 +1,421 @@
+"""
+Replay: what would be sent for saved reports, the same bytes for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+from emitter_process import COMMAND, environment
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neuron_reports import (
+    counters,
+    executions,
+    hardware,
+    instance,
+    memory,
+    report,
+    runtime,
+    written,
+)
+
+from emitter.errors import SettingsError, SourceError
+from emitter.replay import parse_time_s, replay
+from emitter.settings import LONGEST_INTERVAL_S, ReplaySettings
+from neuron_wire import parse
+from neuron_wire.emf import violations
+
+START = "2026-01-01T00:00:00Z"
+START_MS = 1_767_225_600_000
+MINUTE_MS = 60_000
+
+
+def good(percent=50.0, completed=1):
+    """
+    A report of one runtime on four cores, period 5 s.
+    """
+    return report(
+        runtime(counters([percent, 0, 0, 0]), memory({0: 1}), executions(completed, total=None))
+    )
+
+
+def saved(path, *documents):
+    """
+    Reports as a file.
+    """
+    path.write_bytes(b"".join(written(one) + b"\n" for one in documents))
+    return path
+
+
+def replayed(*files, **changes):
+    """
+    The lines of these files.
+    """
+    given = {"cluster": "blue", "interval": 5.0, "start": START, **changes}
+    return list(replay(files, ReplaySettings(**given)))
+
+
+def records(*files, **changes):
+    """
+    The minute records of these files.
+    """
+    return [parse(line) for line in replayed(*files, **changes)]
+
+
+def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
+    """
+    In another folder, time zone, language, with other hash seeds and another name of the file.
+    """
+    first = saved(tmp_path / "reports.jsonl", *[good(index) for index in range(30)])
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "copy.jsonl").write_bytes(first.read_bytes())
+
+    def run(file, folder, **variables):
+        arguments = f"replay {file} --interval 5 --start {START} --cluster blue".split()
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=folder,
+            env=environment(tmp_path, **variables),
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    expected = "".join(f"{line}\n" for line in replayed(first)).encode()
+    assert expected == run("reports.jsonl", tmp_path)
+    assert expected == run(
+        *(other / "copy.jsonl", other),
+        TZ="Pacific/Chatham",
+        LC_ALL="C",
+        LANG="tr_TR.UTF-8",
+        PYTHONHASHSEED="7",
+        PYTHONUTF8="0",
+    )
+
+
+def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
+    """
+    Not by this machine: the bytes would be others on the next one.
+    """
+    nameless = saved(tmp_path / "a", report(instance_info=None))
+    (record,) = records(nameless)
+    assert record.instance_id.startswith("host-")
+    assert record.identity_guessed
+    assert records(nameless) == [record]
+    other = records(saved(tmp_path / "b", report(instance_info=instance(instance_id=""))))
+    assert other[0].instance_id != record.instance_id
+    (told,) = records(nameless, instance_id="i-told")
+    assert ("i-told", False) == (told.instance_id, told.identity_guessed)
+
+
+def test_report_n_is_received_at_start_plus_n_intervals(tmp_path):
+    """
+    From 0: of seven reports every 20 s, three are in each of two minutes and one in the third.
+    """
+    file = saved(tmp_path / "a", *[good(10.0 * (index + 1)) for index in range(7)])
+    found = records(file, interval=20.0)
+    assert [3, 3, 1] == [one.reports for one in found]
+    assert [START_MS + minute * MINUTE_MS for minute in range(3)] == [
+        one.minute_ms for one in found
+    ]
+    assert [20.0, 50.0, 70.0] == [one.utilization_percent[0] for one in found]
+    assert [1, 2, 3] == [one.seq for one in found]
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("2026-01-01T00:00:55Z", [1, 1]),
+        ("2026-01-01T00:00:54.999Z", [2]),
+        ("2026-01-01T00:00:50Z", [2]),
+        ("2026-01-01T00:01:00Z", [2]),
+    ],
+)
+def test_a_minute_ends_where_the_next_begins(start, expected, tmp_path):
+    """
+    A report received at the very end of a minute belongs to the next one.
+    """
+    file = saved(tmp_path / "a", good(), good())
+    assert expected == [one.reports for one in records(file, start=start)]
+
+
+def test_the_open_minute_is_closed_at_the_end_with_goodbye(tmp_path):
+    """
+    The end of the input is a planned stop: only the last line says so.
+    """
+    found = records(saved(tmp_path / "a", *[good()] * 25))
+    assert [False, False, True] == [one.bye for one in found]
+    assert [12, 12, 1] == [one.reports for one in found]
+
+
+def test_minutes_without_a_report_have_a_line(tmp_path):
+    """
+    As the running emitter writes one: nothing was reported, so every core is unknown.
+    """
+    found = records(saved(tmp_path / "a", good(), good()), interval=180.0)
+    assert [1, 0, 0, 1] == [one.reports for one in found]
+    assert ["baaa", "????", "????", "baaa"] == [one.core_state.replace("u", "a") for one in found]
+    assert [0.0, 0.0] == [one.covered_seconds for one in found[1:3]]
+    assert [1, 2, 3, 4] == [one.seq for one in found]
+
+
+def test_what_differs_from_run_to_run_is_absent(tmp_path):
+    """
+    The emitter's own CPU, memory, spool and restarts; what the input decides is there.
+    """
+    (line,) = replayed(saved(tmp_path / "a", good()))
+    found = json.loads(line).keys()
+    spool = "SpoolRecords SpoolBytes RecordsProduced RecordsDelivered RecordsDropped"
+    assert (
+        set() == {*spool.split(), "EmitterCpuSeconds", "EmitterMemory", "MonitorRestarts"} & found
+    )
+    assert {"ReportsRead", "ReportsMalformed"} <= found
+
+
+def test_several_files_are_one_input(tmp_path):
+    """
+    In the order given, without a gap in time or number; the end of a file ends its last line.
+    """
+    reports = [good(index) for index in range(30)]
+    whole = saved(tmp_path / "whole", *reports)
+    first = saved(tmp_path / "first", *reports[:7])
+    first.write_bytes(first.read_bytes().rstrip(b"\n"))
+    second = saved(tmp_path / "second", *reports[7:])
+    one, several = records(whole), records(first, second)
+    assert [30, 30] == [sum(seen.reports for seen in found) for found in (one, several)]
+    assert [seen.utilization_percent for seen in one] == [
+        seen.utilization_percent for seen in several
+    ]
+    assert [1, 2, 3] == [seen.seq for seen in several]
+    other_way = records(second, first)
+    assert other_way[0].utilization_percent != several[0].utilization_percent
+    assert other_way[0].boot != several[0].boot
+
+
+def test_half_a_report_at_the_end_of_a_file_costs_only_itself(tmp_path, caplog):
+    """
+    The next file starts afresh; what was dropped is counted and said once.
+    """
+    half = saved(tmp_path / "half", good(), good())
+    half.write_bytes(half.read_bytes()[:-40])
+    (line,) = replayed(half, saved(tmp_path / "whole", good()))
+    found = json.loads(line)
+    assert (2, 1, 2) == (found["ReportsRead"], found["ReportsMalformed"], found["Reports"])
+    assert ["1 piece(s) of input were dropped"] == [
+        one.getMessage().partition(":")[0] for one in caplog.records
+    ]
+
+
+def test_parts_of_reports_that_were_dropped_are_counted(tmp_path):
+    """
+    A group of a wrong type costs itself, and shows in the line.
+    """
+    broken = good()
+    broken["system_data"]["memory_info"]["memory_used_bytes"] = "much"
+    (line,) = replayed(saved(tmp_path / "a", broken, good()))
+    found = json.loads(line)
+    assert (2, 1) == (found["ReportsRead"], found["PartsMalformed"])
+    assert "PartsMalformed" not in json.loads(replayed(saved(tmp_path / "b", good()))[0])
+
+
+@pytest.mark.parametrize(
+    ("start", "minute_ms"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("2000-02-29T12:34:56Z", 951_827_640_000),
+        ("2010-01-01", 1_262_304_000_000),
+        ("2099-12-31T23:59:00+00:00", 4_102_444_740_000),
+    ],
+)
+def test_any_time_can_be_replayed(start, minute_ms, tmp_path):
+    """
+    Old and future dates: their age is judged when a line is sent, and replay sends none.
+    """
+    (line,) = replayed(saved(tmp_path / "a", good()), start=start)
+    assert minute_ms == parse(line).minute_ms
+    assert [] == violations(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-01-01T00:00:00Z", 1_767_225_600.0),
+        ("2026-01-01T00:00:00", 1_767_225_600.0),
+        ("2026-01-01", 1_767_225_600.0),
+        ("2026-01-01T01:00:00+01:00", 1_767_225_600.0),
+        ("2026-01-01T00:00:00.250Z", 1_767_225_600.25),
+        ("1970-01-01T00:00:00Z", 0.0),
+    ],
+)
+def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
+    """
+    Whatever time zone the machine is in.
+    """
+    monkeypatch.setenv("TZ", "America/New_York")
+    assert expected == parse_time_s(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "noon", "2026-13-01", "1767225600", "2026-01-01T00:00:00 UTC"]
+)
+def test_what_is_no_time_is_refused_with_an_example(text):
+    """
+    Expected, found, what to write.
+    """
+    with pytest.raises(SettingsError, match=r"--start was expected .*: write it as 2026-01-01T00"):
+        parse_time_s(text)
+
+
+@pytest.mark.parametrize("text", ["1969-12-31T23:59:59Z", "0001-01-01", "1970-01-01T00:00+00:01"])
+def test_a_time_before_1970_is_refused(text):
+    """
+    CloudWatch's times begin there.
+    """
+    with pytest.raises(SettingsError, match="after 1970"):
+        parse_time_s(text)
+
+
+def test_the_boot_is_made_of_start_and_input(tmp_path):
+    """
+    Twelve digits of time, so that a later start is a greater text, and eight of a hash.
+    """
+    file = saved(tmp_path / "a", good())
+    (first,) = records(file)
+    (later,) = records(file, start="2026-01-01T00:00:01Z")
+    assert f"{START_MS:012x}" == first.boot[:12]
+    assert 20 == len(first.boot) == len(later.boot)
+    assert first.boot < later.boot
+    others = [
+        records(saved(tmp_path / "b", good(51.0))),
+        records(file, cluster="red"),
+        records(file, interval=6.0),
+        records(file, metrics="none"),
+        records(file, idle_below_percent=2.0),
+        records(file, instance_id="i-told"),
+        records(file, file),
+        records(file, start="2026-01-01T00:00:00+00:00"),
+    ]
+    boots = {found[0].boot for found in others}
+    assert len(others) == len(boots)
+    assert first.boot not in boots
+
+
+def test_the_threshold_of_busy_is_a_setting(tmp_path):
+    """
+    A core at 2 % is busy at 1 and idle at 3.
+    """
+    file = saved(tmp_path / "a", good(2.0))
+    assert "b" == records(file)[0].core_state[0]
+    assert "a" == records(file, idle_below_percent=3.0)[0].core_state[0]
+
+
+@pytest.mark.parametrize("missing", ["cluster", "interval", "start"])
+def test_what_is_required_is_asked_for(missing, tmp_path):
+    """
+    Before a file is opened.
+    """
+    with pytest.raises(SettingsError, match=f"--{missing}"):
+        replayed(tmp_path / "nowhere", **{missing: "" if missing == "cluster" else None})
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"junk", b"[]", b'{"a":1}'])
+def test_an_input_without_a_report_is_a_source_that_failed(content, tmp_path):
+    """
+    All files are named, and what was found in the last.
+    """
+    (tmp_path / "a").write_bytes(b"")
+    (tmp_path / "b").write_bytes(content)
+    with pytest.raises(SourceError) as caught:
+        replayed(tmp_path / "a", tmp_path / "b")
+    assert f"{tmp_path / 'a'}, {tmp_path / 'b'} was expected" in str(caught.value)
+
+
+def test_a_pipe_is_no_file_to_replay(tmp_path):
+    """
+    The boot is a hash of the input, so it is read twice; a pipe gives its bytes once.
+    """
+    os.mkfifo(tmp_path / "pipe")
+    keeper = os.open(tmp_path / "pipe", os.O_RDWR)
+    try:
+        with pytest.raises(SettingsError, match="regular file"):
+            replayed(tmp_path / "pipe")
+    finally:
+        os.close(keeper)
+
+
+def test_a_line_longer_than_a_report_may_be_costs_only_itself(tmp_path):
+    """
+    20 MB of junk before a good report.
+    """
+    (tmp_path / "a").write_bytes(b"x" * 20_000_000 + b"\n" + written(good()))
+    (line,) = replayed(tmp_path / "a")
+    found = json.loads(line)
+    assert (1, 1) == (found["ReportsRead"], found["ReportsMalformed"])
+
+
+def test_more_than_100_cores_take_two_numbers_a_minute(tmp_path):
+    """
+    The `more` line counts: Seq has no gap over all lines.
+    """
+    wide = report(
+        runtime(counters([50.0] * 128)),
+        neuron_hardware_info=hardware(16, 8),
+        instance_info=instance("trn2.48xlarge"),
+    )
+    lines = [json.loads(line) for line in replayed(saved(tmp_path / "a", *[wide] * 13))]
+    assert ["minute", "more", "minute", "more"] == [one["Kind"] for one in lines]
+    assert [1, 2, 3, 4] == [one["Seq"] for one in lines]
+
+
+DOCUMENTS = st.builds(good, st.floats(0, 100), st.integers(0, 1000)) | st.sampled_from(
+    [
+        report(),
+        report(neuron_runtime_data=None),
+        report(instance_info=None),
+        {"neuron_runtime_data": []},
+        report(neuron_hardware_info=hardware(0, 0)),
+        report(runtime(counters([1.0], error="broken"))),
+        report(runtime(counters([99.0], period=0.01))),
+    ]
+)
+
+
+@settings(max_examples=40)
+@given(
+    documents=st.lists(DOCUMENTS, min_size=1, max_size=25),
+    interval=st.floats(0.5, 200),
+    start_s=st.integers(0, 4_000_000_000),
+    tier=st.sampled_from(["none", "cluster"]),
+)
+def test_every_line_is_extracted_and_no_report_is_lost(
+    documents, interval, start_s, tier, tmp_path_factory
+):
+    """
+    Whatever the reports say: one line a minute without a gap, all reports in them, numbered.
+    """
+    file = saved(tmp_path_factory.mktemp("replay") / "a", *documents)
+    seconds = start_s % 60
+    start = f"2026-01-01T00:{start_s // 60 % 60:02}:{seconds:02}Z"
+    lines = replayed(file, interval=interval, start=start, metrics=tier)
+    found = [parse(line) for line in lines]
+    assert len(documents) == sum(one.reports for one in found)
+    assert [*range(1, len(found) + 1)] == [one.seq for one in found]
+    first = found[0].minute_ms
+    assert [first + place * MINUTE_MS for place in range(len(found))] == [
+        one.minute_ms for one in found
+    ]
+    assert [False] * (len(found) - 1) + [True] == [one.bye for one in found]
+    for line in lines:
+        if "_aws" in line:
+            assert [] == violations(line)
+
+
+def test_the_longest_interval_is_an_hour_of_lines():
+    """
+    A typing error in it must not print lines for a year.
+    """
+    assert 3600.0 == LONGEST_INTERVAL_S

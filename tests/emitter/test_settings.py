@@ -1,0 +1,283 @@
+"""
+Every setting by flag, variable, file and default, in this order, for every field there is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from emitter import options as options_module
+from emitter.errors import SettingsError
+from emitter.options import options
+from emitter.settings import ReplaySettings, RunSettings, require_cluster
+
+# Three values of each setting that no default has.
+VALUES = {
+    "cluster": ("from-flag", "from-variable", "from-file"),
+    "input": ("-", "flag.json", "file.json"),
+    "output": ("stdout", "stdout", "stdout"),
+    "log_group": ("/flag", "/variable", "/file"),
+    "region": ("us-east-1", "us-east-2", "us-west-2"),
+    "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
+    "spool_max_mib": (1, 2, 3),
+    "period": (1, 2, 3),
+    "interval": (1.5, 2.5, 3.0),
+    "monitor_command": ("flag", "variable", "file"),
+    "idle_below_percent": (2.5, 3.5, 4.0),
+    "metrics": ("none", "none", "none"),
+    "instance_id": ("i-flag", "i-variable", "i-file"),
+    "spread_seconds": (1.5, 2.5, 3.0),
+    "verbose": (True, True, True),
+    "start": ("2026-01-01", "2026-01-02", "2026-01-03"),
+}
+CASES = [
+    pytest.param(settings, one.name, id=f"{settings.__name__}-{one.name}")
+    for settings in (RunSettings, ReplaySettings)
+    for one in dataclasses.fields(settings)
+]
+
+
+@pytest.fixture(autouse=True)
+def no_system_file(monkeypatch, tmp_path):
+    """
+    What this machine has in /etc changes no test.
+    """
+    monkeypatch.setattr(options_module, "SYSTEM_FILE", tmp_path / "system.toml")
+
+
+def read(settings, *arguments, **variables):
+    """
+    The settings that a command sees.
+    """
+    seen = []
+
+    @click.command(context_settings={"auto_envvar_prefix": "NEURON_EMF"})
+    @options(settings)
+    def command(**values):
+        seen.append(settings(**values))
+
+    runner = CliRunner(env=variables)
+    runner.invoke(command, list(arguments), catch_exceptions=False, standalone_mode=False)
+    return seen[0]
+
+
+def flag_of(name, value):
+    """
+    A setting on the command line.
+    """
+    flag = f"--{name.replace('_', '-')}"
+    return [flag] if value is True else [flag, str(value)]
+
+
+def toml_of(name, value):
+    """
+    A setting in a file.
+    """
+    written = {True: "true"}.get(value) if isinstance(value, bool) else None
+    if written is None:
+        written = str(value) if isinstance(value, (int, float)) else f'"{value}"'
+    return f"{name.replace('_', '-')} = {written}\n"
+
+
+def test_every_setting_is_tried():
+    """
+    A new field needs three values above, and is then tried everywhere.
+    """
+    assert VALUES.keys() == {case.values[1] for case in CASES}
+
+
+@pytest.mark.parametrize(("settings", "name"), CASES)
+def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path):
+    """
+    One declaration, four places to look.
+    """
+    flag, variable, file = VALUES[name]
+    config = tmp_path / "config.toml"
+    config.write_text(toml_of(name, file))
+    given = ["--config", str(config)]
+    environment = {f"NEURON_EMF_{name.upper()}": str(variable)}
+    default = getattr(settings(), name)
+    assert default == getattr(read(settings), name)
+    assert file == getattr(read(settings, *given), name) != default
+    assert variable == getattr(read(settings, *given, **environment), name)
+    flagged = read(settings, *given, *flag_of(name, flag), **environment)
+    assert flag == getattr(flagged, name)
+
+
+@pytest.mark.parametrize("name", [one.name for one in dataclasses.fields(RunSettings)])
+def test_a_key_may_be_written_with_underscores(name, tmp_path):
+    """
+    `log_group` is `log-group`.
+    """
+    config = tmp_path / "config.toml"
+    config.write_text(toml_of(name, VALUES[name][2]).replace("-", "_", name.count("_")))
+    found = getattr(read(RunSettings, "--config", str(config)), name)
+    assert VALUES[name][2] == found
+
+
+def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
+    """
+    Without --config; with it, only the named file counts.
+    """
+    (tmp_path / "system.toml").write_text('cluster = "system"\nperiod = 7\n')
+    assert "system" == read(RunSettings).cluster
+    other = tmp_path / "other.toml"
+    other.write_text('cluster = "other"\n')
+    found = read(RunSettings, "--config", str(other))
+    assert ("other", 5) == (found.cluster, found.period)
+    by_variable = read(RunSettings, NEURON_EMF_CONFIG=str(other))
+    assert "other" == by_variable.cluster
+
+
+def test_one_file_serves_all_commands(tmp_path):
+    """
+    What only the other command knows is left out, not refused.
+    """
+    config = tmp_path / "config.toml"
+    config.write_text('cluster = "blue"\nspread-seconds = 5\nstart = "2026-01-01"\n')
+    assert 5.0 == read(RunSettings, "--config", str(config)).spread_seconds
+    assert "2026-01-01" == read(ReplaySettings, "--config", str(config)).start
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('clutser = "x"', ["'clutser'", "settings are", "cluster, idle-below-percent", "correct"]),
+        ("[run]\nperiod = 5", ["'run'", "settings are"]),
+        ("config = 'x'", ["'config'"]),
+        ("cluster = blue", ["TOML"]),
+        ("cluster = 5", ["cluster", "a text in quotes", "gives a number"]),
+        ("cluster = ['a']", ["cluster", "a text in quotes", "gives an array"]),
+        ("cluster = true", ["cluster", "a text in quotes", "gives true or false"]),
+        ("log-group = {a = 1}", ["log-group", "a text", "gives a table"]),
+        ("start = 2026-01-01", ["start", "a text", "gives a date or time"]),
+        ('period = "5"', ["period", "a whole number", "gives a text"]),
+        ("period = 5.0", ["period", "a whole number", "gives a number"]),
+        ("period = true", ["period", "a whole number", "gives true or false"]),
+        ('interval = "5"', ["interval", "a number", "gives a text"]),
+        ("spool-dir = 5", ["spool-dir", "a path", "gives a number"]),
+        ('verbose = "yes"', ["verbose", "true or false", "gives a text"]),
+        ("verbose = 1", ["verbose", "true or false", "gives a number"]),
+    ],
+)
+def test_a_file_is_refused_with_one_sentence(text, words, tmp_path):
+    """
+    A misspelt key or a value of another type says what was expected and what was found.
+    """
+    config = tmp_path / "config.toml"
+    config.write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        read(RunSettings, "--config", str(config))
+    said = str(caught.value)
+    assert [] == [word for word in [str(config), *words] if word not in said]
+    assert 2 == caught.value.exit_code
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"a = \x00"])
+def test_a_file_that_is_no_text_is_refused(content, tmp_path):
+    """
+    As a file that is no TOML.
+    """
+    config = tmp_path / "config.toml"
+    config.write_bytes(content)
+    with pytest.raises(SettingsError, match="TOML"):
+        read(RunSettings, "--config", str(config))
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted", "refused"),
+    [
+        ("period", ["1", "15"], ["0", "16", "1.5", "x"]),
+        ("interval", ["0.001", "3600"], ["0", "-1", "3600.1", "nan", "inf"]),
+        ("idle-below-percent", ["0", "100"], ["-0.1", "100.1", "nan"]),
+        ("spread-seconds", ["0", "55"], ["-1", "55.1", "nan"]),
+        ("spool-max-mib", ["1"], ["0", "-1", "1.5"]),
+        ("output", ["logs", "stdout"], ["", "stderr"]),
+        ("metrics", ["none", "cluster"], ["", "instance"]),
+    ],
+)
+def test_the_bounds_of_a_setting(name, accepted, refused):
+    """
+    The last value inside is taken, the first outside is wrong use.
+    """
+    for value in accepted:
+        read(RunSettings, f"--{name}", value)
+    for value in refused:
+        with pytest.raises(click.UsageError):
+            read(RunSettings, f"--{name}", value)
+
+
+@pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
+@pytest.mark.parametrize("instance_id", ["", "  ", "caf\u00e9", "a\nb", "i" * 129])
+def test_an_instance_id_that_no_record_may_have_is_refused(settings, instance_id):
+    """
+    The stack would refuse every line of this instance.
+    """
+    with pytest.raises(SettingsError, match="instance id was expected"):
+        settings(instance_id=instance_id)
+    assert "i" * 128 == settings(instance_id="i" * 128).instance_id
+
+
+@pytest.mark.parametrize("cluster", ["c", "c" * 255, "Blue cluster (1)", "a/b"])
+def test_a_cluster_name_is_taken_as_it_is(cluster):
+    """
+    Whatever a CloudWatch dimension can be.
+    """
+    assert cluster == require_cluster(cluster)
+
+
+@pytest.mark.parametrize("cluster", ["", " ", "c" * 256, "caf\u00e9", "a\tb", "a\x7f"])
+def test_a_cluster_name_that_cannot_be_one_is_refused(cluster):
+    """
+    Expected, found, what to do, and not the name itself.
+    """
+    with pytest.raises(SettingsError, match=r"cluster name was expected .*: (use|choose)"):
+        require_cluster(cluster)
+
+
+def help_of(settings):
+    """
+    The help text of every option, by name.
+    """
+
+    @click.command
+    @options(settings)
+    def command():
+        pass
+
+    context = click.Context(command)
+    records = [one.get_help_record(context) for one in command.params]
+    return {names.split()[0]: text for names, text in records}
+
+
+@pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
+def test_the_help_of_an_option_ends_with_its_default(settings):
+    """
+    In brackets, or in words where it is no single value; or that it is required.
+    """
+    texts = help_of(settings)
+    assert {"--cluster", "--config"} < texts.keys()
+    end = re.compile(r"(\[default: [^\]]+\]|by default .+\.( +\[.+\])?|required\.( +\[.+\])?)$")
+    assert {} == {name: text for name, text in texts.items() if not end.search(text)}
+
+
+@pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
+def test_the_help_of_an_amount_names_its_unit(settings):
+    """
+    Seconds, percent or MiB: no number without it.
+    """
+    amounts = {
+        f"--{one.name.replace('_', '-')}"
+        for one in dataclasses.fields(settings)
+        if one.type in ("int", "float", "float | None")
+    }
+    texts = help_of(settings)
+    unit = re.compile("seconds|percent|MiB", re.IGNORECASE)
+    assert amounts
+    assert set() == {name for name in amounts if not unit.search(texts[name])}

@@ -1,0 +1,202 @@
+"""
+Sources: bytes as they come, never waiting longer than told, and an end that is an end.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from emitter.errors import SettingsError, SourceError
+from emitter.reports import source as source_module
+from emitter.reports.source import (
+    CHUNK_BYTES,
+    DescriptorSource,
+    no_reports,
+    open_file,
+    standard_input,
+)
+
+
+@pytest.fixture
+def pipe():
+    """
+    The two ends of a pipe, closed at the end whoever closed them before.
+    """
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        with suppress(OSError):  # closed by the test
+            os.close(end)
+
+
+def whole(source):
+    """
+    All bytes until the end.
+    """
+    found = b""
+    while (chunk := source.read(1.0)) is not None:
+        found += chunk
+    return found
+
+
+def test_a_file_is_read_to_its_end(tmp_path):
+    """
+    In chunks, then None, again and again.
+    """
+    content = bytes(range(256)) * 1000
+    (tmp_path / "a").write_bytes(content)
+    source = open_file(tmp_path / "a")
+    assert content == whole(source)
+    assert None is source.read(0)
+    assert (0, str(tmp_path / "a")) == (source.restarts, source.name)
+    source.close()
+    source.close()
+
+
+def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
+    """
+    Empty is not the end; the end is None.
+    """
+    read_end, write_end = pipe
+    source = DescriptorSource(read_end, "a pipe", owned=True)
+    assert b"" == source.read(0)
+    os.write(write_end, b"abc")
+    assert b"abc" == source.read(5)
+    assert b"" == source.read(0.01)
+    os.close(write_end)
+    assert None is source.read(5)
+    source.close()
+    with pytest.raises(OSError, match="Bad file"):
+        os.fstat(read_end)
+
+
+def test_what_was_not_opened_here_stays_open(pipe):
+    """
+    Standard input belongs to the process.
+    """
+    read_end, _ = pipe
+    source = DescriptorSource(read_end, "standard input", owned=False)
+    source.close()
+    os.fstat(read_end)
+
+
+def test_a_chunk_is_bounded(pipe):
+    """
+    What a pipe holds, at most: a flood of bytes does not keep a minute open.
+    """
+    read_end, write_end = pipe
+    os.set_blocking(write_end, False)
+    os.write(write_end, b"x" * CHUNK_BYTES)
+    source = DescriptorSource(read_end, "a pipe", owned=False)
+    assert CHUNK_BYTES >= len(source.read(1)) > 0
+    source.close()
+
+
+def test_a_named_pipe_waits_for_its_writer(tmp_path):
+    """
+    Opening it does not block, nobody there is not the end, and a writer that left is.
+    """
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    source = open_file(path)
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert b"" == source.read(0.01)
+    with path.open("wb", buffering=0) as writer:
+        assert b"" == source.read(0.01)
+        writer.write(b"abc")
+        assert b"abc" == source.read(5)
+    assert None is source.read(5)
+    source.close()
+
+
+def test_a_device_that_is_always_ready_is_read():
+    """
+    /dev/null, as a service without input has it: epoll refuses it.
+    """
+    source = open_file(Path(os.devnull))
+    assert None is source.read(1)
+    source.close()
+
+
+def test_another_reader_of_the_same_pipe_may_be_faster(pipe, monkeypatch):
+    """
+    Ready, and nothing there: not the end and not an error.
+    """
+    read_end, write_end = pipe
+    os.set_blocking(read_end, False)
+    source = DescriptorSource(read_end, "a pipe", owned=False)
+    os.write(write_end, b"x")
+
+    def taken(_descriptor, _count):
+        raise BlockingIOError
+
+    monkeypatch.setattr(source_module.os, "read", taken)
+    assert b"" == source.read(1)
+    source.close()
+
+
+def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
+    """
+    A failing disk or a terminal that went away: exit code 3 and the system's words.
+    """
+    read_end, write_end = pipe
+    source = DescriptorSource(read_end, "a pipe", owned=False)
+    os.write(write_end, b"x")
+
+    def broken(_descriptor, _count):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(source_module.os, "read", broken)
+    with pytest.raises(SourceError, match=r"a pipe was expected .*: Input/output error"):
+        source.read(1)
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("missing", "No such file or directory"),
+        ("folder", "is a folder"),
+        ("file/below", "Not a directory"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_what_is_no_file_is_refused(name, found, tmp_path):
+    """
+    With the path, what it is, and what to do.
+    """
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(SettingsError) as caught:
+        open_file(tmp_path / name)
+    said = str(caught.value)
+    assert [] == [words for words in (str(tmp_path), "expected to be a file", found)
+                  if words not in said]  # fmt: skip
+
+
+def test_a_closed_standard_input_is_said(monkeypatch):
+    """
+    Python has no sys.stdin then.
+    """
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SourceError, match=r"is closed: pipe neuron-monitor into it"):
+        standard_input()
+
+
+@pytest.mark.parametrize(("problem", "found"), [("", "it is empty"), ("x is y", "x is y")])
+def test_no_reports_says_what_was_found_instead(problem, found):
+    """
+    And what to give it.
+    """
+    error = no_reports("the file", problem)
+    assert 3 == error.exit_code
+    assert f"the file was expected to hold neuron-monitor reports and holds none: {found}; " in str(
+        error
+    )
