@@ -1,0 +1,126 @@
+"""
+What the template tells both functions, read once and checked.
+
+Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class SettingError(ValueError):
+    """
+    A variable is missing or out of range; whoever deployed the stack must act.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """
+    The numbers that decide when a minute closes and what counts as idle or silent.
+
+    Attributes:
+        grace_s: Seconds after its end at which a minute closes at the latest.
+
+        late_minutes: Age up to which a record still changes its minute.
+
+        idle_after_minutes: Minutes after which a core that is not busy is idle.
+
+        silent_after_minutes: Minutes without a record after which an instance
+            is silent.
+
+        silent_forget_minutes: Minutes without a record after which it is
+            forgotten.
+    """
+
+    grace_s: int = 120
+    late_minutes: int = 120
+    idle_after_minutes: int = 15
+    silent_after_minutes: int = 5
+    silent_forget_minutes: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """
+    One function's environment.
+
+    Attributes:
+        table_name: The DynamoDB table.
+
+        stack_name: Dimension of what the stack says about itself.
+
+        rules: See `Rules`.
+
+        own_log_groups: Groups the stack writes to; a subscription to one of
+            them would feed the stack its own output.
+
+        own_log_group: The one this function itself writes to, or None.
+    """
+
+    table_name: str
+    stack_name: str
+    rules: Rules
+    own_log_groups: frozenset[str]
+    own_log_group: str | None
+
+
+def read(variables: Mapping[str, str]) -> Environment:
+    """
+    Read the environment from *variables*.
+
+    Raises:
+        SettingError: If a variable is missing or out of range.
+    """
+    default = Rules()
+    rules = Rules(
+        grace_s=_whole(variables, "GRACE_SECONDS", default.grace_s, 45, 900),
+        late_minutes=_whole(variables, "LATE_MINUTES", default.late_minutes, 3, 1440),
+        idle_after_minutes=_whole(
+            variables, "IDLE_AFTER_MINUTES", default.idle_after_minutes, 1, 1440
+        ),
+        silent_after_minutes=_whole(
+            variables, "SILENT_AFTER_MINUTES", default.silent_after_minutes, 1, 1440
+        ),
+        silent_forget_minutes=_whole(
+            variables, "SILENT_FORGET_MINUTES", default.silent_forget_minutes, 1, 1440
+        ),
+    )
+    if rules.silent_forget_minutes < rules.silent_after_minutes:
+        msg = (
+            f"SILENT_FORGET_MINUTES is {rules.silent_forget_minutes}, expected at least"
+            f" SILENT_AFTER_MINUTES, {rules.silent_after_minutes}; change either parameter"
+        )
+        raise SettingError(msg)
+    own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
+    written_to = (own_log_group, variables.get("ROLLUPS_LOG_GROUP"))
+    return Environment(
+        table_name=_text(variables, "TABLE_NAME"),
+        stack_name=_text(variables, "STACK_NAME"),
+        rules=rules,
+        own_log_groups=frozenset(group for group in written_to if group),
+        own_log_group=own_log_group,
+    )
+
+
+def _text(variables: Mapping[str, str], name: str) -> str:
+    value = variables.get(name, "").strip()
+    if not value:
+        msg = f"{name} is not set; deploy the function with template.yaml, which sets it"
+        raise SettingError(msg)
+    return value
+
+
+def _whole(variables: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
+    text = variables.get(name, "").strip()
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        msg = f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}"
+        raise SettingError(msg)
+    return int(text)

@@ -1,0 +1,97 @@
+"""
+A minute record as a table item, and back.
+
+The key is the record's identity, so a copy that arrives twice is put twice in
+the same place. It is a place only: identity is read from the payload.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from dataclasses import replace
+from typing import Final
+
+from aggregator.minutes import minute_at_ms, start_ms
+from aggregator.table import RecordItem
+from neuron_wire import MinuteRecord, WireFormatError, encode
+
+BUCKETS: Final = 32
+"""
+Parts of a minute. One part takes 1,000 writes a second, DynamoDB's limit for a
+partition, so a minute takes the records of more than a million instances.
+"""
+
+_DICTIONARY: Final = (
+    b'"IdentityGuessed":,"Bye":,"EccUncorrectedRise":,"EccCorrectedRise":,"EccUncorrected":,'
+    b'"EccCorrected":,"HostCpuPercent":,"HostMemoryTotal":,"HostMemoryUsed":,'
+    b'"RuntimeHostMemory":,"DeviceMemoryTotal":,"DeviceMemoryUsed":,"TeraFlops":,'
+    b'"LatencyGapP50":,"DeviceLatencyP99Max":,"DeviceLatencyP50Mean":,"LatencyP99Max":,'
+    b'"LatencyP50Mean":,"ExecutionErrors":,"Executions":,"UnknownCores":,"UnattachedCores":,'
+    b'"AttachedIdleCores":,"BusyCores":,"NeuronCores":,"NeuronCoreUtilizationMore":,'
+    b'"CoreIdleMinutes":,"NeuronCoreUtilization":,"CoreState":,"Reports":,"CoveredSeconds":,'
+    b'"UltraServerId":,"AvailabilityZone":,"Region":,"InstanceType":,"InstanceId":,'
+    b'"ClusterName":,"Seq":,"Boot":,"Kind":,"Schema":'
+)
+"""
+Text that the compressor may refer to: the names of members, which would be a
+quarter of a packed record. Never change it: what was packed with it could no
+longer be read. zlib notes which dictionary a stream needs, so a second one can
+stand beside it.
+"""
+
+MAX_KEY_BYTES: Final = 1024  # of a sort key in DynamoDB
+_NOT_JSON: Final = "not_json"  # the words of neuron_wire for what is wrong with a line
+_NOT_AN_OBJECT: Final = "not_an_object"
+_HASHED: Final = "#"  # no ordinary key starts with it: a cluster's name is never empty
+
+
+def bucket_of(instance_id: str) -> int:
+    """
+    The bucket of an instance, the same on every machine and for ever.
+    """
+    return zlib.crc32(instance_id.encode()) % BUCKETS
+
+
+def key_of(record: MinuteRecord) -> str:
+    """
+    The record's identity as one text of at most 1,024 bytes.
+    """
+    parts = (record.cluster, record.instance_id, record.boot, str(record.seq))
+    key = "#".join(part.replace("%", "%25").replace("#", "%23") for part in parts)
+    if len(key) <= MAX_KEY_BYTES:
+        return key
+    # Names of hundreds of # and %: legal, and too long once they are quoted.
+    return _HASHED + hashlib.sha256(key.encode()).hexdigest()
+
+
+def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
+    """
+    Pack *record*, without what the emitter says about itself.
+    """
+    members = encode(replace(record, health={}).members()).encode()
+    packer = zlib.compressobj(level=9, zdict=_DICTIONARY)
+    return RecordItem(
+        minute=minute_at_ms(record.minute_ms),
+        bucket=bucket_of(record.instance_id),
+        key=key_of(record),
+        payload=packer.compress(members) + packer.flush(),
+        expires_s=expires_s,
+    )
+
+
+def record_of(payload: bytes, minute: int) -> MinuteRecord:
+    """
+    Unpack the record of an item of *minute*.
+
+    Raises:
+        WireFormatError: If *payload* is not what `item_of` packs.
+    """
+    try:
+        members = json.loads(zlib.decompressobj(zdict=_DICTIONARY).decompress(payload))
+    except (zlib.error, ValueError, RecursionError) as error:
+        raise WireFormatError(_NOT_JSON, "an item of the table is not packed JSON") from error
+    if not isinstance(members, dict):
+        raise WireFormatError(_NOT_AN_OBJECT, "an item of the table is JSON but not an object")
+    return MinuteRecord.from_members(members, start_ms(minute))

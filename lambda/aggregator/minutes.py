@@ -1,0 +1,66 @@
+"""
+Minutes as numbers and as text, and the moments at which something happens to them.
+
+A minute is named by the whole minutes between the Unix epoch and its start.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Final
+
+from neuron_wire.names import MINUTE_MS, MINUTE_S
+
+EARLIEST_CLOSE_S: Final = 45
+"""Seconds after its end before which no minute is closed: emitters spread over 30."""
+
+MARK_AFTER_S: Final = EARLIEST_CLOSE_S - 5
+"""
+Seconds after its end from which a record leaves a marker on its minute. The 5
+are how far the clocks of the machines that run the two functions may differ.
+"""
+
+RECORD_LIFE_MINUTES: Final = 24 * 60
+"""How long records outlive their lateness: the longest pause closing recovers from."""
+
+
+def minute_at_ms(timestamp_ms: int) -> int:
+    """
+    The minute that holds *timestamp_ms*.
+    """
+    return timestamp_ms // MINUTE_MS
+
+
+def minute_at(moment_s: float) -> int:
+    """
+    The minute that holds *moment_s*, seconds since the epoch.
+    """
+    return int(moment_s // MINUTE_S)
+
+
+def start_ms(minute: int) -> int:
+    """
+    When *minute* starts, milliseconds since the epoch.
+    """
+    return minute * MINUTE_MS
+
+
+def end_s(minute: int) -> int:
+    """
+    When *minute* ends, seconds since the epoch.
+    """
+    return (minute + 1) * MINUTE_S
+
+
+def iso(minute: int) -> str:
+    """
+    The start of *minute* for people: `2026-11-21T08:15Z`.
+    """
+    return datetime.fromtimestamp(minute * MINUTE_S, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
+
+
+def expires_s(minute: int, late_minutes: int) -> int:
+    """
+    When the table may forget what it holds of *minute*, seconds since the epoch.
+    """
+    return end_s(minute) + (late_minutes + RECORD_LIFE_MINUTES) * MINUTE_S

@@ -1,0 +1,147 @@
+"""
+The table in a dictionary, and a process that can be killed at any of its calls.
+
+`test_store.py` holds this table and the one in DynamoDB to the same contract.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from aggregator.table import Progress, Publication, RecordItem
+
+
+class MemoryTable:
+    """
+    What `aggregator.table.Table` promises, without a database.
+    """
+
+    def __init__(self):
+        self.records: dict[tuple[int, int], dict[str, bytes]] = defaultdict(dict)
+        self.markers: dict[int, str] = {}
+        self.lease: tuple[str, float] | None = None
+        self.progress: Progress | None = None
+        self.publications: dict[int, dict[str, Publication]] = defaultdict(dict)
+        self.registry: dict[int, bytes] = {}
+        self.last_rollups: dict[str, tuple[int, str]] = {}
+
+    def put_records(self, items: Sequence[RecordItem]) -> None:
+        for item in items:
+            self.records[item.minute, item.bucket][item.key] = item.payload
+
+    def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
+        del expires_s
+        for minute in minutes:
+            self.markers[minute] = token
+
+    def read_markers(self, minutes: Iterable[int]) -> dict[int, str]:
+        return {minute: self.markers[minute] for minute in minutes if minute in self.markers}
+
+    def clear_marker(self, minute: int, token: str) -> None:
+        if self.markers.get(minute) == token:
+            del self.markers[minute]
+
+    def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
+        found = self.records.get((minute, bucket), {})
+        return iter([payload for _, payload in sorted(found.items())])
+
+    def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
+        if self.lease is not None and self.lease[1] >= now_s:
+            return False
+        self.lease = (owner, expires_s)
+        return True
+
+    def release_lease(self, owner: str) -> None:
+        if self.lease is not None and self.lease[0] == owner:
+            self.lease = None
+
+    def read_progress(self) -> Progress | None:
+        return self.progress
+
+    def write_progress(self, progress: Progress) -> None:
+        self.progress = progress
+
+    def read_publications(self, minute: int) -> dict[str, Publication]:
+        return dict(self.publications[minute])
+
+    def write_publication(
+        self, minute: int, cluster: str, publication: Publication, expires_s: int
+    ) -> bool:
+        del expires_s
+        before = self.publications[minute].get(cluster)
+        if before is not None and before.number != publication.number - 1:
+            return False
+        self.publications[minute][cluster] = publication
+        return True
+
+    def read_registry(self) -> dict[int, bytes]:
+        return dict(self.registry)
+
+    def write_registry(self, bucket: int, payload: bytes) -> None:
+        self.registry[bucket] = payload
+
+    def write_last_rollup(self, cluster: str, minute: int, line: str) -> None:
+        if cluster not in self.last_rollups or self.last_rollups[cluster][0] <= minute:
+            self.last_rollups[cluster] = (minute, line)
+
+
+class KilledError(BaseException):
+    """
+    The process is gone: nothing it calls has an effect any more.
+    """
+
+
+class Process:
+    """
+    One invocation's view of the table and of stdout.
+
+    Every call of either is a step. At step *killed_at* the process dies, before
+    the step has its effect or, with *after*, once it had. At step *meets_at*
+    another process runs first.
+    """
+
+    def __init__(
+        self,
+        table: MemoryTable,
+        printed: list[str],
+        *,
+        killed_at: int | None = None,
+        after: bool = False,
+        meets_at: int | None = None,
+        meets: Callable[[], None] | None = None,
+    ):
+        self._table = table
+        self._printed = printed
+        self._killed_at = killed_at
+        self._after = after
+        self._meets_at = meets_at
+        self._meets = meets
+        self.steps = 0
+        self._dead = False
+
+    def emit(self, line: str) -> None:
+        self._step(lambda: self._printed.append(line))
+
+    def __getattr__(self, name):
+        method = getattr(self._table, name)
+        return lambda *args: self._step(lambda: method(*args))
+
+    def _step(self, effect):
+        if self._dead:
+            raise KilledError
+        self.steps += 1
+        if self.steps == self._meets_at and self._meets is not None:
+            self._meets()
+        fatal = self.steps == self._killed_at
+        if fatal and not self._after:
+            self._dead = True
+            raise KilledError
+        result = effect()
+        if fatal:
+            self._dead = True
+            raise KilledError
+        return result

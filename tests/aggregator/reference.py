@@ -1,0 +1,145 @@
+"""
+What the rollups of a set of records have to say, worked out the slow way.
+
+Shares no code with the aggregator: every number is computed from all distinct
+records at once, with fractions instead of running sums, straight from the
+rules. Knows nothing of deliveries, invocations or publications.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from neuron_wire import MinuteRecord
+
+USD_PER_HOUR = {"trn1.2xlarge": Fraction("1.34375"), "inf2.xlarge": Fraction("0.7582")}
+IDLE_AFTER_MINUTES = 15
+
+
+def rollups(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, float]]:
+    """
+    Every metric of every (minute, cluster) that has a record.
+
+    Without those that depend on more than the minute's records:
+    SilentInstances, CoveragePercent and LateRecords; instead `CoveredSeconds`
+    and `Records`.
+    """
+    distinct = {(r.cluster, r.instance_id, r.boot, r.seq, r.minute_ms): r for r in records}
+    minutes: dict[tuple[int, str], dict[str, list[MinuteRecord]]] = {}
+    for r in distinct.values():
+        minute = minutes.setdefault((r.minute_ms // 60_000, r.cluster), {})
+        minute.setdefault(r.instance_id, []).append(r)
+    return {key: _rollup(instances) for key, instances in minutes.items()}
+
+
+def _rollup(instances: dict[str, list[MinuteRecord]]) -> dict[str, float]:
+    counting = {name: _counting(parts) for name, parts in instances.items()}
+    cores = [core for parts in counting.values() for core in _cores(parts)]
+    known = [core for core in cores if core["letter"] != "?"]
+    idle = [core for core in known if core["letter"] != "b" and core["idle"] >= IDLE_AFTER_MINUTES]
+    parts = [part for own in counting.values() for part in own]
+    found: dict[str, object] = {
+        "Instances": len(instances),
+        "DuplicateEmitters": sum(_two_emitters(own) for own in instances.values()),
+        "Records": sum(len(own) for own in instances.values()),
+        "CoveredSeconds": sum(
+            min(Fraction(60), sum(Fraction(part.covered_seconds) for part in own))
+            for own in counting.values()
+        ),
+        "Executions": _total(part.executions for part in parts),
+        "ExecutionErrors": _total(part.execution_errors for part in parts),
+        "EccCorrectedRise": _total(part.ecc_corrected_rise for part in parts),
+        "EccUncorrectedRise": _total(part.ecc_uncorrected_rise for part in parts),
+        "DeviceMemoryUsed": _total(
+            _last(part.device_memory_used_bytes for part in own) for own in counting.values()
+        ),
+        "LatencyP99Max": max(
+            (part.latency_p99_max_s for part in parts if part.latency_p99_max_s is not None),
+            default=None,
+        ),
+        "LatencyP50Mean": _mean(
+            (
+                _mean((part.latency_p50_mean_s, max(1, part.executions or 0)) for part in own),
+                max(1, sum(part.executions or 0 for part in own)),
+            )
+            for own in counting.values()
+        ),
+    }
+    if cores:
+        found["NeuronCores"] = len(cores)
+        found["UnknownCores"] = len(cores) - len(known)
+        found["UnpricedCores"] = sum(core["usd_per_hour"] is None for core in cores)
+    if known:
+        found["BusyCores"] = sum(core["letter"] == "b" for core in known)
+        found["AttachedIdleCores"] = sum(core["letter"] == "a" for core in known)
+        found["UnattachedCores"] = sum(core["letter"] == "u" for core in known)
+        found["IdleCores"] = found["IdleCoreMinutes"] = len(idle)
+        found["IdleCorePercent"] = Fraction(100 * len(idle), len(known))
+        found["NeuronCoreUtilization"] = sum(core["utilization"] for core in known) / len(known)
+    if any(core["usd_per_hour"] is not None for core in known):
+        cost = sum((core["usd_per_hour"] for core in idle if core["usd_per_hour"]), Fraction(0))
+        found["IdleCostPerHour"], found["IdleCost"] = cost, cost / 60
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _two_emitters(parts: list[MinuteRecord]) -> bool:
+    return len({p.boot for p in parts}) > 1 and sum(p.covered_seconds for p in parts) > 66
+
+
+def _counting(parts: list[MinuteRecord]) -> list[MinuteRecord]:
+    """
+    Those records of one instance that count, the latest last.
+    """
+    parts = sorted(parts, key=lambda part: (part.boot, part.seq))
+    if not _two_emitters(parts):
+        return parts
+    covered = {
+        boot: sum(part.covered_seconds for part in parts if part.boot == boot)
+        for boot in {part.boot for part in parts}
+    }
+    winner = min(boot for boot in covered if covered[boot] == max(covered.values()))
+    return [part for part in parts if part.boot == winner]
+
+
+def _cores(parts: list[MinuteRecord]) -> list[dict[str, object]]:
+    cores = []
+    count = max(len(part.core_state) for part in parts)
+    instance_type = _last(part.instance_type for part in parts)
+    price = USD_PER_HOUR.get(instance_type)
+    for index in range(count):
+        knowing = [p for p in parts if p.core_state[index : index + 1] not in ("", "?")]
+        core: dict[str, object] = {
+            "letter": "?",
+            "usd_per_hour": None if price is None else price / count,
+        }
+        if knowing:
+            core["letter"] = knowing[-1].core_state[index]
+            core["idle"] = knowing[-1].idle_minutes[index]
+            core["utilization"] = _mean(
+                (part.utilization_percent[index], part.covered_seconds) for part in knowing
+            )
+        cores.append(core)
+    return cores
+
+
+def _mean(pairs):
+    present = [(Fraction(value), Fraction(weight)) for value, weight in pairs if value is not None]
+    if not present:
+        return None
+    if not any(weight for _, weight in present):
+        present = [(value, Fraction(1)) for value, _ in present]
+    return sum(v * w for v, w in present) / sum(w for _, w in present)
+
+
+def _total(values):
+    present = [value for value in values if value is not None]
+    return sum(present) if present else None
+
+
+def _last(values):
+    present = [value for value in values if value is not None]
+    return present[-1] if present else None

@@ -1,0 +1,274 @@
+"""
+Both handlers, from the event that Lambda gives them to what is in the table and on stdout.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import sys
+import time
+from dataclasses import dataclass
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from aggregator import close, ingest
+from aggregator.environment import SettingError
+from neuron_wire import emf
+from neuron_wire.catalogue import STACK
+from tests.aggregator.made_records import lines, record
+
+
+@dataclass
+class Context:
+    """
+    What Powertools and close read of Lambda's context object.
+    """
+
+    function_name: str = "function"
+    memory_limit_in_mb: int = 256
+    invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:function"
+    aws_request_id: str = "5a2d2f6e-0000-0000-0000-000000000000"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 55_000
+
+
+class CurrentStdout:
+    """
+    Where print writes now; a logger keeps the stdout of the moment it was made.
+    """
+
+    def write(self, text):
+        return sys.stdout.write(text)
+
+    def flush(self):
+        sys.stdout.flush()
+
+
+@pytest.fixture
+def dynamodb(monkeypatch):
+    """
+    The table and the environment that the template gives both functions.
+    """
+    variables = {
+        "TABLE_NAME": "records",
+        "STACK_NAME": "neuron-emf",
+        "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
+        "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/ingest",
+        "POWERTOOLS_SERVICE_NAME": "ingest",
+        "POWERTOOLS_METRICS_NAMESPACE": "Neuron/Stack",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        client.create_table(
+            TableName="records",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+        )
+        for handler in (ingest, close):
+            handler._stack.cache_clear()
+            monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
+        yield client
+        for handler in (ingest, close):
+            handler._stack.cache_clear()
+
+
+def delivery(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
+    """
+    A subscription event as CloudWatch Logs makes it.
+    """
+    delivered = {
+        "messageType": kind,
+        "owner": "123456789012",
+        "logGroup": log_group,
+        "logStream": "i-0aaaaaaaaaaaaaaa1",
+        "subscriptionFilters": ["neuron-emf-minutes"],
+        "logEvents": [
+            {"id": line.event_id, "timestamp": 1_764_000_000_000, "message": line.message}
+            for line in log_lines
+        ],
+    }
+    packed = base64.b64encode(gzip.compress(json.dumps(delivered).encode())).decode()
+    return {"awslogs": {"data": packed}}
+
+
+def documents(text):
+    """
+    The lines of an output that are JSON documents with metrics, and the others.
+    """
+    read = [json.loads(line) for line in text.splitlines()]
+    return [one for one in read if "_aws" in one], [one for one in read if "_aws" not in one]
+
+
+def items(dynamodb):
+    """
+    The partition keys in the table.
+    """
+    return [one["pk"]["S"] for one in dynamodb.scan(TableName="records")["Items"]]
+
+
+TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
+
+
+def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
+    """
+    Three records of the last minute, one of them twice, become one line.
+    """
+    minute = int(time.time()) // 60 - 1
+    made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
+    counts = ingest.handler(delivery(*lines(*made, made[0])), Context())
+    assert {"RecordsStored": 3, "RecordsRejected": 0, "RecordsTooLate": 0} == counts
+    capsys.readouterr()
+    monkeypatch.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
+    close.handler(TICK, Context())
+    output = capsys.readouterr().out
+    with_metrics, logged = documents(output)
+    rollup, health = with_metrics
+    assert [] == logged
+    assert all([] == emf.violations(line) for line in output.splitlines())
+    assert ("training", 3, 300) == (
+        rollup["ClusterName"],
+        rollup["Instances"],
+        rollup["Executions"],
+    )
+    assert minute * 60_000 == rollup["_aws"]["Timestamp"]
+    assert "Neuron/Stack" == health["_aws"]["CloudWatchMetrics"][0]["Namespace"]
+    assert "cluster" in items(dynamodb)
+
+
+def test_self_metrics_have_the_stack_as_their_only_dimension(dynamodb, capsys):
+    """
+    Also when Powertools is given a service name, in every invocation anew.
+    """
+    del dynamodb
+    for _ in range(2):
+        close.handler(TICK, Context())
+        ((document,), _) = documents(capsys.readouterr().out)
+        (directive,) = document["_aws"]["CloudWatchMetrics"]
+        assert [["StackName"]] == directive["Dimensions"]
+        assert "neuron-emf" == document["StackName"]
+        assert abs(document["_aws"]["Timestamp"] / 1000 - time.time()) < 60
+        assert {one["Name"] for one in directive["Metrics"]} <= STACK.keys()
+        assert [0.0] == document["MinutesDropped"]
+
+
+def test_a_control_message_is_dropped(dynamodb, capsys):
+    """
+    CloudWatch Logs only wants to know whether somebody is there.
+    """
+    event = delivery(*lines(record()), kind="CONTROL_MESSAGE")
+    assert {} == ingest.handler(event, Context())
+    assert ("", []) == (capsys.readouterr().out, items(dynamodb))
+
+
+def test_the_rollups_own_group_is_refused(dynamodb, capsys):
+    """
+    Nothing is stored, and somebody is told.
+    """
+    event = delivery(*lines(record()), log_group="/neuron-emf/rollups")
+    assert {"RecordsRejected": 1} == ingest.handler(event, Context())
+    ((health,), (logged,)) = documents(capsys.readouterr().out)
+    assert [] == items(dynamodb)
+    assert [1.0] == health["RecordsRejected"]
+    assert ("lines refused", "own_log_group") == (logged["message"], logged["reason"])
+
+
+def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
+    """
+    Whatever it printed would come back as the next event, for ever.
+    """
+    event = delivery(*lines(record()), log_group="/neuron-emf/ingest")
+    assert {"RecordsRejected": 1} == ingest.handler(event, Context())
+    assert ("", []) == (capsys.readouterr().out, items(dynamodb))
+
+
+def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
+    """
+    The event ids lead to the lines, which are where they were.
+    """
+    good, *_ = lines(record(minute=int(time.time()) // 60 - 1))
+    bad = [type(good)(f"bad-{number}", "secret junk") for number in range(7)]
+    counts = ingest.handler(delivery(*bad, good), Context())
+    output = capsys.readouterr().out
+    ((health,), (logged,)) = documents(output)
+    assert (1, 7) == (counts["RecordsStored"], counts["RecordsRejected"])
+    assert [7.0] == health["RecordsRejected"]
+    assert ("not_json", 7, 5) == (logged["reason"], logged["count"], len(logged["event_ids"]))
+    assert "secret" not in output
+    assert 1 == len([pk for pk in items(dynamodb) if pk.startswith("m#")])
+
+
+def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
+    """
+    With the limit, so that nobody has to look it up.
+    """
+    counts = ingest.handler(delivery(*lines(record())), Context())
+    ((health,), (logged,)) = documents(capsys.readouterr().out)
+    assert (0, 1) == (counts["RecordsStored"], counts["RecordsTooLate"])
+    assert [1.0] == health["RecordsTooLate"]
+    assert ("too_late", 1, 120) == (logged["reason"], logged["count"], logged["late_minutes"])
+    assert [] == items(dynamodb)
+
+
+@pytest.mark.parametrize("event", [{}, {"awslogs": {"data": "junk"}}, {"awslogs": {}}])
+def test_an_event_that_is_none_fails_the_invocation(dynamodb, event):
+    """
+    Lambda retries it and then keeps it in the failure destination.
+    """
+    del dynamodb
+    with pytest.raises(Exception):  # noqa: B017, PT011  # whichever: it must not pass
+        ingest.handler(event, Context())
+
+
+def test_a_second_close_at_the_same_time_says_so_and_does_nothing(dynamodb, capsys):
+    """
+    No metric either: the run that has the lease publishes its own.
+    """
+    del dynamodb
+    _, table = close._stack()
+    now_s = time.time()
+    table.take_lease("somebody", now_s, now_s + 60)
+    assert {} == close.handler(TICK, Context())
+    ([], (logged,)) = documents(capsys.readouterr().out)
+    assert "another run is closing minutes" == logged["message"]
+
+
+def test_what_close_drops_is_logged(dynamodb, capsys):
+    """
+    An item that is no record: counted, named as a reason, and no more than that.
+    """
+    minute = int(time.time()) // 60 - 3
+    key = {"pk": {"S": f"m#{minute}#00"}, "sk": {"S": "junk"}}
+    dynamodb.put_item(TableName="records", Item={**key, "r": {"B": b"junk"}})
+    close.handler(TICK, Context())
+    ((health,), (logged,)) = documents(capsys.readouterr().out)
+    assert [1.0] == health["RecordsUnreadable"]
+    assert ("item_unreadable", 1) == (logged["reason"], logged["count"])
+
+
+@pytest.mark.parametrize("handler", [ingest, close])
+def test_a_missing_variable_is_named(monkeypatch, handler):
+    """
+    The first invocation fails with what is missing.
+    """
+    monkeypatch.delenv("TABLE_NAME", raising=False)
+    handler._stack.cache_clear()
+    with pytest.raises(SettingError, match="TABLE_NAME is not set"):
+        handler.handler(delivery(), Context())

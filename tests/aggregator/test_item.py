@@ -1,0 +1,112 @@
+"""
+A record as a table item: small, its own identity, and readable again.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.item import BUCKETS, MAX_KEY_BYTES, bucket_of, item_of, key_of, record_of
+from neuron_wire import WireFormatError
+from tests.aggregator.made_records import MINUTE, full_record, record
+
+NAMES = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12)
+PACKED = base64.b85decode(
+    "c=<3s>HBq*O%8(~5QXnDYir&EQ9O%rVK;`PWzkiWrgtwkXbMheMIgicyl>`poVY*A{ac*uP6Cb#v"
+    "Mt#p|I8|&q)I{zag{PJ375k+8>KEKIY+kUd0QUq7QgOPkDo@;RMMG3SE|xeVFWctC@~|TplHs(q6"
+    "JS}r%P8%4qK;97ctnOqc@#8khZgK9IUs!*H#Af?Sg_rxo)!k;dSz8Fe`*lXbk4}2h7;9f&"
+)
+IDENTITIES = st.tuples(NAMES, NAMES, st.sampled_from(["00", "01"]), st.integers(1, 9))
+
+
+def stored_bytes(item) -> int:
+    """
+    What DynamoDB counts: names and values, 21 digits at most for a number.
+    """
+    pk = f"m#{item.minute}#{item.bucket:02d}"
+    ttl_bytes = (len(str(item.expires_s)) + 1) // 2 + 1
+    return len("pk" + pk + "sk" + item.key + "r" + "ttl") + len(item.payload) + ttl_bytes
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_64_cores_fit_one_write_unit(seed):
+    """
+    With every member present and every number random the item has at most 1,024 bytes.
+    """
+    assert stored_bytes(item_of(full_record(64, seed), 1_764_000_000)) <= 1024
+
+
+@given(IDENTITIES, IDENTITIES)
+def test_the_key_is_the_identity(one, other):
+    """
+    Two records have the same key exactly when they are the same record.
+    """
+    keys = [
+        key_of(record(cluster=cluster, instance_id=instance_id, boot=boot, seq=seq))
+        for cluster, instance_id, boot, seq in (one, other)
+    ]
+    assert (one == other) == (keys[0] == keys[1])
+
+
+@pytest.mark.parametrize("letter", ["#", "%", "x"])
+def test_no_key_is_longer_than_a_sort_key_may_be(letter):
+    """
+    The longest names, all of characters that quoting triples, still give a legal key.
+    """
+    longest = record(cluster=letter * 255, instance_id=letter * 128, boot="b" * 64, seq=2**63 - 1)
+    other = replace(longest, seq=1)
+    assert len(key_of(longest).encode()) <= MAX_KEY_BYTES
+    assert key_of(longest) != key_of(other)
+
+
+def test_reading_gives_the_record_back():
+    """
+    Packed and unpacked, a record is the same.
+    """
+    made = full_record(32, seed=1)
+    assert made == record_of(item_of(made, 0).payload, MINUTE)
+
+
+def test_an_item_of_an_earlier_release_is_read():
+    """
+    What was packed when the first release was made is unpacked by this one.
+    """
+    assert record() == record_of(PACKED, MINUTE)
+
+
+def test_the_emitters_health_is_not_kept():
+    """
+    What the emitter says about itself stays in the log line.
+    """
+    made = record(health={"SpoolBytes": 4096})
+    assert {} == record_of(item_of(made, 0).payload, MINUTE).health
+
+
+@pytest.mark.parametrize("payload", [b"", b"junk", zlib.compress(b"{"), zlib.compress(b"[1]")])
+def test_what_is_no_record_is_refused(payload):
+    """
+    A damaged item is one bounded error, whatever the damage.
+    """
+    with pytest.raises(WireFormatError):
+        record_of(payload, MINUTE)
+
+
+def test_buckets_never_change():
+    """
+    Both functions, of every release, look for an instance in the same bucket.
+    """
+    ids = ["i-0aaaaaaaaaaaaaaa1", "i-0123456789abcdef0", "host-1"]
+    assert [6, 15, 3] == [bucket_of(instance_id) for instance_id in ids]
+
+
+def test_every_bucket_is_used():
+    """
+    A thousand instances leave no bucket empty.
+    """
+    assert set(range(BUCKETS)) == {bucket_of(f"i-{number:017x}") for number in range(1000)}
