@@ -1,0 +1,187 @@
+"""
+One alarm of the template as typed values.
+
+Pure. Refuses what the evaluator does not know (metric math, percentiles,
+anomaly bands): an alarm it cannot evaluate is named, never passed over.
+Properties: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-alarm.html
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from local.alarms.errors import AlarmDefinitionError
+from local.alarms.insights import InsightsQuery, parse_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from local.alarms.template import Template
+
+STATISTICS: Final = ("Average", "Maximum", "Minimum", "SampleCount", "Sum")
+TREATMENTS: Final = ("breaching", "ignore", "missing", "notBreaching")
+COMPARISONS: Final[Mapping[str, tuple[Callable[[float, float], bool], str]]] = {
+    "GreaterThanOrEqualToThreshold": (operator.ge, "at or above"),
+    "GreaterThanThreshold": (operator.gt, "above"),
+    "LessThanOrEqualToThreshold": (operator.le, "at or below"),
+    "LessThanThreshold": (operator.lt, "below"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSource:
+    """
+    One metric by its full identity.
+
+    Attributes:
+        dimensions: Names with values, sorted; a metric with one more is another.
+
+        statistic: `Average`, `Maximum`, `Minimum`, `SampleCount` or `Sum`.
+    """
+
+    namespace: str
+    metric: str
+    dimensions: tuple[tuple[str, str], ...]
+    statistic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """
+    One metric alarm.
+
+    Attributes:
+        logical_id: Its name in the template.
+
+        period_s: Length of one data point.
+
+        evaluation_periods: N, the data points looked at.
+
+        datapoints_to_alarm: M, how many of them must breach.
+
+        missing: `missing`, `notBreaching`, `breaching` or `ignore`.
+    """
+
+    logical_id: str
+    source: MetricSource | InsightsQuery
+    comparison: str
+    threshold: float
+    period_s: int
+    evaluation_periods: int
+    datapoints_to_alarm: int
+    missing: str
+
+    @property
+    def namespace(self) -> str:
+        """
+        Where its metrics live.
+        """
+        return self.source.namespace
+
+    def breaches(self, value: float) -> bool:
+        """
+        Whether one data point is on the wrong side of the threshold.
+        """
+        return COMPARISONS[self.comparison][0](value, self.threshold)
+
+    @property
+    def limit(self) -> str:
+        """
+        The threshold as people say it, for example `at or above 25`.
+        """
+        return f"{COMPARISONS[self.comparison][1]} {self.threshold:g}"
+
+
+def read_alarms(template: Template) -> list[Alarm]:
+    """
+    Every metric alarm that *template* makes with its parameters.
+
+    Raises:
+        AlarmDefinitionError: If one of them cannot be evaluated faithfully.
+    """
+    return [
+        _alarm(logical_id, properties)
+        for logical_id, properties in template.resources("AWS::CloudWatch::Alarm")
+    ]
+
+
+def survey(template: Template, namespace: str) -> tuple[list[Alarm], dict[str, str]]:
+    """
+    The alarms of *template* on metrics of *namespace*, and why the others are left out.
+    """
+    found: list[Alarm] = []
+    left_out: dict[str, str] = {}
+    for logical_id, properties in template.resources("AWS::CloudWatch::Alarm"):
+        try:
+            alarm = _alarm(logical_id, properties)
+        except AlarmDefinitionError as error:
+            left_out[logical_id] = str(error)
+            continue
+        if alarm.namespace == namespace:
+            found.append(alarm)
+        else:
+            left_out[logical_id] = f"the alarm {logical_id} watches metrics of {alarm.namespace}"
+    return found, left_out
+
+
+def _alarm(logical_id: str, properties: Mapping[str, Any]) -> Alarm:
+    try:
+        source, period_s = _source(properties)
+        evaluation_periods = int(properties["EvaluationPeriods"])
+        alarm = Alarm(
+            logical_id=logical_id,
+            source=source,
+            comparison=_one_of(properties["ComparisonOperator"], COMPARISONS),
+            threshold=float(properties["Threshold"]),
+            period_s=period_s,
+            evaluation_periods=evaluation_periods,
+            datapoints_to_alarm=int(properties.get("DatapointsToAlarm", evaluation_periods)),
+            missing=_one_of(properties.get("TreatMissingData", "missing"), TREATMENTS),
+        )
+    except KeyError as error:
+        msg = f"the alarm {logical_id} has no property {error.args[0]}"
+        raise AlarmDefinitionError(msg) from None
+    except ValueError as error:
+        msg = f"the alarm {logical_id} cannot be evaluated: {error}"
+        raise AlarmDefinitionError(msg) from error
+    if not 1 <= alarm.datapoints_to_alarm <= alarm.evaluation_periods:
+        msg = (
+            f"the alarm {logical_id} asks for {alarm.datapoints_to_alarm} of "
+            f"{alarm.evaluation_periods} data points"
+        )
+        raise AlarmDefinitionError(msg)
+    return alarm
+
+
+def _source(properties: Mapping[str, Any]) -> tuple[MetricSource | InsightsQuery, int]:
+    if "Metrics" not in properties:
+        statistic = _one_of(properties.get("Statistic", "no Statistic"), STATISTICS)
+        return _metric(properties, statistic), int(properties["Period"])
+    if len(properties["Metrics"]) != 1:
+        msg = "it combines several metrics, expected one metric or one Metrics Insights query"
+        raise AlarmDefinitionError(msg)
+    query = properties["Metrics"][0]
+    if "Expression" in query:
+        return parse_query(query["Expression"]), int(query["Period"])
+    stat = query["MetricStat"]
+    statistic = _one_of(stat["Stat"], STATISTICS)
+    return _metric(stat["Metric"], statistic), int(stat["Period"])
+
+
+def _metric(properties: Mapping[str, Any], statistic: str) -> MetricSource:
+    dimensions = [(str(row["Name"]), str(row["Value"])) for row in properties.get("Dimensions", [])]
+    return MetricSource(
+        namespace=properties["Namespace"],
+        metric=properties["MetricName"],
+        dimensions=tuple(sorted(dimensions)),
+        statistic=statistic,
+    )
+
+
+def _one_of(found: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
+    if found not in known:
+        msg = f"it says {found}, expected one of {', '.join(known)}"
+        raise AlarmDefinitionError(msg)
+    return found

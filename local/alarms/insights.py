@@ -1,0 +1,143 @@
+"""
+The one family of Metrics Insights queries that the template's alarms use.
+
+    SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)
+    GROUP BY ClusterName ORDER BY AVG() DESC
+
+Pure. Anything else is refused with the place where it stops being of this
+family, never half understood. Grammar:
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-metrics-insights-querylanguage.html
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from local.alarms.errors import AlarmDefinitionError
+
+FUNCTIONS: Final = ("AVG", "COUNT", "MAX", "MIN", "SUM")
+_TOKEN: Final = re.compile(r'\s*("(?:[^"]*)"|[A-Za-z_][A-Za-z0-9_.]*|[(),])')
+_WORDS: Final = frozenset(
+    {
+        *FUNCTIONS,
+        "ASC",
+        "BY",
+        "DESC",
+        "FROM",
+        "GROUP",
+        "LIMIT",
+        "ORDER",
+        "SCHEMA",
+        "SELECT",
+        "WHERE",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InsightsQuery:
+    """
+    One parsed query.
+
+    Attributes:
+        function: `AVG`, `COUNT`, `MAX`, `MIN` or `SUM`, over all metrics of a group.
+
+        dimensions: Exactly the dimension names a metric must have.
+
+        group_by: Names that make one contributor each, a part of *dimensions*.
+    """
+
+    function: str
+    metric: str
+    namespace: str
+    dimensions: tuple[str, ...]
+    group_by: tuple[str, ...]
+
+
+def parse_query(text: str) -> InsightsQuery:
+    """
+    Read *text*.
+
+    Raises:
+        AlarmDefinitionError: If it is not of the family this module knows.
+    """
+    return _Parser(text).query()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def query(self) -> InsightsQuery:
+        self._expect("SELECT")
+        function = self._one_of(FUNCTIONS)
+        self._expect("(")
+        metric = self._name("a metric name")
+        self._expect(")")
+        self._expect("FROM")
+        self._expect("SCHEMA")
+        self._expect("(")
+        namespace = self._name("a namespace")
+        dimensions = []
+        while self._one_of((",", ")")) == ",":
+            dimensions.append(self._name("a dimension name"))
+        self._expect("GROUP")
+        self._expect("BY")
+        group_by = [self._name("a dimension name")]
+        while self._peek() == ",":
+            self._expect(",")
+            group_by.append(self._name("a dimension name"))
+        # An alarm on several time series must say which come first.
+        self._expect("ORDER")
+        self._expect("BY")
+        self._expect(function)
+        self._expect("(")
+        self._expect(")")
+        if self._peek() in ("ASC", "DESC"):
+            self._one_of(("ASC", "DESC"))
+        if self._peek():
+            self._refuse("the end of the query")
+        strangers = sorted(set(group_by) - set(dimensions))
+        if strangers:
+            msg = f"the query groups by {strangers[0]}, which its SCHEMA does not name"
+            raise AlarmDefinitionError(msg)
+        return InsightsQuery(function, metric, namespace, tuple(dimensions), tuple(group_by))
+
+    def _token(self) -> tuple[str, int]:
+        match = _TOKEN.match(self._text, self._at)
+        if match:
+            return match[1], match.end()
+        rest = self._text[self._at :].strip()
+        return rest[:1], len(self._text)
+
+    def _peek(self) -> str:
+        token = self._token()[0]
+        return token.upper() if token.upper() in _WORDS else token
+
+    def _expect(self, word: str) -> None:
+        self._one_of((word,))
+
+    def _one_of(self, words: tuple[str, ...]) -> str:
+        found = self._peek()
+        if found not in words:
+            self._refuse(" or ".join(words))
+        self._at = self._token()[1]
+        return found
+
+    def _name(self, what: str) -> str:
+        found, end = self._token()
+        if not found or found in {"(", ")", ","} or found.upper() in _WORDS:
+            self._refuse(what)
+        self._at = end
+        return found.strip('"')
+
+    def _refuse(self, expected: str) -> None:
+        found = self._token()[0] or "its end"
+        msg = (
+            f"expected {expected} and found {found} in {self._text!r}; the evaluator knows "
+            "f(metric) of one SCHEMA, grouped and ordered by f(), and no other query"
+        )
+        raise AlarmDefinitionError(msg)

@@ -1,0 +1,94 @@
+"""
+boto3 clients that can reach the embedded AWS and nothing else.
+
+The only module of the rehearsal that knows boto3. Credentials are invented, no
+configuration file and no proxy is read, and an endpoint that is not a loopback
+address is refused: nothing here can touch an account by accident.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import urllib.parse
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from local.embedded_aws.errors import EmbeddedAwsError
+
+SDK_ERRORS: Final = (BotoCoreError, ClientError)
+"""What a client raises when the service refuses, or does not answer."""
+
+REGION: Final = "us-east-1"
+_CREDENTIAL: Final = "rehearsal"  # any text will do: the emulator checks no signature
+_NO_PROXY: Final = "127.0.0.1,localhost"
+
+
+def client(service: str, endpoint_url: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
+    """
+    A boto3 client of *service* at *endpoint_url*.
+
+    Raises:
+        EmbeddedAwsError: If *endpoint_url* is not on this machine.
+    """
+    require_loopback(endpoint_url)
+    session = boto3.session.Session(
+        aws_access_key_id=_CREDENTIAL, aws_secret_access_key=_CREDENTIAL, region_name=REGION
+    )
+    config = Config(
+        connect_timeout=5,
+        read_timeout=30,
+        retries={"mode": "standard", "total_max_attempts": 2},
+        proxies={},
+    )
+    return session.client(service, endpoint_url=endpoint_url, config=config)
+
+
+def require_loopback(endpoint_url: str) -> None:
+    """
+    Make sure that *endpoint_url* cannot be an account.
+
+    Raises:
+        EmbeddedAwsError: If *endpoint_url* does not name a loopback address by
+            its number. A host name is refused, whatever it resolves to today.
+    """
+    host = urllib.parse.urlsplit(endpoint_url).hostname or ""
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        msg = (
+            f"the rehearsal talks to a loopback address only, for example http://127.0.0.1:4566, "
+            f"not to {endpoint_url!r}: nothing was sent"
+        )
+        raise EmbeddedAwsError(msg)
+
+
+def environment(endpoint_url: str | None = None) -> dict[str, str]:
+    """
+    The variables of this process without any AWS setting of the user's.
+
+    With *endpoint_url*, everything that reads AWS's own variables talks to it.
+    """
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SAM_"))
+    }
+    inherited.update(
+        AWS_CONFIG_FILE=os.devnull,
+        AWS_SHARED_CREDENTIALS_FILE=os.devnull,
+        AWS_EC2_METADATA_DISABLED="true",
+        AWS_ACCESS_KEY_ID=_CREDENTIAL,
+        AWS_SECRET_ACCESS_KEY=_CREDENTIAL,
+        AWS_DEFAULT_REGION=REGION,
+        AWS_REGION=REGION,
+    )
+    for name in ("NO_PROXY", "no_proxy"):
+        inherited[name] = ",".join(filter(None, (inherited.get(name), _NO_PROXY)))
+    if endpoint_url is not None:
+        require_loopback(endpoint_url)
+        inherited["AWS_ENDPOINT_URL"] = endpoint_url
+    return inherited

@@ -1,0 +1,170 @@
+"""
+`sam build` and `sam deploy` against the embedded AWS, as a user would run them.
+
+The real SAM CLI from an environment of its own, with the endpoint and invented
+credentials in AWS's own variables. It knows nothing about what the template
+deploys. No telemetry is sent and nothing is written to the user's home folder.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from local.embedded_aws.errors import EmbeddedAwsError
+from local.embedded_aws.processes import ChildProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from local.embedded_aws.server import EmbeddedAws
+
+BUILD_PATIENCE_S: Final = 300.0  # it may have to download the functions' dependencies
+DEPLOY_PATIENCE_S: Final = 120.0
+_POLL_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """
+    One deployed stack.
+
+    Attributes:
+        stack_name: As given to `sam deploy`.
+
+        outputs: The stack's outputs by key.
+
+        resources: Physical ids by logical id, for example
+            `CloseFunction` → `neuron-emf-CloseFunction-4BB5A14FC0C45`.
+    """
+
+    stack_name: str
+    outputs: Mapping[str, str]
+    resources: Mapping[str, str]
+
+
+class SamCli:
+    """
+    One SAM CLI and the folder it may write to.
+    """
+
+    def __init__(self, program: Path, folder: Path, check: Callable[[], None]) -> None:
+        """
+        *check* is called while a command runs and may raise to stop it.
+        """
+        self._program = program
+        self._folder = folder
+        self._check = check
+
+    def build(self, template: Path, environment: Mapping[str, str]) -> Path:
+        """
+        Build *template*; returns the built template.
+
+        Raises:
+            EmbeddedAwsError: If the SAM CLI is missing, fails or does not end.
+        """
+        built = self._folder / "build"
+        self._run(
+            "sam build",
+            # A cached build ships a changed local dependency stale, without a warning.
+            ["build", "--template-file", str(template), "--build-dir", str(built), "--no-cached"],
+            environment,
+            folder=template.parent,
+            patience_s=BUILD_PATIENCE_S,
+        )
+        return built / "template.yaml"
+
+    def deploy(
+        self, template: Path, stack_name: str, parameters: Mapping[str, str], aws: EmbeddedAws
+    ) -> Deployment:
+        """
+        Deploy a built *template* to *aws*.
+
+        Raises:
+            EmbeddedAwsError: If the SAM CLI fails or does not end.
+        """
+        command = [
+            *("deploy", "--template-file", str(template), "--stack-name", stack_name),
+            *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
+            *("--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"),
+        ]
+        if parameters:
+            command.append("--parameter-overrides")
+            command.extend(f"{name}={value}" for name, value in parameters.items())
+        self._run(
+            "sam deploy",
+            command,
+            aws.environment(),
+            folder=template.parent,
+            patience_s=DEPLOY_PATIENCE_S,
+        )
+        return describe(stack_name, aws)
+
+    def _run(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        folder: Path,
+        patience_s: float,
+    ) -> None:
+        if not self._program.exists():
+            msg = f"the SAM CLI is not installed: {self._program} is missing, run `make venvs`"
+            raise EmbeddedAwsError(msg)
+        temporary = self._folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        settings = dict(environment)
+        settings.update(
+            TMPDIR=str(temporary),  # it leaves its folders behind when it is stopped
+            PYTHON=str(self._program.parent / "python"),  # what makefile builds run; it has pip
+            SAM_CLI_TELEMETRY="0",
+            __SAM_CLI_APP_DIR=str(self._folder / "sam"),  # where it remembers its first run
+            SAM_CLI_POLL_DELAY="0.5",  # seconds between looks at a stack; default 5
+        )
+        child = ChildProcess(
+            name,
+            [str(self._program), *arguments],
+            output=self._folder / f"{name.replace(' ', '-')}.log",
+            environment=settings,
+            folder=folder,
+            death_signal=signal.SIGTERM,
+        )
+        try:
+            code = self._wait(child, patience_s)
+        finally:
+            child.stop(patience_s=2.0)
+        if code is None:
+            msg = f"{name} did not end within {patience_s:.0f} s and was stopped"
+            raise EmbeddedAwsError(msg, child.tail())
+        if code:
+            msg = f"{name} failed with exit code {code}, expected 0; its last lines follow"
+            raise EmbeddedAwsError(msg, child.tail())
+
+    def _wait(self, child: ChildProcess, patience_s: float) -> int | None:
+        deadline = time.monotonic() + patience_s
+        while time.monotonic() < deadline:
+            self._check()
+            code = child.wait(_POLL_S)
+            if code is not None:
+                return code
+        return None
+
+
+def describe(stack_name: str, aws: EmbeddedAws) -> Deployment:
+    """
+    What *stack_name* is made of now.
+    """
+    cloudformation = aws.client("cloudformation")
+    stack = cloudformation.describe_stacks(StackName=stack_name)["Stacks"][0]
+    resources = cloudformation.describe_stack_resources(StackName=stack_name)["StackResources"]
+    return Deployment(
+        stack_name=stack_name,
+        outputs={row["OutputKey"]: row["OutputValue"] for row in stack.get("Outputs", [])},
+        resources={
+            row["LogicalResourceId"]: row.get("PhysicalResourceId", "") for row in resources
+        },
+    )

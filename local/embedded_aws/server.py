@@ -1,0 +1,196 @@
+"""
+Start and stop `ministack`, an AWS emulator in pure Python, on 127.0.0.1 only.
+
+It runs from an environment of its own (its pins disagree with ours), keeps
+everything it writes in one folder of ours, and is refused when it listens on an
+address that others could reach: by default it would. Its settings: the README
+of the installed package and the variables its source reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import time
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any, Final
+
+from local.embedded_aws import clients, sockets
+from local.embedded_aws.errors import EmbeddedAwsError
+from local.embedded_aws.processes import ChildProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HOST: Final = "127.0.0.1"
+START_PATIENCE_S: Final = 30.0
+_ATTEMPTS: Final = 3  # another program may take the free port between our look and its start
+_POLL_S: Final = 0.1
+
+
+class EmbeddedAws:
+    """
+    One emulator, from `start` to `stop`.
+
+    Attributes:
+        endpoint_url: Where it answers, `http://127.0.0.1:PORT`.
+    """
+
+    def __init__(self, program: Path, folder: Path) -> None:
+        """
+        *program* is the `ministack` command; *folder* takes all it writes.
+        """
+        self._program = program
+        self._folder = folder
+        self._child: ChildProcess | None = None
+        self._clients: dict[str, Any] = {}
+        self.endpoint_url = ""
+
+    def start(self, check: Callable[[], None] = lambda: None, port: int | None = None) -> None:
+        """
+        Start it and wait until it answers; *check* is called while waiting.
+
+        Raises:
+            EmbeddedAwsError: If it is not installed, does not answer within
+                `START_PATIENCE_S`, or listens on an address that is not loopback.
+        """
+        if not self._program.exists():
+            msg = f"the embedded AWS is not installed: {self._program} is missing, run `make venvs`"
+            raise EmbeddedAwsError(msg)
+        for attempt in range(_ATTEMPTS):
+            chosen = port or _free_port()
+            self._launch(chosen)
+            try:
+                answered = self._wait_until_ready(check)
+            except BaseException:
+                self.stop()
+                raise
+            if answered:
+                self.refuse_strangers()
+                return
+            tail = self._stop_and_tail()
+            if "already in use" not in tail or port or attempt + 1 == _ATTEMPTS:
+                msg = (
+                    f"the embedded AWS did not answer on {HOST}:{chosen} "
+                    f"within {START_PATIENCE_S:.0f} s"
+                )
+                raise EmbeddedAwsError(msg, tail)
+
+    def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
+        """
+        The one client of *service*, made at its first use.
+        """
+        if service not in self._clients:
+            self._clients[service] = clients.client(service, self.endpoint_url)
+        return self._clients[service]
+
+    def environment(self) -> dict[str, str]:
+        """
+        Variables for programs that shall talk to this emulator.
+        """
+        return clients.environment(self.endpoint_url)
+
+    @property
+    def pid(self) -> int | None:
+        """
+        Process id while it runs.
+        """
+        return self._child.pid if self._child else None
+
+    def alive(self) -> bool:
+        """
+        Whether the process still runs.
+        """
+        return self._child is not None and self._child.exit_code() is None
+
+    def stop(self) -> None:
+        """
+        Stop it and its Lambda workers; safe to call twice.
+        """
+        for opened in self._clients.values():
+            opened.close()
+        self._clients.clear()
+        child, self._child = self._child, None
+        if child is not None:
+            # Its state dies with it, so a slow goodbye is worth nothing.
+            child.stop(patience_s=0.5)
+
+    def _launch(self, port: int) -> None:
+        for name in ("state", "s3", "tmp"):
+            (self._folder / name).mkdir(parents=True, exist_ok=True)
+        settings = clients.environment()
+        settings.update(
+            BIND_HOST=HOST,  # default 0.0.0.0
+            GATEWAY_PORT=str(port),
+            IOT_MTLS_ENABLED="0",  # or it opens 0.0.0.0:8883 whatever BIND_HOST says
+            SFTP_ENABLED="0",
+            STATE_DIR=str(self._folder / "state"),
+            S3_DATA_DIR=str(self._folder / "s3"),
+            TMPDIR=str(self._folder / "tmp"),
+            MINISTACK_REGION=clients.REGION,
+            LOG_LEVEL="WARNING",
+            PYTHONUNBUFFERED="1",
+        )
+        settings.pop("DOCKER_HOST", None)
+        self.endpoint_url = f"http://{HOST}:{port}"
+        self._child = ChildProcess(
+            "the embedded AWS",
+            [str(self._program)],
+            output=self._folder / "ministack.log",
+            environment=settings,
+            folder=self._folder,
+            death_signal=signal.SIGKILL,
+        )
+
+    def _wait_until_ready(self, check: Callable[[], None]) -> bool:
+        deadline = time.monotonic() + START_PATIENCE_S
+        while time.monotonic() < deadline and self.alive():
+            check()
+            if _answers(f"{self.endpoint_url}/_ministack/ready"):
+                return True
+            time.sleep(_POLL_S)
+        return False
+
+    def refuse_strangers(self) -> None:
+        """
+        Stop it if anybody but this machine could reach it or its Lambda workers.
+
+        Raises:
+            EmbeddedAwsError: If it had to be stopped.
+        """
+        members = sockets.group_members(self._child.pid) if self._child else []
+        open_to_all = [
+            f"{address}:{port}"
+            for address, port in sockets.listening(members) or []
+            if not sockets.is_loopback(address)
+        ]
+        if open_to_all:
+            self.stop()
+            msg = (
+                f"the embedded AWS listens on {', '.join(open_to_all)}, expected {HOST} only: "
+                "it was stopped"
+            )
+            raise EmbeddedAwsError(msg)
+
+    def _stop_and_tail(self) -> str:
+        tail = self._child.tail() if self._child else ""
+        self.stop()
+        return tail
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _answers(url: str) -> bool:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with contextlib.suppress(OSError, ValueError), opener.open(url, timeout=2.0) as answer:
+        return bool(json.load(answer))
+    return False

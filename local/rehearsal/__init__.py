@@ -1,0 +1,18 @@
+"""
+The whole of neuron-emf on one machine: `python -m local.rehearsal`.
+
+* `command_line`  options, exit codes, the report at the end
+* `programme`     the acts of one rehearsal, in order
+* `stage`         what it starts and leaves nothing of: processes, one folder, signals
+* `fleet`         two clusters of simulated instances, and the emitters on them
+* `jobs`          commands that end by themselves, a few at once
+* `past`          an hour of their history, delivered by the emitter's own code
+* `stack`         the deployed stack through its public APIs
+* `waiting`       until its functions have done what they were given to do
+* `figures`       what the rollups say: by their lines and by their metrics
+* `overview`      one row per cluster: newest rollup, state of its alarm
+* `table`         the rows for people
+* `expectation`   what the rollups must come to, by the simulators' truth files
+* `verdict`       the figures against what the simulators say they produced
+* `limits`        what a rehearsal cannot show, said aloud
+"""

@@ -1,0 +1,188 @@
+"""
+Two clusters of simulated instances, and the real emitters on them.
+
+One cluster wastes: cores that are held and idle, cores that nobody holds. The
+other one works. Every process is the program that a user would run; only the
+command that the emitters start as neuron-monitor is the simulator.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from local.embedded_aws import ChildProcess, EmbeddedAwsError
+from local.monitor.instance import SimulatedInstance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from local.rehearsal.stage import Stage
+
+REPOSITORY: Final = Path(__file__).resolve().parents[2]
+MONITOR: Final = REPOSITORY / "local" / "monitor" / "neuron-monitor"
+PERIOD_S: Final = 5  # the emitter's default
+FIRST_REPORT_S: Final = 30.0  # a slow machine starts 16 programs in less
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """
+    One simulated instance of a cluster.
+
+    Attributes:
+        scenario: One of the simulator's.
+
+        seed: Chooses the numbers, the same in history and live.
+    """
+
+    cluster: str
+    instance_type: str
+    scenario: str
+    seed: int
+
+    @property
+    def instance_id(self) -> str:
+        """
+        The id that its reports carry.
+        """
+        return SimulatedInstance(self.instance_type, self.scenario, self.seed).instance_id
+
+    @property
+    def name(self) -> str:
+        """
+        For messages and file names.
+        """
+        return f"{self.cluster}-{self.instance_type}-{self.scenario}-{self.seed}"
+
+
+FLEET: Final = (
+    Member("research", "trn1.32xlarge", "busy", 1),
+    Member("research", "trn1.32xlarge", "half-idle", 2),
+    Member("research", "trn1.32xlarge", "idle", 3),
+    Member("research", "trn1.2xlarge", "empty", 4),
+    Member("serving", "inf2.48xlarge", "multi-runtime", 5),
+    Member("serving", "inf2.8xlarge", "low", 6),
+    Member("serving", "inf2.xlarge", "errors", 7),
+    Member("serving", "trn2.3xlarge", "busy", 8),
+)
+
+
+def python_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """
+    Variables under which our packages are found from the repository.
+
+    Settings of the user's own emitter or simulator are left out.
+    """
+    kept = {
+        name: base[name] for name in base if not name.startswith(("NEURON_EMF_", "NEURON_SIM_"))
+    }
+    return {
+        **kept,
+        "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NEURON_SIM_PYTHON": sys.executable,
+    }
+
+
+class LiveFleet:
+    """
+    One `neuron-emf run` per member, each with its own simulated neuron-monitor.
+    """
+
+    def __init__(self, stage: Stage, environment: Mapping[str, str], log_group: str) -> None:
+        self._stage = stage
+        self._environment = python_environment(environment)
+        self._log_group = log_group
+        self._emitters: list[ChildProcess] = []
+        self._truths: dict[Member, Path] = {}
+        self._started_s: dict[Member, float] = {}
+
+    def start(self, member: Member) -> None:
+        """
+        Start the emitter of *member* on the spool that its history left.
+        """
+        folder = self._stage.folder
+        temporary = folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        truth = folder / f"{member.name}.live-truth"
+        self._truths[member] = truth
+        self._started_s[member] = time.time()
+        self._emitters.append(
+            self._stage.start(
+                f"the emitter of {member.name}",
+                [
+                    *(sys.executable, "-m", "emitter", "run"),
+                    *("--cluster", member.cluster, "--log-group", self._log_group),
+                    *("--spool-dir", str(spool_folder(folder, member))),
+                    *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
+                ],
+                environment={
+                    **self._environment,
+                    "TMPDIR": str(temporary),
+                    "NEURON_SIM_INSTANCE_TYPE": member.instance_type,
+                    "NEURON_SIM_SCENARIO": member.scenario,
+                    "NEURON_SIM_SEED": str(member.seed),
+                    "NEURON_SIM_TRUTH": str(truth),
+                },
+                folder=REPOSITORY,
+                output=folder / f"{member.name}.log",
+            )
+        )
+
+    def check(self) -> None:
+        """
+        Make sure that every emitter still runs.
+
+        Raises:
+            EmbeddedAwsError: If one has ended.
+        """
+        for emitter in self._emitters:
+            if emitter.exit_code() is not None:
+                msg = (
+                    f"{emitter.name} ended with exit code {emitter.exit_code()}, expected it to run"
+                )
+                raise EmbeddedAwsError(msg, emitter.tail())
+
+    def stop(self, patience_s: float) -> list[str]:
+        """
+        Have every emitter say goodbye; returns what went wrong with any.
+        """
+        for emitter in self._emitters:
+            emitter.ask_to_stop()
+        wrong = []
+        for emitter in self._emitters:
+            code = emitter.wait(patience_s)
+            if code is None:
+                wrong.append(f"{emitter.name} did not stop within {patience_s:.0f} s of SIGTERM")
+            elif code:
+                wrong.append(f"{emitter.name} ended with exit code {code}, expected 0")
+        return wrong
+
+    @property
+    def written_truths(self) -> list[Path]:
+        """
+        The truth files that exist already.
+        """
+        return [truth for truth in self._truths.values() if truth.exists()]
+
+    def mute(self, at_s: float) -> list[Member]:
+        """
+        Members whose simulator had time for a report until *at_s* and wrote none.
+        """
+        return [
+            member
+            for member, truth in self._truths.items()
+            if at_s - self._started_s[member] >= FIRST_REPORT_S
+            and (not truth.exists() or not truth.stat().st_size)
+        ]
+
+
+def spool_folder(folder: Path, member: Member) -> Path:
+    """
+    Where the emitter of *member* keeps its records.
+    """
+    return folder / "spools" / member.name

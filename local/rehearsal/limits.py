@@ -1,0 +1,36 @@
+"""
+What a rehearsal cannot show, said aloud at its start and at its end.
+
+What the deployment leaves out is read from the template, which knows; the rest
+is what the embedded AWS is known not to do.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TEXT: Final = """
+NeuronCores and neuron-monitor: a simulator makes the reports and writes down what it made.
+CloudWatch's metric extraction: a pump of ours does it; on AWS nothing calls PutMetricData.
+CloudWatch's alarms: an evaluator of ours runs the template's, deployed or not; it notifies nobody.
+Lambda: the functions run under {python} here, without memory limits, retries or dead letters.
+CloudWatch Logs: no limits, throttling or retention; subscriptions deliver at once, not in minutes.
+DynamoDB: no throttling, and nothing expires.
+EventBridge Scheduler: its minutes count from the deployment; close is also asked after each minute.
+IAM: every call is allowed.
+"""
+
+
+def limits(template: Mapping[str, Any]) -> list[str]:
+    """
+    One sentence per thing that is not as on AWS, for this *template*.
+    """
+    python = f"Python {platform.python_version()}"
+    sentences = _TEXT.format(python=python).strip().splitlines()
+    left_out = template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", [])
+    sentences.extend(f"{row['Resource']} is not deployed: {row['Why']}." for row in left_out)
+    return sentences

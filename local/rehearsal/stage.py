@@ -1,0 +1,230 @@
+"""
+What a rehearsal starts, and how nothing of it is left.
+
+Processes, one folder and the signals that end it. A signal never interrupts
+anything: it is remembered, and whoever waits asks. So there is no moment in
+which a process exists that nobody knows of.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+from local.embedded_aws import ChildProcess
+from local.embedded_aws.sockets import children_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from types import FrameType, TracebackType
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5
+ORPHAN_PATIENCE_S: Final = 2.0
+FOLDER_PREFIX: Final = "neuron-emf-rehearsal-"
+_PR_SET_CHILD_SUBREAPER: Final = 36  # prctl(2)
+_PROGRESS_S: Final = 0.2
+
+
+class StoppedError(Exception):
+    """
+    Somebody asked the rehearsal to stop.
+
+    Attributes:
+        signal_number: What they asked with.
+    """
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(f"stopped by {signal.Signals(signal_number).name}")
+        self.signal_number = signal_number
+
+
+@final
+class Stage:
+    """
+    Use as a context manager; what was started inside is gone after it.
+
+    Attributes:
+        folder: Takes everything that is written.
+    """
+
+    def __init__(self, *, keep: bool = False) -> None:
+        """
+        With *keep* the folder stays.
+        """
+        self._keep = keep
+        self._requested = threading.Event()
+        self._signal_number = 0
+        self._children: list[ChildProcess] = []
+        self._handlers: dict[int, object] = {}
+        self._strangers: set[int] = set()  # children that were there before
+        self.folder = Path()
+
+    def __enter__(self) -> Stage:
+        for number in SIGNALS:
+            self._handlers[number] = signal.signal(number, self._remember)
+        self._strangers = set(children_of(os.getpid()))
+        _adopt_orphans(adopt=True)
+        self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.stop_all()
+            _end_orphans(self._strangers)
+        finally:
+            _adopt_orphans(adopt=False)
+            if not self._keep:
+                shutil.rmtree(self.folder, ignore_errors=True)
+            for number, handler in self._handlers.items():
+                signal.signal(number, handler)  # type: ignore[arg-type]  # as signal() gave it
+
+    def check(self) -> None:
+        """
+        Go on, unless somebody asked to stop.
+
+        Raises:
+            StoppedError: If a signal came.
+        """
+        if self._requested.is_set():
+            raise StoppedError(self._signal_number)
+
+    def wait(self, seconds: float) -> None:
+        """
+        Wait, but no longer than until a signal comes.
+
+        Raises:
+            StoppedError: If one came.
+        """
+        self._requested.wait(max(0.0, seconds))
+        self.check()
+
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: Path,
+        output: Path,
+        errors: Path | None = None,
+        death_signal: signal.Signals = signal.SIGTERM,
+    ) -> ChildProcess:
+        """
+        Start a process that ends with the stage.
+
+        Raises:
+            StoppedError: If a signal came before.
+        """
+        self.check()
+        child = ChildProcess(
+            name,
+            command,
+            output=output,
+            environment=environment,
+            folder=folder,
+            errors=errors,
+            death_signal=death_signal,
+        )
+        self._children.append(child)
+        return child
+
+    def stop_all(self, patience_s: float = STOP_PATIENCE_S) -> None:
+        """
+        Stop every process that `start` started, all at once.
+        """
+        children, self._children = self._children, []
+        for child in children:
+            child.ask_to_stop()
+        deadline = time.monotonic() + patience_s
+        for child in children:
+            child.stop(deadline - time.monotonic())
+
+    def _remember(self, number: int, _frame: FrameType | None) -> None:
+        if not self._requested.is_set():
+            self._signal_number = number
+            self._requested.set()
+
+
+class Progress:
+    """
+    Steps with their seconds, for people.
+    """
+
+    def __init__(self, *, live: bool) -> None:
+        """
+        With *live* the running step counts its seconds in place.
+        """
+        self._live = live
+        self.seconds: dict[str, float] = {}  # by title
+
+    @contextlib.contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """
+        Say what is being done, then how long it took.
+        """
+        started_s = time.monotonic()
+        ended = threading.Event()
+        ticker = threading.Thread(target=self._tick, args=(title, started_s, ended), daemon=True)
+        if self._live:
+            ticker.start()
+        else:
+            print(f"{title} ... ", end="", flush=True)
+        outcome = "failed after"
+        try:
+            yield
+            outcome = "done in"
+        except StoppedError:
+            outcome = "stopped after"
+            raise
+        finally:
+            ended.set()
+            if self._live:
+                ticker.join()
+            taken_s = time.monotonic() - started_s
+            self.seconds[title] = round(taken_s, 1)
+            start = f"\r\x1b[K{title} ... " if self._live else ""
+            print(f"{start}{outcome} {taken_s:.1f} s", flush=True)
+
+    def _tick(self, title: str, started_s: float, ended: threading.Event) -> None:
+        while not ended.wait(_PROGRESS_S):
+            print(f"\r\x1b[K{title} ... {time.monotonic() - started_s:.0f} s", end="", flush=True)
+
+
+def _adopt_orphans(*, adopt: bool) -> None:
+    """
+    Have the kernel give us the children of children that die, so that we see them.
+    """
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+
+
+def _end_orphans(strangers: AbstractSet[int]) -> None:
+    """
+    End and reap what we adopted: children of what died uncleanly.
+    """
+    deadline = time.monotonic() + ORPHAN_PATIENCE_S
+    while children := set(children_of(os.getpid())) - strangers:
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.02)

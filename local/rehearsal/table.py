@@ -1,0 +1,208 @@
+"""
+The figures of the clusters, for people.
+
+Plain text and no colour: the same table is redrawn in place on a terminal and
+printed as blocks into a pipe. What is not known is a dash, never a zero.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_UNKNOWN: Final = "-"
+_MINUTE_S: Final = 60
+WIDE: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """
+    One cluster as its newest rollup shows it.
+
+    Attributes:
+        minute_s: Start of the rollup's minute, seconds since the epoch, or None
+            before the first.
+
+        figures: Values by metric, for example `BusyCores`; what nobody reported
+            is not in it.
+
+        alarm: State of the template's alarm by the evaluator.
+
+        reason: Why.
+    """
+
+    cluster: str
+    minute_s: int | None
+    figures: Mapping[str, float] = field(default_factory=dict)
+    alarm: str = _UNKNOWN
+    reason: str = ""
+
+
+FIGURES: Final = (
+    "Instances",
+    "SilentInstances",
+    "NeuronCores",
+    "BusyCores",
+    "AttachedIdleCores",
+    "UnattachedCores",
+    "UnknownCores",
+    "NeuronCoreUtilization",
+    "IdleCores",
+    "IdleCostPerHour",
+    "UnpricedCores",
+)
+"""The metrics that a row shows."""
+
+_COLUMNS: Final = (
+    # two lines of title, alignment
+    ("", "cluster", "<"),
+    ("", "instances", ">"),
+    ("", "cores", ">"),
+    ("", "busy", ">"),
+    ("attached", "idle", ">"),
+    ("unatt-", "ached", ">"),
+    ("", "unknown", ">"),
+    ("utili-", "zation", ">"),
+    ("idle", "cores", ">"),
+    ("idle cost", "USD/hour", ">"),
+    ("", "alarm", "<"),
+    ("last rollup", "minute, UTC", "<"),
+)
+
+
+def render(rows: Sequence[ClusterRow], now_s: float, width: int = WIDE) -> str:
+    """
+    The table as text, without a line end after the last line.
+
+    What does not fit *width* characters continues below, so that nothing is
+    cut off and nothing wraps.
+    """
+    cells = [_cells(row, now_s) for row in rows]
+    lines: list[str] = []
+    for columns in _blocks(cells, width):
+        lines += [_line(title, columns, cells) for title in _titles()]
+        lines.append("  ".join("-" * _width(column, cells) for column in columns))
+        lines += [_line(line, columns, cells) for line in cells]
+    for row in rows:
+        notes = []
+        if row.reason:
+            notes.append(f"{row.cluster}: {row.alarm}, {row.reason}")
+        if row.figures.get("UnpricedCores"):
+            notes.append(f"{row.cluster}: {_number(row, 'UnpricedCores')} cores have no list price")
+        for note in notes:
+            lines += textwrap.wrap(note, width, subsequent_indent="  ")
+    return "\n".join(line[:width] for line in lines)
+
+
+def _titles() -> list[list[str]]:
+    return [[top for top, _, _ in _COLUMNS], [bottom for _, bottom, _ in _COLUMNS]]
+
+
+def _width(column: int, cells: Sequence[Sequence[str]]) -> int:
+    return max(len(line[column]) for line in [*_titles(), *cells])
+
+
+def _blocks(cells: Sequence[Sequence[str]], width: int) -> list[list[int]]:
+    """
+    Columns that stand side by side, the first one in every block.
+    """
+    blocks = [[0]]
+    used = _width(0, cells)
+    for column in range(1, len(_COLUMNS)):
+        needed = 2 + _width(column, cells)
+        if used + needed > width and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = _width(0, cells)
+        blocks[-1].append(column)
+        used += needed
+    return blocks
+
+
+def _line(line: Sequence[str], columns: Sequence[int], cells: Sequence[Sequence[str]]) -> str:
+    return "  ".join(
+        f"{line[column]:{_COLUMNS[column][2]}{_width(column, cells)}}" for column in columns
+    ).rstrip()
+
+
+def _cells(row: ClusterRow, now_s: float) -> list[str]:
+    silent = row.figures.get("SilentInstances")
+    return [
+        row.cluster,
+        _number(row, "Instances") + (f" +{silent:.0f} silent" if silent else ""),
+        _number(row, "NeuronCores"),
+        _number(row, "BusyCores"),
+        _number(row, "AttachedIdleCores"),
+        _number(row, "UnattachedCores"),
+        _number(row, "UnknownCores"),
+        _number(row, "NeuronCoreUtilization", "{:.1f} %"),
+        _number(row, "IdleCores"),
+        _number(row, "IdleCostPerHour", "{:.2f}"),
+        row.alarm,
+        _age(row.minute_s, now_s),
+    ]
+
+
+def _number(row: ClusterRow, name: str, form: str = "{:.0f}") -> str:
+    value = row.figures.get(name)
+    return _UNKNOWN if value is None else form.format(value)
+
+
+def _age(minute_s: int | None, now_s: float) -> str:
+    if minute_s is None:
+        return "none yet"
+    at = time.strftime("%H:%M", time.gmtime(minute_s))
+    return f"{at}, {max(0.0, now_s - minute_s - _MINUTE_S):.0f} s ago"
+
+
+class Screen:
+    """
+    Where the table is shown again and again.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._drawn_lines = 0
+        self._last = ""
+        self.live = self._stream.isatty()
+
+    @property
+    def width(self) -> int:
+        """
+        Characters that fit a line now.
+        """
+        return shutil.get_terminal_size().columns - 1 if self.live else WIDE
+
+    def _height(self) -> int:
+        return shutil.get_terminal_size().lines
+
+    def show(self, text: str, *, key: str | None = None) -> None:
+        """
+        Draw *text* over the last one, or print it below when *key* has changed.
+
+        On a terminal it is always drawn. In a pipe only a new *key* is worth a
+        block, or the log would be a table a second.
+        """
+        if not self.live:
+            if key is None or key != self._last:
+                self._last = key or ""
+                print(text, end="\n\n", file=self._stream, flush=True)
+            return
+        lines = text.splitlines()[: self._height() - 1]  # a frame that scrolls cannot be redrawn
+        back = f"\x1b[{self._drawn_lines}F" if self._drawn_lines else ""
+        body = "".join(f"{line[: self.width]}\x1b[K\n" for line in lines)
+        print(f"{back}{body}\x1b[J", end="", file=self._stream, flush=True)
+        self._drawn_lines = len(lines)
+
+    def release(self) -> None:
+        """
+        Leave what is drawn where it is.
+        """
+        self._drawn_lines = 0

@@ -1,0 +1,159 @@
+"""
+Are the rollups right? Held against what the simulators say they produced.
+
+Pure. Every minute that is over must have a rollup per cluster, with the right
+number of instances, cores and core states, utilization within a tolerance, and
+executions to the last one. What a minute must come to is for the simulators'
+own reading of the truth to say; where a report was written so near to a full
+minute that nobody can know its minute, that is an interval, and the sum over
+all minutes is still held to the last execution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from local.monitor.truth import Expected, Interval
+from local.rehearsal.figures import GAUGES, TALLIES, ClusterMinute, utc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from local.alarms import StatisticSet
+    from local.rehearsal.figures import MinuteLines
+
+UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
+"""
+In points of the mean. Records carry two decimals per core; and a report may
+cover some milliseconds more than it was asked for, which weigh.
+"""
+
+UTILIZATION: Final = "NeuronCoreUtilization"
+_EXPECTED: Final[Mapping[str, Callable[[Expected], Interval]]] = {
+    "Instances": lambda one: Interval(one.instances, one.instances),
+    "NeuronCores": lambda one: Interval(one.neuron_cores, one.neuron_cores),
+    "BusyCores": lambda one: one.busy_cores,
+    "AttachedIdleCores": lambda one: one.attached_idle_cores,
+    "UnattachedCores": lambda one: one.unattached_cores,
+    "UnknownCores": lambda one: one.unknown_cores,
+    UTILIZATION: lambda one: one.utilization_percent,
+    "Executions": lambda one: one.executions,
+    "ExecutionErrors": lambda one: one.execution_errors,
+    "EccCorrectedRise": lambda one: one.ecc_corrected_rise,
+    "EccUncorrectedRise": lambda one: one.ecc_uncorrected_rise,
+}
+EXECUTIONS: Final = ("Executions", "ExecutionErrors")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """
+    One thing that is not as it should be.
+    """
+
+    cluster: str
+    minute_s: int | None
+    member: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        when = "all minutes together" if self.minute_s is None else utc(self.minute_s)
+        return (
+            f"{self.cluster}, {when}, {self.member}: expected {self.expected}, found {self.found}"
+        )
+
+
+def against_truth(
+    expected: Mapping[ClusterMinute, Expected], found: Mapping[ClusterMinute, MinuteLines]
+) -> list[Problem]:
+    """
+    What the rollup lines say wrongly, or not at all.
+    """
+    problems: list[Problem] = []
+    for (cluster, minute_s), wanted in sorted(expected.items(), key=lambda item: item[0]):
+        lines = found.get((cluster, minute_s))
+        if lines is None:
+            problems.append(Problem(cluster, minute_s, "rollup", "one", "none"))
+            continue
+        for name, expectation in _EXPECTED.items():
+            interval = expectation(wanted)
+            value = lines.tally(name) if name in TALLIES else lines.gauge(name)
+            tolerance = UTILIZATION_TOLERANCE_PERCENT if name == UTILIZATION else 0.0
+            if not interval.admits(value, tolerance):
+                problems.append(
+                    Problem(cluster, minute_s, name, _interval(interval), _number(value))
+                )
+    return problems
+
+
+def against_totals(
+    certain: Mapping[ClusterMinute, Expected],
+    uncertain: Mapping[ClusterMinute, Expected],
+    found: Mapping[ClusterMinute, MinuteLines],
+) -> list[Problem]:
+    """
+    Where all executions of a cluster together are more or less than were produced.
+
+    What moved from one minute into the next is in the sum all the same, so only
+    the last minute is *uncertain*; the others are taken as *certain*.
+    """
+    problems = []
+    for cluster in sorted({cluster for cluster, _ in certain}):
+        minutes = sorted(minute_s for one, minute_s in certain if one == cluster)
+        for name in EXECUTIONS:
+            parts = [_EXPECTED[name](certain[cluster, minute_s]) for minute_s in minutes[:-1]]
+            parts.append(_EXPECTED[name](uncertain[cluster, minutes[-1]]))
+            total = Interval(
+                sum(part.lo or 0.0 for part in parts), sum(part.hi or 0.0 for part in parts)
+            )
+            keys = [(cluster, minute_s) for minute_s in minutes]
+            value = sum(found[key].tally(name) or 0.0 for key in keys if key in found)
+            if not total.admits(value):
+                problems.append(Problem(cluster, None, name, _interval(total), _number(value)))
+    return problems
+
+
+def _interval(interval: Interval) -> str:
+    if interval.lo is None or interval.lo == interval.hi:
+        return _number(interval.lo)
+    return f"{_number(interval.lo)} to {_number(interval.hi)}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3f}"
+
+
+def against_metrics(
+    lines: Mapping[ClusterMinute, MinuteLines],
+    metrics: Mapping[ClusterMinute, Mapping[str, StatisticSet]],
+) -> list[Problem]:
+    """
+    Where the extracted metrics do not say what the lines say.
+
+    Gauges are read with Maximum and tallies with Sum, over every line of the
+    minute, the repeated and restated ones included.
+    """
+    problems = []
+    for (cluster, minute_s), minute in lines.items():
+        extracted = metrics.get((cluster, minute_s), {})
+        for name in (*GAUGES, *TALLIES):
+            values = minute.values(name)
+            if not values:
+                continue
+            wanted = max(values) if name in GAUGES else sum(values)
+            statistics = extracted.get(name)
+            if statistics is None:
+                problems.append(
+                    Problem(cluster, minute_s, f"metric {name}", _number(wanted), "none")
+                )
+                continue
+            value = statistics.maximum if name in GAUGES else statistics.total
+            if abs(value - wanted) > 1e-6 * max(1.0, abs(wanted)):
+                problems.append(
+                    Problem(cluster, minute_s, f"metric {name}", _number(wanted), _number(value))
+                )
+    return problems

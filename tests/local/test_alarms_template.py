@@ -1,0 +1,265 @@
+"""
+The alarms are the template's own, with its parameters, and nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from local.alarms import (
+    AlarmDefinitionError,
+    InsightsQuery,
+    MetricSource,
+    Template,
+    parse_query,
+    read_alarms,
+)
+from local.alarms.template import load
+
+QUERY = (
+    'SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName) '
+    "GROUP BY ClusterName ORDER BY AVG() DESC"
+)
+TEMPLATE = """
+Parameters:
+  ClusterName: { Type: String, Default: '' }
+  Threshold: { Type: Number, Default: 20 }
+  Local: { Type: String, Default: 'false' }
+Conditions:
+  One: !Not [!Equals [!Ref ClusterName, '']]
+  Every: !And [!Not [!Condition One], !Equals [!Ref Local, 'false']]
+Resources:
+  Queue: { Type: AWS::SQS::Queue }
+  OneAlarm:
+    Type: AWS::CloudWatch::Alarm
+    Condition: One
+    Properties:
+      AlarmDescription: !Sub '${Threshold} % in ${AWS::StackName}, ${!literal}, ${Queue.Arn}'
+      Namespace: Neuron/Cluster
+      MetricName: IdleCorePercent
+      Dimensions: [{ Name: ClusterName, Value: !Ref ClusterName }]
+      Statistic: Average
+      Period: 60
+      EvaluationPeriods: 15
+      DatapointsToAlarm: 10
+      ComparisonOperator: GreaterThanOrEqualToThreshold
+      Threshold: !Ref Threshold
+      TreatMissingData: !If [One, notBreaching, missing]
+      AlarmActions: !If [Every, [!Ref Queue], !Ref AWS::NoValue]
+  EveryAlarm:
+    Type: AWS::CloudWatch::Alarm
+    Condition: Every
+    Properties:
+      Metrics: [{ Id: q, Expression: 'THE QUERY', Period: 60, ReturnData: true }]
+      EvaluationPeriods: 15
+      ComparisonOperator: GreaterThanThreshold
+      Threshold: !Ref Threshold
+""".replace("THE QUERY", QUERY)
+
+
+def alarms(**parameters: str):
+    """
+    The alarms of the template above.
+    """
+    return read_alarms(Template(load(TEMPLATE), parameters))
+
+
+def test_parameters_conditions_and_functions_are_resolved():
+    """
+    The alarm of one cluster, with the cluster and threshold that were asked for.
+    """
+    (alarm,) = alarms(ClusterName="prod", Threshold="35")
+    assert "OneAlarm" == alarm.logical_id
+    assert alarm.source == MetricSource(
+        "Neuron/Cluster", "IdleCorePercent", (("ClusterName", "prod"),), "Average"
+    )
+    assert (35.0, 60, 15, 10, "notBreaching") == (
+        alarm.threshold,
+        alarm.period_s,
+        alarm.evaluation_periods,
+        alarm.datapoints_to_alarm,
+        alarm.missing,
+    )
+
+
+def test_without_a_cluster_the_query_alarm_exists_instead():
+    """
+    Its M is its N and its missing-data rule is CloudWatch's default.
+    """
+    (alarm,) = alarms()
+    assert "EveryAlarm" == alarm.logical_id
+    assert alarm.source == InsightsQuery(
+        "AVG", "IdleCorePercent", "Neuron/Cluster", ("ClusterName",), ("ClusterName",)
+    )
+    assert (15, 15, "missing") == (
+        alarm.evaluation_periods,
+        alarm.datapoints_to_alarm,
+        alarm.missing,
+    )
+
+
+def test_local_leaves_the_query_alarm_out():
+    """
+    A false condition: the resource does not exist.
+    """
+    assert [] == alarms(Local="true")
+
+
+def test_text_functions_are_resolved():
+    """
+    Sub with a parameter, a pseudo parameter, a literal and an attribute; NoValue vanishes.
+    """
+    template = Template(load(TEMPLATE), {"ClusterName": "a"})
+    ((_, properties),) = template.resources("AWS::CloudWatch::Alarm")
+    expected = "20 % in neuron-emf, ${literal}, <Queue.Arn>"
+    assert expected == properties["AlarmDescription"]
+    assert "AlarmActions" not in properties
+
+
+def test_deployed_names_replace_logical_ones():
+    """
+    What only a deployment knows is taken from it.
+    """
+    document = load("Resources: {Queue: {Type: T, Properties: {Name: !Ref Queue}}}")
+    expected = [("Queue", {"Name": "queue-1"})]
+    assert expected == list(Template(document, {}, {"Queue": "queue-1"}).resources("T"))
+    expected = [("Queue", {"Name": "<Queue>"})]
+    assert expected == list(Template(document).resources("T"))
+
+
+def test_join_or_and_long_function_names_are_resolved():
+    """
+    The long forms mean the same as the short ones.
+    """
+    document = load(
+        """
+        Conditions:
+          Either: { 'Fn::Or': [{ 'Fn::Equals': [1, 2] }, { 'Fn::Equals': ['a', 'a'] }] }
+        Resources:
+          R:
+            Type: T
+            Properties:
+              Joined: { 'Fn::Join': ['-', ['a', { Ref: 'AWS::Region' }]] }
+              Chosen: { 'Fn::If': ['Either', 'yes', 'no'] }
+              Put: !Sub ['${x}', { x: !Ref AWS::Partition }]
+        """
+    )
+    ((_, found),) = Template(document).resources("T")
+    assert {"Joined": "a-us-east-1", "Chosen": "yes", "Put": "aws"} == found
+
+
+@pytest.mark.parametrize(
+    ("yaml_text", "parameters", "complaint"),
+    [
+        ("Resources: {}", {"Nope": "1"}, "the template has no parameter Nope"),
+        ("Parameters: {P: {Type: String}}", {}, "parameter P has no default"),
+        ("Resources: {R: {Type: T, Condition: C}}", {}, "no condition C"),
+        ("Resources: {R: {Type: T, Properties: {A: !Ref Z}}}", {}, "refers to Z"),
+        ("Resources: {R: {Type: T, Properties: {A: !Base64 Z}}}", {}, "function Fn::Base64"),
+    ],
+)
+def test_what_cannot_be_resolved_is_refused(yaml_text, parameters, complaint):
+    """
+    One sentence, never a guess.
+    """
+    with pytest.raises(AlarmDefinitionError, match=complaint):
+        list(Template(load(yaml_text), parameters).resources("T"))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("a: [", "is not YAML"), ("- a", "no mapping"), ("a: !Ref", "refers to")],
+)
+def test_a_template_that_is_none_is_refused(text, complaint):
+    """
+    Half a file, a list, a function without an argument.
+    """
+    with pytest.raises(AlarmDefinitionError, match=complaint):
+        Template(load(text)).resolve(load(text))
+
+
+def test_the_query_is_read_whatever_its_spacing_and_case():
+    """
+    The family's one shape, and its quotes.
+    """
+    expected = InsightsQuery("MAX", "M", "N", ("A", "B"), ("B",))
+    text = 'select  max( "M" )\nfrom schema( N,A ,"B" ) group by B order by max() asc'
+    assert expected == parse_query(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "expected SELECT and found its end"),
+        ('SELECT AVG(M) FROM "N" GROUP BY A ORDER BY AVG()', "expected SCHEMA"),
+        ("SELECT P99(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG()", "expected AVG or"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = 'b' GROUP BY A", "expected GROUP"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A", "expected ORDER and found its end"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY MAX()", "expected AVG"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG() LIMIT 3", "expected the end"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY B ORDER BY AVG()", "groups by B"),
+        ("SELECT AVG(M) FROM SCHEMA(N A) GROUP BY A ORDER BY AVG()", "expected , or"),
+        ("SELECT AVG() FROM SCHEMA(N, A)", "expected a metric name"),
+        ("SELEC AVG(M)", "expected SELECT and found SELEC"),
+    ],
+)
+def test_another_query_is_refused_at_its_first_strange_word(text, complaint):
+    """
+    Never half understood.
+    """
+    with pytest.raises(AlarmDefinitionError, match=complaint):
+        parse_query(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ("Statistic: p99", "it says p99"),
+        ("Statistic: Average, ExtendedStatistic: p99, ComparisonOperator: Odd", "it says Odd"),
+        ("TreatMissingData: never", "it says never"),
+        ("DatapointsToAlarm: 4", "4 of 3 data points"),
+        ("DatapointsToAlarm: 0", "0 of 3 data points"),
+        ("Metrics: [{Id: a}, {Id: b}]", "combines several metrics"),
+        ("Metrics: [{Id: a, Expression: a+b, Period: 60}]", "expected SELECT"),
+        ("Threshold: high", "high"),
+    ],
+)
+def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
+    """
+    The sentence names the alarm and what stands in the way.
+    """
+    base = load(
+        "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
+        " ComparisonOperator: LessThanThreshold, Threshold: 1}"
+    )
+    properties = {**base, **load("{" + change + "}")}
+    document = {"Resources": {"Odd": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}}
+    with pytest.raises(AlarmDefinitionError, match=f"alarm Odd .*{complaint}"):
+        read_alarms(Template(document))
+
+
+@pytest.mark.parametrize(
+    "missing", ["Namespace", "MetricName", "Period", "EvaluationPeriods", "Threshold"]
+)
+def test_a_missing_property_is_named(missing):
+    """
+    What CloudFormation would refuse is refused here, too.
+    """
+    properties = load(
+        "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
+        " ComparisonOperator: LessThanThreshold, Threshold: 1}"
+    )
+    del properties[missing]
+    document = {"Resources": {"Odd": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}}
+    with pytest.raises(AlarmDefinitionError, match=f"alarm Odd has no property {missing}"):
+        read_alarms(Template(document))
+
+
+@pytest.mark.parametrize("cluster", ["", "training"])
+def test_the_repositorys_own_alarms_can_all_be_evaluated(repository, cluster):
+    """
+    At least one alarm watches idle cores, for one cluster as for every cluster.
+    """
+    template = Template.read(repository / "template.yaml", {"ClusterName": cluster})
+    found = read_alarms(template)
+    assert any("IdleCorePercent" == alarm.source.metric for alarm in found)

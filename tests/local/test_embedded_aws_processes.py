@@ -1,0 +1,227 @@
+"""
+No child outlives us, and stopping one takes a bounded time.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from local.embedded_aws import ChildProcess
+from local.embedded_aws.sockets import children_of, group_members, is_loopback, listening
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
+PATIENCE_S = 8.0
+
+
+def until(condition):
+    """
+    Wait for *condition*, which the kernel or a child makes true.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.01)
+
+
+def alive(pid):
+    """
+    Whether a process runs; an ended one that nobody reaped does not.
+    """
+    try:
+        return (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            not in "ZX"
+        )
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def start(tmp_path):
+    """
+    Start Python code as a child; whatever the test leaves is stopped.
+    """
+    children = []
+
+    def starter(code, death_signal=signal.SIGKILL):
+        child = ChildProcess(
+            f"child {len(children)}",
+            [sys.executable, "-c", code],
+            output=tmp_path / f"{len(children)}.log",
+            environment=os.environ,
+            folder=tmp_path,
+            death_signal=death_signal,
+        )
+        children.append(child)
+        return child
+
+    yield starter
+    for child in children:
+        child.stop(0)
+
+
+def test_a_child_ends_on_its_own_with_its_code_and_output(start):
+    """
+    Its stdout and stderr end up in one file.
+    """
+    child = start("import sys; print('out', flush=True); print('err', file=sys.stderr); exit(3)")
+    assert 3 == child.wait(PATIENCE_S)
+    assert 3 == child.exit_code()
+    assert "out\nerr" == child.tail()
+    assert "err" == child.tail(lines=1)
+
+
+def test_waiting_is_bounded(start):
+    """
+    A child that still runs has no code.
+    """
+    child = start("import time; time.sleep(60)")
+    assert child.wait(0.01) is None
+    assert child.exit_code() is None
+
+
+def test_stopping_asks_first(start):
+    """
+    A child that listens ends in its own way.
+    """
+    child = start(
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)"
+    )
+    until(lambda: "ready" in child.tail())
+    assert 7 == child.stop(PATIENCE_S)
+
+
+@LINUX
+def test_stopping_takes_the_grandchildren_along(start):
+    """
+    Also those of a child that listens to no signal.
+    """
+    child = start(
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']).pid)\n"
+        "sys.stdout.flush()\n"
+        "time.sleep(60)"
+    )
+    until(child.tail)
+    grandchild = int(child.tail())
+    assert {child.pid, grandchild} == set(group_members(child.pid))
+    assert -signal.SIGKILL == child.stop(0.05)
+    until(lambda: not alive(grandchild))
+    assert [] == [pid for pid in group_members(child.pid) if alive(pid)]
+
+
+def test_stopping_twice_is_stopping_once(start):
+    """
+    The second time there is nothing left to do.
+    """
+    child = start("pass")
+    assert child.stop(PATIENCE_S) == child.stop(PATIENCE_S)
+
+
+def test_a_command_that_does_not_exist_says_so(tmp_path):
+    """
+    One sentence and the exit code of a shell.
+    """
+    child = ChildProcess(
+        "nothing",
+        ["/no/such/command"],
+        output=tmp_path / "log",
+        environment=os.environ,
+        folder=tmp_path,
+    )
+    assert 127 == child.wait(PATIENCE_S)
+    child.stop()
+    assert "/no/such/command cannot be run" in child.tail()
+
+
+PARENT = """
+import os, signal, sys, time
+from pathlib import Path
+from local.embedded_aws import ChildProcess
+child = ChildProcess("c", [sys.executable, "-c", "import time; time.sleep(60)"],
+    output=Path(sys.argv[1]), environment=os.environ, folder=Path("."),
+    death_signal=signal.SIGKILL)
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@LINUX
+def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
+    """
+    A kill -9 gives us no chance to stop anything: the kernel does it.
+    """
+    command = [sys.executable, "-c", PARENT, str(tmp_path / "log")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=repository, text=True) as parent:
+        child = int(parent.stdout.readline())
+        until(lambda: alive(child))
+        parent.kill()
+    until(lambda: not alive(child))
+
+
+@LINUX
+def test_a_child_whose_parent_died_before_the_tether_held_does_not_start(tmp_path, repository):
+    """
+    The tether compares the parent it was told with the parent it has.
+    """
+    tether = repository / "local" / "embedded_aws" / "tether.py"
+    mark = tmp_path / "ran"
+    command = [sys.executable, str(tether), "9", "1", "/bin/sh", "-c", f"touch {mark}"]
+    subprocess.run(command, check=True)
+    assert not mark.exists()
+
+
+@LINUX
+def test_the_kernel_tells_who_listens_where():
+    """
+    A listening socket of ours, and only while it listens.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
+        server.bind(("127.0.0.1", 0))
+        address = server.getsockname()
+        assert address not in listening([os.getpid()])
+        server.listen()
+        assert address in listening([os.getpid()])
+        assert address not in listening([1])
+    assert address not in listening([os.getpid()])
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("::ffff:10.0.0.1", False),
+        ("10.0.0.1", False),
+    ],
+)
+def test_an_address_that_others_can_reach_is_not_loopback(address, expected):
+    """
+    Every interface at once is not loopback, in either family.
+    """
+    assert expected is is_loopback(address)
+
+
+@LINUX
+def test_our_children_are_known_to_the_kernel(start):
+    """
+    By parent, also when they lead a process group of their own.
+    """
+    child = start("import time; time.sleep(60)")
+    assert child.pid in children_of(os.getpid())

@@ -1,0 +1,330 @@
+"""
+The embedded AWS answers on 127.0.0.1 only, runs a template, and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from local.embedded_aws import ChildProcess, EmbeddedAws, EmbeddedAwsError, SamCli
+from local.embedded_aws import server as server_module
+from local.embedded_aws.clients import environment
+from local.embedded_aws.sockets import group_members, listening
+from local.pump import EmfPump
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
+
+TEMPLATE = """
+AWSTemplateFormatVersion: '2010-09-09'
+Transform: AWS::Serverless-2016-10-31
+Parameters:
+  Prefix: { Type: String }
+Resources:
+  Group: { Type: AWS::Logs::LogGroup, Properties: { LogGroupName: !Sub '/${Prefix}/out' } }
+  Function:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildMethod: makefile }
+    Properties:
+      CodeUri: .
+      Handler: handler.handler
+      Runtime: python3.13
+      LoggingConfig: { LogGroup: !Ref Group, LogFormat: Text }
+Outputs:
+  GroupName: { Value: !Ref Group }
+"""
+HANDLER = """
+import json
+LINE = {"_aws": {"Timestamp": 0, "CloudWatchMetrics": [{"Namespace": "Test",
+    "Dimensions": [["A"]], "Metrics": [{"Name": "M", "Unit": "Count"}]}]}, "A": "a", "M": [1, 2, 2]}
+def handler(event, context):
+    LINE["_aws"]["Timestamp"] = event["at_ms"]
+    print(json.dumps(LINE))
+    print(json.dumps(LINE))
+    return {}
+"""
+
+
+@pytest.fixture(scope="module")
+def programs(repository):
+    """
+    The commands of the two environments that `make venvs` makes.
+    """
+    found = [
+        repository / ".venv-embedded" / "bin" / "ministack",
+        repository / ".venv-sam" / "bin" / "sam",
+    ]
+    for program in found:
+        if not program.exists():
+            pytest.skip(f"{program} is missing: run `make venvs`")
+    return found
+
+
+@pytest.fixture(scope="module")
+def aws(programs, tmp_path_factory):
+    """
+    One emulator for all tests.
+    """
+    started = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
+    started.start()
+    yield started
+    started.stop()
+
+
+@pytest.mark.embedded
+@pytest.mark.timeout(60)
+@LINUX
+def test_nobody_else_can_reach_it(aws):
+    """
+    Every socket that it or its workers listen on is on 127.0.0.1.
+    """
+    found = listening(group_members(aws.pid))
+    assert {"127.0.0.1"} == {address for address, _ in found}
+
+
+@pytest.mark.embedded
+@pytest.mark.timeout(90)
+def test_a_function_deployed_by_the_sam_cli_ends_up_in_a_metric(aws, programs, tmp_path):
+    """
+    Build, deploy, invoke, print, extract, read: no line twice although two are equal.
+    """
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "template.yaml").write_text(TEMPLATE, encoding="utf-8")
+    (source / "handler.py").write_text(HANDLER, encoding="utf-8")
+    recipe = "build-Function:\n\tcp handler.py $(ARTIFACTS_DIR)/\n"
+    (source / "Makefile").write_text(recipe, encoding="utf-8")
+    work = tmp_path / "work"
+    work.mkdir()
+    sam = SamCli(programs[1], work, lambda: None)
+    built = sam.build(source / "template.yaml", environment())
+    stack = sam.deploy(built, "probe", {"Prefix": "probe"}, aws)
+    assert "/probe/out" == stack.outputs["GroupName"]
+    assert {"Function", "Group"} <= stack.resources.keys()
+
+    now_s = int(time.time()) // 60 * 60
+    pump = EmfPump(
+        aws.client("logs"), aws.client("cloudwatch"), ["/probe/out"], (now_s - 3600) * 1000
+    )
+    answer = aws.client("lambda").invoke(
+        FunctionName=stack.resources["Function"],
+        Payload=json.dumps({"at_ms": now_s * 1000}).encode(),
+    )
+    assert b"{}" == answer["Payload"].read()
+    pump.turn()
+    pump.turn()
+    assert (2, 2, 0) == (
+        pump.counts.emf_lines,
+        pump.counts.data,
+        pump.counts.validation_errors,
+    )
+    (found,) = aws.client("cloudwatch").get_metric_data(
+        StartTime=now_s - 60,
+        EndTime=now_s + 60,
+        MetricDataQueries=[
+            {
+                "Id": "m",
+                "MetricStat": {
+                    "Metric": {
+                        "Namespace": "Test",
+                        "MetricName": "M",
+                        "Dimensions": [{"Name": "A", "Value": "a"}],
+                    },
+                    "Period": 60,
+                    "Stat": "Sum",
+                },
+            }
+        ],
+    )["MetricDataResults"]
+    assert [10.0] == found["Values"]
+
+
+@pytest.mark.embedded
+@pytest.mark.timeout(60)
+def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
+    """
+    One sentence, and the SAM CLI's own words behind it.
+    """
+    template = tmp_path / "template.yaml"
+    template.write_text("Resources: {A: {Type: AWS::No::Such}}\n", encoding="utf-8")
+    sam = SamCli(programs[1], tmp_path, lambda: None)
+    with pytest.raises(EmbeddedAwsError, match="sam deploy failed with exit code 1") as caught:
+        sam.deploy(template, "refused", {}, aws)
+    assert "AWS::No::Such" in caught.value.output
+
+
+@pytest.mark.embedded
+@pytest.mark.timeout(60)
+@LINUX
+def test_stopping_leaves_no_process(programs, tmp_path):
+    """
+    And nobody answers on its port any more.
+    """
+    started = EmbeddedAws(programs[0], tmp_path)
+    started.start()
+    pid = started.pid
+    assert started.alive()
+    started.stop()
+    started.stop()
+    assert not started.alive()
+    assert [] == group_members(pid)
+
+
+def test_a_missing_emulator_is_one_sentence(tmp_path):
+    """
+    What is missing and what to run.
+    """
+    with pytest.raises(EmbeddedAwsError, match="ministack is missing, run `make venvs`"):
+        EmbeddedAws(tmp_path / "ministack", tmp_path).start()
+
+
+def test_a_missing_sam_cli_is_one_sentence(tmp_path):
+    """
+    As above.
+    """
+    with pytest.raises(EmbeddedAwsError, match="sam is missing, run `make venvs`"):
+        SamCli(tmp_path / "sam", tmp_path, lambda: None).build(tmp_path / "t.yaml", {})
+
+
+def script(path, code):
+    """
+    A command of ours in place of a real one.
+    """
+    path.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@LINUX
+@pytest.mark.parametrize("address", ["0.0.0.0", "::"])
+def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, address):
+    """
+    Its own setting may be forgotten or renamed: what counts is where it listens.
+    """
+    family = "AF_INET6" if ":" in address else "AF_INET"
+    code = (
+        "import socket, time\n"
+        f"server = socket.socket(socket.{family}); server.bind(({address!r}, 0)); server.listen()\n"
+        "time.sleep(60)"
+    )
+    started = EmbeddedAws(script(tmp_path / "ministack", code), tmp_path)
+
+    def answers(_url):
+        return bool(listening(group_members(started.pid)))
+
+    monkeypatch.setattr(server_module, "_answers", answers)
+    with pytest.raises(EmbeddedAwsError, match=r"expected 127\.0\.0\.1 only: it was stopped"):
+        started.start()
+    assert not started.alive()
+
+
+def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
+    """
+    Nobody waits half a minute for what has ended.
+    """
+    program = script(tmp_path / "ministack", "print('no such module'); raise SystemExit(1)")
+    with pytest.raises(EmbeddedAwsError, match="did not answer") as caught:
+        EmbeddedAws(program, tmp_path).start()
+    assert "no such module" in caught.value.output
+
+
+def test_a_stop_while_it_starts_leaves_nothing(tmp_path):
+    """
+    The check raises: the child is gone and the exception goes on.
+    """
+    program = script(tmp_path / "ministack", "import time; time.sleep(60)")
+    started = EmbeddedAws(program, tmp_path)
+    seen = []
+
+    def check():
+        seen.append(started.pid)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        started.start(check)
+    assert [] == group_members(seen[0])
+    assert not started.alive()
+
+
+@pytest.mark.parametrize(("code", "complaint"), [("raise SystemExit(3)", "exit code 3")])
+def test_a_command_that_fails_is_one_sentence(tmp_path, code, complaint):
+    """
+    With what it printed last.
+    """
+    sam = SamCli(script(tmp_path / "sam", f"print('the reason')\n{code}"), tmp_path, lambda: None)
+    with pytest.raises(EmbeddedAwsError, match=complaint) as caught:
+        sam.build(tmp_path / "template.yaml", os.environ)
+    assert "the reason" == caught.value.output
+
+
+def test_a_stop_while_a_command_runs_stops_the_command(tmp_path):
+    """
+    Ctrl-C during a build: the SAM CLI does not go on without us.
+    """
+    seen = []
+
+    class Watched(ChildProcess):
+        def __init__(self, *arguments, **more):
+            super().__init__(*arguments, **more)
+            seen.append(self)
+
+    program = script(tmp_path / "sam", "import time; time.sleep(60)")
+
+    def check():
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("local.embedded_aws.deployment.ChildProcess", Watched)
+        with pytest.raises(KeyboardInterrupt):
+            SamCli(program, tmp_path, check).build(tmp_path / "template.yaml", os.environ)
+    assert -signal.SIGTERM == seen[0].exit_code()
+
+
+def test_children_see_no_account(monkeypatch):
+    """
+    The user's credentials, profile, region and endpoint stay with the user.
+    """
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_LOGS", "SAM_CLI_X"):
+        monkeypatch.setenv(name, "mine")
+    monkeypatch.setenv("NO_PROXY", "example.com")
+    found = environment("http://127.0.0.1:4566")
+    assert "mine" not in found.values()
+    assert "http://127.0.0.1:4566" == found["AWS_ENDPOINT_URL"]
+    assert "example.com,127.0.0.1,localhost" == found["NO_PROXY"]
+    assert os.devnull == found["AWS_SHARED_CREDENTIALS_FILE"]
+    assert "AWS_ENDPOINT_URL" not in environment()
+
+
+def test_a_command_leaves_the_users_settings_of_the_shell_alone(monkeypatch):
+    """
+    A package index or a certificate bundle the user set goes on to pip.
+    """
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    assert "http://127.0.0.1:1/simple" == environment()["PIP_INDEX_URL"]
+
+
+def test_a_free_port_is_free():
+    """
+    Two asks need not agree, and each can be bound.
+    """
+    port = server_module._free_port()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", port))
+
+
+@LINUX
+def test_the_tether_is_a_program_of_its_own(repository):
+    """
+    It starts without our packages and without site.
+    """
+    tether = repository / "local" / "embedded_aws" / "tether.py"
+    command = [sys.executable, "-I", "-S", str(tether), "15", str(os.getpid()), "/bin/echo", "x"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "x\n" == answer.stdout

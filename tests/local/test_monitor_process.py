@@ -1,0 +1,357 @@
+"""
+As a process the simulator starts, waits, ends and breaks like neuron-monitor.
+
+It is always started by the script that the emitter is given as its command.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from local.monitor.command_line import OPTIONS, main
+from local.monitor.truth import expected_minutes, read_truth
+
+PATIENCE_S = 8.0
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
+QUICK = ("--period", "0.02", "--no-align", "--instance-type", "inf2.xlarge")
+
+
+@pytest.fixture
+def start(repository, tmp_path):
+    """
+    Start it somewhere else than in the repository; whatever the test leaves is killed.
+    """
+
+    @contextmanager
+    def starter(*arguments, command=None, stdout=subprocess.PIPE, **variables):
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name != "PYTHONPATH" and not name.startswith("NEURON_SIM_")
+        }
+        process = subprocess.Popen(
+            [str(command or repository / "local" / "monitor" / "neuron-monitor"), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            env={**environment, "NEURON_SIM_PYTHON": sys.executable, **variables},
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    return starter
+
+
+def finish(process):
+    """
+    The rest of its output, its last words and its code.
+    """
+    output, words = process.communicate(timeout=PATIENCE_S)
+    return output, words.decode(), process.returncode
+
+
+def next_report(process):
+    """
+    Its next line, decoded.
+    """
+    return json.loads(process.stdout.readline())
+
+
+def until_deaf(process):
+    """
+    Wait until the kernel says that it takes no notice of SIGTERM.
+    """
+    status = Path(f"/proc/{process.pid}/status")
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        ignored = int(status.read_text().partition("SigIgn:")[2].split()[0], 16)
+        if ignored >> (signal.SIGTERM - 1) & 1:
+            return
+        assert time.monotonic() < deadline, "it never became deaf"
+        time.sleep(0.01)
+
+
+def test_the_emitter_s_command_line_is_enough(start, tmp_path):
+    """
+    Only -c FILE; what to play comes from variables.
+    """
+    config = tmp_path / "monitor.json"
+    config.write_text(
+        json.dumps({"neuron_runtimes": [{"metrics": [{"type": "neuroncore_counters"}]}]})
+    )
+    with start(
+        "-c",
+        str(config),
+        NEURON_SIM_INSTANCE_TYPE="trn2.3xlarge",
+        NEURON_SIM_SCENARIO="half-idle",
+        NEURON_SIM_INSTANCE_ID="i-0cafe",
+        NEURON_SIM_PERIOD="0.02",
+        NEURON_SIM_REPORTS="3",
+        NEURON_SIM_NO_ALIGN="1",
+    ) as process:
+        output, words, code = finish(process)
+    reports = [json.loads(line) for line in output.splitlines()]
+    assert (3, "", 0) == (len(reports), words, code)
+    assert {"i-0cafe"} == {one["instance_info"]["instance_id"] for one in reports}
+    assert {"trn2.3xlarge"} == {one["instance_info"]["instance_type"] for one in reports}
+    assert ["neuroncore_counters"] == list(reports[0]["neuron_runtime_data"][0]["report"])
+
+
+def test_a_flag_wins_over_its_variable(start):
+    """
+    And a switch can be switched off.
+    """
+    arguments = ("--no-wait", "--reports", "2", "--instance-type", "inf1.xlarge")
+    with start(*arguments, NEURON_SIM_REPORTS="5", NEURON_SIM_NO_WAIT="no") as process:
+        output, _, code = finish(process)
+    assert (2, 0) == (len(output.splitlines()), code)
+
+
+def test_a_link_with_the_real_name_on_the_path_works(start, tmp_path, repository):
+    """
+    The repository is found from where the script really is.
+    """
+    link = tmp_path / "neuron-monitor"
+    link.symlink_to(repository / "local" / "monitor" / "neuron-monitor")
+    with start("--no-wait", "--reports", "1", command=link) as process:
+        output, words, code = finish(process)
+    assert ("", 0) == (words, code)
+    assert json.loads(output)
+
+
+def test_each_report_is_out_when_it_is_written(start):
+    """
+    No buffer keeps it back, however short it is.
+    """
+    with start(*QUICK[2:], "--period", "60") as process:
+        assert next_report(process)["neuron_hardware_info"]["neuron_device_count"] == 1
+
+
+def test_live_reports_come_at_their_period_and_say_so(start):
+    """
+    What each covers adds up to no more than the time that has passed.
+    """
+    began = time.monotonic()
+    with start(*QUICK, "--reports", "10") as process:
+        output, _, _ = finish(process)
+    reports = [json.loads(line) for line in output.splitlines()]
+    periods = [
+        one["neuron_runtime_data"][0]["report"]["neuroncore_counters"]["period"] for one in reports
+    ]
+    assert 9 * 0.0195 < sum(periods[1:]) < time.monotonic() - began + 0.1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(start, number):
+    """
+    In the middle of a long wait: code 0, no last words, whole lines.
+    """
+    with start(*QUICK[2:], "--period", "60") as process:
+        next_report(process)
+        process.send_signal(number)
+        assert (b"", "", 0) == finish(process)
+
+
+def test_a_signal_ends_it_while_nobody_reads(start, tmp_path):
+    """
+    The pipe is full: half a line may be left in it, but no truth about it.
+    """
+    truth = tmp_path / "truth"
+    arguments = ("--no-wait", "--start-ms", "0", "--truth", str(truth))
+    with start(*arguments, "--instance-type", "trn1.32xlarge") as process:
+        select.select([process.stdout], [], [], PATIENCE_S)
+        size = None
+        while size is None or size != truth.stat().st_size:  # it still gets rid of lines
+            size = truth.stat().st_size if truth.exists() else None
+            time.sleep(0.1)
+        process.terminate()
+        output, words, code = finish(process)
+    assert ("", 0) == (words, code)
+    assert output.count(b"\n") == len(read_truth([truth]))
+
+
+@LINUX
+def test_a_full_disk_is_said_in_one_sentence(start):
+    """
+    No traceback.
+    """
+    with (
+        open("/dev/full", "wb") as full,  # noqa: PTH123  # a device
+        start("--no-wait", stdout=full) as process,
+    ):
+        assert 1 == process.wait(PATIENCE_S)
+        assert b"standard output was expected to take what is written" in process.stderr.read()
+
+
+@pytest.mark.parametrize("arguments", [("--no-wait",), QUICK])
+def test_a_reader_that_goes_away_ends_it_quietly(start, arguments):
+    """
+    As after `| head -1`: no traceback, code 0.
+    """
+    with start(*arguments) as process:
+        next_report(process)
+        process.stdout.close()
+        words = process.stderr.read()
+        assert (b"", 0) == (words, process.wait(PATIENCE_S))
+
+
+def test_it_dies_with_a_message_and_a_code(start):
+    """
+    After the reports it was told to write, all of them whole.
+    """
+    with start(*QUICK, "--scenario", "dies", "--ends-after", "4") as process:
+        output, words, code = finish(process)
+    assert 1 == code
+    assert 1 == words.count("\n")
+    assert "lost the connection to the Neuron driver" in words
+    assert 4 == len([json.loads(line) for line in output.splitlines()])
+
+
+@LINUX
+def test_it_hangs_and_only_sigkill_helps(start):
+    """
+    Silent, alive after SIGTERM, gone after SIGKILL.
+    """
+    with start(*QUICK, "--scenario", "hangs", "--ends-after", "2") as process:
+        for _ in range(2):
+            next_report(process)
+        until_deaf(process)
+        process.terminate()
+        assert [] == select.select([process.stdout], [], [], 0.2)[0]
+        assert process.poll() is None
+        process.kill()
+        assert (b"", "", -signal.SIGKILL) == finish(process)
+
+
+def test_a_hung_one_does_not_outlive_its_reader(start):
+    """
+    So that a rehearsal leaves nothing behind.
+    """
+    with start(*QUICK, "--scenario", "hangs", "--ends-after", "1") as process:
+        next_report(process)
+        process.stdout.close()
+        assert 0 == process.wait(PATIENCE_S)
+
+
+@LINUX
+def test_a_person_can_interrupt_a_hung_one(start):
+    """
+    Ctrl-C still works.
+    """
+    with start(*QUICK, "--scenario", "hangs", "--ends-after", "1") as process:
+        next_report(process)
+        until_deaf(process)
+        process.send_signal(signal.SIGINT)
+        assert (b"", "", 0) == finish(process)
+
+
+def test_history_is_written_to_a_file_with_its_truth(start, tmp_path):
+    """
+    Report n at start + n x 5 s: two hours in a moment, each minute with its twelve reports.
+    """
+    truth, reports = tmp_path / "truth", tmp_path / "reports"
+    first_ms = 1_768_000_020_000
+    arguments = ("--no-wait", "--reports", "1440", "--instance-type", "inf2.xlarge")
+    with (
+        reports.open("wb") as file,
+        start(
+            *arguments, "--truth", str(truth), "--start-ms", str(first_ms), stdout=file
+        ) as process,
+    ):
+        assert 0 == process.wait(PATIENCE_S)
+        assert b"" == process.stderr.read()
+    assert 1440 == reports.read_bytes().count(b"\n")
+    rows = read_truth([truth])
+    assert [first_ms + 5000 * number for number in range(1440)] == [row.at_ms for row in rows]
+    minutes = expected_minutes(rows)
+    assert [first_ms + 60_000 * minute for minute in range(120)] == [ms for _, ms in minutes]
+    assert {12} == {one.reports.lo for one in minutes.values()}
+
+
+def test_live_truth_follows_the_report(start, tmp_path):
+    """
+    Its time is that of the writing, and a restart appends.
+    """
+    truth = tmp_path / "truth"
+    before_ms = time.time_ns() // 1_000_000
+    for _ in range(2):
+        with start(*QUICK, "--reports", "3", NEURON_SIM_TRUTH=str(truth)) as process:
+            finish(process)
+    rows = read_truth([truth])
+    assert [0, 1, 2] * 2 == [row.report for row in rows]
+    times = [before_ms, *(row.at_ms for row in rows), time.time_ns() // 1_000_000]
+    assert sorted(times) == times
+    assert {0.02} == {row.nominal_s for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("-c", "missing.json"), "1 missing.json was expected to be a configuration file"),
+        (("-c", "wrong.json"), "1 names 'nc_counters'"),
+        (("--verbose", "5"), "2 --verbose"),
+        (("--scenario", "sleepy"), "2 found 'sleepy'"),
+        (("--instance-type", "trn9.huge"), "2 found 'trn9.huge'"),
+        (("--period", "0"), "2 expected seconds"),
+        (("--period", "nan"), "2 expected seconds"),
+        (("--seed", "-1"), "2 expected a whole number"),
+        (("--no-wait", "perhaps"), "2 expected yes or no"),
+        (("--no-wait", "--truth", "t"), "2 --start-ms"),
+        (("--scen", "busy"), "2 --scen"),
+        (("--truth", "no/such/folder/t"), "1 no/such/folder/t was expected to take"),
+    ],
+)
+def test_wrong_use_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, says):
+    """
+    On stderr, with nothing on stdout; the number in front is the exit code.
+    """
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wrong.json").write_text('{"system_metrics": [{"type": "nc_counters"}]}')
+    try:
+        actual = main(arguments, {})
+    except SystemExit as ended:
+        actual = ended.code
+    output, words = capsys.readouterr()
+    assert "" == output
+    code, _, sentence = says.partition(" ")
+    assert int(code) == actual
+    assert sentence in words.splitlines()[-1]
+
+
+def test_a_variable_is_checked_like_its_flag(capsys):
+    """
+    A typing error in the environment must not play something else.
+    """
+    for option in OPTIONS:
+        if option.flag in {"--truth", "--instance-id"}:
+            continue
+        with pytest.raises(SystemExit) as ended:
+            main((), {option.variable: "neither"})
+        assert 2 == ended.value.code
+        assert option.flag in capsys.readouterr().err
+
+
+def test_the_help_names_every_variable_and_scenario(capsys):
+    """
+    Nothing else documents them.
+    """
+    with pytest.raises(SystemExit):
+        main(("--help",), {})
+    text = capsys.readouterr().out
+    for option in OPTIONS:
+        assert option.variable in text
+    assert "half-idle" in text

@@ -1,0 +1,180 @@
+"""
+One line becomes exactly the metrics that CloudWatch would make of it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.pump import extract
+from neuron_wire.emf import emf_line
+
+NOW_MS = 1_800_000_000_000
+
+
+def line(metrics, *, sets=(("ClusterName",),), timestamp_ms=NOW_MS, **properties):
+    """
+    One EMF document with *metrics* as (definition, value) by name.
+    """
+    return json.dumps(
+        {
+            "_aws": {
+                "Timestamp": timestamp_ms,
+                "CloudWatchMetrics": [
+                    {
+                        "Namespace": "Neuron/Cluster",
+                        "Dimensions": [list(names) for names in sets],
+                        "Metrics": [
+                            {"Name": name, **extra} for name, (extra, _) in metrics.items()
+                        ],
+                    }
+                ],
+            },
+            "ClusterName": "a",
+            **properties,
+            **{name: value for name, (_, value) in metrics.items()},
+        }
+    )
+
+
+def test_a_number_becomes_one_value_with_everything_the_line_says():
+    """
+    Namespace, name, dimensions, unit, resolution, and the line's own timestamp.
+    """
+    text = line(
+        {"BusyCores": ({"Unit": "Count", "StorageResolution": 1}, 7)},
+        timestamp_ms=NOW_MS - 3_600_000,
+    )
+    (datum,) = extract(text, NOW_MS).data
+    assert "Neuron/Cluster" == datum.namespace
+    assert "BusyCores" == datum.name
+    assert (("ClusterName", "a"),) == datum.dimensions
+    assert ("Count", 1) == (datum.unit, datum.resolution_s)
+    assert NOW_MS - 3_600_000 == datum.timestamp_ms
+    assert {7.0: 1} == datum.counts
+
+
+def test_unit_and_resolution_have_cloudwatchs_defaults():
+    """
+    None and 60 seconds.
+    """
+    (datum,) = extract(line({"A": ({}, 0)}), NOW_MS).data
+    assert ("None", 60) == (datum.unit, datum.resolution_s)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 99.25, 100.0]), min_size=1, max_size=100))
+def test_an_array_keeps_every_value(values):
+    """
+    As values with their counts: nothing is averaged, so percentiles stay true.
+    """
+    (datum,) = extract(line({"NeuronCoreUtilization": ({}, values)}), NOW_MS).data
+    again = [value for value, count in datum.counts.items() for _ in range(count)]
+    assert sorted(values) == sorted(again)
+
+
+def test_every_dimension_set_makes_a_metric_of_its_own():
+    """
+    The same value under the cluster, under cluster and type, and under no dimension.
+    """
+    text = line(
+        {"Instances": ({}, 3)},
+        sets=[("ClusterName",), ("ClusterName", "InstanceType"), ()],
+        InstanceType="trn1.32xlarge",
+    )
+    assert [
+        (("ClusterName", "a"),),
+        (("ClusterName", "a"), ("InstanceType", "trn1.32xlarge")),
+        (),
+    ] == [datum.dimensions for datum in extract(text, NOW_MS).data]
+
+
+def test_what_our_own_writer_makes_is_extracted_whole():
+    """
+    Each metric once per dimension set, with the unit that the catalogue gave.
+    """
+    text = emf_line(
+        "Neuron/Cluster",
+        dimension_sets=[["ClusterName"], ["ClusterName", "InstanceType"]],
+        metrics={"Instances": 2, "NeuronCores": 64},
+        units={"Instances": "Count", "NeuronCores": "Count"},
+        properties={"ClusterName": "a", "InstanceType": "trn1.32xlarge"},
+        timestamp_ms=NOW_MS,
+    )
+    found = extract(text, NOW_MS)
+    assert 4 == len(found.data)
+    assert not found.refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "START RequestId: 4f9fd107 Version: $LATEST",
+        "REPORT RequestId: 4f9fd107\tDuration: 13 ms",
+        "",
+        "{}",
+        '{"level":"INFO","message":"minute closed"}',
+        "[1, 2]",
+        'a line that quotes "_aws" without being JSON',
+    ],
+)
+def test_other_log_lines_are_neither_extracted_nor_refused(text):
+    """
+    Most lines of a log group are no EMF.
+    """
+    found = extract(text, NOW_MS)
+    assert () == found.data
+    assert () == found.refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"_aws": {"Timestamp": 1800000000000, "CloudWatchMe',
+        '{"_aws": {"Timestamp": 1}, "A": NaN}',
+        '{"_aws": 7}',
+    ],
+)
+def test_an_unreadable_line_counts_as_a_parsing_error(text):
+    """
+    Half a line, a number that is no JSON, a member that is no object.
+    """
+    found = extract(text, NOW_MS)
+    assert () == found.data
+    assert found.refused
+    assert found.unreadable
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (line({"A": ({}, True)}), "value"),
+        (line({"A": ({}, "7")}), "value"),
+        (line({"A": ({}, [1.0] * 101)}), "values"),
+        (line({"A": ({"Unit": "Cores"}, 1)}), "unit"),
+        (line({"A": ({"StorageResolution": 5}, 1)}), "resolution"),
+        (line({"A": ({}, 1)}, sets=[("Missing",)]), "dimension_value"),
+        (line({"A": ({}, 1)}, sets=[]), "dimensions"),
+        (line({"A": ({}, 1)}, timestamp_ms=NOW_MS + 2 * 3_600_000 + 1), "timestamp"),
+        (line({"A": ({}, 1)}, timestamp_ms=NOW_MS - 14 * 86_400_000 - 1), "timestamp"),
+    ],
+)
+def test_one_bad_metric_loses_the_whole_line_and_is_counted(text, rule):
+    """
+    As CloudWatch does: the line stays in the log, its metrics do not exist.
+    """
+    found = extract(text, NOW_MS)
+    assert () == found.data
+    assert (rule,) == found.refused
+    assert not found.unreadable
+
+
+@pytest.mark.parametrize("age_ms", [0, 14 * 86_400_000, -2 * 3_600_000])
+def test_a_line_at_exactly_the_age_limits_is_extracted(age_ms):
+    """
+    Two weeks old and two hours ahead are inclusive.
+    """
+    assert extract(line({"A": ({}, 1)}, timestamp_ms=NOW_MS - age_ms), NOW_MS).data

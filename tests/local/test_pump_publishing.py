@@ -1,0 +1,157 @@
+"""
+Metrics go to a loopback address or nowhere, in as few calls as possible.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from local.embedded_aws import EmbeddedAwsError, require_loopback
+from local.pump import Datum, EmfPump, LogEvent, publish
+from local.pump import pumping as pumping_module
+
+
+class CloudWatch:
+    """
+    Remembers what it was given.
+    """
+
+    def __init__(self, endpoint_url="http://127.0.0.1:4566"):
+        self.meta = SimpleNamespace(endpoint_url=endpoint_url)
+        self.calls = []
+
+    def put_metric_data(self, **request):
+        """
+        As boto3 spells it.
+        """
+        self.calls.append(request)
+
+
+def datum(number=0, namespace="Neuron/Cluster"):
+    """
+    32 cores, one of them at work.
+    """
+    return Datum(
+        namespace=namespace,
+        name=f"M{number}",
+        dimensions=(("ClusterName", "a"),),
+        timestamp_ms=1_800_000_060_000,
+        unit="Count",
+        counts={0.0: 31, 7.5: 1},
+        resolution_s=60,
+    )
+
+
+@pytest.mark.parametrize(
+    "endpoint_url",
+    [
+        "https://monitoring.us-east-1.amazonaws.com",
+        "http://localhost:4566",
+        "http://0.0.0.0:4566",
+        "http://10.0.0.7:4566",
+        "http://169.254.169.254",
+        "http://127.0.0.1.example.com:4566",
+        "127.0.0.1:4566",
+        "",
+    ],
+)
+def test_anything_but_a_loopback_address_is_refused(endpoint_url):
+    """
+    An account, a name that may resolve to anything, a neighbour: nothing is sent.
+    """
+    service = CloudWatch(endpoint_url)
+    with pytest.raises(EmbeddedAwsError, match="nothing was sent"):
+        publish(service, [datum()])
+    assert [] == service.calls
+    with pytest.raises(EmbeddedAwsError, match="nothing was sent"):
+        EmfPump(CloudWatch(), service, [], 0)
+    with pytest.raises(EmbeddedAwsError, match="nothing was sent"):
+        EmfPump(service, CloudWatch(), [], 0)
+
+
+@pytest.mark.parametrize(
+    "endpoint_url", ["http://127.0.0.1:1", "http://127.1.2.3", "http://[::1]:1"]
+)
+def test_loopback_addresses_are_accepted(endpoint_url):
+    """
+    All of 127/8 and ::1.
+    """
+    require_loopback(endpoint_url)
+
+
+@pytest.mark.parametrize(("data", "calls"), [(0, 0), (1, 1), (1000, 1), (1001, 2)])
+def test_a_call_carries_a_thousand_metrics(data, calls):
+    """
+    The limit is inclusive: 1,000 is one call, one more is two.
+    """
+    service = CloudWatch()
+    assert calls == publish(service, [datum(number) for number in range(data)])
+    assert calls == len(service.calls)
+    assert data == sum(len(call["MetricData"]) for call in service.calls)
+
+
+def test_each_namespace_has_calls_of_its_own():
+    """
+    A call names one namespace.
+    """
+    service = CloudWatch()
+    publish(service, [datum(1), datum(2, "Neuron"), datum(3)])
+    assert [("Neuron/Cluster", 2), ("Neuron", 1)] == [
+        (call["Namespace"], len(call["MetricData"])) for call in service.calls
+    ]
+
+
+def test_a_datum_keeps_its_identity_time_and_values():
+    """
+    As PutMetricData spells them.
+    """
+    service = CloudWatch()
+    publish(service, [datum(5)])
+    expected = {
+        "MetricName": "M5",
+        "Dimensions": [{"Name": "ClusterName", "Value": "a"}],
+        "Timestamp": 1_800_000_060.0,
+        "Unit": "Count",
+        "Values": [0.0, 7.5],
+        "Counts": [31.0, 1.0],
+        "StorageResolution": 60,
+    }
+    assert [expected] == service.calls[0]["MetricData"]
+
+
+def test_the_pump_counts_what_cloudwatch_would_count(monkeypatch):
+    """
+    Extracted lines, unreadable ones and refused ones, apart from ordinary ones.
+    """
+    good = (
+        '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"N",'
+        '"Dimensions":[[]],"Metrics":[{"Name":"A"}]}]},"A":1}'
+    )
+    lines = [good, good, '{"_aws": 7', good.replace('"A":1}', '"A":"1"}'), "START"]
+
+    class Tail:
+        def __init__(self, _logs, group, _since_ms):
+            self.group = group
+
+        def new_events(self):
+            found, lines[:] = [LogEvent("s", 1, 1, text) for text in lines], []
+            return found
+
+    monkeypatch.setattr(pumping_module, "LogTail", Tail)
+    monkeypatch.setattr(pumping_module.time, "time_ns", lambda: 1_800_000_000_000 * 1_000_000)
+    service = CloudWatch()
+    pump = EmfPump(CloudWatch(), service, ["/g"], 0)
+    assert 5 == len(pump.turn()["/g"])
+    assert (5, 4, 2, 1, 1, 1) == (
+        pump.counts.events,
+        pump.counts.emf_lines,
+        pump.counts.data,
+        pump.counts.calls,
+        pump.counts.parsing_errors,
+        pump.counts.validation_errors,
+    )
+    assert {"json": 1, "value": 1} == dict(pump.counts.rules)
+    assert {"/g": []} == pump.turn()
+    assert 1 == len(service.calls)

@@ -1,0 +1,345 @@
+"""
+The parts of a rehearsal: who plays, what is left for the next start, what is said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from emitter.fold import Fold, FoldSettings
+from local.alarms.template import load
+from local.embedded_aws import ChildProcess, EmbeddedAwsError
+from local.pump import Counts
+from local.rehearsal.expectation import expected_live
+from local.rehearsal.fleet import FLEET, MONITOR, LiveFleet, python_environment
+from local.rehearsal.jobs import AT_ONCE, Job, Jobs
+from local.rehearsal.limits import limits
+from local.rehearsal.past import Past, _state_after, _variables
+from local.rehearsal.programme import refused_lines
+from local.rehearsal.stack import overrides
+from local.rehearsal.stage import Stage
+from local.rehearsal.waiting import closable_minute
+from neuron_wire import MinuteRecord
+
+PATIENCE_S = 8.0
+
+
+@pytest.fixture
+def stage():
+    """
+    A stage whose signals are given back to pytest.
+    """
+    with Stage() as opened:
+        yield opened
+
+
+@pytest.fixture
+def template(repository):
+    """
+    The repository's own template.
+    """
+    return load((repository / "template.yaml").read_text(encoding="utf-8"))
+
+
+def test_the_fleet_is_two_clusters_of_several_types():
+    """
+    Every instance with an id of its own, and a monitor that can be run.
+    """
+    assert 8 == len({member.instance_id for member in FLEET})
+    assert 8 == len({member.name for member in FLEET})
+    assert {"research", "serving"} == {member.cluster for member in FLEET}
+    assert {"inf2", "trn1", "trn2"} == {member.instance_type[:4] for member in FLEET}
+    assert {"busy", "half-idle", "idle", "empty"} <= {member.scenario for member in FLEET}
+    assert os.access(MONITOR, os.X_OK)
+
+
+def job(stage, number, code):
+    """
+    A command that ends by itself.
+    """
+    output = stage.folder / f"{number}.out"
+    return Job(f"job {number}", [sys.executable, "-c", code], output, dict(os.environ))
+
+
+def test_jobs_run_a_few_at_once(stage):
+    """
+    All of them end, and no more than the machine has cores run together.
+    """
+    code = (
+        "import os, sys, time; from pathlib import Path; here = Path(sys.argv[0] or '.')\n"
+        f"folder = Path({str(stage.folder)!r})\n"
+        "mark = folder / f'running-{os.getpid()}'; mark.touch()\n"
+        "print(len(list(folder.glob('running-*')))); time.sleep(0.1); mark.unlink()"
+    )
+    jobs = [job(stage, number, code) for number in range(5)]
+    Jobs(stage, [[one] for one in jobs]).finish()
+    together = [int(one.output.read_text(encoding="utf-8")) for one in jobs]
+    assert max(together) <= AT_ONCE
+
+
+def test_a_job_that_fails_is_told_with_its_last_words(stage):
+    """
+    Its stderr, not the data on its stdout.
+    """
+    code = "import sys; print('data'); print('the reason', file=sys.stderr); sys.exit(4)"
+    with pytest.raises(EmbeddedAwsError, match="job 1 failed with exit code 4") as caught:
+        Jobs(stage, [[job(stage, 0, "pass"), job(stage, 1, code)]]).finish()
+    assert "the reason" == caught.value.output
+
+
+def test_a_chain_runs_in_order(stage):
+    """
+    Each job finds what the one before it left, whatever runs beside.
+    """
+    chains = []
+    for chain in range(3):
+        mark = stage.folder / f"mark-{chain}"
+        first = f"import time; time.sleep(0.05); open({str(mark)!r}, 'x').close()"
+        chains.append(
+            [job(stage, 2 * chain, first), job(stage, 2 * chain + 1, f"open({str(mark)!r})")]
+        )
+    jobs = Jobs(stage, chains)
+    jobs.finish()
+    assert jobs.poll()
+
+
+def test_no_jobs_are_done_at_once(stage):
+    """
+    Nothing to wait for.
+    """
+    assert Jobs(stage, []).poll()
+
+
+@pytest.fixture
+def fleet(stage):
+    """
+    A fleet with one emitter that does what the test says.
+    """
+
+    def made(code):
+        opened = LiveFleet(stage, {}, "/g")
+        child = ChildProcess(
+            "the emitter of x",
+            [sys.executable, "-c", code],
+            output=stage.folder / "log",
+            environment=os.environ,
+            folder=stage.folder,
+        )
+        opened._emitters.append(child)
+        return opened, child
+
+    return made
+
+
+def test_an_emitter_that_ends_early_is_told(fleet):
+    """
+    Nobody compares a fleet that is not there.
+    """
+    opened, child = fleet("print('no such group'); raise SystemExit(4)")
+    child.wait(PATIENCE_S)
+    with pytest.raises(EmbeddedAwsError, match="emitter of x ended with exit code 4") as caught:
+        opened.check()
+    assert "no such group" == caught.value.output
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("import signal, sys, time; signal.signal(15, lambda *_: sys.exit(0))", []),
+        (
+            "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(3))",
+            ["the emitter of x ended with exit code 3, expected 0"],
+        ),
+        (
+            "import signal, time; signal.signal(15, signal.SIG_IGN)",
+            ["the emitter of x did not stop within 0 s of SIGTERM"],
+        ),
+    ],
+)
+def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
+    """
+    A clean end is exit code 0, in time.
+    """
+    opened, child = fleet(f"{code}\nprint('ready', flush=True)\ntime.sleep(60)")
+    while not child.tail():
+        assert child.wait(0.01) is None
+    opened.check()
+    assert wrong == opened.stop(PATIENCE_S if "IGN" not in code else 0.1)
+    child.stop(0)
+
+
+def test_the_next_start_goes_on_counting_idle_minutes():
+    """
+    What history leaves in a spool is what an emitter would have left.
+    """
+    last = MinuteRecord(
+        cluster="a",
+        instance_id="i-1",
+        boot="0" * 20,
+        seq=60,
+        minute_ms=1_799_999_940_000,
+        covered_seconds=60.0,
+        reports=4,
+        core_state="ba",
+        utilization_percent=(50.0, 0.0),
+        idle_minutes=(0, 59),
+        instance_type="trn1.2xlarge",
+    )
+    fold = Fold(FoldSettings(), _state_after(last))
+    assert "i-1" == fold.instance_id
+    assert [0, 59] == fold._idle.minutes
+    assert 1_799_999_940 // 60 == fold._idle.label
+
+
+def test_variables_of_the_sdk_are_set_for_a_while_only(monkeypatch):
+    """
+    And only those: nothing else of this process changes.
+    """
+    monkeypatch.setenv("AWS_REGION", "mine")
+    with _variables(
+        {"AWS_REGION": "theirs", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "HOME": "x"}
+    ):
+        assert "theirs" == os.environ["AWS_REGION"]
+        assert "http://127.0.0.1:1" == os.environ["AWS_ENDPOINT_URL"]
+        assert "x" != os.environ.get("HOME")
+    assert "mine" == os.environ["AWS_REGION"]
+    assert "AWS_ENDPOINT_URL" not in os.environ
+
+
+def test_the_users_own_settings_do_not_reach_the_emitters():
+    """
+    A cluster name in the user's shell would move every instance into it.
+    """
+    base = {"NEURON_EMF_CLUSTER": "mine", "NEURON_SIM_SEED": "9", "PATH": "/bin"}
+    found = python_environment(base)
+    assert "NEURON_EMF_CLUSTER" not in found
+    assert "NEURON_SIM_SEED" not in found
+    assert "/bin" == found["PATH"]
+
+
+def test_history_is_the_hour_before_its_end(tmp_path):
+    """
+    Whole minutes.
+    """
+    assert 1_799_996_400 == Past(tmp_path, 1_800_000_000).start_s
+
+
+def truth_line(member, at_ms, executions=5):
+    """
+    One report of a busy core pair, as a simulator notes it.
+    """
+    endings = (
+        "completed_with_err",
+        "completed_with_num_err",
+        "timed_out",
+        "incorrect_input",
+        "failed_to_queue",
+    )
+    return json.dumps(
+        {
+            "version": 1,
+            "instance": member.instance_id,
+            "type": member.instance_type,
+            "scenario": member.scenario,
+            "seed": member.seed,
+            "cores": 2,
+            "nominal_s": 5.0,
+            "report": 1,
+            "at_ms": at_ms,
+            "period_s": 5.0,
+            "runtimes": 1,
+            "percents": [50.0, 50.0],
+            "held": "11",
+            "executions": {"completed": executions, **dict.fromkeys(endings, 0)},
+            "ecc_rises": None,
+        }
+    )
+
+
+def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
+    """
+    Not the minute in which one had not begun, and not the one that was cut off.
+    """
+    opened = LiveFleet(stage, {}, "/g")
+    minute_s = 1_799_999_940
+    for number, member in enumerate(FLEET):
+        truth = stage.folder / f"{number}.truth"
+        opened._truths[member] = truth
+        opened._started_s[member] = 0.0
+        first = 1 if number == 3 else 0
+        lines = [
+            truth_line(member, (minute_s + 60 * minute + 30) * 1000) for minute in range(first, 4)
+        ]
+        truth.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = expected_live(opened, minute_s + 180.0, 0)
+    assert {
+        (cluster, minute_s + 60 * minute)
+        for cluster in ("research", "serving")
+        for minute in (1, 2)
+    } == set(found)
+    assert {4} == {one.instances for one in found.values()}
+    assert {20.0} == {one.executions.lo for one in found.values()}
+    assert [] == opened.mute(minute_s)
+
+
+def test_a_simulator_that_wrote_nothing_is_named(stage):
+    """
+    Its instance would be missing from every expectation, and nobody would notice.
+    """
+    opened = LiveFleet(stage, {}, "/g")
+    opened._truths = {member: stage.folder / member.name for member in FLEET[:2]}
+    opened._started_s = dict.fromkeys(FLEET[:2], 1_000.0)
+    (stage.folder / FLEET[0].name).touch()
+    assert [] == opened.mute(1_029.9)
+    assert list(FLEET[:2]) == opened.mute(1_030.0)
+
+
+@pytest.mark.parametrize(
+    ("at_s", "minute"), [(1_800_000_044, 29_999_998), (1_800_000_045, 29_999_999)]
+)
+def test_a_minute_can_be_closed_45_seconds_after_its_end(at_s, minute):
+    """
+    Not a second earlier.
+    """
+    assert minute == closable_minute(at_s)
+
+
+def test_only_what_the_template_offers_is_overridden(template):
+    """
+    A Python that no Lambda runtime has leaves the template's default.
+    """
+    found = overrides(template)
+    assert "true" == found["Local"]
+    assert found["Architecture"] in template["Parameters"]["Architecture"]["AllowedValues"]
+    template["Parameters"]["Runtime"]["AllowedValues"] = ["python3.99"]
+    assert "Runtime" not in overrides(template)
+
+
+def test_what_is_left_out_of_the_deployment_is_said(template):
+    """
+    By the template's own words, after what no deployment could have.
+    """
+    sentences = limits(template)
+    assert any("PutMetricData" in sentence for sentence in sentences)
+    for row in template["Metadata"]["Rehearsal"]["NotEmulated"]:
+        assert f"{row['Resource']} is not deployed: {row['Why']}." in sentences
+    assert all(sentence.endswith(".") for sentence in sentences)
+
+
+def test_lines_that_would_not_be_extracted_are_a_problem():
+    """
+    CloudWatch would drop their metrics without a word.
+    """
+    counts = Counts(emf_lines=10)
+    stack = SimpleNamespace(pump=SimpleNamespace(counts=counts))
+    assert [] == refused_lines(stack)
+    counts.parsing_errors, counts.validation_errors = 1, 2
+    counts.rules.update({"json": 1, "unit": 2})
+    assert ["3 of 10 EMF lines would not be extracted: json 1 times, unit 2 times"] == (
+        refused_lines(stack)
+    )

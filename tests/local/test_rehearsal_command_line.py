@@ -1,0 +1,206 @@
+"""
+What a person or a script gets: exit codes, sentences, demo.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from local.embedded_aws import EmbeddedAwsError
+from local.rehearsal import command_line
+from local.rehearsal.programme import Verdict
+from local.rehearsal.stage import StoppedError
+from local.rehearsal.table import ClusterRow
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
+ROW = ClusterRow("research", 1_800_000_000, {"Instances": 4.0}, "ALARM", "too idle")
+RIGHT = Verdict([], 120, 4, [ROW])
+
+
+@pytest.fixture
+def play(monkeypatch, tmp_path):
+    """
+    A rehearsal in an empty folder that ends as the test says.
+    """
+    monkeypatch.chdir(tmp_path)
+
+    def ending(end, *arguments):
+        class Rehearsal:
+            template = {}  # noqa: RUF012
+
+            def __init__(self, *_):
+                pass
+
+            def run(self, seconds):
+                self.seconds = seconds
+                if isinstance(end, Exception):
+                    raise end
+                return end
+
+        monkeypatch.setattr(command_line, "Rehearsal", Rehearsal)
+        return command_line.main(["--seconds", "5", *arguments])
+
+    return ending
+
+
+def test_right_rollups_are_success(play, capsys):
+    """
+    Exit code 0, the table, what was compared, what was not emulated, and the same as JSON.
+    """
+    assert 0 == play(RIGHT)
+    shown = capsys.readouterr().out
+    assert "research" in shown
+    assert "RIGHT: compared 120 rollups of the replayed hour and 4 live ones" in shown
+    assert "PutMetricData" in shown
+    report = json.loads(Path("demo.json").read_text(encoding="utf-8"))
+    assert report["right"] is True
+    assert [] == report["problems"]
+    assert {"history": 120, "live": 4} == report["rollups_compared"]
+    assert {"Instances": 4.0} == report["clusters"][0]["figures"]
+    assert report["not_emulated"]
+    assert report["steps"] == []
+    assert report["seconds"] >= 0
+
+
+def test_a_wrong_rollup_is_exit_code_1(play, capsys):
+    """
+    Every problem is in the report, the first of them on the screen.
+    """
+    problems = [f"problem {number}" for number in range(40)]
+    assert 1 == play(Verdict(problems, 120, 4, [ROW]))
+    shown = capsys.readouterr().out
+    assert "WRONG" in shown
+    assert "problem 24" in shown
+    assert "problem 25" not in shown
+    assert "and 15 more, all in demo.json" in shown
+    report = json.loads(Path("demo.json").read_text(encoding="utf-8"))
+    assert report["right"] is False
+    assert problems == report["problems"]
+
+
+def test_what_could_not_be_started_is_exit_code_3(play, capsys):
+    """
+    One sentence and the last words of what failed, on stderr; no report.
+    """
+    assert 3 == play(EmbeddedAwsError("sam build failed with exit code 1", "Error: no pip"))
+    shown = capsys.readouterr().err
+    assert "rehearsal: sam build failed with exit code 1" in shown
+    assert "Error: no pip" in shown
+    assert not Path("demo.json").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_128_and_its_number(play, capsys, number):
+    """
+    As shells have it.
+    """
+    assert 128 + number == play(StoppedError(number))
+    assert "No process of it is left." in capsys.readouterr().out
+    assert not Path("demo.json").exists()
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf", "86401", ""])
+def test_wrong_use_is_exit_code_2(seconds, capsys):
+    """
+    One sentence with what was expected.
+    """
+    with pytest.raises(SystemExit) as caught:
+        command_line.main(["--seconds", seconds])
+    assert 2 == caught.value.code
+    assert "expected 1 to 86400 seconds" in capsys.readouterr().err
+
+
+def test_the_folder_can_be_kept(play, capsys):
+    """
+    And is named.
+    """
+    play(RIGHT, "--keep")
+    folder = Path(capsys.readouterr().out.split("is kept in ")[1].strip().rstrip("."))
+    assert folder.is_dir()
+    folder.rmdir()
+
+
+def test_a_reader_that_goes_away_is_no_error(repository):
+    """
+    `make demo | head`: no traceback, and nothing left.
+    """
+    code = (
+        "import sys; from local.rehearsal import command_line, __main__ as m\n"
+        "command_line.main = lambda: print('x' * 100_000, flush=True)\n"
+        "sys.exit(m.main())"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=repository,
+        env={**os.environ, "PYTHONPATH": f"{repository}:{repository / 'lambda'}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as rehearsal:
+        rehearsal.stdout.close()
+        assert "" == rehearsal.stderr.read()
+        assert 141 == rehearsal.wait(8)
+
+
+def _marked(mark):
+    """
+    Running processes that inherited *mark* in their environment.
+    """
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() not in (entry / "environ").read_bytes():
+                continue
+            state = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state not in "ZX":
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.embedded
+@pytest.mark.timeout(60)
+@LINUX
+@pytest.mark.parametrize("step", ["Starting the embedded AWS", "Building", "Deploying"])
+def test_ctrl_c_at_any_moment_leaves_nothing(repository, tmp_path, step):
+    """
+    No process of the emulator or the SAM CLI, and no file.
+    """
+    if not (repository / ".venv-embedded" / "bin" / "ministack").exists():
+        pytest.skip("the environments are missing: run `make venvs`")
+    mark = f"REHEARSAL_TEST={time.time_ns()}"
+    environment = {
+        **os.environ,
+        "TMPDIR": str(tmp_path),
+        "REHEARSAL_TEST": mark.split("=")[1],
+        "PYTHONPATH": f"{repository}:{repository / 'lambda'}",
+        "PYTHONUNBUFFERED": "1",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "local.rehearsal"],
+        cwd=repository,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as rehearsal:
+        said = ""
+        while step not in said:
+            said += rehearsal.stdout.read(1)
+        time.sleep(0.3)  # into the step
+        assert len(_marked(mark)) > 1
+        rehearsal.send_signal(signal.SIGINT)
+        rest = rehearsal.stdout.read()
+        assert 130 == rehearsal.wait(30)
+    assert "No process of it is left." in rest
+    assert [] == _marked(mark)
+    assert [] == list(tmp_path.iterdir())

@@ -1,0 +1,192 @@
+"""
+Whenever a rehearsal ends, nothing of it is left.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from local.rehearsal.stage import Progress, Stage, StoppedError
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
+PATIENCE_S = 8.0
+
+# A rehearsal in small: a child, a grandchild that left its group, and a file.
+PLAY = """
+import os, signal, sys, time
+from local.rehearsal.stage import Stage, StoppedError
+
+RUNAWAY = '''
+import subprocess, sys, time
+code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+print(child.pid, flush=True)
+time.sleep(60)
+'''
+with Stage() as stage:
+    (stage.folder / "file").write_text("x")
+    child = stage.start("c", [sys.executable, "-c", RUNAWAY], environment=os.environ,
+        folder=stage.folder, output=stage.folder / "log")
+    while not child.tail():
+        time.sleep(0.01)
+    print(child.pid, child.tail(), stage.folder, flush=True)
+    try:
+        stage.wait(60)
+    except StoppedError as stopped:
+        print("stopped by", stopped.signal_number, flush=True)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(os.getpid(), number)  # an impatient person changes nothing
+        if sys.argv[1:] == ["fail"]:
+            raise
+"""
+
+
+def _ended(pid):
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return True
+    return stat.rpartition(")")[2].split()[0] in "ZX"
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("arguments", [[], ["fail"]])
+def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments):
+    """
+    Also no grandchild that left its group and listens to nothing, and also after an error.
+    """
+    command = [sys.executable, "-c", PLAY, *arguments]
+    with subprocess.Popen(
+        command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as play:
+        child, grandchild, folder = play.stdout.readline().split()
+        assert Path(folder).is_dir()
+        play.send_signal(number)
+        assert f"stopped by {int(number)}\n" == play.stdout.readline()
+        assert bool(arguments) == bool(play.wait(PATIENCE_S))
+    assert _ended(int(child))
+    assert _ended(int(grandchild))
+    assert not Path(folder).exists()
+
+
+@pytest.fixture
+def stage():
+    """
+    A stage whose signals are given back to pytest.
+    """
+    with Stage() as opened:
+        yield opened
+
+
+def test_a_signal_interrupts_nothing_but_waiting(stage):
+    """
+    It is remembered until somebody asks: no process is started unseen.
+    """
+    os.kill(os.getpid(), signal.SIGTERM)
+    steps = ["this is reached"]
+    with pytest.raises(StoppedError, match="SIGTERM"):
+        stage.check()
+    with pytest.raises(StoppedError):
+        stage.wait(60)
+    with pytest.raises(StoppedError):
+        stage.start("x", ["true"], environment={}, folder=Path(), output=stage.folder / "log")
+    assert ["this is reached"] == steps
+    assert not (stage.folder / "log").exists()
+
+
+def test_waiting_without_a_signal_ends(stage):
+    """
+    After its time.
+    """
+    stage.wait(0)
+    stage.check()
+
+
+@LINUX
+def test_a_child_that_was_there_before_is_left_alone():
+    """
+    Only what the stage brought about ends with it.
+    """
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as stranger:
+        with Stage():
+            pass
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+def test_the_folder_may_be_kept():
+    """
+    For whoever wants to read the logs.
+    """
+    with Stage(keep=True) as stage:
+        (stage.folder / "log").write_text("x", encoding="utf-8")
+    assert (stage.folder / "log").exists()
+    (stage.folder / "log").unlink()
+    stage.folder.rmdir()
+
+
+def test_handlers_are_given_back():
+    """
+    After the stage a signal means what it meant before.
+    """
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with Stage():
+        assert before != [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    assert before == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+
+def test_stopping_many_children_takes_as_long_as_stopping_one(stage):
+    """
+    All are asked before any is waited for.
+    """
+    code = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "print(1, flush=True); time.sleep(60)"
+    )
+    children = [
+        stage.start(
+            f"child {number}",
+            [sys.executable, "-c", code],
+            environment=os.environ,
+            folder=stage.folder,
+            output=stage.folder / f"{number}",
+        )
+        for number in range(4)
+    ]
+    deadline = time.monotonic() + PATIENCE_S
+    while not all(child.tail() for child in children):
+        assert time.monotonic() < deadline
+    stage.stop_all(patience_s=0.1)
+    assert [-signal.SIGKILL] * 4 == [child.exit_code() for child in children]
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(None, "done in"), (ValueError, "failed after"), (StoppedError(15), "stopped after")],
+)
+@pytest.mark.parametrize("live", [True, False])
+def test_each_step_says_what_it_was_and_how_it_ended(capsys, error, outcome, live):
+    """
+    With its seconds, on a terminal in place, in a pipe below.
+    """
+    progress = Progress(live=live)
+    try:
+        with progress.step("deploying"):
+            if error:
+                raise error
+    except (ValueError, StoppedError):
+        pass
+    shown = capsys.readouterr().out
+    assert "deploying" in shown
+    assert outcome in shown.splitlines()[-1]
+    assert shown.endswith(" s\n")
+    assert ["deploying"] == list(progress.seconds)
+    assert live == ("\x1b" in shown)

@@ -1,0 +1,272 @@
+"""
+A wrong or missing rollup is found, whatever is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from local.alarms import RecordedHistory
+from local.monitor.truth import Expected, Interval
+from local.pump import LogEvent, extract
+from local.rehearsal.figures import GAUGES, TALLIES, RollupLines, read_metrics
+from local.rehearsal.verdict import (
+    UTILIZATION_TOLERANCE_PERCENT,
+    against_metrics,
+    against_totals,
+    against_truth,
+)
+from neuron_wire.catalogue import ROLLUP
+from neuron_wire.emf import emf_line
+
+MINUTE_S = 1_799_999_940
+NOW_MS = 1_800_000_000_000
+RIGHT = {
+    "Instances": 4,
+    "NeuronCores": 98,
+    "BusyCores": 34,
+    "AttachedIdleCores": 32,
+    "UnattachedCores": 32,
+    "UnknownCores": 0,
+    "NeuronCoreUtilization": 21.34,
+    "Executions": 1200,
+    "ExecutionErrors": 3,
+    "EccCorrectedRise": 0,
+    "EccUncorrectedRise": 0,
+}
+KEY = ("research", MINUTE_S)
+
+
+def exactly(value):
+    """
+    An interval that only *value* is in.
+    """
+    return Interval(value, value)
+
+
+EXPECTED = Expected(
+    instances=4,
+    neuron_cores=98,
+    busy_cores=exactly(34),
+    attached_idle_cores=exactly(32),
+    unattached_cores=exactly(32),
+    unknown_cores=exactly(0),
+    utilization_percent=exactly(21.34),
+    executions=Interval(1190, 1210),
+    execution_errors=exactly(3),
+    ecc_corrected_rise=exactly(0),
+    ecc_uncorrected_rise=exactly(0),
+    reports=exactly(16),
+)
+CERTAIN = replace(EXPECTED, executions=exactly(1200))
+
+
+def line(publication=1, minute_s=MINUTE_S, **changes):
+    """
+    A rollup line as close prints it; a member changed to None is left out.
+    """
+    members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
+    return emf_line(
+        "Neuron/Cluster",
+        dimension_sets=[["ClusterName"]],
+        metrics=members,
+        units={name: metric.unit for name, metric in ROLLUP.items()},
+        properties={
+            "Schema": 1,
+            "Kind": "rollup",
+            "ClusterName": "research",
+            "RollupId": f"research@{minute_s}#{publication}",
+            "Publication": publication,
+        },
+        timestamp_ms=minute_s * 1000,
+    )
+
+
+def rollups(*lines):
+    """
+    The figures of some lines among a function's other output.
+    """
+    found = RollupLines()
+    texts = ["START RequestId: 1", *lines, '{"level":"INFO"}', "{half", "END RequestId: 1"]
+    assert len(lines) == found.add(LogEvent("s", 1, 1, text) for text in texts)
+    return found.minutes
+
+
+def sentences(problems):
+    """
+    What a person reads.
+    """
+    return [str(problem) for problem in problems]
+
+
+def test_a_right_rollup_has_no_problem():
+    """
+    Also one whose executions lie within what a minute's edge leaves open.
+    """
+    assert [] == against_truth({KEY: EXPECTED}, rollups(line()))
+    assert [] == against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, rollups(line()))
+
+
+def test_a_missing_rollup_is_named():
+    """
+    By cluster and minute; the sums are then short, too.
+    """
+    assert ["research, 07:59 UTC, rollup: expected one, found none"] == sentences(
+        against_truth({KEY: EXPECTED}, {})
+    )
+    assert [
+        "research, all minutes together, Executions: expected 1200, found 0",
+        "research, all minutes together, ExecutionErrors: expected 3, found 0",
+    ] == sentences(against_totals({KEY: CERTAIN}, {KEY: CERTAIN}, {}))
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("off_by", [-30, 30])
+def test_each_wrong_number_is_found(name, off_by):
+    """
+    Too low or too high: the comparison can fail for every member.
+    """
+    value = RIGHT[name] + off_by
+    wrong = rollups(line(**{name: value}))
+    assert [name] == [problem.member for problem in against_truth({KEY: EXPECTED}, wrong)]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_missing_member_is_found(name):
+    """
+    Absent is not zero and not right.
+    """
+    (problem,) = against_truth({KEY: EXPECTED}, rollups(line(**{name: None})))
+    assert (name, "none") == (problem.member, problem.found)
+
+
+def test_a_number_that_nobody_can_know_must_be_absent():
+    """
+    Without telemetry a count of busy cores would be invented.
+    """
+    unknown = replace(EXPECTED, busy_cores=Interval(None, None))
+    (problem,) = against_truth({KEY: unknown}, rollups(line()))
+    assert "BusyCores: expected none, found 34" in str(problem)
+    assert [] == against_truth({KEY: unknown}, rollups(line(BusyCores=None)))
+
+
+@pytest.mark.parametrize(("executions", "problems"), [(1190, 0), (1210, 0), (1189, 1), (1211, 1)])
+def test_the_bounds_are_inclusive(executions, problems):
+    """
+    The least and the most are possible; one less and one more are not.
+    """
+    found = against_truth({KEY: EXPECTED}, rollups(line(Executions=executions)))
+    assert problems == len(found)
+
+
+@pytest.mark.parametrize(("off_by", "problems"), [(-1, 0), (1, 0), (-1.02, 1), (1.02, 1)])
+def test_utilization_has_the_stated_tolerance(off_by, problems):
+    """
+    And no more than that; no other number has any.
+    """
+    value = 21.34 + off_by * (UTILIZATION_TOLERANCE_PERCENT - 1e-9)
+    found = against_truth({KEY: EXPECTED}, rollups(line(NeuronCoreUtilization=value)))
+    assert problems == len(found)
+
+
+def test_the_sum_is_exact_where_single_minutes_are_not():
+    """
+    One execution lost within the bounds of a minute is found in the sum over two.
+    """
+    second = ("research", MINUTE_S + 60)
+    uncertain = {KEY: EXPECTED, second: CERTAIN}
+    certain = {KEY: CERTAIN, second: CERTAIN}
+    lines = rollups(line(Executions=1199), line(minute_s=MINUTE_S + 60))
+    assert [] == against_truth(uncertain, lines)
+    assert ["research, all minutes together, Executions: expected 2400, found 2399"] == sentences(
+        against_totals(certain, uncertain, lines)
+    )
+
+
+def test_only_the_last_minute_of_a_sum_is_uncertain():
+    """
+    What its last report did may be counted in the minute after it.
+    """
+    lines = rollups(line(Executions=1191))
+    assert [] == against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, lines)
+    lines = rollups(line(Executions=1189))
+    assert ["research, all minutes together, Executions: expected 1190 to 1210, found 1189"] == (
+        sentences(against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, lines))
+    )
+
+
+def test_a_restated_minute_counts_its_last_gauges_and_all_its_tallies():
+    """
+    The second line says what holds, and only what the first lacked.
+    """
+    first = line(1, Instances=3, BusyCores=30, Executions=900)
+    second = line(2, Executions=300, ExecutionErrors=0)
+    assert [] == against_truth({KEY: EXPECTED}, rollups(second, first))
+
+
+def test_a_line_repeated_after_a_crash_counts_once():
+    """
+    It has the same RollupId.
+    """
+    assert [] == against_truth({KEY: EXPECTED}, rollups(line(), line()))
+
+
+def extracted(lines):
+    """
+    The metrics that the pump makes of *lines*, in memory.
+    """
+    history = RecordedHistory()
+    for text in lines:
+        for datum in extract(text, NOW_MS).data:
+            values = [value for value, count in datum.counts.items() for _ in range(count)]
+            at_s = datum.timestamp_ms / 1000
+            history.put(datum.namespace, datum.name, dict(datum.dimensions), at_s, values)
+    return read_metrics(history, (*GAUGES, *TALLIES), MINUTE_S, MINUTE_S + 60)
+
+
+def test_metrics_made_of_the_lines_agree_with_them():
+    """
+    Restated and repeated lines included.
+    """
+    lines = [line(1, Instances=3, Executions=900), line(2, Executions=300)]
+    assert [] == against_metrics(rollups(*lines), extracted(lines))
+
+
+@pytest.mark.parametrize(
+    ("lines", "made_of", "member"),
+    [
+        ([line()], [line(BusyCores=35)], "metric BusyCores"),
+        ([line()], [line(Executions=1201)], "metric Executions"),
+        ([line()], [line(NeuronCoreUtilization=21.35)], "metric NeuronCoreUtilization"),
+        ([line()], [line(Instances=None)], "metric Instances"),
+        ([line(1), line(2, Executions=5)], [line(1)], "metric Executions"),
+    ],
+)
+def test_a_metric_that_disagrees_with_its_lines_is_found(lines, made_of, member):
+    """
+    A wrong value, a missing metric, a line that was never extracted.
+    """
+    problems = against_metrics(rollups(*lines), extracted(made_of))
+    assert member in [problem.member for problem in problems]
+
+
+def test_metrics_with_more_dimensions_are_not_the_clusters():
+    """
+    The same names by instance type are other metrics.
+    """
+    history = RecordedHistory()
+    by_type = {"ClusterName": "research", "InstanceType": "trn1.32xlarge"}
+    history.put("Neuron/Cluster", "Instances", by_type, MINUTE_S, [9])
+    assert {} == read_metrics(history, ["Instances"], MINUTE_S, MINUTE_S + 60)
+
+
+def test_a_line_of_another_kind_is_no_rollup():
+    """
+    The emitters' own lines are not counted.
+    """
+    found = RollupLines()
+    text = json.dumps({**json.loads(line()), "Kind": "minute"})
+    assert 0 == found.add([LogEvent("s", 1, 1, text)])

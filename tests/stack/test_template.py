@@ -1,0 +1,294 @@
+"""
+What template.yaml promises to whoever deploys it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from itertools import product
+
+import pytest
+from aws_lambda_powertools.shared import constants as powertools
+
+from aggregator import environment
+from neuron_wire.catalogue import ROLLUP
+from neuron_wire.minute import MinuteRecord
+from tests.stack.template_resources import of_type
+
+FUNCTION = "AWS::Serverless::Function"
+LOG_GROUP = "AWS::Logs::LogGroup"
+RULES = [
+    "GraceSeconds",
+    "LateMinutes",
+    "IdleAfterMinutes",
+    "SilentAfterMinutes",
+    "SilentForgetMinutes",
+]
+
+
+# --- order and words ---
+
+
+def test_the_sections_are_in_the_order_in_which_one_reads_them(template):
+    """
+    Metadata, Parameters, Conditions, Globals, Resources, Outputs.
+    """
+    expected = ["Metadata", "Parameters", "Conditions", "Globals", "Resources", "Outputs"]
+    assert expected == [section for section in template if section in expected]
+    assert template["Transform"] == "AWS::Serverless-2016-10-31"  # a loop needs a flag to build
+
+
+def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
+    """
+    A description, and bounds or a pattern that CloudFormation itself checks.
+    """
+    bounds = ({"AllowedValues"}, {"AllowedPattern"}, {"MinValue", "MaxValue"}, {"MaxLength"})
+    for name, parameter in template["Parameters"].items():
+        assert parameter["Description"].endswith("."), name
+        assert "Default" in parameter, name
+        assert any(bound <= parameter.keys() for bound in bounds), name
+
+
+def test_every_number_says_its_unit_and_its_bounds(template):
+    """
+    Nobody has to guess whether 120 are seconds or minutes.
+    """
+    for name, parameter in template["Parameters"].items():
+        if parameter["Type"] != "Number":
+            continue
+        values = parameter.get("AllowedValues") or [parameter["MinValue"], parameter["MaxValue"]]
+        assert re.search("seconds|minutes|days|percent", parameter["Description"], re.IGNORECASE), (
+            name
+        )
+        assert f"{min(values)} to {max(values)}" in parameter["Description"], name
+
+
+def test_a_parameter_that_may_be_empty_says_what_that_means(template):
+    """
+    Empty is a choice, so it is described like one.
+    """
+    for name, parameter in template["Parameters"].items():
+        if parameter["Default"] == "":
+            assert "Empty means" in parameter["Description"], name
+
+
+def test_the_console_shows_every_parameter_in_one_group(template):
+    """
+    A parameter in no group would appear under *Other parameters*.
+    """
+    groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    shown = [name for group in groups for name in group["Parameters"]]
+    assert list(template["Parameters"]) == sorted(shown, key=list(template["Parameters"]).index)
+
+
+def test_every_output_says_who_needs_it(template):
+    """
+    An output that nobody needs is not there.
+    """
+    for name, output in template["Outputs"].items():
+        assert re.match(r"For (whoever|the operator)\b.+\.$", output["Description"]), name
+
+
+def test_the_samconfig_names_no_account_and_no_region(repository):
+    """
+    The same file serves everyone who deploys.
+    """
+    text = (repository / "samconfig.toml").read_text(encoding="utf-8")
+    assert not re.search(r"\d{12}|region *=|beta|s3_bucket", text)
+
+
+# --- two stacks in one account ---
+
+
+def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
+    """
+    Named resources carry the stack's name or a parameter; the rest is named by CloudFormation.
+    """
+    names = {
+        f"{logical_id}.{member}": value
+        for logical_id, resource in template["Resources"].items()
+        for member, value in resource["Properties"].items()
+        if member.endswith("Name") and member not in {"FunctionName", "MetricName", "FilterName"}
+    }
+    for name, value in names.items():
+        assert "Ref" in value or "${AWS::StackName}" in value["Fn::Sub"], name
+    fixed = {"RoleName", "ManagedPolicyName", "TableName", "QueueName", "AlarmName"}
+    assert set() == fixed & {name.partition(".")[2] for name in names}
+
+
+def test_the_schedule_has_no_name_of_sams_making(template):
+    """
+    SAM would name every stack's schedule after the function alone.
+    """
+    schedule = template["Resources"]["CloseFunction"]["Properties"]["Events"]["EveryMinute"]
+    assert schedule["Properties"]["OmitName"] is True
+
+
+# --- what the rehearsal leaves out ---
+
+
+def test_what_is_not_emulated_is_listed(template, deployed):
+    """
+    The list that the rehearsal prints is what Local=true leaves out, neither more nor less.
+    """
+    left_out = set()
+    for cluster in ("", "training"):
+        real, local = (deployed(ClusterName=cluster, Local=value) for value in ("false", "true"))
+        left_out |= real.keys() - local.keys()
+        assert set() == local.keys() - real.keys()
+    listed = template["Metadata"]["Rehearsal"]["NotEmulated"]
+    assert left_out == {entry["Resource"] for entry in listed}
+    assert all(entry["Why"] for entry in listed)
+
+
+# --- log groups and functions ---
+
+
+def test_every_log_group_forgets(deployed):
+    """
+    A retention on each, and a stated answer to what deleting the stack does.
+    """
+    resources = deployed()
+    for name, properties in of_type(resources, LOG_GROUP).items():
+        assert properties["RetentionInDays"] == "30", name
+        assert {"DeletionPolicy", "UpdateReplacePolicy"} <= resources[name].keys(), name
+
+
+def test_the_raw_lines_outlive_the_stack(deployed):
+    """
+    They are the only copy; a first deployment that fails leaves nothing in the way of the next.
+    """
+    records = deployed()["RecordsLogGroup"]
+    assert records["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert records["UpdateReplacePolicy"] == "Retain"
+    assert records["Properties"]["LogGroupClass"] == "STANDARD"
+
+
+def test_every_function_states_where_its_output_and_its_failures_go(deployed):
+    """
+    A log group of its own in plain text, a role of its own, a destination for what failed.
+    """
+    functions = of_type(deployed(), FUNCTION)
+    for name, properties in functions.items():
+        assert properties["LoggingConfig"]["LogFormat"] == "Text", name
+        failed = properties["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]
+        assert failed["Destination"] == "<UndeliveredQueue.Arn>", name
+        assert "Timeout" in properties, name
+    for member in ("Role", "Handler"):
+        assert len(functions) == len({properties[member] for properties in functions.values()})
+    groups = {properties["LoggingConfig"]["LogGroup"] for properties in functions.values()}
+    assert len(functions) == len(groups)
+
+
+class Recorded(dict):
+    """
+    Variables that remember which of them were asked for.
+    """
+
+    def __init__(self, variables):
+        super().__init__(variables)
+        self.read = set()
+
+    def get(self, name, default=None):
+        """
+        As a dictionary does.
+        """
+        self.read.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name):
+        self.read.add(name)
+        return super().__getitem__(name)
+
+
+def variables_of(template, deployed, function, **parameters):
+    """
+    The environment that a deployment gives to one function, all of it text.
+    """
+    shared = template["Globals"]["Function"]["Environment"]["Variables"]
+    values = {"RecordsTable": "table", "RollupsLogGroup": "rollups", "AWS::StackName": "stack"}
+    defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
+    values |= {name: str(value) for name, value in {**defaults, **parameters}.items()}
+    own = deployed()[function]["Properties"]["Environment"]["Variables"]
+    return {name: values[value["Ref"]] for name, value in shared.items()} | own
+
+
+@pytest.mark.parametrize("function", ["IngestFunction", "CloseFunction"])
+def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
+    """
+    None too few, none that nobody reads. AWS_ variables are set by Lambda itself.
+    """
+    given = Recorded(variables_of(template, deployed, function))
+    environment.read(given)
+    read = {name for name in given.read if not name.startswith("AWS_")}
+    of_powertools = {
+        value for name, value in vars(powertools).items() if name.endswith("_ENV")
+    } & given.keys()
+    assert given.keys() == read | of_powertools
+
+
+def test_the_template_and_the_code_have_the_same_defaults(template, deployed):
+    """
+    A rule that is not given in a test is the rule that is deployed.
+    """
+    given = variables_of(template, deployed, "CloseFunction")
+    assert environment.Rules() == environment.read(given).rules
+
+
+@pytest.mark.parametrize(("name", "bound"), [*product(RULES, ["MinValue", "MaxValue"])])
+def test_what_cloudformation_accepts_the_functions_accept(template, deployed, name, bound):
+    """
+    A deployment that succeeds does not fail at its first event.
+    """
+    value = template["Parameters"][name][bound]
+    given = variables_of(template, deployed, "CloseFunction", **{name: value})
+    assert value in asdict(environment.read(given).rules).values()
+
+
+# --- the subscription ---
+
+
+def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
+    """
+    The quoted term is a member of every minute record and the name of no rollup metric.
+    """
+    properties = deployed()["RecordsSubscription"]["Properties"]
+    term = properties["FilterPattern"].strip('"')
+    assert f'"{term}"' == properties["FilterPattern"]
+    smallest = MinuteRecord(
+        cluster="training",
+        instance_id="i-0",
+        boot="0" * 20,
+        seq=1,
+        minute_ms=0,
+        covered_seconds=0.0,
+        reports=0,
+    )
+    assert term in smallest.members()
+    assert not [name for name in ROLLUP if term in name]
+    assert properties["FilterName"]
+
+
+def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
+    """
+    Otherwise its own output would invoke it, for ever.
+    """
+    resources = deployed()
+    source = resources["RecordsLogGroup"]["Properties"]["LogGroupName"]
+    for name, properties in of_type(resources, LOG_GROUP).items():
+        if name != "RecordsLogGroup":
+            assert source != properties["LogGroupName"]
+    for name, properties in of_type(resources, FUNCTION).items():
+        assert properties["LoggingConfig"]["LogGroup"] != "<RecordsLogGroup>", name
+
+
+def test_the_reason_why_it_cannot_loop_stands_beside_the_subscription(template_text):
+    """
+    Whoever changes the filter reads it.
+    """
+    before = template_text.partition("  RecordsSubscription:\n")[0].splitlines()
+    comment = []
+    while before[-1].lstrip().startswith("#"):
+        comment.insert(0, before.pop())
+    assert "cannot loop" in " ".join(comment)

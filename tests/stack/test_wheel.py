@@ -1,0 +1,122 @@
+"""
+The wheel that instances install: what is in it, and the program from it alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from email.parser import Parser
+
+import pytest
+
+import emitter
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+
+
+@pytest.fixture(scope="session")
+def wheel(repository, tmp_path_factory):
+    """
+    The wheel, built from a copy: setuptools leaves files beside its source.
+    """
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(repository / name, source)
+    for name in ("emitter", "lambda", "local", "tests"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(repository / name, source / name, ignore=ignored)
+    made = tmp_path_factory.mktemp("wheel")
+    command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
+    run = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    (path,) = made.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="session")
+def installed(wheel, tmp_path_factory):
+    """
+    A folder with the wheel's content and nothing else.
+    """
+    folder = tmp_path_factory.mktemp("installed")
+    command = [*PIP, "install", "--no-deps", "--no-index", "--target", str(folder), str(wheel)]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+def python(installed, folder, *arguments):
+    """
+    Run Python somewhere else, with the installed wheel before everything and no way to this tree.
+    """
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_wheel_holds_both_packages_and_nothing_else(wheel, repository):
+    """
+    Every module of emitter and of neuron_wire with their type markers; no aggregator, no rehearsal,
+    no tests.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = {
+        path.relative_to(root).as_posix()
+        for root, package in ((repository, "emitter"), (repository / "lambda", "neuron_wire"))
+        for path in (root / package).rglob("*")
+        if path.suffix == ".py" or path.name == "py.typed"
+    }
+    assert expected == names
+    assert {"emitter/py.typed", "neuron_wire/py.typed"} <= names
+
+
+def test_the_wheel_says_what_it_is(wheel):
+    """
+    Its name, its version from the one place that has it, its Pythons and its licence.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
+        metadata = Parser().parsestr(archive.read(name).decode())
+        (entry,) = [one for one in archive.namelist() if one.endswith("entry_points.txt")]
+        assert "neuron-emf = emitter.cli:main" in archive.read(entry).decode()
+    assert metadata["Name"] == "neuron-emf"
+    assert emitter.__version__ == metadata["Version"]
+    assert metadata["Requires-Python"] == ">=3.10"
+    assert metadata["License-Expression"] == "Apache-2.0"
+
+
+def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
+    """
+    Away from this tree, with what the wheel brought.
+    """
+    where = python(
+        installed,
+        tmp_path,
+        "-c",
+        "import emitter, neuron_wire.line as l; print(emitter.__file__, l.__file__)",
+    )
+    assert where.returncode == 0, where.stderr
+    assert where.stdout.count(str(installed)) == 2
+    run = python(installed, tmp_path, "-m", "emitter", "--version")
+    assert run.returncode == 0, run.stderr
+    assert emitter.__version__ in run.stdout
+
+
+def test_the_console_script_is_installed(installed, tmp_path):
+    """
+    As neuron-emf, and its help names both commands.
+    """
+    run = python(installed, tmp_path, str(installed / "bin" / "neuron-emf"), "--help")
+    assert run.returncode == 0, run.stderr
+    assert "replay" in run.stdout
+    assert "run" in run.stdout
