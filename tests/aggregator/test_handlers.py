@@ -11,9 +11,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from aggregator import close, ingest
 from aggregator.environment import SettingError
@@ -49,10 +47,10 @@ class CurrentStdout:
         sys.stdout.flush()
 
 
-@pytest.fixture
-def dynamodb(monkeypatch):
+@pytest.fixture(autouse=True)
+def stack(monkeypatch, dynamodb):  # noqa: ARG001 - the table is there
     """
-    The table and the environment that the template gives both functions.
+    The table, in the environment that the template gives both functions.
     """
     variables = {
         "TABLE_NAME": "records",
@@ -61,33 +59,15 @@ def dynamodb(monkeypatch):
         "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/ingest",
         "POWERTOOLS_SERVICE_NAME": "ingest",
         "POWERTOOLS_METRICS_NAMESPACE": "Neuron/Stack",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        client.create_table(
-            TableName="records",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-        )
-        for handler in (ingest, close):
-            handler._stack.cache_clear()
-            monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
-        yield client
-        for handler in (ingest, close):
-            handler._stack.cache_clear()
+    for handler in (ingest, close):
+        handler._stack.cache_clear()
+        monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
+    yield
+    for handler in (ingest, close):
+        handler._stack.cache_clear()
 
 
 def delivery(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
@@ -153,11 +133,10 @@ def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
     assert "cluster" in items(dynamodb)
 
 
-def test_self_metrics_have_the_stack_as_their_only_dimension(dynamodb, capsys):
+def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
     """
     Also when Powertools is given a service name, in every invocation anew.
     """
-    del dynamodb
     for _ in range(2):
         close.handler(TICK, Context())
         ((document,), _) = documents(capsys.readouterr().out)
@@ -228,20 +207,18 @@ def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
 
 
 @pytest.mark.parametrize("event", [{}, {"awslogs": {"data": "junk"}}, {"awslogs": {}}])
-def test_an_event_that_is_none_fails_the_invocation(dynamodb, event):
+def test_an_event_that_is_none_fails_the_invocation(event):
     """
     Lambda retries it and then keeps it in the failure destination.
     """
-    del dynamodb
     with pytest.raises(Exception):  # noqa: B017, PT011  # whichever: it must not pass
         ingest.handler(event, Context())
 
 
-def test_a_second_close_at_the_same_time_says_so_and_does_nothing(dynamodb, capsys):
+def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
     """
     No metric either: the run that has the lease publishes its own.
     """
-    del dynamodb
     _, table = close._stack()
     now_s = time.time()
     table.take_lease("somebody", now_s, now_s + 60)

@@ -4,10 +4,8 @@ The table in DynamoDB, and that the table in memory keeps the same promises.
 
 from __future__ import annotations
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from moto import mock_aws
 
 from aggregator.store import MAX_ATTEMPTS, DynamoTable, TableError, connect
 from aggregator.table import Progress, Publication, RecordItem
@@ -15,32 +13,6 @@ from tests.aggregator.made_records import MINUTE
 from tests.aggregator.memory_table import MemoryTable
 
 LIFE_S = MINUTE * 60 + 86_400
-
-
-@pytest.fixture
-def dynamodb(monkeypatch):
-    """
-    A DynamoDB inside this process, with an empty table named records.
-    """
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        client.create_table(
-            TableName="records",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-        )
-        yield client
 
 
 @pytest.fixture(params=["memory", "dynamodb"])
