@@ -18,10 +18,10 @@ import stat
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
-from emitter.emf import lines
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health import reading_members
+from emitter.lines.emf import lines
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster

@@ -16,10 +16,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.emf import lines
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health import process_members, reading_members, spool_members
-from emitter.identity import guessed_instance_id
+from emitter.identity.machine import guessed_instance_id
+from emitter.lines.emf import lines
 from emitter.outlet import Outlet
 from emitter.repeats import Repeats
 from emitter.reports.framing import Framer

@@ -35,7 +35,7 @@ ARROWS = {
 KEEPERS = {
     ("emitter", "boto3"): {"emitter.delivery.cloudwatch_logs"},
     ("emitter", "botocore"): {"emitter.delivery.cloudwatch_logs"},
-    ("emitter", "aws_embedded_metrics"): {"emitter.emf"},
+    ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
     ("local", "boto3"): {"local.embedded_aws.clients"},
     ("local", "botocore"): {"local.embedded_aws.clients"},
     ("aggregator", "boto3"): {"aggregator.store"},

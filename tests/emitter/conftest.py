@@ -1,5 +1,5 @@
 """
-Let the tests of this folder import the report builder that stands beside them.
+Let the tests of these folders import what stands beside this file.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ from neuron_reports import (
     vcpu,
 )
 
-from emitter.emf import lines
 from emitter.health import DROP_MEMBERS
+from emitter.lines.emf import lines
 from emitter.settings import TIERS
 from neuron_wire import MinuteRecord, OtherRecord, WireFormatError, parse
 from neuron_wire.catalogue import MINUTE
@@ -324,7 +324,7 @@ def test_variables_of_the_library_change_nothing():
     AWS_EMF_* variables meant for another program must not take our metrics away.
     """
     program = (
-        "from emitter.emf import lines; from neuron_wire import MinuteRecord\n"
+        "from emitter.lines.emf import lines; from neuron_wire import MinuteRecord\n"
         "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
         "print(lines(record, 'cluster')[0])"
     )

@@ -29,8 +29,8 @@ from neuron_reports import (
 )
 
 import neuron_wire
-from emitter.emf import lines
 from emitter.fold import Stamp
+from emitter.lines.emf import lines
 from emitter.reports.report import ReportError, decode
 
 CORES = 4

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from emitter.identity import guessed_instance_id
+from emitter.identity.machine import guessed_instance_id
 
 
 def test_a_guess_stays_the_same_and_is_another_elsewhere(tmp_path):
