@@ -1,8 +1,9 @@
 """
-How long to wait after a failure: decorrelated jitter.
+How long to wait after a failure: exponential, with equal jitter.
 
-Each wait is drawn between the shortest and three times the one before, so that
-instances that failed together do not come back together. From
+Each step is half as long again as the one before, and each wait is drawn from
+the upper half of its step: waits grow for certain, and instances that failed
+together still do not come back together, also when all wait the longest. From
 https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
 """
 
@@ -13,6 +14,7 @@ from typing import Final
 
 SHORTEST_S: Final = 0.2
 LONGEST_S: Final = 60.0
+GROWTH: Final = 1.5
 
 
 class Backoff:
@@ -27,20 +29,21 @@ class Backoff:
         rng: random.Random | None = None,
     ) -> None:
         self._shortest_s = shortest_s
+        self._first_step_s = min(2 * shortest_s, longest_s)
         self._longest_s = longest_s
         self._rng = rng or random.Random()
-        self._last_s = shortest_s
+        self._step_s = self._first_step_s
 
     def next_s(self) -> float:
         """
         Seconds to wait after one more failure: never shorter or longer than the bounds.
         """
-        drawn_s = self._rng.uniform(self._shortest_s, self._last_s * 3)
-        self._last_s = min(self._longest_s, drawn_s)
-        return self._last_s
+        wait_s = max(self._shortest_s, self._rng.uniform(self._step_s / 2, self._step_s))
+        self._step_s = min(self._longest_s, GROWTH * self._step_s)
+        return wait_s
 
     def reset(self) -> None:
         """
         Start again from the shortest wait: something worked.
         """
-        self._last_s = self._shortest_s
+        self._step_s = self._first_step_s

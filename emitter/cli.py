@@ -4,6 +4,7 @@ The command line. It unpacks settings and calls; what a command does is elsewher
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -12,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from emitter import __version__
-from emitter.errors import EXIT_WRONG_USE, DeliveryError, EmitterError
+from emitter.errors import EXIT_WRONG_USE, DeliveryError, EmitterError, SettingsError
 from emitter.logs import log_to_stderr
 from emitter.options import options
-from emitter.settings import VARIABLE_PREFIX, ReplaySettings, RunSettings
+from emitter.settings import VARIABLE_PREFIX, MonitorSettings, ReplaySettings, RunSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _CONTEXT: Final = {
     "auto_envvar_prefix": VARIABLE_PREFIX,  # one variable per setting, whatever the command
@@ -26,10 +27,14 @@ _CONTEXT: Final = {
     "max_content_width": 100,
 }
 
+_DIMENSION_FLAGS: Final = ("-d", "--common-dims")
+
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 the source of reports failed, "
     "4 the destination refused the records (they are kept in the spool)."
 )
+
+_log = logging.getLogger(__name__)
 
 
 @click.group(context_settings=_CONTEXT, epilog=_EPILOG, no_args_is_help=False)
@@ -46,15 +51,34 @@ def cli() -> None:
 
 @cli.command(context_settings=_CONTEXT, epilog=_EPILOG)
 @options(RunSettings)
-def run(**values: object) -> None:
+@click.pass_context
+def run(context: click.Context, /, **values: object) -> None:
     """
     Turn neuron-monitor reports into log lines, until stopped.
+
+    SIGTERM and SIGINT end it in order; SIGHUP makes it read its configuration
+    again, which counts from the next minute on.
     """
     from emitter.service import serve  # noqa: PLC0415 - replay and --help need none of it
 
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=settings.verbose)
-    serve(settings)
+    serve(settings, lambda: _read_again(context))
+
+
+def _read_again(context: click.Context) -> RunSettings:
+    """
+    The settings as flags, variables and the file say now.
+
+    Raises:
+        SettingsError: If they cannot be used.
+    """
+    words: Sequence[str] = context.obj
+    try:
+        with run.make_context("run", list(words), parent=context.parent) as found:
+            return RunSettings(**found.params)
+    except click.ClickException as error:
+        raise SettingsError(error.format_message()) from error
 
 
 @cli.command(context_settings=_CONTEXT, epilog=_EPILOG)
@@ -72,6 +96,25 @@ def replay(files: tuple[Path, ...], **values: object) -> None:
     settings = ReplaySettings(**values)  # type: ignore[arg-type]  # as above
     log_to_stderr(verbose=False)
     _print(replayed(files, settings))
+
+
+@cli.command(name="monitor-config", context_settings=_CONTEXT, epilog=_EPILOG)
+@options(MonitorSettings)
+def print_monitor_config(**values: object) -> None:
+    """
+    Print what neuron-monitor is asked for.
+
+    To see what is asked for, to keep it in a file, or to start neuron-monitor
+    elsewhere: `neuron-monitor -c FILE | neuron-emf run --input -`.
+    """
+    from emitter.reports.asked import asked_for  # noqa: PLC0415 - as above
+
+    settings = MonitorSettings(**values)  # type: ignore[arg-type]  # as above
+    log_to_stderr(verbose=False)
+    asked = asked_for(settings)
+    for warning in asked.warnings:
+        _log.warning(warning)
+    _print([asked.text.rstrip("\n")])
 
 
 def _print(lines: Iterable[str]) -> None:
@@ -106,8 +149,10 @@ def main(arguments: list[str] | None = None) -> None:
     """
     Run a command; end the process with its exit code.
     """
+    words = _joined_dimensions(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = cli.main(arguments, prog_name="neuron-emf", standalone_mode=False)
+        # What stands behind the command is kept: SIGHUP reads it again.
+        code = cli.main(words, prog_name="neuron-emf", standalone_mode=False, obj=words[1:])
     except click.ClickException as error:
         click.echo(f"neuron-emf: {_sentence(error)}", err=True)
         sys.exit(EXIT_WRONG_USE)
@@ -118,6 +163,22 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)  # 128 + SIGINT, as shells have it
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _joined_dimensions(words: Sequence[str]) -> list[str]:
+    """
+    `run -d instance_id ami_id` as `run -d instance_id,ami_id`: so the old script takes them.
+    """
+    if words[:1] != ["run"]:
+        return list(words)
+    joined: list[str] = []
+    for word in words:
+        is_one_more = joined[-2:-1] and joined[-2] in _DIMENSION_FLAGS and not word.startswith("-")
+        if is_one_more:
+            joined[-1] += f",{word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _sentence(error: click.ClickException) -> str:

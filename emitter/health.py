@@ -29,6 +29,7 @@ DROP_MEMBERS: Final[dict[DropReason, str]] = {
     "too_large": "DroppedTooLarge",
     "expired": "DroppedExpired",
     "invalid": "DroppedInvalid",
+    "damaged": "DroppedDamaged",
 }
 
 
@@ -55,11 +56,13 @@ def spool_members(health: SpoolHealth) -> dict[str, int]:
         "SpoolRecords": health.records,
         "SpoolBytes": health.bytes,
     }
-    if health.older_records:
-        members["SpoolRecordsOlder"] = health.older_records
-    members.update(
-        (DROP_MEMBERS[reason], count) for reason, count in health.dropped.items() if count
-    )
+    rare = {
+        "SpoolRecordsOlder": health.older_records,
+        "SpoolInMemory": health.in_memory,
+        "SpoolsSetAside": health.set_aside,
+        **{DROP_MEMBERS[reason]: count for reason, count in health.dropped.items()},
+    }
+    members.update((name, count) for name, count in rare.items() if count)
     return members
 
 

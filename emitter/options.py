@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -18,6 +18,7 @@ import click
 
 from emitter.errors import SettingsError
 from emitter.settings import ReplaySettings, RunSettings
+from emitter.settings.declaration import split_commas
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -44,24 +45,30 @@ def options(settings: type) -> Callable[[_Command], _Command]:
 
 def _option(one: dataclasses.Field[Any]) -> Callable[[_Command], _Command]:
     kind, default = one.metadata["kind"], one.default
+    names = [f"--{_flag(one.name)}", one.name]
+    if one.metadata["short"] is not None:
+        names.insert(0, one.metadata["short"])
     if isinstance(default, bool):
         return click.option(
-            f"--{_flag(one.name)}",
-            one.name,
-            is_flag=True,
-            default=default,
-            show_default="no",
-            help=one.metadata["help"],
+            *names, is_flag=True, default=default, show_default="no", help=one.metadata["help"]
         )
+    is_list = isinstance(default, tuple)
     return click.option(
-        f"--{_flag(one.name)}",
-        one.name,
+        *names,
         default=default,
         type=kind,
+        multiple=is_list,
+        callback=_split if is_list else None,
         metavar=one.metadata["metavar"],
-        show_default=default not in (None, ""),
+        show_default=default not in (None, "", ()),
         help=one.metadata["help"],
     )
+
+
+def _split(
+    _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
+) -> tuple[str, ...]:
+    return split_commas(values)
 
 
 def _config_option(settings: type) -> Callable[[_Command], _Command]:
@@ -100,6 +107,8 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
         raise SettingsError(msg)
     for name, value in given.items():
         _require_type(path, name, value)
+        if _is_list(name) and isinstance(value, str):
+            given[name] = [value]
     # One file serves all commands: what only another command knows is left out.
     return {name: value for name, value in given.items() if name in known}
 
@@ -114,10 +123,19 @@ def _require_type(path: Path, name: str, value: object) -> None:
     """
     declared = str(_ALL[name].type).removesuffix(" | None")
     kinds, expected = _TOML_TYPES[declared]
-    if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
+    is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+    if is_kind and not (isinstance(value, list) and _has_others(value)):
         return
     msg = f"{path} was expected to give {_flag(name)} {expected}, and gives {_toml_word(value)}"
     raise SettingsError(msg)
+
+
+def _is_list(name: str) -> bool:
+    return isinstance(_ALL[name].default, tuple)
+
+
+def _has_others(values: list[object]) -> bool:
+    return not all(isinstance(one, str) for one in values)
 
 
 def _toml_word(value: object) -> str:
@@ -132,6 +150,7 @@ _TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),
     "bool": ((bool,), "true or false"),
+    "tuple[str, ...]": ((str, list), 'texts in brackets, such as ["one", "two"]'),
 }
 _ALL: Final[Mapping[str, dataclasses.Field[Any]]] = {
     one.name: one

@@ -3,29 +3,29 @@ From the spool to where the lines go, and what to say when they do not get there
 
 It decides who sends: a thread of its own while the emitter runs, the caller
 itself when the input has ended and nothing else is left to do. What cannot be
-sent stays in the spool.
+sent stays in the spool, also for another outlet with other settings.
 """
 
 from __future__ import annotations
 
 import logging
-import sys
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.cloudwatch_logs import LogStream, stream_name
 from emitter.delivery.delivery import Delivery, Flushed
 from emitter.delivery.destination import Refused
-from emitter.delivery.lines_out import StreamDestination
+from emitter.delivery.outputs import Output
 from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
+from emitter.settings.run import FILE_PREFIX
 
 if TYPE_CHECKING:
-    from emitter.delivery.destination import Destination
     from emitter.settings import RunSettings
     from emitter.spool import Spool
 
 FLUSH_WITHIN_S: Final = 5.0
 FINISH_WITHIN_S: Final = 30.0  # for an input that ended: nobody waits to kill us
+CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
+HIGH_RESOLUTION_SPREAD_S: Final = 1.0  # of the 5 s after which CloudWatch alarms see half a picture
 
 _log = logging.getLogger(__name__)
 
@@ -34,32 +34,49 @@ class Outlet:
     """
     The sending side of one running emitter.
 
+    *instance_region* is where the instance is: lines go there when neither the
+    settings nor the AWS SDK know a region.
+
     Raises:
-        SettingsError: If the log group is no name CloudWatch Logs can have.
+        SettingsError: If the lines can go nowhere with these settings.
         DeliveryError: If standard output is closed.
     """
 
-    def __init__(self, settings: RunSettings, spool: Spool) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        settings: RunSettings,
+        spool: Spool,
+        *,
+        cluster: str = "",
+        instance_region: str | None = None,
+    ) -> None:
         self._spool = spool
+        self._output = Output(settings, cluster or settings.cluster, instance_region)
+        self._spread_s = _spread_s(settings)
         self._to_stdout = settings.output == "stdout"
+        self._instance_id: str | None = None
         self._delivery: Delivery | None = None
         self._sender: Sender | None = None
-        self._destination("unnamed")  # a wrong setting is found now, not after the first minute
 
     def send(self, instance_id: str) -> None:
         """
-        Records were appended: send them in time.
+        Records were appended: send them in time, as those of *instance_id*.
+
+        It may change during a run, from a guess to the name a report tells.
         """
-        if self._sender is not None:
-            self._sender.wake()
+        if self._sender is None:
+            destination = self._output.destination(instance_id)
+            # The end of standard output is the end of the run, and its last sentence.
+            self._delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
+            self._sender = Sender(self._delivery, instance=instance_id, spread_s=self._spread_s)
+            self._instance_id = instance_id
+            self._sender.start()
             return
-        # The end of standard output is the end of the run, and its last sentence.
-        destination = self._destination(instance_id)
-        self._delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
-        spread_s = 0.0 if self._to_stdout else self._settings.spread_seconds
-        self._sender = Sender(self._delivery, instance=instance_id, spread_s=spread_s)
-        self._sender.start()
+        if instance_id != self._instance_id:
+            self._instance_id = instance_id
+            self._output.rename(instance_id)
+            self._sender.rename(instance_id)
+        self._sender.wake()
 
     def require_reader(self) -> None:
         """
@@ -73,6 +90,17 @@ class Outlet:
         if isinstance(self._delivery.problem, Refused):
             sender, self._sender = self._sender, None
             raise DeliveryError(self._kept(sender.stop(FLUSH_WITHIN_S)))
+
+    def close_for_change(self) -> None:
+        """
+        Make place for another outlet on the same spool, which sends what is left.
+
+        It takes a second at most: a call that hangs is left behind, and what it
+        had to send may be sent twice.
+        """
+        if self._sender is not None:
+            sender, self._sender = self._sender, None
+            sender.abandon(CHANGE_WITHIN_S)
 
     def stop(self) -> None:
         """
@@ -96,20 +124,11 @@ class Outlet:
             sender, self._sender = self._sender, None
             flushed = sender.stop(FINISH_WITHIN_S)
         else:
-            delivery = Delivery(self._spool, self._destination(instance_id))
+            delivery = Delivery(self._spool, self._output.destination(instance_id))
             flushed = delivery.flush(FINISH_WITHIN_S)
             delivery.close()
         if flushed.remaining:
             raise DeliveryError(self._kept(flushed))
-
-    def _destination(self, instance_id: str) -> Destination:
-        if not self._to_stdout:
-            stream = stream_name(instance_id)
-            return LogStream(self._settings.log_group, stream, region=self._settings.region)
-        if sys.stdout is None:
-            msg = "standard output was expected to take lines and is closed: open it"
-            raise DeliveryError(msg)
-        return StreamDestination(sys.stdout)
 
     def _kept(self, flushed: Flushed) -> str:
         place, problem = self._spool.directory, flushed.problem
@@ -117,4 +136,17 @@ class Outlet:
         fate = "are lost with this process"
         if place is not None:
             fate = f"are kept in {place} for the next run"
+            if in_memory := self._spool.health().in_memory:
+                fate += f" but {in_memory}, which the disk did not take"
         return f"{flushed.remaining} record(s) were not delivered and {fate}, because {why}"
+
+
+def _spread_s(settings: RunSettings) -> float:
+    """
+    What is not sent to a service needs no spread, and one-second metrics cannot wait for theirs.
+    """
+    if settings.output == "stdout" or settings.output.startswith(FILE_PREFIX):
+        return 0.0
+    if settings.high_resolution_metrics:
+        return min(HIGH_RESOLUTION_SPREAD_S, settings.spread_seconds)
+    return settings.spread_seconds

@@ -21,16 +21,18 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health import reading_members
-from emitter.lines.emf import lines
+from emitter.lines import Source
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
+from emitter.writing import Writer, line_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from emitter.reports.report import Report
+    from emitter.spool.records import NewRecord
 
 READ_BYTES: Final = 1 << 20
 
@@ -50,47 +52,93 @@ def replay(files: Sequence[Path], settings: ReplaySettings) -> Iterator[str]:
         msg = "the seconds between two reports were expected and not given: use --interval SECONDS"
         raise SettingsError(msg)
     start_s = parse_time_s(settings.start)
-    framer = Framer()
-    fold = Fold(FoldSettings(settings.idle_below_percent, settings.interval))
-    inputs = _hash(files, settings)
-    # As the running emitter's: a later start is a greater text.
-    boot = f"{int(start_s * 1000):012x}{inputs[:8]}"
-    seq = 1
-
-    def close(*, bye: bool) -> list[str]:
-        nonlocal seq
-        stamp = Stamp(
-            cluster=cluster,
-            boot=boot,
-            seq=seq,
-            instance_id=settings.instance_id or f"host-{inputs[8:24]}",
-            identity_guessed=settings.instance_id is None,
-            bye=bye,
-            health=reading_members(fold, framer),
-        )
-        closed = lines(fold.close(stamp), settings.metrics)
-        seq += len(closed)
-        return closed
-
-    for number, report in enumerate(_reports(files, framer)):
-        at_s = start_s + number * settings.interval
-        fold.open(at_s)
-        while fold.is_due(at_s):
-            # The running emitter closes each minute on time, with or without reports.
-            ends_at_s = fold.ends_at_s()
-            yield from close(bye=False)
-            fold.open(at_s if ends_at_s is None else ends_at_s)
-        fold.add(report, at_s)
-    if not fold.reports_read:
-        raise no_reports(", ".join(str(one) for one in files), framer.last_problem)
-    if framer.malformed:
+    minutes = _Minutes(settings, cluster, start_s, _hash(files, settings))
+    for number, report in enumerate(_reports(files, minutes.framer)):
+        yield from minutes.add(report, start_s + number * settings.interval)
+    if not minutes.fold.reports_read:
+        raise no_reports(", ".join(str(one) for one in files), minutes.framer.last_problem)
+    if minutes.framer.malformed:
         _log.warning(
             "%d piece(s) of input were dropped: expected neuron-monitor reports, found that %s; "
             "the rest was read",
-            framer.malformed,
-            framer.last_problem,
+            minutes.framer.malformed,
+            minutes.framer.last_problem,
         )
-    yield from close(bye=True)
+    yield from minutes.close(bye=True)
+
+
+class _Minutes:
+    """
+    The running emitter's loop, with the times of the reports for a clock.
+    """
+
+    def __init__(self, settings: ReplaySettings, cluster: str, start_s: float, inputs: str) -> None:
+        self.framer = Framer()
+        self.fold = Fold(
+            FoldSettings(
+                idle_below_percent=settings.idle_below_percent,
+                period_s=settings.interval,
+                runtime_lines=settings.runtime_lines,
+                every_report=settings.high_resolution_metrics,
+            )
+        )
+        self._writer = Writer(line_settings(settings))
+        self._cluster = cluster
+        self._given_id = settings.instance_id
+        self._fallback_id = settings.instance_id or f"host-{inputs[8:24]}"
+        # As the running emitter's: a later start is a greater text.
+        self._boot = f"{int(start_s * 1000):012x}{inputs[:8]}"
+        self._seq = 1
+
+    def add(self, report: Report, at_s: float) -> Iterator[str]:
+        """
+        Take a report received at *at_s*, after the minutes that ended before.
+        """
+        self.fold.open(at_s)
+        while self.fold.is_due(at_s):
+            # The running emitter closes each minute on time, with or without reports.
+            ends_at_s = self.fold.ends_at_s()
+            yield from self.close(bye=False)
+            self.fold.open(at_s if ends_at_s is None else ends_at_s)
+        self.fold.add(report, at_s)
+        if (sample := self.fold.sample) is not None:
+            yield from self._numbered(self._writer.report(sample, self._source(), seq=self._seq))
+        yield from self._events()
+
+    def close(self, *, bye: bool) -> Iterator[str]:
+        """
+        The lines of the open minute.
+        """
+        yield from self._events()
+        stamp = Stamp(
+            cluster=self._cluster,
+            boot=self._boot,
+            seq=self._seq,
+            instance_id=self._fallback_id,
+            identity_guessed=self._given_id is None,
+            bye=bye,
+            health=reading_members(self.fold, self.framer),
+        )
+        self._writer.know(self.fold.instance)
+        record = self.fold.close(stamp)
+        yield from self._numbered(self._writer.minute(record, self.fold.runtimes))
+        yield from self._events()  # what only the whole minute tells
+
+    def _events(self) -> Iterator[str]:
+        if events := self.fold.take_events():
+            yield from self._numbered(self._writer.events(events, self._source(), seq=self._seq))
+
+    def _source(self) -> Source:
+        return Source(
+            cluster=self._cluster,
+            instance_id=self.fold.instance_id or self._fallback_id,
+            identity_guessed=self.fold.instance_id is None and self._given_id is None,
+            boot=self._boot,
+        )
+
+    def _numbered(self, records: list[NewRecord]) -> Iterator[str]:
+        self._seq += len(records)
+        return (record.line for record in records)
 
 
 def parse_time_s(text: str | None) -> float:

@@ -1,58 +1,64 @@
 """
-The running emitter: read, fold, close each minute on time, hand over to delivery.
+The running emitter, put together from settings and taken apart in order.
 
-One loop reads and folds; sending has a thread of its own, so that no answer of
-the service stops the reading of reports. A planned stop closes the open minute
-with `Bye`, flushes what it can within a bound, and keeps the rest.
+It knows which part needs which setting, and which of them can change while it
+runs; what the parts do is theirs.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import signal
-import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold import Fold, FoldSettings, Stamp
-from emitter.health import process_members, reading_members, spool_members
-from emitter.identity.machine import guessed_instance_id
-from emitter.lines.emf import lines
+from emitter.errors import EmitterError, SourceError
+from emitter.events import EventQueue
+from emitter.fold import FoldSettings
+from emitter.identity.cluster import find_cluster
+from emitter.identity.lookup import BackgroundLookup
+from emitter.lines import differences
+from emitter.loop import Emitter
 from emitter.outlet import Outlet
-from emitter.repeats import Repeats
-from emitter.reports.framing import Framer
+from emitter.reports.asked import asked_for
 from emitter.reports.monitor import Monitor
-from emitter.reports.monitor_config import monitor_config
-from emitter.reports.source import Source, no_reports, open_file, standard_input
-from emitter.settings import RunSettings, require_cluster
-from emitter.spool import Spool, SpoolFailedError
-from emitter.spool.records import NewRecord
-from neuron_wire import WireFormatError
+from emitter.reports.source import open_file, standard_input
+from emitter.settings import require_cluster
+from emitter.settings.run import LOGS, MONITOR, STDOUT
+from emitter.signals import Signals
+from emitter.spool import Spool
+from emitter.writing import line_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
+    from collections.abc import Callable
+
+    from emitter.reports.monitor_config import UserConfig
+    from emitter.reports.source import Source
+    from emitter.settings import RunSettings
 
 SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
-READ_WITHIN_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
-IDENTITY_PATIENCE_S: Final = 300.0
-"""How long to wait for a report to name the instance before a guess does.
 
-A guess that is corrected later leaves an instance behind that never existed,
-and that the stack would call silent.
-"""
+_FIXED: Final = (
+    "input",
+    "instance_id",
+    "monitor_command",
+    "spool_dir",
+    "spool_max_mib",
+    "verbose",
+)
+"""Settings that only a restart changes: what is open for them holds state."""
 
-MALFORMED_PATIENCE_S: Final = 10.0
-DROPS_LOG_INTERVAL_S: Final = 10.0
+_REGIONS: Final = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})  # where the AWS SDK looks first
 
 _log = logging.getLogger(__name__)
 
 
-def serve(settings: RunSettings) -> None:
+def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = None) -> None:
     """
     Run until the input ends or a signal asks to stop.
+
+    *read_again* gives the settings anew when SIGHUP asks for it.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -60,180 +66,121 @@ def serve(settings: RunSettings) -> None:
         DeliveryError: If the input ended and records could not be delivered,
             or standard output takes no more lines.
     """
-    cluster = require_cluster(settings.cluster)
-    with ExitStack() as stack, _stop_signals() as is_stopping:
-        source = _source(settings)
-        stack.callback(source.close)
-        spool = stack.enter_context(
-            Spool.open(_spool_directory(settings), max_bytes=settings.spool_max_mib << 20)
-        )
-        outlet = Outlet(settings, spool)
-        stack.callback(outlet.stop)
-        emitter = Emitter(settings, cluster, source, spool, outlet)
-        ended = emitter.read_until(is_stopping)
-        source.close()
-        emitter.finish(input_ended=ended)
+    # Looking for a name can take seconds: until it is found, a signal ends the process at once.
+    cluster = find_cluster(settings.cluster, region=settings.region).name
+    with ExitStack() as stack:
+        signals = stack.enter_context(Signals())
+        service = Service(settings, cluster, stack)
+
+        def between_minutes() -> None:
+            if signals.take_reload() and read_again is not None:
+                service.reload(read_again)
+
+        ended = service.emitter.read_until(signals.is_stopping, between_minutes)
+        service.source.close()
+        service.emitter.finish(input_ended=ended)
 
 
-class Emitter:
+class Service:
     """
-    One source, one fold, one spool, one outlet.
+    The parts of one emitter. What is opened is closed by *stack*.
+
+    Raises:
+        SettingsError: If a setting is missing or cannot be used.
+        SourceError: If there is nothing to read, or another emitter runs here.
+        DeliveryError: If standard output is closed.
     """
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        cluster: str,
-        source: Source,
-        spool: Spool,
-        outlet: Outlet,
-        *,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, settings: RunSettings, cluster: str, stack: ExitStack) -> None:
         self._settings = settings
         self._cluster = cluster
-        self._source = source
-        self._spool = spool
-        self._outlet = outlet
-        self._clock = clock
-        self._framer = Framer()
-        period_s = settings.interval
-        if settings.input == "monitor":
-            period_s = float(settings.period)
-        self._fold = Fold(FoldSettings(settings.idle_below_percent, period_s), spool.state)
-        self._fallback_id = settings.instance_id or guessed_instance_id()
-        self._started_s = clock()
-        self._minutes_dropped = 0
-        self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
-        self._malformed_said = 0
-        if spool.health().older_records:
-            outlet.send(self._instance_id)  # what the last run left waits for no new minute
-
-    def read_until(self, is_stopping: Callable[[], bool]) -> bool:
-        """
-        Fold reports and close minutes until a stop is asked for or the input ends.
-
-        Returns:
-            Whether the input ended by itself.
-
-        Raises:
-            SourceError: If the input can no longer be read.
-            DeliveryError: If nobody reads standard output any more.
-        """
-        self._fold.open(self._clock())
-        while not is_stopping():
-            self._outlet.require_reader()
-            chunk = self._source.read(self._patience_s())
-            now_s = self._clock()
-            if self._fold.is_due(now_s):
-                self._close_minute(bye=False)
-            self._fold.open(now_s)
-            if chunk is None:
-                for report in self._framer.end():
-                    self._fold.add(report, now_s)
-                self._say_malformed()
-                # Ctrl-C also stops the program that writes to us: its end is then
-                # no end of the input, but part of the stop.
-                return not is_stopping()
-            for report in self._framer.feed(chunk):
-                self._fold.add(report, now_s)
-            self._say_malformed()
-        return False
-
-    def finish(self, *, input_ended: bool) -> None:
-        """
-        Close the open minute with `Bye` and send what can be sent in time.
-
-        Raises:
-            SourceError: If the input ended without a report.
-            SpoolFailedError: If the input ended and its last minute could not be kept.
-            DeliveryError: If the input ended and records are left.
-        """
-        if not input_ended:
-            self._close_minute(bye=True)
-            self._outlet.stop()
-            return
-        if not self._fold.reports_read:
-            raise no_reports(self._source.name, self._framer.last_problem)
-        self._keep_minute(bye=True)
-        self._outlet.finish(self._instance_id)
-
-    @property
-    def _instance_id(self) -> str:
-        return self._fold.instance_id or self._fallback_id
-
-    def _patience_s(self) -> float:
-        ends_at_s = self._fold.ends_at_s()
-        if ends_at_s is None:
-            return READ_WITHIN_S
-        return min(READ_WITHIN_S, max(0.0, ends_at_s - self._clock()))
-
-    def _close_minute(self, *, bye: bool) -> None:
-        if not self._is_identified():
-            # Nothing was ever read: there is no minute to lose, only a name to get wrong.
-            self._fold.discard()
-            return
-        try:
-            self._keep_minute(bye=bye)
-        except (SpoolFailedError, WireFormatError) as error:
-            # A full disk costs this minute; the next one may be kept again.
-            self._minutes_dropped += 1
-            if count := self._drop_log.due("minute"):
-                extra = {"count": count, "stage": "spooling", "why": str(error)}
-                _log.error("minutes dropped", extra=extra)
-            if self._fold.ends_at_s() is not None:
-                self._fold.discard()
-        else:
-            self._outlet.send(self._instance_id)
-
-    def _keep_minute(self, *, bye: bool) -> None:
-        stamp = Stamp(
-            cluster=self._cluster,
-            boot=self._spool.boot,
-            seq=self._spool.next_seq,
-            instance_id=self._fallback_id,
-            identity_guessed=self._settings.instance_id is None,
-            bye=bye,
-            health={
-                **reading_members(self._fold, self._framer),
-                "MonitorRestarts": self._source.restarts,
-                **({"MinutesDropped": self._minutes_dropped} if self._minutes_dropped else {}),
-                **spool_members(self._spool.health()),
-                **process_members(),
-            },
-        )
-        record = self._fold.close(stamp)
-        written = lines(record, self._settings.metrics)
-        self._spool.append(
-            [NewRecord(record.minute_ms, line) for line in written], self._fold.state()
-        )
-
-    def _is_identified(self) -> bool:
-        return (
-            self._fold.instance_id is not None
-            or self._settings.instance_id is not None
-            or self._fold.reports_read > 0
-            or self._clock() - self._started_s > IDENTITY_PATIENCE_S
-        )
-
-    def _say_malformed(self) -> None:
-        dropped = self._framer.malformed - self._malformed_said
-        is_early = self._clock() - self._started_s < MALFORMED_PATIENCE_S
-        if not dropped or (is_early and not self._fold.reports_read):
-            return  # an input without a single report ends with one sentence, not two
-        self._malformed_said = self._framer.malformed
-        if count := self._drop_log.due("malformed", dropped):
-            _log.warning(
-                "%d piece(s) of input were dropped: expected neuron-monitor reports, found that "
-                "%s; the rest is read",
-                count,
-                self._framer.last_problem,
+        for sentence in differences(line_settings(settings)):
+            _log.warning(sentence)
+        self._events = EventQueue()
+        config = _config(settings)
+        self.source = _source(settings, config, self._events)
+        stack.callback(self.source.close)
+        self._lookup = BackgroundLookup()
+        stack.callback(self._lookup.close)
+        self._spool = stack.enter_context(
+            Spool.open(
+                _spool_directory(settings),
+                max_bytes=settings.spool_max_mib << 20,
+                on_event=self._events.add,
             )
+        )
+        self.emitter = Emitter(
+            settings,
+            self._cluster,
+            self.source,
+            self._spool,
+            self._outlet(settings, self._cluster),
+            fold_settings=_fold_settings(settings, config),
+            events=self._events,
+            facts=self._lookup.wait,
+        )
+        stack.callback(self._stop_outlet)
+
+    def reload(self, read_again: Callable[[], RunSettings]) -> None:
+        """
+        Take what may change from the settings as they are now; a mistake in them changes nothing.
+        """
+        try:
+            settings = read_again()
+            cluster = settings.cluster and require_cluster(settings.cluster)
+            config = _config(settings)
+            outlet = self._outlet(settings, cluster or self._cluster)
+            self.emitter.configure(
+                settings, cluster or self._cluster, _fold_settings(settings, config)
+            )
+        except EmitterError as error:
+            _log.error("the configuration was read again and is not taken: %s", error)
+            return
+        if isinstance(self.source, Monitor):
+            try:
+                self.source.reconfigure(config.text, config.period_s)
+            except SourceError as error:
+                _log.error("neuron-monitor goes on as it was asked before: %s", error)
+        before = self._settings
+        stays_stdout = settings.output == before.output == STDOUT  # which takes one writer
+        if not stays_stdout:
+            self.emitter.replace_outlet(outlet)
+        fixed = [name for name in _FIXED if getattr(settings, name) != getattr(before, name)]
+        extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
+        _log.info("configuration read again", extra=extra if fixed else {})
+        self._settings, self._cluster = settings, cluster or self._cluster
+
+    def _stop_outlet(self) -> None:
+        self.emitter.outlet.stop()  # whichever it is by then
+
+    def _outlet(self, settings: RunSettings, cluster: str) -> Outlet:
+        region = None
+        if settings.output == LOGS and not settings.region and not _REGIONS & os.environ.keys():
+            region = self._lookup.wait().region
+        return Outlet(settings, self._spool, cluster=cluster, instance_region=region)
 
 
-def _source(settings: RunSettings) -> Source:
-    if settings.input == "monitor":
-        return Monitor(settings.monitor_command, monitor_config(settings.period), settings.period)
+def _config(settings: RunSettings) -> UserConfig:
+    config = asked_for(settings)
+    for warning in config.warnings:
+        _log.warning(warning)
+    return config
+
+
+def _fold_settings(settings: RunSettings, config: UserConfig) -> FoldSettings:
+    period_s = config.period_s if settings.input == MONITOR else settings.interval
+    return FoldSettings(
+        idle_below_percent=settings.idle_below_percent,
+        period_s=period_s,
+        only_matched=config.only_matched,
+        runtime_lines=settings.runtime_lines,
+        every_report=settings.high_resolution_metrics,
+    )
+
+
+def _source(settings: RunSettings, config: UserConfig, events: EventQueue) -> Source:
+    if settings.input == MONITOR:
+        return Monitor(settings.monitor_command, config.text, config.period_s, on_event=events.add)
     if settings.input == "-":
         return standard_input()
     return open_file(Path(settings.input))
@@ -242,30 +189,9 @@ def _source(settings: RunSettings) -> Source:
 def _spool_directory(settings: RunSettings) -> Path | None:
     if settings.spool_dir is not None:
         return settings.spool_dir
-    if settings.output == "stdout":
+    if settings.output == STDOUT:
         return None
     if os.access(SYSTEM_SPOOL if SYSTEM_SPOOL.exists() else SYSTEM_SPOOL.parent, os.W_OK):
         return SYSTEM_SPOOL
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "neuron-emf"
-
-
-@contextmanager
-def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """
-    SIGTERM and SIGINT ask for a planned stop; a second one is not waited for.
-    """
-    asked: list[int] = []
-
-    def ask(number: int, _frame: FrameType | None) -> None:
-        if asked:
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
-        asked.append(number)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -34,7 +34,11 @@ ARROWS = {
 # The one module of each package that knows a big library.
 KEEPERS = {
     ("emitter", "boto3"): {"emitter.delivery.cloudwatch_logs"},
-    ("emitter", "botocore"): {"emitter.delivery.cloudwatch_logs"},
+    # the second signs one request where every other way to a cluster name has failed
+    ("emitter", "botocore"): {
+        "emitter.delivery.cloudwatch_logs",
+        "emitter.identity.instance_tags_api",
+    },
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
     ("local", "boto3"): {"local.embedded_aws.clients"},
     ("local", "botocore"): {"local.embedded_aws.clients"},

@@ -1,7 +1,7 @@
 """
-The README cannot lie about settings, metrics and commands.
+The README and the page of metrics cannot lie about settings, metrics and commands.
 
-Its tables stand between markers and are what the code says; `--update-golden`
+Their tables stand between markers and are what the code says; `--update-golden`
 writes them again, and the difference is read in review.
 """
 
@@ -15,50 +15,166 @@ import pytest
 
 from emitter.cli import cli
 from emitter.settings import RunSettings
-from neuron_wire.catalogue import MINUTE, ROLLUP, STACK
+from neuron_wire.catalogue import (
+    EMITTED,
+    EVENT_NAMES,
+    MEMBERS,
+    MINUTE,
+    ROLLUP,
+    STACK,
+    SUBJECTS,
+    members_of,
+)
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+METRICS = ROOT / "docs" / "metrics.md"
 
-
-def settings_table():
-    rows = ["| setting | default | what it is for |", "|---|---|---|"]
-    for one in dataclasses.fields(RunSettings):
-        default = "" if one.default in (None, "", False) else f"`{one.default}`"
-        rows.append(f"| `--{one.name.replace('_', '-')}` | {default} | {one.metadata['help']} |")
-    return "\n".join(rows)
-
-
-def metrics_table(metrics):
-    rows = ["| metric | unit | read with | meaning |", "|---|---|---|---|"]
-    rows += [
-        f"| `{one.name}` | {one.unit} | {one.family}, {one.statistic} | {one.meaning} |"
-        for one in metrics.values()
-    ]
-    return "\n".join(rows)
-
-
-TABLES = {
-    "settings": settings_table,
-    "rollup-metrics": lambda: metrics_table(ROLLUP),
-    "minute-metrics": lambda: metrics_table(MINUTE),
-    "stack-metrics": lambda: metrics_table(STACK),
+MOST_USED = (
+    "CoveredSeconds",
+    "Executions",
+    "LatencyP50Mean",
+    "LatencyP99Max",
+    "LatencyGapP50",
+    "TeraFlops",
+    "DeviceMemoryUsed",
+    "DeviceMemoryTotal",
+    "HostCpuPercent",
+    "HostMemoryUsed",
+    "EccCorrected",
+    "RecordsDropped",
+    "SpoolRecords",
+    "CoreState",
+    "CoreIdleMinutes",
+    "Holders",
+)
+TIERS = {
+    "cluster": "`cluster`",
+    "core": "`core`",
+    "legacy": "`legacy`",
+    "always": "yes",
+    "": "",
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_says_what_the_code_says(name, request):
+RARE = " \u2020"
+
+
+def table(heads, rows):
+    lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
+
+
+def settings_table():
+    rows = []
+    for one in dataclasses.fields(RunSettings):
+        default = "" if one.default in (None, "", False, ()) else f"`{one.default}`"
+        rows.append([f"`--{one.name.replace('_', '-')}`", default, one.metadata["help"]])
+    return table(["setting", "default", "what it is for"], rows)
+
+
+def metrics_table(metrics):
+    rows = [
+        [f"`{one.name}`", one.unit, f"{one.family}, {one.statistic}", one.meaning]
+        for one in metrics
+    ]
+    return table(["metric", "unit", "read with", "meaning"], rows)
+
+
+def properties_table():
+    members = members_of("minute")
+    rows = [
+        [f"`{name}`", members[name].unit, read_with(members[name]), members[name].meaning]
+        for name in MOST_USED
+    ]
+    return table(["property", "unit", "read with", "meaning"], rows)
+
+
+def read_with(member):
+    return ", ".join(filter(None, (member.family, member.statistic)))
+
+
+def lines_of(member):
+    kinds = list(member.kinds)
+    if set(EMITTED) <= set(kinds):
+        kinds = ["all", *(kind for kind in kinds if kind not in EMITTED)]
+    return ", ".join(kinds)
+
+
+def members_table(members):
+    rows = [
+        {
+            "name": f"`{one.name}`" + RARE * one.is_rare,
+            "meaning": one.meaning,
+            "unit": one.unit,
+            "read with": read_with(one),
+            "metric": TIERS[one.tier],
+            "lines": lines_of(one),
+            "over the minute": one.folds,
+            "comes from": one.source.replace("*", "\\*"),
+        }
+        for one in members
+    ]
+    # A column that says the same in each row says nothing.
+    heads = [head for head in rows[0] if len({row[head] for row in rows}) > 1]
+    return table(heads, [[row[head] for head in heads] for row in rows])
+
+
+def events_table():
+    rows = [[f"`{name}`", meaning] for name, meaning in EVENT_NAMES.items()]
+    return table(["Event", "meaning"], rows)
+
+
+def slug(subject):
+    return re.sub(r"[^a-z]+", "-", subject.lower()).strip("-")
+
+
+TABLES = {
+    (README, "settings"): settings_table,
+    (README, "rollup-metrics"): lambda: metrics_table(ROLLUP.values()),
+    (README, "minute-metrics"): lambda: metrics_table(MINUTE.values()),
+    (README, "minute-properties"): properties_table,
+    (README, "stack-metrics"): lambda: metrics_table(STACK.values()),
+    (METRICS, "event-names"): events_table,
+    **{
+        (METRICS, slug(subject)): lambda members=members: members_table(members)
+        for subject, members in SUBJECTS.items()
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "name"), TABLES, ids=[f"{page.stem}-{name}" for page, name in TABLES]
+)
+def test_a_table_says_what_the_code_says(page, name, request):
     """
-    Every setting with its default, every metric with its unit, family and statistic.
+    Every setting with its default, every member with its unit, family and statistic.
     """
-    expected = f"<!-- {name} -->\n{TABLES[name]()}\n<!-- /{name} -->"
-    text = README.read_text(encoding="utf-8")
+    expected = f"<!-- {name} -->\n{TABLES[page, name]()}\n<!-- /{name} -->"
+    text = page.read_text(encoding="utf-8")
     found = re.search(rf"<!-- {name} -->.*?<!-- /{name} -->", text, re.DOTALL)
     assert found is not None
     if request.config.getoption("--update-golden"):
-        README.write_text(text.replace(found[0], expected), encoding="utf-8")
+        page.write_text(text.replace(found[0], expected), encoding="utf-8")
         return
     assert expected == found[0]
+
+
+def test_every_table_of_the_pages_is_made_here():
+    """
+    No table between markers is written by hand, and none is forgotten.
+    """
+    for page in (README, METRICS):
+        found = re.findall(r"<!-- /([a-z-]+) -->", page.read_text(encoding="utf-8"))
+        assert sorted(name for one, name in TABLES if one == page) == sorted(found)
+
+
+def test_every_member_is_on_the_page_of_metrics():
+    """
+    Whoever meets a name in a line finds it there.
+    """
+    text = METRICS.read_text(encoding="utf-8")
+    assert [] == [one.name for one in MEMBERS if f"| `{one.name}`" not in text]
 
 
 def test_every_command_is_in_the_readme():
@@ -69,11 +185,12 @@ def test_every_command_is_in_the_readme():
     assert [] == [name for name in cli.commands if f"neuron-emf {name}" not in text]
 
 
-def test_every_local_link_leads_somewhere():
+@pytest.mark.parametrize("page", [README, METRICS], ids=["README", "metrics"])
+def test_every_local_link_leads_somewhere(page):
     """
-    Pictures and pages that the README points to are in the repository.
+    Pictures and pages that a page points to are in the repository.
     """
-    links = re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     local = [link for link in links if "://" not in link]
     assert local
-    assert [] == [link for link in local if not (ROOT / link).exists()]
+    assert [] == [link for link in local if not (page.parent / link).exists()]

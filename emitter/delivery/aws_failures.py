@@ -107,6 +107,7 @@ _SDK_NOT_SENT: Final = frozenset(
 )
 _SDK_LOST: Final = frozenset({"HTTPClientError", "ResponseParserError"})
 
+OPERATIONS: Final = frozenset({"CreateLogStream", "PutLogEvents"})
 _NAMES: Final = ("logGroupName", "logStreamName")
 _TOO_MANY_REQUESTS: Final = 429
 _TOO_LARGE: Final = 413
@@ -155,6 +156,13 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
         return Retry("throttled", "CloudWatch Logs asks to slow down", throttled=True)
     if code in _PASSING or status >= _SERVER_ERROR:
         return Retry("service", f"CloudWatch Logs has a problem of its own ({code})")
+    if failure.operation not in OPERATIONS:
+        # Asked by the SDK on its way to credentials, such as AssumeRoleWithWebIdentity.
+        return Refused(
+            "credentials",
+            f"AWS gave no credentials: {failure.operation} was answered with {code}"
+            f" ({bounded(failure.message)}): let the role be assumed by this instance or pod",
+        )
     if code == NOT_FOUND and failure.operation == "PutLogEvents":
         return Retry("stream_not_ready", "the log stream that was just made is not there yet")
     if code in _INVALID or status == _TOO_LARGE:

@@ -3,15 +3,14 @@ Put records into a CloudWatch log stream: the one module of the emitter that kno
 
 Put first, make the stream when it is missing, never describe: 10,000 instances
 that start together must not ask 25 questions a second first. The SDK does not
-retry; `emitter.delivery.delivery` does. boto3 is imported with the first send, because it
-takes 48 MiB that `--output stdout` does not need.
+retry; `emitter.delivery.delivery` does. It is imported with the first send,
+because other outputs do not need it.
 """
 
 from __future__ import annotations
 
 import gc
 import logging
-import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, Protocol, cast
@@ -26,20 +25,20 @@ from emitter.delivery.aws_failures import (
 )
 from emitter.delivery.batches import PUT_LOG_EVENTS
 from emitter.delivery.destination import Delivered, Outcome, Refused
-from emitter.errors import SettingsError
+from emitter.delivery.log_names import require_group, require_stream
+from emitter.delivery.sdk_models import LeanFileLoader
 from emitter.repeats import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from emitter.delivery.sdk_models import FileLoader
     from emitter.spool.records import DropReason, SpooledRecord
 
 CONNECT_TIMEOUT_S: Final = 5
 READ_TIMEOUT_S: Final = 15
 SKEW_WARN_S: Final = 60.0
 SKEW_LOG_INTERVAL_S: Final = 3600.0
-_GROUP_FORM: Final = re.compile(r"(?!aws/)[.\-_/#A-Za-z0-9]{1,512}")
-_STREAM_FORM: Final = re.compile(r"[^:*]{1,512}")
 # After these a new client may find what was set right meanwhile; the old one keeps its credentials.
 _STALE_AFTER: Final = frozenset({"access", "client", "credentials", "no_region", "signature"})
 
@@ -48,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 class _Client(Protocol):
     """
-    What is used of a boto3 client, which has no types of its own.
+    What is used of an SDK client, which has no types of its own.
     """
 
     def put_log_events(self, **parameters: object) -> Mapping[str, object]: ...
@@ -56,6 +55,17 @@ class _Client(Protocol):
     def create_log_stream(self, **parameters: object) -> Mapping[str, object]: ...
 
     def close(self) -> None: ...
+
+
+class _Loader(Protocol):
+    """
+    What is used of the SDK's loader of its own data.
+    """
+
+    file_loader: FileLoader
+
+    @property
+    def search_paths(self) -> list[str]: ...
 
 
 class _ClientError(Protocol):
@@ -90,18 +100,28 @@ class LogStream:
         stream: str,
         *,
         region: str | None = None,
+        instance_region: str | None = None,  # where we are: of use when nobody names a region
         clock: Callable[[], float] = time.time,
     ) -> None:
-        _check("--log-group", group, _GROUP_FORM, "1 to 512 of a-z A-Z 0-9 . - _ / #")
-        _check("log stream", stream, _STREAM_FORM, "1 to 512 characters without : and *")
         self.skew_s: float | None = None
-        self._group = group
-        self._stream = stream
+        self._group = require_group(group)
+        self._stream = require_stream(stream)
         self._region = region
+        self._instance_region = instance_region
         self._clock = clock
         self._client: _Client | None = None
-        self._loader: object = None
+        self._loader: _Loader | None = None
         self._skew_log = Repeats(SKEW_LOG_INTERVAL_S, clock)
+
+    def rename(self, stream: str) -> None:
+        """
+        Send to another stream from the next batch on. May be called from any thread.
+
+        Raises:
+            SettingsError:
+                If *stream* is no name CloudWatch Logs can have.
+        """
+        self._stream = require_stream(stream)
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
         """
@@ -145,14 +165,17 @@ class LogStream:
         import botocore.session  # noqa: PLC0415
         from botocore.config import Config  # noqa: PLC0415
 
-        # A session of our own: boto3's default one is not for use by threads. Its
-        # models are 10 MiB of JSON: a new session takes them from the one before.
+        # A new session looks for credentials again; what it reads of the SDK's own
+        # files does not change, so it takes them from the session before.
         core = botocore.session.Session()
         if self._loader is None:
-            self._loader = core.get_component("data_loader")
+            self._loader = cast("_Loader", core.get_component("data_loader"))
+            self._loader.file_loader = LeanFileLoader(self._loader.file_loader)
         core.register_component("data_loader", self._loader)
+        places = len(self._loader.search_paths)
         session = boto3.session.Session(region_name=self._region, botocore_session=core)
-        self._region = session.region_name
+        del self._loader.search_paths[places:]  # boto3 adds its own folder, each time again
+        self._region = session.region_name or self._instance_region
         config = Config(
             connect_timeout=CONNECT_TIMEOUT_S,
             read_timeout=READ_TIMEOUT_S,
@@ -160,7 +183,8 @@ class LogStream:
             max_pool_connections=1,
             user_agent_extra=f"neuron-emf/{__version__}",
         )
-        return cast("_Client", session.client("logs", config=config))
+        client = session.client("logs", region_name=self._region, config=config)
+        return cast("_Client", client)
 
     def _put(self, client: _Client, batch: Sequence[SpooledRecord]) -> Delivered:
         from botocore.exceptions import ClientError  # noqa: PLC0415
@@ -194,21 +218,6 @@ class LogStream:
         self.skew_s = self._clock() - theirs_s
         if abs(self.skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
             _log.warning("clock skew found", extra={"skew_s": round(self.skew_s)})
-
-
-def stream_name(*parts: str) -> str:
-    """
-    A log stream's name made of *parts*, such as a cluster and an instance.
-
-    What a name cannot have becomes a hyphen.
-    """
-    return re.sub(r"[:*\s]", "-", "/".join(parts))[:512]
-
-
-def _check(what: str, name: str, form: re.Pattern[str], expected: str) -> None:
-    if not form.fullmatch(name):
-        msg = f"{what} must be {expected}, not {name[:80]!r}"
-        raise SettingsError(msg)
 
 
 def _failure(error: _ClientError) -> Failure:

@@ -4,7 +4,7 @@ Take records from the spool, offer them, and record what became of them.
 A record leaves the spool when the destination has answered for it: delivered,
 or dropped with a reason. Failures that pass are tried again for as long as the
 spool holds the records; a refusal keeps them and is said aloud; a batch that is
-invalid is halved until the one poison record in it is found and dropped.
+invalid is halved until the one poison record in it is found and quarantined.
 
 No thread and no schedule here: that is `emitter.delivery.sender`. What is promised and
 what is not: PutLogEvents can be applied and its answer lost, so a retry may
@@ -26,7 +26,7 @@ from emitter.repeats import Repeats
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from emitter.delivery.destination import Destination
     from emitter.spool import Spool
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 REFUSED_WAIT_S: Final = 60.0  # somebody must act first, and then no restart is needed
 PROBLEM_LOG_INTERVAL_S: Final = 600.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
+MAX_POISON_IN_A_ROW: Final = 100
+"""Records to quarantine with none accepted in between: then it is not the records."""
+
+EMPTY_LINE: Final = "the line is empty"  # the one thing that `cut` calls invalid
 
 _log = logging.getLogger(__name__)
 
@@ -100,6 +104,7 @@ class Delivery:
         # Ids that were in an invalid call, the part to try next last. By id, so
         # that what the spool drops meanwhile is neither sent nor kept in memory.
         self._suspects: list[tuple[int, ...]] = []
+        self._poison_in_a_row = 0
         self._problem: Retry | Refused | None = None
         self._problem_said = False
         self._problem_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
@@ -119,6 +124,9 @@ class Delivery:
             if not batch:
                 return Attempt(None)
             outcome = self._destination.send(batch)
+            if isinstance(outcome, Invalid) and len(batch) == 1 and self._is_doubtful:
+                self._suspects.clear()
+                outcome = Refused("all_invalid", _all_invalid(outcome.reason))
             wait_s = 0.0
             match outcome:
                 case Delivered(rejected):
@@ -207,6 +215,7 @@ class Delivery:
         delivered = [record.id for record in batch if record.id not in lost]
         self._spool.settle(delivered, dropped)
         self._delivered += len(delivered)
+        self._poison_in_a_row = 0
         self._backoff.reset()
         for reason, ids in dropped.items():
             self._log_drop(reason, len(ids))
@@ -214,23 +223,42 @@ class Delivery:
             _log.info("delivery resumed", extra={"after": self._problem.reason})
         self._problem, self._problem_said = None, False
 
+    @property
+    def _is_doubtful(self) -> bool:
+        """
+        Whether so many records were called invalid that the reason must be another.
+        """
+        return self._poison_in_a_row >= MAX_POISON_IN_A_ROW
+
     def _halve(self, batch: Sequence[SpooledRecord], why: str) -> None:
         if len(batch) == 1:
-            self._drop({"invalid": batch}, why)
+            self._quarantine(batch, why)
+            self._poison_in_a_row += 1
         if self._suspects:
             self._suspects.pop()
         if len(batch) > 1:
             ids = tuple(record.id for record in batch)
             middle = len(ids) // 2
-            self._suspects += [ids[middle:], ids[:middle]]
+            halves = [ids[middle:], ids[:middle]]
+            # In doubt the newest first: it tells whether things are right again.
+            self._suspects += reversed(halves) if self._is_doubtful else halves
 
-    def _drop(
-        self, unsendable: Mapping[DropReason, Iterable[SpooledRecord]], why: str | None = None
-    ) -> None:
-        ids = {reason: [record.id for record in those] for reason, those in unsendable.items()}
-        self._spool.settle(dropped=ids)
+    def _quarantine(self, poison: Sequence[SpooledRecord], why: str) -> None:
+        self._spool.quarantine(poison, why)
+        self._log_drop("invalid", len(poison), why)
+
+    def _drop(self, unsendable: Mapping[DropReason, Sequence[SpooledRecord]]) -> None:
+        ids: dict[DropReason, list[int]] = {
+            reason: [record.id for record in those]
+            for reason, those in unsendable.items()
+            if reason != "invalid"
+        }
+        if ids:
+            self._spool.settle(dropped=ids)
         for reason, dropped in ids.items():
-            self._log_drop(reason, len(dropped), why)
+            self._log_drop(reason, len(dropped))
+        if invalid := unsendable.get("invalid"):
+            self._quarantine(invalid, EMPTY_LINE)
 
     def _log_drop(self, reason: DropReason, records: int, why: str | None = None) -> None:
         if count := self._drop_log.due(reason, records):
@@ -256,3 +284,10 @@ class Delivery:
                     "wait_s": round(wait_s, 1),
                 },
             )
+
+
+def _all_invalid(why: str) -> str:
+    return (
+        f"the last {MAX_POISON_IN_A_ROW} records were all called invalid ({why}), so the records"
+        " are hardly the reason: look at the log group, and at the service's status"
+    )

@@ -19,7 +19,7 @@ from emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
 from emitter.delivery.destination import Retry
 from emitter.delivery.waiting import Waiter
 from emitter.repeats import Repeats
-from emitter.spool.transactions import SpoolFailedError
+from emitter.spool import SpoolFailedError
 
 if TYPE_CHECKING:
     import random
@@ -68,6 +68,7 @@ class Sender:
         rng: random.Random | None = None,
     ) -> None:
         self._delivery = delivery
+        self._spread_s = spread_s
         self._offset_s = offset_s(instance, spread_s)
         self._clock = clock
         self._monotonic = monotonic
@@ -79,6 +80,7 @@ class Sender:
         self._deadline_s = 0.0  # on the monotonic clock, once stopped
         self._flushed: Flushed | None = None
         self._flush_problem: Retry | None = None
+        self._is_abandoned = False
 
     def start(self) -> None:
         """
@@ -91,6 +93,26 @@ class Sender:
         Records were appended: send them at this instance's moment of the minute.
         """
         self._waiter.wake()
+
+    def rename(self, instance: str) -> None:
+        """
+        The instance has another name now, and with it another moment of the minute.
+        """
+        self._offset_s = offset_s(instance, self._spread_s)
+
+    def abandon(self, within_s: float) -> None:
+        """
+        End without sending what is left: somebody else will.
+
+        A call that is under way is waited for at most *within_s* seconds; what
+        it brings is then recorded when it comes, and may be sent twice.
+        """
+        self._is_abandoned = True
+        self._waiter.stop()
+        if self._thread.ident is None:
+            self._delivery.close()
+        else:
+            self._thread.join(within_s)
 
     def stop(self, deadline_s: float) -> Flushed:
         """
@@ -125,7 +147,10 @@ class Sender:
                 wait_s = until_slot_s(self._clock(), self._offset_s)
             if wait_s > 0:
                 self._waiter.pause(wait_s)
-        self._flush()
+        if self._is_abandoned:
+            self._delivery.close()
+        else:
+            self._flush()
 
     def _attempt(self) -> float | None:
         """

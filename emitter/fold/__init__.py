@@ -5,22 +5,36 @@ One file per subject, each a small accumulator with `add` and a reading at the
 end of the minute. All of it is pure: times come in as arguments, state goes
 out as a value.
 
-* `minute`      the open minute: which reports belong to it, what it says when it closes
-* `stamp`       what a minute takes from people and from the emitter
-* `inventory`   which instance this is and which cores exist
-* `periods`     how long a report's sample is, and how long it may be believed
-* `listing`     what the runtimes of one report say about each core
-* `cores`       utilization and FLOP/s of each core
-* `held`        which cores a runtime holds
-* `idle`        whole minutes in a row a core has not been busy
-* `executions`  execution tallies and latency
-* `memory`      device and host bytes of the runtimes
-* `ecc`         memory errors of the devices, and how they rise
-* `host`        vCPU and memory of the host
-* `amounts`     what a number of a report can be at all
+* `minute`         the open minute: what its reports add up to, what it says when it closes
+* `label`          which minute is open
+* `stamp`          what a minute takes from people and from the emitter
+* `state`          what must survive a restart
+* `inventory`      which instance this is and which cores exist
+* `periods`        how long a report's sample is, and how long it may be believed
+* `listing`        what the runtimes of one report say about each core
+* `span`           which cores a report is about
+* `cores`          utilization and FLOP/s of each core
+* `core_states`    busy, attached idle, unattached or unknown
+* `idle`           whole minutes in a row a core has not been busy
+* `attached`       the runtimes of the open minute
+* `runtime_fold`   what each of them did
+* `held`           which cores a runtime holds
+* `owners`         whose a core is
+* `holders`        who holds the cores that are attached idle
+* `runtimes`       one runtime's minute, for its line
+* `runtime_lines`  which runtimes a line is due for
+* `executions`     execution tallies and latency
+* `memory`         device and host bytes of the runtimes
+* `ecc`            memory errors of the devices, and how they rise
+* `host`           vCPU and memory of the host
+* `group_errors`   errors that reports carry, told when they come and when they go
+* `sample`         what a single report said
+* `amounts`        what a number of a report can be at all
 """
 
 from emitter.fold.minute import Fold
+from emitter.fold.runtimes import RuntimeMinute
+from emitter.fold.sample import ReportSample
 from emitter.fold.stamp import FoldSettings, Stamp
 
-__all__ = ["Fold", "FoldSettings", "Stamp"]
+__all__ = ["Fold", "FoldSettings", "ReportSample", "RuntimeMinute", "Stamp"]

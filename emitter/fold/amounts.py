@@ -13,6 +13,10 @@ MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a flo
 MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
 MAX_LATENCY_S: Final = 86_400.0
 
+PERCENT_DECIMALS: Final = 2
+SECONDS_DECIMALS: Final = 9
+TERA_FLOPS_DECIMALS: Final = 4
+
 
 def amount(value: float | None) -> int | None:
     """
@@ -21,8 +25,8 @@ def amount(value: float | None) -> int | None:
     return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
 
 
-def latency_s(value: float | None) -> float | None:
+def rounded(value: float | None, decimals: int) -> float | None:
     """
-    A latency in seconds.
+    *value* as exact as a line says it.
     """
-    return value if value is not None and 0 <= value <= MAX_LATENCY_S else None
+    return None if value is None else round(value, decimals)

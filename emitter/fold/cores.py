@@ -7,40 +7,24 @@ and a core without a sample is unknown, never idle.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from emitter.fold.held import held_by_memory, usable_memory
 from emitter.fold.listing import Listing, merged
 from emitter.fold.periods import Periods, is_long_enough, longest_system_period_s
+from emitter.fold.span import Span
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
     from emitter.fold.inventory import Inventory
-    from emitter.reports.groups import Counters, Runtime
+    from emitter.fold.runtime_fold import RuntimeFold
+    from emitter.reports.groups import Runtime, Uses
     from emitter.reports.report import Report
 
 NOT_DUE_PERIODS: Final = 1.5
 """An empty runtime list this soon after counters says that runtimes were not due."""
-
-_GONE: Final = re.compile(
-    r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
-)
-
-
-def is_gone(runtime: Runtime) -> bool:
-    """
-    Whether the entry is what is left of a process that ended.
-
-    A group's own "no such file" error is not enough: in a sidecar with its own
-    process namespace it stands in every report of a living runtime.
-    """
-    if not runtime.error or not _GONE.search(runtime.error):
-        return False
-    report = runtime.report
-    return report is None or report.neuroncore_counters is None
 
 
 class Cores:
@@ -51,10 +35,14 @@ class Cores:
         covered_s: Seconds that samples cover so far, not yet cut at 60.
 
         malformed_keys: Core keys dropped because no core can have them.
+
+        newest: The members of a `Sample` of the report taken last, or None when it gave none.
     """
 
     def __init__(self, periods: Periods, *, only_matched: bool = False) -> None:
         self.malformed_keys = 0
+        self.newest: tuple[Listing, Span, Collection[int], set[int], float] | None = None
+        self._span = Span(set(), None)
         self._periods = periods
         # With a tag filter, a core that no matched runtime holds may be busy
         # for a runtime that the filter hides.
@@ -63,54 +51,71 @@ class Cores:
         self._counters_s: float | None = None  # receipt of the last line with runtime counters
         self.clear()
 
+    def configure(self, period_s: float | None, *, only_matched: bool) -> None:
+        """
+        Expect another period, or other runtimes.
+        """
+        self._periods = Periods(period_s)
+        self._only_matched = only_matched
+
     def clear(self) -> None:
         """
         Begin a new minute; the time of the last sample is remembered.
         """
         self.covered_s = 0.0
         self._flops_told = False
+        self._span_s = 0.0  # of reports about all cores of the span, until it changes
+        self._span_flopless_s = 0.0
         self._weight_s: list[float] = []
         self._weighted_percent: list[float] = []
         self._flopless_s: list[float] = []  # of the weight, what came without FLOP/s
         self._weighted_flops: list[float] = []
 
-    def add(self, runtimes: list[Runtime], inventory: Inventory, at_s: float) -> None:
+    def add(
+        self,
+        runtimes: list[Runtime],
+        folds: list[RuntimeFold],
+        inventory: Inventory,
+        at_s: float,
+    ) -> None:
         """
         Take the runtimes of one report received at *at_s*, seconds since the epoch.
+
+        What they say of themselves goes into *folds*, one for each.
         """
-        accepted: list[Counters] = []
+        accepted: list[tuple[Uses, RuntimeFold]] = []
         failed: list[Runtime] = []
         longest_s = 0.0
-        for runtime in runtimes:
+        for runtime, fold in zip(runtimes, folds, strict=True):
             counters = None if runtime.report is None else runtime.report.neuroncore_counters
-            if counters is not None:
-                self._counters_s = at_s
-            if (
-                counters is None
-                or counters.error
-                or counters.neuroncores_in_use is None
-                or not is_long_enough(counters.period)
-            ):
+            if counters is None:
                 failed.append(runtime)
-            else:
-                accepted.append(counters)
-                longest_s = max(longest_s, counters.period or 0.0)
+                continue
+            self._counters_s = at_s
+            uses, period_s = counters.neuroncores_in_use, counters.period
+            if uses is not None:
+                fold.listed = uses
+            if counters.error or uses is None or not is_long_enough(period_s):
+                failed.append(runtime)
+                continue
+            accepted.append((uses, fold))
+            longest_s = max(longest_s, period_s)
         if not accepted:
             return
         weight_s = self._periods.accept(longest_s)
         self._anchor_s = at_s
-        listing = merged(accepted)
-        self.malformed_keys += listing.malformed_keys
-        width = max(inventory.cores or 0, max(listing.cores, default=-1) + 1)
+        listing = merged(accepted, weight_s)
+        span = self._span
+        if span.keys != listing.keys or span.told != inventory.cores:
+            self._settle()
+            self._span = span = Span(listing.keys, inventory.cores)
+        self.malformed_keys += span.malformed_keys
         untold = listing.silent
         if failed:
-            untold = untold | _failing(failed, width, inventory.per_device())
+            untold = untold | _failing(failed, span.width, inventory.per_device())
         if untold:
             untold = untold - listing.percent.keys()
-        # While the number of cores is unknown, those listed are all that is known to exist.
-        known = listing.cores if inventory.cores is None else range(width)
-        self._widen(width)
-        self._sample(listing, known, untold, weight_s)
+        self._sample(listing, untold, weight_s)
 
     def add_nobody(self, report: Report, inventory: Inventory, at_s: float) -> bool:
         """
@@ -131,9 +136,11 @@ class Cores:
             weight_s = max(0.0, at_s - self._anchor_s)
         self._anchor_s = at_s
         if weight_s > 0 and inventory.cores is not None:
-            self._widen(inventory.cores)
             weight_s = self._periods.believed_s(weight_s)
-            self._sample(_NOBODY, range(inventory.cores), set(), weight_s)
+            if self._span.keys or self._span.told != inventory.cores:
+                self._settle()
+                self._span = Span(_NOBODY.keys, inventory.cores)
+            self._sample(_NOBODY, _NOBODY.silent, weight_s)
         return True
 
     def width(self) -> int:
@@ -146,6 +153,7 @@ class Cores:
         """
         Mean over the reports that gave the core a sample, by their length.
         """
+        self._settle()
         if core >= len(self._weight_s) or self._weight_s[core] <= 0:
             return None
         return self._weighted_percent[core] / self._weight_s[core]
@@ -154,6 +162,7 @@ class Cores:
         """
         Seconds that samples of this one core cover, as exact as a line says them.
         """
+        self._settle()
         return round(self._weight_s[core], 2) if core < len(self._weight_s) else 0.0
 
     def covered_seconds(self) -> float:
@@ -168,6 +177,7 @@ class Cores:
         """
         if not self._flops_told:
             return None
+        self._settle()
         sums = zip(self._weighted_flops, self._weight_s, self._flopless_s, strict=True)
         return sum(flops / (all_s - less_s) for flops, all_s, less_s in sums if flops) / 1e12
 
@@ -178,44 +188,70 @@ class Cores:
             # The clock was set back: count from here, or an hour would seem to be missing.
             self._counters_s = at_s
             self._anchor_s = at_s
-        nominal_s = self._periods.nominal_s()
-        return nominal_s is not None and at_s - self._counters_s <= NOT_DUE_PERIODS * nominal_s
+        return at_s - self._counters_s <= NOT_DUE_PERIODS * self._periods.assumed_s()
 
     def _widen(self, width: int) -> None:
-        if width > len(self._weight_s):
-            more = [0.0] * (width - len(self._weight_s))
-            self._weight_s += more
-            self._weighted_percent += more
-            self._flopless_s += more
-            self._weighted_flops += more
+        more = [0.0] * (width - len(self._weight_s))
+        self._weight_s += more
+        self._weighted_percent += more
+        self._flopless_s += more
+        self._weighted_flops += more
 
-    def _sample(
-        self, listing: Listing, known: Iterable[int], untold: set[int], weight_s: float
-    ) -> None:
-        cores = [core for core in known if core not in untold] if untold else known
-        sums_s = self._weight_s
-        is_sampled = False
-        for core in cores:
-            sums_s[core] += weight_s
-            is_sampled = True
-        if not is_sampled:
+    def _settle(self) -> None:
+        """
+        Give each core of the span what reports about all of them weighed together.
+        """
+        weight_s, flopless_s = self._span_s, self._span_flopless_s
+        if not weight_s:
             return
+        self._span_s = self._span_flopless_s = 0.0
+        for core in self._span.cores:
+            self._weight_s[core] += weight_s
+            self._flopless_s[core] += flopless_s
+
+    def _sample(self, listing: Listing, untold: set[int], weight_s: float) -> None:
+        span = self._span
+        if span.width > len(self._weight_s):
+            self._widen(span.width)
+        if untold:
+            cores: Collection[int] = [core for core in span.cores if core not in untold]
+        else:
+            cores = span.cores
+        if not cores:
+            return
+        self.newest = (listing, span, cores, untold, weight_s)
         self.covered_s += weight_s
+        if untold:
+            for core in cores:
+                self._weight_s[core] += weight_s
+        else:
+            self._span_s += weight_s
         sums = self._weighted_percent
         for core, share in listing.percent.items():
             sums[core] += weight_s * share
+        self._sample_flops(listing, cores, untold, weight_s)
+
+    def _sample_flops(
+        self, listing: Listing, cores: Collection[int], untold: set[int], weight_s: float
+    ) -> None:
         # Weighted like utilization: a core that nobody uses does no FLOP/s.
-        tells_flops = len(listing.flopless) < len(listing.cores)
-        self._flops_told = self._flops_told or tells_flops
-        if listing.flopless:
-            for core in listing.flopless.intersection(cores) if tells_flops else cores:
+        flopless = listing.flopless
+        if flopless is not None:
+            self._flops_told = self._flops_told or bool(self._span.listed)
+            for core in flopless.intersection(cores) if flopless else ():
                 self._flopless_s[core] += weight_s
+        elif untold:
+            for core in cores:
+                self._flopless_s[core] += weight_s
+        else:
+            self._span_flopless_s += weight_s
+        sums = self._weighted_flops
         for core, rate in listing.flops.items():
             if core not in untold:
-                self._weighted_flops[core] += weight_s * rate
+                sums[core] += weight_s * rate
 
 
-_NOBODY: Final = merged(())
+_NOBODY: Final = merged((), 0.0)
 
 
 def _failing(failed: list[Runtime], width: int, cores_per_device: int | None) -> set[int]:

@@ -4,22 +4,44 @@ Memory errors of the devices, and how they rise.
 Whether the counters are totals or amounts of the period is not documented, so
 both readings are kept true: the value as read, and its rise per device and
 counter. A lower value is a restart from 0; the first sight is no rise.
+A storm of errors makes one event a minute, which names the worst and how many
+counters rose beside it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from emitter.events import Event
 from emitter.fold.amounts import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from emitter.reports.groups import Device, HardwareCounters
+    from emitter.reports.system_groups import Device, HardwareCounters
 
 MAX_DEVICES: Final = 1024  # bounds what is remembered; the largest instance today has 16
 _CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
 _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
+
+
+@dataclass(slots=True)
+class _Rise:
+    """
+    One counter of one device in the open minute.
+    """
+
+    device: int
+    counter: str
+    rise: int
+    value: int
+
+    def severity(self) -> tuple[bool, int, int]:
+        """
+        What orders two of them: uncorrectable first, then by rise, then by device.
+        """
+        return (self.counter in _UNCORRECTED, self.rise or self.value, -self.device)
 
 
 class EccFold:
@@ -40,7 +62,7 @@ class EccFold:
 
     def __init__(self, last: Mapping[str, int] | None = None) -> None:
         self.last: dict[str, int] = dict(last or {})
-        self._devices: list[Device] = []
+        self._devices: list[Device | None] = []
         self._values: tuple[int | None, int | None] = (None, None)
         self.clear()
 
@@ -52,18 +74,29 @@ class EccFold:
         self.uncorrected: int | None = None
         self.corrected_rise: int | None = None
         self.uncorrected_rise: int | None = None
+        self._rises: dict[str, _Rise] = {}
+        self._first_seen: list[_Rise] = []
+        self._changed_s = 0.0
 
-    def add(self, counters: HardwareCounters | None) -> None:
+    def add(self, counters: HardwareCounters | None, at_s: float) -> None:
         """
-        Take the hardware counters of one report.
+        Take the hardware counters of one report received at *at_s*.
         """
         if counters is None or counters.error or not counters.neuron_devices:
             return
         corrected_rise = uncorrected_rise = 0
         if counters.neuron_devices != self._devices:  # nearly always they are as before
             self._devices = counters.neuron_devices
-            corrected, corrected_rise = self._read(_CORRECTED)
-            uncorrected, uncorrected_rise = self._read(_UNCORRECTED)
+            self._changed_s = at_s
+            by_index = {
+                device.neuron_device_index: device
+                for device in self._devices
+                if device is not None
+                and device.neuron_device_index is not None
+                and 0 <= device.neuron_device_index < MAX_DEVICES
+            }
+            corrected, corrected_rise = self._read(by_index, _CORRECTED)
+            uncorrected, uncorrected_rise = self._read(by_index, _UNCORRECTED)
             self._values = (corrected, uncorrected)
         corrected, uncorrected = self._values
         if corrected is not None:
@@ -73,23 +106,81 @@ class EccFold:
             self.uncorrected = uncorrected
             self.uncorrected_rise = (self.uncorrected_rise or 0) + uncorrected_rise
 
-    def _read(self, names: tuple[str, ...]) -> tuple[int | None, int]:
+    def events(self) -> list[Event]:
+        """
+        What of the open minute is worth an event: one for all rises, one for all first sights.
+        """
+        found = []
+        if self._first_seen:
+            worst, others = _worst(self._first_seen)
+            found.append(
+                Event(
+                    name="EccFirstSeen",
+                    at_s=self._changed_s,
+                    message=f"device {worst.device} was first seen with {worst.counter} at "
+                    f"{worst.value}{others}",
+                    details={
+                        "Device": worst.device,
+                        "Counter": worst.counter,
+                        "Value": worst.value,
+                        "Counters": len(self._first_seen),
+                    },
+                )
+            )
+        if self._rises:
+            worst, others = _worst(self._rises.values())
+            found.append(
+                Event(
+                    name="EccRise",
+                    at_s=self._changed_s,
+                    message=f"{worst.counter} of device {worst.device} rose by {worst.rise} to "
+                    f"{worst.value}{others}",
+                    details={
+                        "Device": worst.device,
+                        "Counter": worst.counter,
+                        "Rise": worst.rise,
+                        "Value": worst.value,
+                        "Counters": len(self._rises),
+                    },
+                )
+            )
+        return found
+
+    def _read(
+        self, devices: Mapping[int, Device], names: tuple[str, ...]
+    ) -> tuple[int | None, int]:
         """
         Sum and rise of the counters *names* over the devices.
         """
         values: list[int] = []
-        rise = 0
-        for device in self._devices:
-            index = device.neuron_device_index
-            if index is None or not 0 <= index < MAX_DEVICES:
-                continue
+        total_rise = 0
+        for index, device in devices.items():
             for name in names:
                 value = amount(getattr(device, name))
                 if value is None:
                     continue
                 values.append(value)
                 key = f"{index}:{name}"
-                before = self.last.get(key, value)
-                rise += value - before if value >= before else value
+                before = self.last.get(key)
                 self.last[key] = value
-        return (sum(values) if values else None), rise
+                if before is None:
+                    if value and name in _UNCORRECTED:
+                        self._first_seen.append(_Rise(index, name, 0, value))
+                    continue
+                rise = value - before if value >= before else value
+                if rise:
+                    total_rise += rise
+                    so_far = self._rises.setdefault(key, _Rise(index, name, 0, value))
+                    so_far.rise += rise
+                    so_far.value = value
+        return (sum(values) if values else None), total_rise
+
+
+def _worst(rises: Iterable[_Rise]) -> tuple[_Rise, str]:
+    """
+    The one to name, and in words how many others there are.
+    """
+    worst, *others = sorted(rises, key=_Rise.severity, reverse=True)
+    if not others:
+        return worst, ""
+    return worst, f", and {len(others)} other counter{'s' if len(others) > 1 else ''} with it"

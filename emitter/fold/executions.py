@@ -1,5 +1,5 @@
 """
-Execution tallies and latency of the runtimes over a minute.
+Execution tallies and latency over a minute, of one runtime or of several.
 
 The members are amounts of the period, not totals since start (measured), so
 they add up. Percentiles do not merge: what a minute can say is the
@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.amounts import amount, latency_s
+from msgspec.structs import astuple
+
+from emitter.fold.amounts import MAX_LATENCY_S, amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from emitter.reports.groups import ExecutionSummary, Percentiles, Runtime
+    from emitter.reports.groups import Executions, ExecutionSummary, Percentiles
 
 _FAILED: Final = (
     "ExecutionsCompletedWithErr",
@@ -37,12 +39,18 @@ _CAUSES: Final = {
     "hardware": "ErrorsHardware",
 }
 OTHER_CAUSE: Final = "ErrorsOther"  # a cause that a newer tool names
+_NO_FAILURES: Final = [0.0] * len(_FAILED)
 
 
 class LatencyFold:
     """
     One of the two latencies: total or device.
+
+    Attributes:
+        p99_max_s: Greatest 99th percentile, seconds, or None.
     """
+
+    __slots__ = ("_weight", "_weighted_p50_s", "p99_max_s")
 
     def __init__(self) -> None:
         self._weight = 0
@@ -53,13 +61,23 @@ class LatencyFold:
         """
         Take one runtime's percentiles of one report, and how many executions they are of.
         """
-        p50_s, p99_s = latency_s(percentiles.p50), latency_s(percentiles.p99)
-        if p50_s is not None:
+        p50_s, p99_s = percentiles.p50, percentiles.p99
+        if p50_s is not None and 0 <= p50_s <= MAX_LATENCY_S:
             weight = completed or 1
             self._weight += weight
             self._weighted_p50_s += weight * p50_s
-        if p99_s is not None:
-            self.p99_max_s = max(p99_s, self.p99_max_s or 0.0)
+        if p99_s is not None and 0 <= p99_s <= MAX_LATENCY_S:
+            before_s = self.p99_max_s
+            if before_s is None or p99_s > before_s:
+                self.p99_max_s = p99_s
+
+    def include(self, other: LatencyFold) -> None:
+        """
+        Take what another runtime had.
+        """
+        self._weight += other._weight
+        self._weighted_p50_s += other._weighted_p50_s
+        self.p99_max_s = _greater(self.p99_max_s, other.p99_max_s)
 
     def p50_mean_s(self) -> float | None:
         """
@@ -78,34 +96,66 @@ class ExecutionFold:
         failed: Executions that failed, or None when nothing was read.
 
         details: Failures by type and errors by cause, only above 0.
+
+        min_s: Shortest execution, seconds, or None.
+
+        max_s: Longest execution, seconds, or None.
     """
+
+    __slots__ = ("details", "device", "ended", "failed", "max_s", "min_s", "total")
 
     def __init__(self) -> None:
         self.ended: int | None = None
         self.failed: int | None = None
         self.details: dict[str, int] = {}
+        self.min_s: float | None = None
+        self.max_s: float | None = None
         self.total = LatencyFold()
         self.device = LatencyFold()
 
-    def add(self, runtimes: Iterable[Runtime]) -> None:
+    @classmethod
+    def over(cls, parts: Iterable[ExecutionFold]) -> ExecutionFold:
         """
-        Take the runtimes of one report; short first periods count here too.
+        What several runtimes had together, but for the shortest and the longest.
         """
-        for runtime in runtimes:
-            stats = None if runtime.report is None else runtime.report.execution_stats
-            if stats is None or stats.error:
-                continue
-            summary = stats.execution_summary
-            completed = 0 if summary is None else self._add_summary(summary)
-            if stats.error_summary and any(stats.error_summary.values()):
-                for cause, count in stats.error_summary.items():
-                    self._detail(_CAUSES.get(cause, OTHER_CAUSE), amount(count))
-            latency = stats.latency_stats
-            if latency is not None:
-                if latency.total_latency is not None:
-                    self.total.add(latency.total_latency, completed)
-                if latency.device_latency is not None:
-                    self.device.add(latency.device_latency, completed)
+        whole = cls()
+        for part in parts:
+            whole.ended = _sum(whole.ended, (part.ended,))
+            whole.failed = _sum(whole.failed, (part.failed,))
+            for member, count in part.details.items():
+                whole._detail(member, count)
+            whole.total.include(part.total)
+            whole.device.include(part.device)
+        return whole
+
+    def add(self, stats: Executions) -> None:
+        """
+        Take one runtime's group of one report; short first periods count here too.
+        """
+        if stats.error:
+            return
+        completed = 0
+        if stats.execution_summary is not None:
+            completed = self._add_summary(stats.execution_summary)
+        if stats.error_summary and any(stats.error_summary.values()):
+            for cause, count in stats.error_summary.items():
+                self._detail(_CAUSES.get(cause, OTHER_CAUSE), amount(count))
+        latency = stats.latency_stats
+        if latency is None:
+            return
+        if (total := latency.total_latency) is not None:
+            self.total.add(total, completed)
+            self._bound(total.p0, total.p100)
+        if (device := latency.device_latency) is not None:
+            self.device.add(device, completed)
+
+    def _bound(self, min_s: float | None, max_s: float | None) -> None:
+        if min_s is not None and 0 <= min_s <= MAX_LATENCY_S:
+            before_s = self.min_s
+            if before_s is None or min_s < before_s:
+                self.min_s = min_s
+        if max_s is not None and 0 <= max_s <= MAX_LATENCY_S:
+            self.max_s = _greater(self.max_s, max_s)
 
     def gap_s(self) -> float | None:
         """
@@ -120,6 +170,11 @@ class ExecutionFold:
         """
         Add the counts of one runtime, and say how many executions completed.
         """
+        completed_raw, *failures_raw = astuple(summary)
+        if failures_raw == _NO_FAILURES and (completed := amount(completed_raw)) is not None:
+            self.ended = (self.ended or 0) + completed
+            self.failed = self.failed or 0
+            return completed
         completed = amount(summary.completed)
         with_err = amount(summary.completed_with_err)
         with_num_err = amount(summary.completed_with_num_err)
@@ -150,3 +205,12 @@ def _sum(before: int | None, counts: tuple[int | None, ...]) -> int | None:
         if count is not None:
             before = count if before is None else before + count
     return before
+
+
+def _greater(one: float | None, other: float | None) -> float | None:
+    """
+    The greater of two, where None is no value.
+    """
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)

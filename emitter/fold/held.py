@@ -15,7 +15,7 @@ from emitter.fold.inventory import CORE_INDEX
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from emitter.reports.groups import Memory, Runtime, Subgraph
+    from emitter.reports.groups import Memory, Runtime
 
 RuntimeKey = tuple[int | None, str | None]
 """Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
@@ -51,13 +51,17 @@ def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[in
     for key, by_use in (table or {}).items():
         if key not in CORE_INDEX:
             malformed += 1
-        elif any(size and size > 0 for size in by_use.values()):
+        elif by_use and any(size and size > 0 for size in by_use.values()):
             cores.add(CORE_INDEX[key])
     for model in memory.loaded_models or ():
-        for subgraph in (model.subgraphs or {}).values():
-            if subgraph.neuron_device_index is None or subgraph.neuroncore_index is None:
+        subgraphs = None if model is None else model.subgraphs
+        for subgraph in (subgraphs or {}).values():
+            if subgraph is None:
                 continue
-            core = _core_of(subgraph, cores_per_device)
+            device, index = subgraph.neuron_device_index, subgraph.neuroncore_index
+            if device is None or index is None:
+                continue
+            core = _core_of(device, index, cores_per_device)
             if core is None:
                 malformed += 1
             else:
@@ -65,14 +69,13 @@ def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[in
     return cores, malformed
 
 
-def _core_of(subgraph: Subgraph, cores_per_device: int | None) -> int | None:
+def _core_of(device: int, index: int, cores_per_device: int | None) -> int | None:
     """
     The core of a subgraph, whose index counts within its device.
 
     Checked on a report of 32 runtimes against its memory table: right for 32
     of 32, as a global index for 2.
     """
-    device, index = subgraph.neuron_device_index or 0, subgraph.neuroncore_index or 0
     if cores_per_device is None:
         # Nothing tells where the cores of a second device start.
         core = index if device == 0 else -1
@@ -83,9 +86,9 @@ def _core_of(subgraph: Subgraph, cores_per_device: int | None) -> int | None:
     return core if min(device, index, core) >= 0 and core < MAX_CORES else None
 
 
-class Holders:
+class Evidence:
     """
-    The evidence of the open minute.
+    What the open minute says about who holds what.
 
     Attributes:
         with_memory: Runtimes of the last report in which the memory group of
@@ -97,12 +100,15 @@ class Holders:
 
     def __init__(self) -> None:
         self.malformed_places = 0
+        self._open_places = 0  # of the open minute, as counted last
         self.clear()
 
     def clear(self) -> None:
         """
         Begin a new minute.
         """
+        self.malformed_places += self._open_places
+        self._open_places = 0
         self.with_memory: list[Runtime] | None = None
         self._earlier: list[Runtime] = []  # whose own group failed in that report
         self._later: list[Runtime] = []  # of the last report after that one
@@ -134,22 +140,35 @@ class Holders:
             one for one in before if runtime_key(one) in keys and usable_memory(one) is not None
         ]
 
-    def cores(self, cores_per_device: int | None) -> set[int]:
+    def memory(self) -> dict[RuntimeKey, Memory]:
         """
-        Cores that are held, by index from 0.
+        The last usable memory group of each runtime that still counts.
         """
-        held: set[int] = set()
+        found: dict[RuntimeKey, Memory] = {}
+        for runtime in (*self._earlier, *(self.with_memory or ())):
+            if (memory := usable_memory(runtime)) is not None:
+                found[runtime_key(runtime)] = memory
+        return found
+
+    def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+        """
+        Cores that each runtime holds, by index from 0.
+        """
+        held: dict[RuntimeKey, set[int]] = {}
         measured: set[RuntimeKey] = set()
+        places = 0
         evidence = [*(self.with_memory or ()), *self._earlier]
         for runtime in evidence:
             if (memory := usable_memory(runtime)) is not None:
-                measured.add(runtime_key(runtime))
+                key = runtime_key(runtime)
+                measured.add(key)
                 cores, malformed = held_by_memory(memory, cores_per_device)
-                held |= cores
-                self.malformed_places += malformed
+                held.setdefault(key, set()).update(cores)
+                places += malformed
         for runtime in (*evidence, *self._later):
-            if runtime_key(runtime) not in measured:
-                held |= _listed(runtime)
+            if (key := runtime_key(runtime)) not in measured:
+                held.setdefault(key, set()).update(_listed(runtime))
+        self._open_places = places
         return held
 
 

@@ -4,31 +4,27 @@ vCPU and memory of the host over a minute.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import amount
 from emitter.fold.periods import is_long_enough
-from emitter.reports.groups import VcpuShares
 
 if TYPE_CHECKING:
-    from emitter.reports.groups import System, VcpuUsage
+    from emitter.reports.system_groups import HostMemory, System, VcpuShares
 
-_UNTOLD: Final = VcpuShares()
+MAX_READINGS: Final = 60
+"""Readings of a gauge that one minute looks back on: one a second."""
 
 
 class HostFold:
     """
     Readings of the open minute.
-
-    Attributes:
-        memory_used_bytes: As last read, or None.
-
-        memory_total_bytes: As last read, or None.
     """
 
     def __init__(self) -> None:
-        self.memory_used_bytes: int | None = None
-        self.memory_total_bytes: int | None = None
+        # Of gauges the last reading counts, and that is found when the minute closes.
+        self._memory: deque[HostMemory] = deque(maxlen=MAX_READINGS)
         self._weight_s = 0.0
         self._weighted_percent = 0.0
 
@@ -38,15 +34,16 @@ class HostFold:
         """
         memory = system.memory_info
         if memory is not None and not memory.error:
-            used, total = amount(memory.memory_used_bytes), amount(memory.memory_total_bytes)
-            self.memory_used_bytes = self.memory_used_bytes if used is None else used
-            self.memory_total_bytes = self.memory_total_bytes if total is None else total
+            self._memory.append(memory)
         vcpu = system.vcpu_usage
-        if vcpu is not None and not vcpu.error and is_long_enough(vcpu.period):
-            percent = _working_percent(vcpu)
+        if vcpu is None or vcpu.error:
+            return
+        period_s, average = vcpu.period, vcpu.average_usage
+        if average is not None and is_long_enough(period_s):
+            percent = _working_percent(average)
             if percent is not None:
-                self._weight_s += vcpu.period
-                self._weighted_percent += vcpu.period * percent
+                self._weight_s += period_s
+                self._weighted_percent += period_s * percent
 
     def cpu_percent(self) -> float | None:
         """
@@ -54,14 +51,21 @@ class HostFold:
         """
         return self._weighted_percent / self._weight_s if self._weight_s else None
 
+    def memory_bytes(self) -> tuple[int | None, int | None]:
+        """
+        Memory in use and in all, as last read.
+        """
+        return self._last("memory_used_bytes"), self._last("memory_total_bytes")
 
-def _working_percent(vcpu: VcpuUsage) -> float | None:
+    def _last(self, name: str) -> int | None:
+        sizes = (amount(getattr(memory, name)) for memory in reversed(self._memory))
+        return next((size for size in sizes if size is not None), None)
+
+
+def _working_percent(average: VcpuShares) -> float | None:
     """
     Time in which something runs; waiting for I/O is not work.
     """
-    average = vcpu.average_usage
-    if average is None or average == _UNTOLD:
-        return None
     percent = (
         (average.user or 0.0)
         + (average.nice or 0.0)
@@ -69,4 +73,6 @@ def _working_percent(vcpu: VcpuUsage) -> float | None:
         + (average.irq or 0.0)
         + (average.soft_irq or 0.0)
     )
+    if not percent and average.user is average.nice is average.system is None:
+        return 0.0 if average.irq is not None or average.soft_irq is not None else None
     return min(100.0, max(0.0, percent))

@@ -3,7 +3,8 @@ Which instance this is, and which cores exist on it.
 
 A report may come without its hardware block, with an empty instance id (no
 instance metadata within reach of a pod) or with zeros; what was once known of
-this instance stays known.
+this instance stays known. What the metadata service told us fills what no
+report tells; a report always wins.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import amount
+from emitter.identity.facts import InstanceFacts
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.minute import MAX_TEXT_CHARS
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from emitter.reports.groups import Hardware, InstanceInfo
     from emitter.reports.report import Report
+    from emitter.reports.system_groups import Hardware, InstanceInfo
 
 CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
 """Core keys as integers: sorted as texts, core 10 would come before core 2."""
@@ -45,7 +47,10 @@ class Inventory:
     cores: int | None = None
     cores_per_device: int | None = None
     device_memory_bytes: int | None = None
+    ami_id: str | None = None
 
+    _facts: InstanceFacts = field(default_factory=InstanceFacts, repr=False)
+    _is_named: bool = field(default=False, repr=False)  # by a report of this run
     _info: InstanceInfo | None = field(default=None, repr=False)  # as learnt last
     _hardware: Hardware | None = field(default=None, repr=False)
 
@@ -66,6 +71,38 @@ class Inventory:
             self._hardware = hardware
         return is_another
 
+    def know(self, facts: InstanceFacts) -> bool:
+        """
+        Learn what no report may tell.
+
+        Returns:
+            Whether it is another instance than the one known before.
+        """
+        self._facts = facts
+        if self._is_named:
+            return False
+        # What is known is from an earlier run: a newer word about it counts.
+        is_another = _is_other(self.instance_id, _text(facts.instance_id)) or _is_other(
+            self.instance_type, _text(facts.instance_type)
+        )
+        if is_another:
+            self._forget()
+            self.instance_id = None
+        return is_another
+
+    def instance(self) -> InstanceFacts:
+        """
+        All that is known of the instance, from reports and beside them.
+        """
+        facts = self._facts
+        return InstanceFacts(
+            instance_id=self.instance_id or _text(facts.instance_id),
+            instance_type=self.instance_type or _text(facts.instance_type),
+            region=self.region or _text(facts.region),
+            availability_zone=self.availability_zone or _text(facts.availability_zone),
+            ami_id=self.ami_id or _text(facts.ami_id),
+        )
+
     def known_cores(self) -> int | None:
         """
         Cores as reported, else as the instance type has them, else None.
@@ -85,20 +122,30 @@ class Inventory:
         return self.device_memory_bytes or self._by_type("device_memory_bytes")
 
     def _identify(self, info: InstanceInfo) -> bool:
-        instance_id = _text(info.instance_id)
-        is_another = instance_id is not None and self.instance_id not in (None, instance_id)
+        instance_id, instance_type = _text(info.instance_id), _text(info.instance_type)
+        is_another = _is_other(self.instance_id, instance_id) or _is_other(
+            self.instance_type, instance_type
+        )
         if is_another:
-            # A disk image carried the state of another instance along: nothing
-            # known of that one holds for this.
-            self.instance_type = self.region = self.availability_zone = None
-            self.ultraserver_id = None
-            self.cores = self.cores_per_device = self.device_memory_bytes = None
+            self._forget()
+        self._is_named = self._is_named or bool(instance_id or instance_type)
         self.instance_id = instance_id or self.instance_id
-        self.instance_type = _text(info.instance_type) or self.instance_type
+        self.instance_type = instance_type or self.instance_type
         self.region = _text(info.instance_region) or self.region
         self.availability_zone = _text(info.instance_availability_zone) or self.availability_zone
         self.ultraserver_id = _text(info.ultraserver_id) or self.ultraserver_id
+        self.ami_id = _text(info.ami_id) or self.ami_id
         return is_another
+
+    def _forget(self) -> None:
+        """
+        Nothing known of another instance holds here.
+
+        Its state came along with a disk image, or this one was given another type.
+        """
+        self.instance_type = self.region = self.availability_zone = None
+        self.ultraserver_id = self.ami_id = None
+        self.cores = self.cores_per_device = self.device_memory_bytes = None
 
     def _count(self, hardware: Hardware) -> None:
         devices = hardware.neuron_device_count or 0
@@ -112,8 +159,12 @@ class Inventory:
             self.device_memory_bytes = size * devices
 
     def _by_type(self, name: str) -> int | None:
-        row = INSTANCE_TYPES.get(self.instance_type or "")
+        row = INSTANCE_TYPES.get(self.instance_type or self._facts.instance_type or "")
         return None if row is None else int(getattr(row, name))
+
+
+def _is_other(known: str | None, told: str | None) -> bool:
+    return known is not None and told is not None and known != told
 
 
 def _text(found: str | None) -> str | None:

@@ -8,7 +8,7 @@ FLOP/s are the sum.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -17,66 +17,97 @@ from emitter.fold.inventory import CORE_INDEX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
-    from emitter.reports.groups import Counters
+    from emitter.fold.runtime_fold import RuntimeFold
+    from emitter.reports.groups import Uses
 
 
 class Listing(msgspec.Struct, frozen=True, gc=False):
     """
-    Cores by index, from 0.
+    Cores by index, from 0, but where keys are meant.
 
     Attributes:
-        cores: Cores that are listed.
+        keys: Keys that are listed, those that no core can have among them.
 
-        percent: Utilization of those above 0, at most 100.
+        percent: Utilization of the cores above 0, at most 100.
 
-        flops: FLOP/s of those above 0.
+        flops: FLOP/s of the cores above 0.
 
         silent: Cores that some runtime lists without a percentage.
 
-        flopless: Cores of which no runtime told FLOP/s.
-
-        malformed_keys: Keys left out because no core can have them.
+        flopless: Cores of which no runtime told FLOP/s, None when none told of any core.
     """
 
-    cores: set[int]
+    keys: set[str]
     percent: dict[int, float]
     flops: dict[int, float]
     silent: set[int]
-    flopless: set[int]
-    malformed_keys: int
+    flopless: set[int] | None
 
 
-def merged(groups: Iterable[Counters]) -> Listing:
+def merged(  # noqa: C901, PLR0912 - one loop, for its speed
+    tables: Iterable[tuple[Uses, RuntimeFold]], weight_s: float
+) -> Listing:
     """
-    Merge the counters of one report's runtimes.
+    Merge the cores that one report's runtimes list; it counts for *weight_s*.
+
+    What a runtime says of itself goes into its fold on the way.
     """
-    cores: set[int] = set()
+    keys: set[str] = set()
     percent: dict[int, float] = {}
     flops: dict[int, float] = {}
-    silent: set[int] = set()
-    flopless: set[int] = set()
-    malformed_keys = 0
-    for counters in groups:
-        # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of the fold.
-        for key, use in (counters.neuroncores_in_use or {}).items():
-            core = CORE_INDEX.get(key)
-            if core is None:
-                malformed_keys += 1
+    silent: set[str] = set()
+    flopless: set[str] = set()
+    for uses, fold in tables:
+        used: list[int] = []
+        total_flops = 0.0
+        untold = 0
+        keys.update(uses)
+        # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of
+        # the fold, and a core that does nothing passes without its index.
+        for key, use in uses.items():
+            if use is None:
+                silent.add(key)
+                flopless.add(key)
+                untold += 1
                 continue
-            cores.add(core)
             share = use.neuroncore_utilization
-            if share is None:
-                silent.add(core)
-            elif share and share > percent.get(core, 0.0):
-                percent[core] = min(share, 100.0)
+            if share:
+                core = CORE_INDEX.get(key)
+                if core is not None and share > 0:
+                    used.append(core)
+                    if share > percent.get(core, 0.0):
+                        percent[core] = min(share, 100.0)
+            elif share is None:
+                silent.add(key)
             rate = use.effective_flops
             if rate is None:
                 rate = use.flops
-            if rate is None or not 0 <= rate <= MAX_FLOPS:
-                flopless.add(core)
-            elif rate:
-                flops[core] = flops.get(core, 0.0) + rate
-    if flops:
-        flopless.difference_update(flops)
-    return Listing(cores, percent, flops, silent, flopless, malformed_keys)
+            if rate:
+                core = CORE_INDEX.get(key)
+                if not 0 < rate <= MAX_FLOPS:
+                    flopless.add(key)
+                    untold += 1
+                elif core is not None:
+                    flops[core] = flops.get(core, 0.0) + rate
+                    total_flops += rate
+            elif rate is None:
+                flopless.add(key)
+                untold += 1
+        fold.add_cores(uses, used, total_flops if untold < len(uses) else None, weight_s)
+    without: set[int] | None = _NO_CORES
+    if flopless:
+        tells_none = not flops and len(flopless) == len(keys)
+        without = None if tells_none else indexes(flopless).difference(flops)
+    return Listing(keys, percent, flops, indexes(silent) if silent else _NO_CORES, without)
+
+
+def indexes(keys: AbstractSet[str]) -> set[int]:
+    """
+    The cores that have these keys.
+    """
+    return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
+
+
+_NO_CORES: Final[set[int]] = set()  # never added to

@@ -1,56 +1,42 @@
 """
-The open minute: which reports belong to it, and what it says when it closes.
+The open minute: what its reports add up to, and what it says when it closes.
 
 The minute is that of receipt, and a report that straddles two is not split.
-Minutes never reopen: after a backward clock step reports go to the open minute
-until the clock passes it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from emitter.fold.cores import Cores, is_gone
+from emitter.events import EventQueue
+from emitter.fold.amounts import PERCENT_DECIMALS, SECONDS_DECIMALS, TERA_FLOPS_DECIMALS, rounded
+from emitter.fold.attached import Attached
+from emitter.fold.core_states import core_states
+from emitter.fold.cores import Cores
 from emitter.fold.ecc import EccFold
-from emitter.fold.executions import ExecutionFold
-from emitter.fold.held import Holders
+from emitter.fold.group_errors import GroupErrors
+from emitter.fold.holders import idle_holders
 from emitter.fold.host import HostFold
 from emitter.fold.idle import IdleMinutes
 from emitter.fold.inventory import Inventory
+from emitter.fold.label import Label
 from emitter.fold.memory import used_bytes
 from emitter.fold.periods import Periods
+from emitter.fold.sample import ReportSample
+from emitter.fold.span import Sample
+from emitter.fold.state import FoldState, read_state
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, MINUTE_S, UNATTACHED, UNKNOWN
+from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
+    from emitter.events import Event
+    from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.stamp import FoldSettings, Stamp
+    from emitter.identity.facts import InstanceFacts
     from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
 
-MAX_FUTURE_MINUTES: Final = 120
-"""CloudWatch refuses what is further ahead: a clock that was wrong by more is followed back."""
-
-_PERCENT_DECIMALS: Final = 2
-_SECONDS_DECIMALS: Final = 9
-_FLOPS_DECIMALS: Final = 4
-
-
-class FoldState(msgspec.Struct, frozen=True):
-    """
-    What must survive a restart: who this is, idle minutes, last ECC values.
-    """
-
-    instance_id: str | None = None
-    instance_type: str | None = None
-    cores: int | None = None
-    cores_per_device: int | None = None
-    device_memory_bytes: int | None = None
-    idle_label: int | None = None
-    idle_minutes: list[int] = []
-    idle_watched: int | None = None
-    ecc: dict[str, int] = {}
+__all__ = ["Fold", "FoldState"]
 
 
 class Fold:
@@ -62,126 +48,176 @@ class Fold:
 
         groups_dropped: Groups dropped because their values had a wrong type.
 
-        runtimes_gone: Entries left out because their process had ended.
+        runtimes: Of the minute closed last, the runtimes that a line is due for.
+
+        sample: What the report taken last said; only with `every_report`.
     """
 
     def __init__(self, settings: FoldSettings, state: bytes | None = None) -> None:
         self.reports_read = 0
         self.groups_dropped = 0
-        self.runtimes_gone = 0
+        self.runtimes: tuple[RuntimeMinute, ...] = ()
+        self.sample: ReportSample | None = None
         self._settings = settings
-        self._label: int | None = None  # epoch minute that is open
-        self._closed: int | None = None  # epoch minute closed last
+        self._label = Label()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
-        self._holders = Holders()
+        self._attached = Attached(settings.runtime_lines)
+        self._events = EventQueue()
+        self._errors = GroupErrors(self._events.add)
+        self._newest_s = 0.0  # receipt of the report taken last
         self._restore(state)
         self._begin()
 
     @property
     def instance_id(self) -> str | None:
         """
-        The instance as a report has named it, in this run or an earlier one.
+        The instance as a report or the metadata service named it, now or in an earlier run.
         """
-        return self._inventory.instance_id
+        return self._inventory.instance().instance_id
+
+    @property
+    def runtimes_gone(self) -> int:
+        """
+        Entries of runtimes left out because their process had ended.
+        """
+        return self._attached.gone
+
+    @property
+    def instance(self) -> InstanceFacts:
+        """
+        All that is known of the instance, each None where it is not.
+        """
+        return self._inventory.instance()
 
     @property
     def malformed(self) -> int:
         """
         Parts of reports dropped because they could not be meant: groups, core keys, places.
         """
-        return self.groups_dropped + self._cores.malformed_keys + self._holders.malformed_places
+        places = self._attached.evidence.malformed_places
+        return self.groups_dropped + self._cores.malformed_keys + places
+
+    def configure(self, settings: FoldSettings) -> None:
+        """
+        Go on under other settings; between two minutes, so that none is half of each.
+        """
+        self._settings = settings
+        self._cores.configure(settings.period_s, only_matched=settings.only_matched)
+        self._attached.configure(settings.runtime_lines)
+        self.sample = None
+
+    def know(self, facts: InstanceFacts) -> None:
+        """
+        Learn from beside the reports; what a report says wins, whichever comes first.
+        """
+        if self._inventory.know(facts):
+            self._forget_cores()
+
+    def take_events(self) -> list[Event]:
+        """
+        What happened since the last call and is worth a line of its own.
+        """
+        return self._events.take()
 
     def open(self, at_s: float) -> None:
         """
         Open the minute of *at_s*, seconds since the epoch, unless one is open.
         """
-        if self._label is None:
-            label = int(at_s // MINUTE_S)
-            if self._closed is not None and label <= self._closed < label + MAX_FUTURE_MINUTES:
-                label = self._closed + 1
-            self._label = label
+        self._label.open(at_s)
 
     def is_due(self, at_s: float) -> bool:
         """
         Whether the clock has left the open minute for good.
         """
-        if self._label is None:
-            return False
-        now = int(at_s // MINUTE_S)
-        return now > self._label or self._label - now > MAX_FUTURE_MINUTES
+        return self._label.is_due(at_s)
 
     def ends_at_s(self) -> float | None:
         """
         End of the open minute, seconds since the epoch.
         """
-        return None if self._label is None else float((self._label + 1) * MINUTE_S)
+        return self._label.ends_at_s()
 
     def add(self, report: Report, at_s: float) -> None:
         """
         Take one report received at *at_s*; the caller closes due minutes first.
         """
-        if self._label is None:
-            self.open(at_s)
+        self._label.open(at_s)
         self.reports_read += 1
         self.groups_dropped += len(report.dropped_groups)
         self._reports += 1
+        self._newest_s = at_s
         if self._inventory.add(report):
-            self._idle = IdleMinutes()
-            self._ecc = EccFold()
-        listed = report.neuron_runtime_data
-        if listed:
-            runtimes = [one for one in listed if not (one.error and is_gone(one))]
-            self.runtimes_gone += len(listed) - len(runtimes)
-            self._add_runtimes(runtimes, report, at_s)
-        elif listed is not None:
-            self._add_runtimes(listed, report, at_s)
+            self._forget_cores()
+        if report.neuron_k8s_info is not None:
+            self._attached.owners.add(report.neuron_k8s_info)
+        self._cores.newest = None
+        runtimes = report.neuron_runtime_data
+        if runtimes and (runtimes := self._attached.living(runtimes)):
+            folds = self._attached.add(runtimes, report)
+            self._cores.add(runtimes, folds, self._inventory, at_s)
+        elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
+            self._attached.evidence.nobody()
         system = report.system_data
         if system is not None:
             self._host.add(system)
-            self._ecc.add(system.neuron_hw_counters)
+            self._ecc.add(system.neuron_hw_counters, at_s)
+        self._errors.add(report, runtimes, at_s)
+        if self._settings.every_report:
+            self.sample = self._sample(runtimes or [], at_s)
 
     def close(self, stamp: Stamp) -> MinuteRecord:
         """
         Close the open minute and say what it was.
         """
-        if self._label is None:
+        label = self._label.now
+        if label is None:
             msg = "no minute is open"
             raise ValueError(msg)
-        states, utilization = self._read_cores()
+        inventory = self._inventory
+        instance, executions = inventory.instance(), self._attached.folds.executions()
+        held = self._attached.held(inventory.per_device())
+        states, utilization = core_states(
+            self._cores, set().union(*held.values()), inventory.known_cores(), self._settings
+        )
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
-        executions, inventory = self._executions, self._inventory
-        device_bytes, host_bytes = used_bytes(self._holders.with_memory)
+        idle_minutes = self._idle.close(label, states, covered_s)
+        names = self._attached.names(held, inventory.per_device())
+        holders, holders_more = idle_holders(held, names, states, idle_minutes)
+        device_bytes, host_bytes = used_bytes(self._attached.evidence.with_memory)
+        host_used_bytes, host_total_bytes = self._host.memory_bytes()
         record = MinuteRecord(
             cluster=stamp.cluster,
-            instance_id=inventory.instance_id or stamp.instance_id,
-            identity_guessed=inventory.instance_id is None and stamp.identity_guessed,
+            instance_id=instance.instance_id or stamp.instance_id,
+            identity_guessed=instance.instance_id is None and stamp.identity_guessed,
             boot=stamp.boot,
             seq=stamp.seq,
             bye=stamp.bye,
-            minute_ms=self._label * MINUTE_MS,
-            instance_type=inventory.instance_type,
-            region=inventory.region,
-            availability_zone=inventory.availability_zone,
+            minute_ms=label * MINUTE_MS,
+            instance_type=instance.instance_type,
+            region=instance.region,
+            availability_zone=instance.availability_zone,
             ultraserver_id=inventory.ultraserver_id,
             covered_seconds=self._cores.covered_seconds(),
             reports=self._reports,
             core_state=states,
             utilization_percent=utilization,
-            idle_minutes=self._idle.close(self._label, states, covered_s),
+            idle_minutes=idle_minutes,
+            holders=holders,
+            holders_more=holders_more,
             executions=executions.ended,
             execution_errors=executions.failed,
-            latency_p50_mean_s=_rounded(executions.total.p50_mean_s(), _SECONDS_DECIMALS),
-            latency_p99_max_s=_rounded(executions.total.p99_max_s, _SECONDS_DECIMALS),
-            device_latency_p50_mean_s=_rounded(executions.device.p50_mean_s(), _SECONDS_DECIMALS),
-            device_latency_p99_max_s=_rounded(executions.device.p99_max_s, _SECONDS_DECIMALS),
-            latency_gap_s=_rounded(executions.gap_s(), _SECONDS_DECIMALS),
-            tera_flops=_rounded(self._cores.tera_flops(), _FLOPS_DECIMALS),
+            latency_p50_mean_s=rounded(executions.total.p50_mean_s(), SECONDS_DECIMALS),
+            latency_p99_max_s=rounded(executions.total.p99_max_s, SECONDS_DECIMALS),
+            device_latency_p50_mean_s=rounded(executions.device.p50_mean_s(), SECONDS_DECIMALS),
+            device_latency_p99_max_s=rounded(executions.device.p99_max_s, SECONDS_DECIMALS),
+            latency_gap_s=rounded(executions.gap_s(), SECONDS_DECIMALS),
+            tera_flops=rounded(self._cores.tera_flops(), TERA_FLOPS_DECIMALS),
             device_memory_used_bytes=device_bytes,
             device_memory_total_bytes=inventory.memory_bytes(),
             runtime_host_memory_bytes=host_bytes,
-            host_memory_used_bytes=self._host.memory_used_bytes,
-            host_memory_total_bytes=self._host.memory_total_bytes,
-            host_cpu_percent=_rounded(self._host.cpu_percent(), _PERCENT_DECIMALS),
+            host_memory_used_bytes=host_used_bytes,
+            host_memory_total_bytes=host_total_bytes,
+            host_cpu_percent=rounded(self._host.cpu_percent(), PERCENT_DECIMALS),
             ecc_corrected=self._ecc.corrected,
             ecc_uncorrected=self._ecc.uncorrected,
             ecc_corrected_rise=self._ecc.corrected_rise,
@@ -189,14 +225,22 @@ class Fold:
             details=executions.details,
             health=stamp.health,
         )
+        due = self._attached.due(label, held, names)
         self.discard()
+        self.runtimes = due
         return record
 
     def discard(self) -> None:
         """
         Close the open minute without a record.
         """
-        self._closed, self._label = self._label, None
+        if self._label.now is None:
+            return
+        for event in self._ecc.events():
+            self._events.add(event)
+        self._errors.end_minute(self._newest_s)
+        self._label.close()
+        self.runtimes = ()
         self._begin()
 
     def state(self) -> bytes:
@@ -204,62 +248,44 @@ class Fold:
         What must survive a restart, to be given to the next `Fold`.
         """
         inventory = self._inventory
-        return msgspec.json.encode(
-            FoldState(
-                instance_id=inventory.instance_id,
-                instance_type=inventory.instance_type,
-                cores=inventory.cores,
-                cores_per_device=inventory.cores_per_device,
-                device_memory_bytes=inventory.device_memory_bytes,
-                idle_label=self._idle.label,
-                idle_minutes=self._idle.minutes,
-                idle_watched=self._idle.watched,
-                ecc=self._ecc.last,
-            )
-        )
+        return FoldState(
+            instance_id=self.instance_id,
+            instance_type=inventory.instance_type,
+            cores=inventory.cores,
+            cores_per_device=inventory.cores_per_device,
+            device_memory_bytes=inventory.device_memory_bytes,
+            idle_label=self._idle.label,
+            idle_minutes=self._idle.minutes,
+            idle_watched=self._idle.watched,
+            ecc=self._ecc.last,
+        ).encoded()
 
     def _begin(self) -> None:
         self._reports = 0
         self._cores.clear()
         self._ecc.clear()
-        self._holders.clear()
-        self._executions = ExecutionFold()
+        self._attached.end_minute()
         self._host = HostFold()
 
-    def _add_runtimes(self, runtimes: list[Runtime], report: Report, at_s: float) -> None:
-        if runtimes:
-            self._cores.add(runtimes, self._inventory, at_s)
-            self._holders.add(runtimes)
-            self._executions.add(runtimes)
-        elif self._cores.add_nobody(report, self._inventory, at_s):
-            self._holders.nobody()
+    def _forget_cores(self) -> None:
+        """
+        It is another instance than the one whose state was found.
+        """
+        self._idle = IdleMinutes()
+        self._ecc = EccFold()
 
-    def _read_cores(self) -> tuple[str, tuple[float | None, ...]]:
-        held = self._holders.cores(self._inventory.per_device())
-        known = self._inventory.known_cores() or 0
-        width = max(known, self._cores.width(), max(held, default=-1) + 1)
-        states: list[str] = []
-        utilization: list[float | None] = []
-        for core in range(width):
-            percent = self._cores.utilization_percent(core)
-            is_held = core in held or (percent is not None and percent > 0)
-            if percent is None or (self._settings.only_matched and not is_held):
-                states.append(UNKNOWN)
-                utilization.append(None)
-                continue
-            # Rounded first, so that the letter agrees with the number beside it.
-            percent = round(percent, _PERCENT_DECIMALS)
-            utilization.append(percent)
-            if percent >= self._settings.idle_below_percent:
-                states.append(BUSY)
-            else:
-                states.append(ATTACHED_IDLE if is_held else UNATTACHED)
-        return "".join(states), tuple(utilization)
+    def _sample(self, runtimes: list[Runtime], at_s: float) -> ReportSample | None:
+        matched = None
+        if self._settings.only_matched:
+            matched = set().union(*self._attached.held(self._inventory.per_device()).values())
+        known = self._inventory.known_cores()
+        newest = None if self._cores.newest is None else Sample(*self._cores.newest)
+        return ReportSample.of(newest, runtimes, at_s, known, matched)
 
     def _restore(self, state: bytes | None) -> None:
         # The boot is a new one, so a minute that the last one closed may open
         # again: the stack merges the two parts.
-        found = _state(state)
+        found = read_state(state)
         self._inventory = Inventory(
             instance_id=found.instance_id,
             instance_type=found.instance_type,
@@ -269,17 +295,3 @@ class Fold:
         )
         self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
         self._ecc = EccFold(found.ecc)
-
-
-def _state(encoded: bytes | None) -> FoldState:
-    if encoded is None:
-        return FoldState()
-    try:
-        return msgspec.json.decode(encoded, type=FoldState)
-    except ValueError:
-        # Written by another release: idle minutes start again, nothing else is lost.
-        return FoldState()
-
-
-def _rounded(value: float | None, decimals: int) -> float | None:
-    return None if value is None else round(value, decimals)

@@ -13,10 +13,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 if TYPE_CHECKING:
-    from emitter.reports.groups import System
+    from emitter.reports.system_groups import System
 
 SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
 LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
+LONGEST_NOMINAL_S: Final = 15.0  # that can be asked for
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
 _REMEMBERED: Final = 5
 
@@ -35,7 +36,8 @@ class Periods:
         """
         Remember the period of a report's core counters; say how long it is believed.
         """
-        self._accepted_s.append(period_s)
+        if self._configured_s is None:
+            self._accepted_s.append(period_s)
         return self.believed_s(period_s)
 
     def accept_system(self, period_s: float) -> None:
@@ -53,12 +55,18 @@ class Periods:
         recent = self._accepted_s or self._system_s
         return median(recent) if recent else None
 
+    def assumed_s(self) -> float:
+        """
+        The nominal period; while none is known, the longest there is.
+        """
+        nominal_s = self.nominal_s()
+        return LONGEST_NOMINAL_S if nominal_s is None else nominal_s
+
     def believed_s(self, seconds: float) -> float:
         """
         *seconds*, but at most two nominal periods.
         """
-        nominal_s = self.nominal_s()
-        return seconds if nominal_s is None else min(seconds, BELIEVED_PERIODS * nominal_s)
+        return min(seconds, BELIEVED_PERIODS * self.assumed_s())
 
 
 def is_long_enough(period_s: float | None) -> TypeGuard[float]:

@@ -22,11 +22,18 @@ class FoldSettings:
         period_s: Configured period of the reports, or None when unknown.
 
         only_matched: Whether a tag filter hides some runtimes from the reports.
+
+        runtime_lines: Which runtimes a line is due for: `changes`, `all` or `none`.
+
+        every_report: Whether each report is wanted as a sample, and not only
+            the minute.
     """
 
     idle_below_percent: float = 1.0
     period_s: float | None = None
     only_matched: bool = False
+    runtime_lines: str = "changes"
+    every_report: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,34 @@
 """
 Records as log lines.
 
-* `emf`  a line whose metrics CloudWatch extracts; the only module that knows aws-embedded-metrics
+* `settings`    who writes, and which metrics the lines define
+* `check`       settings that contradict each other
+* `tags`        members that the operator adds, and what may not be one
+* `lines`       each kind of record as its lines
+* `minute`      the minute line, the further values, the single cores
+* `runtime`     one runtime in one minute
+* `event`       something that happened
+* `report`      one report, with one-second metrics
+* `dimensions`  by what CloudWatch counts the metrics of each tier
+* `legacy`      the words of neuron-monitor-cloudwatch.py
+* `properties`  other people's texts and numbers
+* `draft`       a line before it is written
+* `emf`         a draft written; the only module that knows aws-embedded-metrics
+* `submodules`  import parts of a package without the whole
 """
+
+from emitter.lines.check import check_settings
+from emitter.lines.legacy import differences
+from emitter.lines.lines import Lines
+from emitter.lines.settings import LineSettings, Source
+from emitter.lines.tags import check_tags, parse_tags
+
+__all__ = [
+    "LineSettings",
+    "Lines",
+    "Source",
+    "check_settings",
+    "check_tags",
+    "differences",
+    "parse_tags",
+]

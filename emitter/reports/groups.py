@@ -1,11 +1,18 @@
 """
-The groups of a neuron-monitor report as typed, lenient structs.
+What a report says about each runtime, as typed, lenient structs.
+
+What it says about the whole instance is in `emitter.reports.system_groups`.
 
 Every group and every member is optional: absent, null and "in error" are all
 possible, because older tools lack members and newer ones add some. Members
 follow the names of neuron-monitor's user guide, Neuron SDK 2.32, and of reports
 captured on inf1, inf2 and trn1 (`effective_flops`, `ultraserver_id`):
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
+
+A member without a reader is here so that a tool that changes its type is
+noticed (the group is dropped and counted) before somebody builds on it; the
+docstring says which those are. Not decoded at all: the bytes of a subgraph by
+use, and the shares of each vCPU (up to 192 rows that no line could carry).
 
 Amounts are floats, whatever they count: JSON has one kind of number, a float
 is exact up to 2^53, and one kind is faster to decode than two. They know
@@ -17,14 +24,31 @@ from __future__ import annotations
 import msgspec
 
 
+class PhysicalUse(msgspec.Struct, frozen=True, gc=False):
+    """
+    One physical core behind a logical one: percent of the period.
+    """
+
+    neuroncore_utilization: float | None = None
+
+
 class CoreUse(msgspec.Struct, frozen=True, gc=False):
     """
     One logical core of one runtime: percent of the period, FLOP/s.
+
+    Attributes:
+        split: The physical cores by name, such as `nc_v3.0`. Today's key of it
+            is `v3d`; `emitter.reports.splits` finds it under any other.
     """
 
     neuroncore_utilization: float | None = None
     flops: float | None = None
     effective_flops: float | None = None
+    split: dict[str, PhysicalUse | None] | None = msgspec.field(default=None, name="v3d")
+
+
+Uses = dict[str, CoreUse | None]
+"""What a runtime says of cores, by their index."""
 
 
 class Counters(msgspec.Struct, frozen=True, gc=False):
@@ -34,16 +58,21 @@ class Counters(msgspec.Struct, frozen=True, gc=False):
 
     period: float | None = None
     error: str | None = None
-    neuroncores_in_use: dict[str, CoreUse] | None = None
+    neuroncores_in_use: Uses | None = None
 
 
 class Percentiles(msgspec.Struct, frozen=True, gc=False):
     """
-    Seconds; of the seven percentiles those that a minute can use.
+    Seconds, the shortest execution to the longest; p1, p25 and p75 have no reader.
     """
 
+    p0: float | None = None
+    p1: float | None = None
+    p25: float | None = None
     p50: float | None = None
+    p75: float | None = None
     p99: float | None = None
+    p100: float | None = None
 
 
 class Latencies(msgspec.Struct, frozen=True, gc=False):
@@ -70,9 +99,10 @@ class ExecutionSummary(msgspec.Struct, frozen=True, gc=False):
 
 class Executions(msgspec.Struct, frozen=True, gc=False):
     """
-    `execution_stats`: tallies of the period.
+    `execution_stats`: tallies of the period, which itself has no reader: they count however short.
     """
 
+    period: float | None = None
     error: str | None = None
     error_summary: dict[str, float | None] | None = None
     execution_summary: ExecutionSummary | None = None
@@ -81,10 +111,13 @@ class Executions(msgspec.Struct, frozen=True, gc=False):
 
 class Breakdown(msgspec.Struct, frozen=True, gc=False):
     """
-    Device bytes by core index and by use.
+    Host bytes by use; device bytes by core index and by use.
+
+    Uses are texts, not members: bytes of a use that a newer tool names hold a core too.
     """
 
-    neuroncore_memory_usage: dict[str, dict[str, float | None]] | None = None
+    host: dict[str, float | None] | None = None
+    neuroncore_memory_usage: dict[str, dict[str, float | None] | None] | None = None
 
 
 class UsedBytes(msgspec.Struct, frozen=True, gc=False):
@@ -97,31 +130,69 @@ class UsedBytes(msgspec.Struct, frozen=True, gc=False):
     usage_breakdown: Breakdown | None = None
 
 
+class SubgraphBytes(msgspec.Struct, frozen=True, gc=False):
+    """
+    Bytes of a part of a model. No reader: the table by core says the same, whole.
+    """
+
+    host: float | None = None
+    neuron_device: float | None = None
+
+
 class Subgraph(msgspec.Struct, frozen=True, gc=False):
     """
     Where a part of a model is loaded; the core index counts within its device.
     """
 
+    memory_used_bytes: SubgraphBytes | None = None
     neuroncore_index: int | None = None
     neuron_device_index: int | None = None
 
 
 class LoadedModel(msgspec.Struct, frozen=True, gc=False):
     """
-    One loaded model; `is_running` is not read, it was false on busy cores.
+    One loaded model.
+
+    `name` is a path that identifies a customer, so neither it nor `uuid` and
+    `model_id` leave the instance; `is_running` was false on busy cores: the
+    four have no reader.
     """
 
-    subgraphs: dict[str, Subgraph] | None = None
+    name: str | None = None
+    uuid: str | None = None
+    model_id: int | None = None
+    is_running: bool | None = None
+    subgraphs: dict[str, Subgraph | None] | None = None
 
 
 class Memory(msgspec.Struct, frozen=True, gc=False):
     """
-    `memory_used`: gauges.
+    `memory_used`: gauges, so that the period has no reader.
     """
 
+    period: float | None = None
     error: str | None = None
     neuron_runtime_used_bytes: UsedBytes | None = None
-    loaded_models: list[LoadedModel] | None = None
+    loaded_models: list[LoadedModel | None] | None = None
+
+
+class RuntimeVcpuShares(msgspec.Struct, frozen=True, gc=False):
+    """
+    Percent of one vCPU; more than 100 with several threads.
+    """
+
+    user: float | None = None
+    system: float | None = None
+
+
+class RuntimeVcpu(msgspec.Struct, frozen=True, gc=False):
+    """
+    `neuron_runtime_vcpu_usage`.
+    """
+
+    period: float | None = None
+    error: str | None = None
+    vcpu_usage: RuntimeVcpuShares | None = None
 
 
 class RuntimeReport(msgspec.Struct, frozen=True, gc=False):
@@ -132,6 +203,7 @@ class RuntimeReport(msgspec.Struct, frozen=True, gc=False):
     neuroncore_counters: Counters | None = None
     execution_stats: Executions | None = None
     memory_used: Memory | None = None
+    neuron_runtime_vcpu_usage: RuntimeVcpu | None = None
 
 
 class Runtime(msgspec.Struct, frozen=True, gc=False):
@@ -143,92 +215,3 @@ class Runtime(msgspec.Struct, frozen=True, gc=False):
     neuron_runtime_tag: str | None = None
     error: str | None = None
     report: RuntimeReport | None = None
-
-
-class Device(msgspec.Struct, frozen=True, gc=False):
-    """
-    ECC counters of one device.
-    """
-
-    neuron_device_index: int | None = None
-    mem_ecc_corrected: float | None = None
-    mem_ecc_uncorrected: float | None = None
-    sram_ecc_corrected: float | None = None
-    sram_ecc_uncorrected: float | None = None
-
-
-class HardwareCounters(msgspec.Struct, frozen=True, gc=False):
-    """
-    `neuron_hw_counters`.
-    """
-
-    period: float | None = None
-    error: str | None = None
-    neuron_devices: list[Device] | None = None
-
-
-class VcpuShares(msgspec.Struct, frozen=True, gc=False):
-    """
-    Percent of all vCPU time, by what it was spent on.
-    """
-
-    user: float | None = None
-    nice: float | None = None
-    system: float | None = None
-    irq: float | None = None
-    soft_irq: float | None = None
-
-
-class VcpuUsage(msgspec.Struct, frozen=True, gc=False):
-    """
-    `vcpu_usage`, without the shares of each vCPU.
-    """
-
-    period: float | None = None
-    error: str | None = None
-    average_usage: VcpuShares | None = None
-
-
-class HostMemory(msgspec.Struct, frozen=True, gc=False):
-    """
-    `memory_info`: bytes.
-    """
-
-    period: float | None = None
-    error: str | None = None
-    memory_total_bytes: float | None = None
-    memory_used_bytes: float | None = None
-
-
-class System(msgspec.Struct, frozen=True, gc=False):
-    """
-    The system-wide groups that were due and collected.
-    """
-
-    neuron_hw_counters: HardwareCounters | None = None
-    vcpu_usage: VcpuUsage | None = None
-    memory_info: HostMemory | None = None
-
-
-class InstanceInfo(msgspec.Struct, frozen=True, gc=False):
-    """
-    What the instance metadata service told neuron-monitor; empty texts where it did not.
-    """
-
-    error: str | None = None
-    instance_id: str | None = None
-    instance_type: str | None = None
-    instance_availability_zone: str | None = None
-    instance_region: str | None = None
-    ultraserver_id: str | None = None
-
-
-class Hardware(msgspec.Struct, frozen=True, gc=False):
-    """
-    Devices, logical cores per device, and bytes per device.
-    """
-
-    error: str | None = None
-    neuron_device_count: int | None = None
-    neuroncore_per_device_count: int | None = None
-    neuron_device_memory_size: float | None = None

@@ -1,35 +1,278 @@
 """
-The configuration that neuron-monitor is started with.
+The configuration that neuron-monitor is started with: ours, or a user's own.
 
-Always ours, never its default: releases differ in what the default collects
-(hardware counters left it once). Every group has the same period, in whole
-seconds: the monitor takes "0.5s" without a word and uses 5 s.
+Always given, never its default: releases differ in what the default collects
+(hardware counters left it once). What we generate has one period for every
+group, in whole seconds: the monitor takes "0.5s" without a word and uses 5 s.
+A user's own file is passed on byte for byte, and read only to know what the
+reports will hold. Keys, groups and how periods are inherited:
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
 """
 
 from __future__ import annotations
 
 import json
-from typing import Final
+import re
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-RUNTIME_GROUPS: Final = ("neuroncore_counters", "execution_stats", "memory_used")
-SYSTEM_GROUPS: Final = ("neuron_hw_counters", "memory_info", "vcpu_usage")
+from emitter.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+COUNTERS: Final = "neuroncore_counters"
+RUNTIMES: Final = "neuron_runtimes"
+SYSTEM: Final = "system_metrics"
+
+GROUPS: Final[dict[str, str]] = {
+    COUNTERS: RUNTIMES,
+    "execution_stats": RUNTIMES,
+    "memory_used": RUNTIMES,
+    "neuron_runtime_vcpu_usage": RUNTIMES,
+    "neuron_hw_counters": SYSTEM,
+    "memory_info": SYSTEM,
+    "vcpu_usage": SYSTEM,
+}
+"""Every group that can be collected, and the section of the configuration it belongs to."""
+
+ALL: Final = tuple(GROUPS)
+EVERY_TAG: Final = ".*"
+SILENT_DEFAULT_S: Final = 5
+"""What the monitor uses for a period that it was not given, or does not understand."""
+
+LONGEST_PERIOD_S: Final = 15
+"""With longer ones a minute has so few reports that one lost leaves it half unknown."""
+
+MAX_FILE_BYTES: Final = 1 << 20
+
+_WHOLE_SECONDS: Final = re.compile(r"([1-9][0-9]{0,5})s")
 
 
-def monitor_config(period_s: int) -> str:
+@dataclass(frozen=True, slots=True)
+class UserConfig:
     """
-    The configuration as JSON, every group we fold each *period_s* seconds.
+    A user's own configuration, and what it lets reports hold.
+
+    Attributes:
+        text: The file, exactly.
+
+        period_s: How often the core counters come; without them, any group.
+
+        groups: Groups it asks for, in the order of the file, each once.
+
+        tag_filter: Which runtimes the core counters are of; `.*` is all.
+
+        warnings: Sentences for a person.
     """
+
+    text: str
+    period_s: float
+    groups: tuple[str, ...]
+    tag_filter: str
+    warnings: tuple[str, ...]
+
+    @property
+    def only_matched(self) -> bool:
+        """
+        See `hides_runtimes`.
+        """
+        return hides_runtimes(self.groups, self.tag_filter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """
+    One group of one section of a user's file.
+    """
+
+    name: str
+    section: str
+    period_s: int
+    tag_filter: str = EVERY_TAG
+
+
+def monitor_config(period_s: int, groups: Iterable[str] = ALL, tag_filter: str = EVERY_TAG) -> str:
+    """
+    The configuration as JSON: each of *groups* every *period_s* seconds.
+
+    Only the runtimes whose tag *tag_filter* matches are collected.
+
+    Raises:
+        SettingsError: If there is no group, or one that neuron-monitor does not have.
+    """
+    asked = set(groups)
+    if not asked or not asked <= GROUPS.keys():
+        found = ", ".join(sorted(asked - GROUPS.keys())) or "none"
+        msg = f"groups were expected out of {', '.join(ALL)}; found {found}; correct --groups"
+        raise SettingsError(msg)
     period = f"{period_s}s"
-    return json.dumps(
-        {
-            "period": period,
-            "neuron_runtimes": [
-                {
-                    "tag_filter": ".*",
-                    "metrics": [{"type": group, "period": period} for group in RUNTIME_GROUPS],
-                }
-            ],
-            "system_metrics": [{"type": group, "period": period} for group in SYSTEM_GROUPS],
-        },
-        indent=2,
+    by_section: dict[str, list[dict[str, str]]] = {RUNTIMES: [], SYSTEM: []}
+    for name, section in GROUPS.items():
+        if name in asked:
+            by_section[section].append({"type": name, "period": period})
+    runtimes = [{"tag_filter": tag_filter, "metrics": by_section[RUNTIMES]}]
+    if not by_section[RUNTIMES]:
+        runtimes = []  # an entry that asks for nothing may be answered with "no runtime"
+    whole = {"period": period, RUNTIMES: runtimes, SYSTEM: by_section[SYSTEM]}
+    return json.dumps(whole, indent=2)
+
+
+def hides_runtimes(groups: Iterable[str], tag_filter: str) -> bool:
+    """
+    Whether reports leave out runtimes that may exist, so that a core nobody lists is unknown.
+
+    Without the core counters they do too: an empty list then says nothing about cores.
+    """
+    return tag_filter != EVERY_TAG or COUNTERS not in groups
+
+
+def read_monitor_config(path: Path) -> UserConfig:
+    """
+    Read a user's own configuration, to be used as it is.
+
+    Raises:
+        SettingsError: If *path* is no file that can be read, or holds no JSON object.
+    """
+    text = _read(path)
+    try:
+        root = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = "it is nested too deeply, or has a number without end"
+        if isinstance(error, json.JSONDecodeError):
+            where = f"line {error.lineno}: {error.msg}"
+        msg = f"{path} was expected to be JSON and is not: {where}; correct it"
+        raise SettingsError(msg) from error
+    if not isinstance(root, dict):
+        msg = (
+            f"{path} was expected to be a JSON object such as neuron-emf monitor-config prints, "
+            f"and is {_kind(root)}; correct it"
+        )
+        raise SettingsError(msg)
+    warnings: list[str] = []
+    asked = list(_asked(root, warnings))
+    counters = [one for one in asked if one.name == COUNTERS]
+    warnings += _warnings(asked, counters)
+    return UserConfig(
+        text=text,
+        period_s=float(
+            max((one.period_s for one in counters), default=0)
+            or min((one.period_s for one in asked), default=SILENT_DEFAULT_S)
+        ),
+        groups=tuple(dict.fromkeys(one.name for one in asked)),
+        tag_filter=_tag_filter(counters),
+        warnings=tuple(warnings),
     )
+
+
+def _read(path: Path) -> str:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            msg = f"{path} was expected to be a file and is none: it is read again on SIGHUP"
+            raise SettingsError(msg)
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no path has a null byte"
+        msg = (
+            f"{path} was expected to be a configuration of neuron-monitor: {reason}; check the name"
+        )
+        raise SettingsError(msg) from error
+    if len(content) > MAX_FILE_BYTES:
+        msg = f"{path} was expected to have at most {MAX_FILE_BYTES} bytes: check the name"
+        raise SettingsError(msg)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        msg = f"{path} was expected to be JSON in UTF-8: byte {error.start} is not; correct it"
+        raise SettingsError(msg) from error
+
+
+def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Asked]:
+    root_s = _period_s(root, SILENT_DEFAULT_S, "the file", warnings)
+    for entry in _objects(root, RUNTIMES, warnings):
+        entry_s = _period_s(entry, root_s, f"an entry of {RUNTIMES}", warnings)
+        found = entry.get("tag_filter")
+        tag_filter = found if isinstance(found, str) else EVERY_TAG
+        for group in _objects(entry, "metrics", warnings):
+            name = str(group.get("type"))
+            period_s = _period_s(group, entry_s, name, warnings)
+            yield _Asked(name, RUNTIMES, period_s, tag_filter)
+    for group in _objects(root, SYSTEM, warnings):
+        name = str(group.get("type"))
+        yield _Asked(name, SYSTEM, _period_s(group, root_s, name, warnings))
+
+
+def _objects(
+    holder: dict[str, object], member: str, warnings: list[str]
+) -> Iterator[dict[str, object]]:
+    entries = holder.get(member)
+    if entries is None:
+        return
+    if not isinstance(entries, list):
+        warnings.append(f"{member} was expected to be a list and is {_kind(entries)}")
+        return
+    for entry in entries:
+        if isinstance(entry, dict):
+            yield entry
+        else:
+            warnings.append(f"{member} was expected to list objects and lists {_kind(entry)}")
+
+
+def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings: list[str]) -> int:
+    period = holder.get("period")
+    if period is None:
+        return inherited_s
+    match = _WHOLE_SECONDS.fullmatch(period) if isinstance(period, str) else None
+    if match is not None:
+        return int(match[1])
+    shown = json.dumps(period)[:40]
+    warnings.append(
+        f'the period of {whose[:40]} was expected in whole seconds such as "5s" and is {shown}: '
+        f"neuron-monitor uses {SILENT_DEFAULT_S} s then, without a word"
+    )
+    return SILENT_DEFAULT_S
+
+
+def _warnings(asked: list[_Asked], counters: list[_Asked]) -> Iterator[str]:
+    for one in asked:
+        if GROUPS.get(one.name) != one.section:
+            yield (
+                f"{one.section} asks for {one.name[:40]!r}, which is no group of it as far as this "
+                "release knows: neuron-monitor may refuse it, and nothing is made of it here"
+            )
+    if not counters:
+        yield (
+            f"{COUNTERS} is not asked for: without it no core's utilization is known, "
+            "and no core is ever called idle"
+        )
+    if any(one.tag_filter != EVERY_TAG for one in counters):
+        yield "a tag_filter hides runtimes: cores that no matched runtime holds are unknown"
+    periods_s = sorted({one.period_s for one in asked})
+    if len(periods_s) > 1:
+        listed = ", ".join(f"{period_s} s" for period_s in periods_s)
+        yield (
+            f"groups have different periods ({listed}): reports then lack the groups that are not "
+            "due; one period for all is read best"
+        )
+    if periods_s and periods_s[-1] > LONGEST_PERIOD_S:
+        yield (
+            f"a period of {periods_s[-1]} s is longer than {LONGEST_PERIOD_S} s: minutes may be "
+            "covered only in part"
+        )
+
+
+def _tag_filter(counters: list[_Asked]) -> str:
+    filters = list(dict.fromkeys(one.tag_filter for one in counters))
+    if not filters or EVERY_TAG in filters:
+        return EVERY_TAG
+    return filters[0] if len(filters) == 1 else "|".join(f"({one})" for one in filters)
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    return kinds.get(type(value), "a number")

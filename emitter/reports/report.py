@@ -12,7 +12,9 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from emitter.reports.groups import Hardware, InstanceInfo, Runtime, RuntimeReport, System
+from emitter.reports.groups import Runtime, RuntimeReport
+from emitter.reports.splits import find_splits, lacks_splits, may_be_split
+from emitter.reports.system_groups import Hardware, InstanceInfo, KubernetesInfo, System
 
 
 class Report(msgspec.Struct, frozen=True, gc=False):
@@ -25,13 +27,26 @@ class Report(msgspec.Struct, frozen=True, gc=False):
             between idle and unknown.
 
         dropped_groups: Names of groups whose values had a wrong type.
+
+        unsplit: The line itself, when cores in it may be split under a key
+            that the decode does not know: for `find_splits`, if anybody asks.
     """
 
     neuron_runtime_data: list[Runtime] | None = None
     system_data: System | None = None
     instance_info: InstanceInfo | None = None
     neuron_hardware_info: Hardware | None = None
-    dropped_groups: tuple[str, ...] = ()
+    neuron_k8s_info: KubernetesInfo | None = None
+    # Ours, under names that no tool gives its members.
+    dropped_groups: tuple[str, ...] = msgspec.field(default=(), name="(dropped_groups)")
+    unsplit: bytes | None = msgspec.field(default=None, name="(unsplit)")
+
+    def find_splits(self) -> None:
+        """
+        Give each core its physical cores, if the decode has not found them.
+        """
+        if self.unsplit is not None:
+            find_splits(self.neuron_runtime_data, self.unsplit)
 
 
 class ReportError(ValueError):
@@ -56,7 +71,7 @@ _MEMBERS: Final = frozenset(
         "system_data",
         "instance_info",
         "neuron_hardware_info",
-        "neuron_k8s_info",  # not read, but a report all the same
+        "neuron_k8s_info",
     }
 )
 
@@ -78,8 +93,12 @@ def decode(line: bytes) -> Report:
         and report.system_data is None
         and report.instance_info is None
         and report.neuron_hardware_info is None
+        and report.neuron_k8s_info is None
     ):
         _require_member(line)
+    if may_be_split(report.neuron_hardware_info) and lacks_splits(report.neuron_runtime_data):
+        # A second decode for a detail that one report a minute needs.
+        msgspec.structs.force_setattr(report, "unsplit", line)
     return report
 
 
@@ -99,6 +118,7 @@ def _decode_by_group(line: bytes) -> Report:
         system_data=_groups(members.get("system_data"), "system_data", System, dropped),
         instance_info=_group(members, "instance_info", InstanceInfo, dropped),
         neuron_hardware_info=_group(members, "neuron_hardware_info", Hardware, dropped),
+        neuron_k8s_info=_group(members, "neuron_k8s_info", KubernetesInfo, dropped),
     )
     return msgspec.structs.replace(report, dropped_groups=tuple(dropped))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ class DirectoryLock:
         self._fd = os.open(directory / LOCK_NAME, flags, 0o600)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(self._fd, 0)
-            os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+            with suppress(OSError):  # a full disk has no room for it, and the lock is held
+                os.ftruncate(self._fd, 0)
+                os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
         except BlockingIOError:
             holder = os.pread(self._fd, _PID_BYTES, 0).decode(errors="replace").strip()
             os.close(self._fd)

@@ -11,6 +11,8 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING, Final
 
+from emitter.spool.transactions import writing
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,6 +22,8 @@ LAYOUT_VERSION: Final = 1
 _PAGE_BYTES: Final = 1024  # lines fill 4 KiB pages badly: one of 2,400 bytes would take a whole one
 _CACHE_KIB: Final = 1024
 _WAL_LIMIT_BYTES: Final = 4 << 20
+_LOCKED_WAIT_S: Final = 1.0  # for somebody who looks into it; minutes are kept in memory meanwhile
+_SOUND: Final = "ok"  # what quick_check answers
 
 _TABLES: Final = """
 CREATE TABLE boots (
@@ -67,23 +71,23 @@ class LayoutError(Exception):
         self.version = version
 
 
-def open_database(path: Path | None) -> sqlite3.Connection:
+def open_database(path: Path) -> sqlite3.Connection:
     """
-    Open *path*, or a database in memory, and bring it to this layout.
+    Open *path*, bring it to this layout and check that it is whole.
 
     Raises:
         LayoutError:
             If the file has a newer layout; it is left as it is.
 
-        OSError, sqlite3.Error:
-            If it cannot be read or written.
+        DiskRefusedError, OSError, sqlite3.Error:
+            If it cannot be read or written, or is damaged.
     """
-    if path is not None:
-        # Made by us, so that lines are private from the first byte; SQLite
-        # gives its journals the permissions of the file.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    # Made by us, so that lines are private from the first byte; SQLite
+    # gives its journals the permissions of the file.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     database = sqlite3.connect(
-        ":memory:" if path is None else path,
+        path,
+        timeout=_LOCKED_WAIT_S,
         isolation_level=None,  # transactions are begun and ended by hand
         check_same_thread=False,  # one thread at a time, by the spool's own lock
     )
@@ -96,6 +100,9 @@ def open_database(path: Path | None) -> sqlite3.Connection:
 
 
 def _prepare(database: sqlite3.Connection) -> None:
+    # Nobody else reads it: without this the index of the log is a mapped file,
+    # and a disk that goes read-only under a mapped file ends the process.
+    database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > LAYOUT_VERSION:
         raise LayoutError(version)
@@ -103,12 +110,17 @@ def _prepare(database: sqlite3.Connection) -> None:
         f"page_size = {_PAGE_BYTES}",  # counts only before the first table
         "journal_mode = WAL",
         "synchronous = FULL",  # a commit a minute: an fsync each costs nothing
+        "temp_store = MEMORY",  # /tmp may be as full as the rest
         f"cache_size = -{_CACHE_KIB}",
         f"journal_size_limit = {_WAL_LIMIT_BYTES}",
     ):
         database.execute(f"PRAGMA {pragma}").fetchall()
     if version < LAYOUT_VERSION:
         # One transaction: a kill in the middle leaves an empty file, not half a layout.
-        database.executescript(
-            f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {LAYOUT_VERSION}; COMMIT;"
-        )
+        with writing(database):
+            for statement in _TABLES.split(";"):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {LAYOUT_VERSION}")
+    (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if found != _SOUND:
+        raise sqlite3.DatabaseError(found)

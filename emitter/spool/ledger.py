@@ -1,232 +1,294 @@
 """
-The rows of the spool: records in, records out, and the counters that say why.
+The rows of the spool: records, counters and the fold's state, in one file.
 
-Every function works inside a transaction that somebody else begins and ends,
-and keeps *produced = delivered + spooled + dropped* for each boot.
+The rest of the spool numbers records from 1 at every open; their rows go on
+counting, so that an id is `id = row - first`, and older records have ids up to 0.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.spool.records import NewRecord, SpooledRecord
+from emitter.spool.books import Book
+from emitter.spool.boots import BOOT_FORM
+from emitter.spool.records import SpooledRecord
+from emitter.spool.transactions import reading, writing
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator, Mapping
 
-    from emitter.spool.records import DropReason
+    from emitter.spool.books import Journal
 
 # What a record costs in the file beside its line: row header, three index
 # entries, the unfilled rest of its pages and of those above. Measured, rounded up.
-RECORD_OVERHEAD_BYTES: Final = 600
+_RECORD_OVERHEAD_BYTES: Final = 600
 _LINE_OVERHEAD_DIVISOR: Final = 16
 
-_RECORD: Final = (
-    "SELECT records.id, boot, seq, timestamp_ms, line, bytes"
-    " FROM records JOIN boots ON boots.id = boot_id"
-)
+_LOWEST_ROW: Final = -(1 << 63)
+_RECORD: Final = "SELECT id, boot_id, seq, timestamp_ms, line, bytes FROM records"
 
 
 def cost_bytes(line_bytes: int) -> int:
     """
     Room a line of *line_bytes* takes in the file, rather too much than too little.
     """
-    return line_bytes + line_bytes // _LINE_OVERHEAD_DIVISOR + RECORD_OVERHEAD_BYTES
+    return line_bytes + line_bytes // _LINE_OVERHEAD_DIVISOR + _RECORD_OVERHEAD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class BootCounters:
+class Place:
     """
-    What became of one boot's records so far, without those still held.
+    A waiting record without its line.
     """
 
-    produced: int
-    delivered: int
-    dropped: Mapping[DropReason, int]
+    id: int
+    boot: str
+    line_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
+class Contents:
+    """
+    What a file holds when it is opened.
+
+    Attributes:
+        books: By boot, the oldest first.
+
+        cost_bytes: Room all waiting records take.
+
+        state: The fold's, None before the first.
+    """
+
+    books: Mapping[str, Book]
+    cost_bytes: int
+    state: bytes | None
+
+
 class Ledger:
     """
-    A database in the spool's layout, within a transaction.
+    A database in the spool's layout. One thread at a time.
     """
 
-    database: sqlite3.Connection
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._boot_ids: dict[str, int] = {}
+        self._boots: dict[int, str] = {}
+        self._first = 0
 
-    def enter_boot(self, boot: str) -> int:
+    def load(self) -> Contents:
         """
-        The row of *boot*, made if it is new.
-        """
-        self.database.execute("INSERT OR IGNORE INTO boots (boot) VALUES (?)", (boot,))
-        row = self.database.execute("SELECT id FROM boots WHERE boot = ?", (boot,)).fetchone()
-        return int(row[0])
+        All but the records.
 
-    def boots(self) -> dict[str, int]:
+        Raises:
+            DiskDamagedError:
+                If it cannot be read.
         """
-        The row of every boot that is not finished, by boot, the oldest first.
-        """
-        return dict(self.database.execute("SELECT boot, id FROM boots ORDER BY boot"))
+        with reading():
+            return self._load()
 
-    def counters(self, boot_id: int) -> BootCounters:
+    def records(self, after: int | None) -> Iterator[tuple[SpooledRecord, int]]:
         """
-        The counters of one boot.
-        """
-        produced, delivered = self.database.execute(
-            "SELECT produced, delivered FROM boots WHERE id = ?", (boot_id,)
-        ).fetchone()
-        dropped = self.database.execute(
-            "SELECT reason, records FROM drops WHERE boot_id = ?", (boot_id,)
-        )
-        return BootCounters(produced, delivered, dict(dropped))
+        Records after id *after* in order of arrival, with the UTF-8 bytes of their lines.
 
-    def held(self) -> dict[int, tuple[int, int]]:
+        Raises:
+            DiskDamagedError:
+                If one cannot be read.
         """
-        Waiting records and the UTF-8 bytes of their lines, by the row of their boot.
-        """
-        rows = self.database.execute(
-            "SELECT boot_id, count(*), sum(bytes) FROM records GROUP BY boot_id"
-        )
-        return {boot_id: (records, line_bytes) for boot_id, records, line_bytes in rows}
+        with reading():
+            for row in self._database.execute(
+                f"{_RECORD} WHERE id > ? ORDER BY id", (self._row(after),)
+            ):
+                yield self._record(row)
 
-    def held_cost_bytes(self) -> int:
+    def places(self, after: int | None) -> Iterator[Place]:
         """
-        Room all waiting records take, by `cost_bytes`.
+        The same, without reading the lines.
         """
-        row = self.database.execute(
-            "SELECT coalesce(sum(bytes + bytes / ? + ?), 0) FROM records",
-            (_LINE_OVERHEAD_DIVISOR, RECORD_OVERHEAD_BYTES),
-        ).fetchone()
-        return int(row[0])
+        with reading():
+            for row, boot_id, line_bytes in self._database.execute(
+                "SELECT id, boot_id, bytes FROM records WHERE id > ? ORDER BY id",
+                (self._row(after),),
+            ):
+                yield Place(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
 
-    def state(self) -> bytes | None:
+    def find(self, ids: Iterable[int]) -> list[Place]:
         """
-        The fold's state, None before the first.
+        Those of *ids* that have a row.
         """
-        row = self.database.execute("SELECT state FROM fold").fetchone()
-        return None if row is None else bytes(row[0])
+        found = []
+        with reading():
+            for record_id in ids:
+                row = self._database.execute(
+                    "SELECT boot_id, bytes FROM records WHERE id = ?", (self._row(record_id),)
+                ).fetchone()
+                if row is not None:
+                    found.append(Place(record_id, self._boot(row[0]), _whole(row[1])))
+        return found
 
-    def keep_state(self, state: bytes) -> None:
+    def find_record(self, record_id: int) -> SpooledRecord | None:
         """
-        Replace the fold's state.
+        One record, None without a row.
         """
-        self.database.execute("INSERT OR REPLACE INTO fold (id, state) VALUES (1, ?)", (state,))
-
-    def produce(self, boot_id: int, records: int) -> int:
-        """
-        Count *records* more as produced; the number of the first.
-        """
-        (produced,) = self.database.execute(
-            "SELECT produced FROM boots WHERE id = ?", (boot_id,)
-        ).fetchone()
-        self.database.execute(
-            "UPDATE boots SET produced = ? WHERE id = ?", (produced + records, boot_id)
-        )
-        return int(produced) + 1
-
-    def insert(self, boot_id: int, seq: int, record: NewRecord, line_bytes: int) -> None:
-        """
-        Keep one record that `produce` has counted.
-        """
-        self.database.execute(
-            "INSERT INTO records (boot_id, seq, timestamp_ms, bytes, line) VALUES (?, ?, ?, ?, ?)",
-            (boot_id, seq, record.timestamp_ms, line_bytes, record.line),
-        )
-
-    def oldest(self, limit_events: int) -> Iterator[tuple[SpooledRecord, int]]:
-        """
-        Waiting records in order of arrival, with the UTF-8 bytes of their lines.
-        """
-        for *record, line_bytes in self.database.execute(
-            f"{_RECORD} ORDER BY records.id LIMIT ?", (limit_events,)
-        ):
-            yield SpooledRecord(*record), line_bytes
-
-    def find(self, record_id: int) -> SpooledRecord | None:
-        """
-        One waiting record, None when it is gone.
-        """
-        row = self.database.execute(f"{_RECORD} WHERE records.id = ?", (record_id,)).fetchone()
-        return None if row is None else SpooledRecord(*row[:5])
+        with reading():
+            row = self._database.execute(
+                f"{_RECORD} WHERE id = ?", (self._row(record_id),)
+            ).fetchone()
+            return None if row is None else self._record(row)[0]
 
     def older_than(self, earliest_ms: int) -> list[int]:
         """
-        Waiting records with a timestamp before *earliest_ms*.
+        Ids of records with a timestamp before *earliest_ms*.
         """
-        rows = self.database.execute(
-            "SELECT id FROM records WHERE timestamp_ms < ?", (earliest_ms,)
-        )
-        return [record_id for (record_id,) in rows]
+        with reading():
+            rows = self._database.execute(
+                "SELECT id FROM records WHERE timestamp_ms < ?", (earliest_ms,)
+            )
+            return [_whole(row) - self._first for (row,) in rows]
 
-    def first_until(self, room_bytes: int) -> tuple[list[int], int]:
+    def write(self, journal: Journal, books: Mapping[str, Book]) -> None:
         """
-        The oldest waiting records that together give *room_bytes*, and what they give.
+        Bring the file up to date: all of it or nothing.
+
+        Doing it twice does no harm: a commit may be reported as failed and
+        still be in the file.
+
+        Raises:
+            DiskRefusedError, DiskDamagedError:
+                If it could not be done.
         """
-        ids: list[int] = []
-        freed_bytes = 0
-        for record_id, line_bytes in self.database.execute(
-            "SELECT id, bytes FROM records ORDER BY id"
+        boot_ids = dict(self._boot_ids)
+        with writing(self._database):
+            self._delete(journal)
+            for boot, book in books.items():
+                if book.changed:
+                    boot_ids[boot] = self._keep_book(boot, book)
+            for boot in [boot for boot in boot_ids if boot not in books]:
+                self._forget(boot_ids.pop(boot))
+            self._database.executemany(
+                "INSERT OR REPLACE INTO records (id, boot_id, seq, timestamp_ms, bytes, line)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    (
+                        self._row(record.id),
+                        boot_ids[record.boot],
+                        record.seq,
+                        record.timestamp_ms,
+                        line_bytes,
+                        record.line,
+                    )
+                    for record, line_bytes in journal.added.values()
+                ),
+            )
+            if journal.state_changed:
+                self._database.execute(
+                    "INSERT OR REPLACE INTO fold (id, state) VALUES (1, ?)", (journal.state,)
+                )
+        self._know_boots(boot_ids)
+
+    def _load(self) -> Contents:
+        (last,) = self._database.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()
+        self._first = _whole(last)
+        books: dict[str, Book] = {}
+        by_id: dict[int, Book] = {}
+        boot_ids: dict[str, int] = {}
+        for boot_id, boot, produced, delivered in self._database.execute(
+            "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
         ):
-            if freed_bytes >= room_bytes:
-                break
-            ids.append(record_id)
-            freed_bytes += cost_bytes(line_bytes)
-        return ids, freed_bytes
+            if not isinstance(boot, str) or not BOOT_FORM.fullmatch(boot):
+                msg = "a boot has another form"
+                raise sqlite3.DatabaseError(msg)
+            book = Book(_whole(produced), _whole(delivered), changed=False)
+            books[boot] = by_id[boot_id] = book
+            boot_ids[boot] = boot_id
+        self._know_boots(boot_ids)
+        held_cost_bytes = 0
+        for boot_id, records, line_bytes, cost in self._database.execute(
+            "SELECT boot_id, count(*), sum(bytes), sum(bytes + bytes / ? + ?)"
+            " FROM records GROUP BY boot_id",
+            (_LINE_OVERHEAD_DIVISOR, _RECORD_OVERHEAD_BYTES),
+        ):
+            book = by_id[self._boot_ids[self._boot(boot_id)]]
+            book.records, book.bytes = _whole(records), _whole(line_bytes)
+            held_cost_bytes += _whole(cost)
+        for boot_id, reason, records in self._database.execute(
+            "SELECT boot_id, reason, records FROM drops"
+        ):
+            if boot_id in by_id:
+                by_id[boot_id].dropped[reason] = _whole(records)
+        row = self._database.execute("SELECT state FROM fold").fetchone()
+        return Contents(books, held_cost_bytes, None if row is None else _blob(row[0]))
 
-    def deliver(self, ids: Iterable[int]) -> int:
-        """
-        Take *ids* out and count them as delivered; how many there were.
-        """
-        gone = self._take_out(ids)
-        self.database.executemany(
-            "UPDATE boots SET delivered = delivered + ? WHERE id = ?",
-            [(records, boot_id) for boot_id, records in gone.items()],
-        )
-        return sum(gone.values())
-
-    def drop(self, ids: Iterable[int], reason: DropReason) -> int:
-        """
-        Take *ids* out and count them as dropped; how many there were.
-        """
-        gone = self._take_out(ids)
-        for boot_id, records in gone.items():
-            self.count_dropped(boot_id, records, reason)
-        return sum(gone.values())
-
-    def count_dropped(self, boot_id: int, records: int, reason: DropReason) -> None:
-        """
-        Count records as dropped that are in no row.
-        """
-        self.database.execute(
-            "INSERT OR IGNORE INTO drops (boot_id, reason, records) VALUES (?, ?, 0)",
-            (boot_id, reason),
-        )
-        self.database.execute(
-            "UPDATE drops SET records = records + ? WHERE boot_id = ? AND reason = ?",
-            (records, boot_id, reason),
+    def _delete(self, journal: Journal) -> None:
+        if journal.settled_to is not None:
+            self._database.execute(
+                "DELETE FROM records WHERE id <= ?", (self._row(journal.settled_to),)
+            )
+        self._database.executemany(
+            "DELETE FROM records WHERE id = ?", [(self._row(each),) for each in journal.settled]
         )
 
-    def forget_finished(self, boot_id: int) -> None:
-        """
-        Forget every boot but *boot_id* that has nothing waiting.
-        """
-        finished = self.database.execute(
-            "SELECT id FROM boots WHERE id <> ?"
-            " AND NOT EXISTS (SELECT 1 FROM records WHERE boot_id = boots.id)",
-            (boot_id,),
-        ).fetchall()
-        self.database.executemany("DELETE FROM drops WHERE boot_id = ?", finished)
-        self.database.executemany("DELETE FROM boots WHERE id = ?", finished)
+    def _keep_book(self, boot: str, book: Book) -> int:
+        self._database.execute("INSERT OR IGNORE INTO boots (boot) VALUES (?)", (boot,))
+        self._database.execute(
+            "UPDATE boots SET produced = ?, delivered = ? WHERE boot = ?",
+            (book.produced, book.delivered, boot),
+        )
+        row = self._database.execute("SELECT id FROM boots WHERE boot = ?", (boot,)).fetchone()
+        boot_id = _whole(row[0])
+        self._database.execute("DELETE FROM drops WHERE boot_id = ?", (boot_id,))
+        self._database.executemany(
+            "INSERT INTO drops (boot_id, reason, records) VALUES (?, ?, ?)",
+            [(boot_id, reason, records) for reason, records in book.dropped.items()],
+        )
+        return boot_id
 
-    def _take_out(self, ids: Iterable[int]) -> Counter[int]:
-        gone: Counter[int] = Counter()
-        for record_id in ids:
-            row = self.database.execute(
-                "SELECT boot_id FROM records WHERE id = ?", (record_id,)
-            ).fetchone()
-            if row is not None:
-                self.database.execute("DELETE FROM records WHERE id = ?", (record_id,))
-                gone[row[0]] += 1
-        return gone
+    def _forget(self, boot_id: int) -> None:
+        self._database.execute("DELETE FROM drops WHERE boot_id = ?", (boot_id,))
+        self._database.execute("DELETE FROM boots WHERE id = ?", (boot_id,))
+
+    def _know_boots(self, boot_ids: dict[str, int]) -> None:
+        self._boot_ids = boot_ids
+        self._boots = {boot_id: boot for boot, boot_id in boot_ids.items()}
+
+    def _row(self, record_id: int | None) -> int:
+        return _LOWEST_ROW if record_id is None else record_id + self._first
+
+    def _record(self, row: tuple[object, ...]) -> tuple[SpooledRecord, int]:
+        record_id, boot_id, seq, timestamp_ms, line, line_bytes = row
+        if not isinstance(line, str):
+            msg = "a line is no text"
+            raise sqlite3.DatabaseError(msg)
+        record = SpooledRecord(
+            _whole(record_id) - self._first,
+            self._boot(boot_id),
+            _whole(seq),
+            _whole(timestamp_ms),
+            line,
+        )
+        return record, _whole(line_bytes)
+
+    def _boot(self, boot_id: object) -> str:
+        boot = self._boots.get(_whole(boot_id))
+        if boot is None:
+            msg = "a record belongs to no boot"
+            raise sqlite3.DatabaseError(msg)
+        return boot
+
+
+def _whole(value: object) -> int:
+    """
+    SQLite puts any type into any column; a damaged row shows it.
+    """
+    if not isinstance(value, int):
+        msg = "a number is none"
+        raise sqlite3.DatabaseError(msg)
+    return value
+
+
+def _blob(value: object) -> bytes:
+    if not isinstance(value, bytes):
+        msg = "the state is no bytes"
+        raise sqlite3.DatabaseError(msg)
+    return value

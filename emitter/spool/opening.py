@@ -4,25 +4,21 @@ Take a spool directory for this emitter, or say in one sentence why not.
 
 from __future__ import annotations
 
-import re
-import secrets
-import sqlite3
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from emitter.errors import EXIT_SOURCE_FAILED, EmitterError, SettingsError
 from emitter.spool.directory_lock import DirectoryHeldError, DirectoryLock
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION, LayoutError, open_database
+from emitter.spool.transactions import DiskRefusedError, told_apart
 
 if TYPE_CHECKING:
+    import sqlite3
     from pathlib import Path
-
-BOOT_FORM: Final = re.compile(r"[0-9a-f]{20}")
-_BOOT_TIME_DIGITS: Final = 12
 
 
 class SpoolUnusableError(SettingsError):
     """
-    The directory or the file in it cannot be used until somebody acts.
+    The file cannot be used until somebody acts.
     """
 
 
@@ -42,7 +38,7 @@ def lock_directory(directory: Path) -> DirectoryLock:
         SpoolHeldError:
             If another emitter holds it.
 
-        SpoolUnusableError:
+        DiskRefusedError:
             If it cannot be made or written.
     """
     try:
@@ -56,7 +52,7 @@ def lock_directory(directory: Path) -> DirectoryLock:
         )
         raise SpoolHeldError(msg) from None
     except OSError as error:
-        raise _not_writable(directory, error.strerror or str(error)) from error
+        raise DiskRefusedError(error.strerror or str(error)) from error
 
 
 def open_in(directory: Path) -> sqlite3.Connection:
@@ -65,11 +61,15 @@ def open_in(directory: Path) -> sqlite3.Connection:
 
     Raises:
         SpoolUnusableError:
-            If it cannot be written, is damaged, or has a newer layout.
+            If it was written by a newer version.
+
+        DiskRefusedError, DiskDamagedError:
+            If it cannot be written now, or not be read.
     """
     path = directory / FILE_NAME
     try:
-        return open_database(path)
+        with told_apart():
+            return open_database(path)
     except LayoutError as error:
         msg = (
             f"the spool {path} has layout {error.version}, this version knows up to"
@@ -77,28 +77,4 @@ def open_in(directory: Path) -> sqlite3.Connection:
         )
         raise SpoolUnusableError(msg) from None
     except OSError as error:
-        raise _not_writable(directory, error.strerror or str(error)) from error
-    except sqlite3.OperationalError as error:
-        raise _not_writable(directory, str(error)) from error
-    except sqlite3.DatabaseError as error:
-        msg = f"the spool {path} is damaged ({error}): move it away, or pass another --spool-dir"
-        raise SpoolUnusableError(msg) from error
-
-
-def new_boot(now_s: float, latest: str | None) -> str:
-    """
-    A name for this emitter start, greater than *latest*.
-    """
-    now_ms = int(now_s * 1000)
-    if latest is not None:
-        # The clock may have been set back; the latest start must stay the greatest name.
-        now_ms = max(now_ms, int(latest[:_BOOT_TIME_DIGITS], 16) + 1)
-    return f"{now_ms:0{_BOOT_TIME_DIGITS}x}{secrets.token_hex(4)}"
-
-
-def _not_writable(directory: Path, problem: str) -> SpoolUnusableError:
-    msg = (
-        f"the spool directory {directory} cannot be written ({problem}):"
-        " pass --spool-dir with a directory this user can write"
-    )
-    return SpoolUnusableError(msg)
+        raise DiskRefusedError(error.strerror or str(error)) from error

@@ -7,16 +7,20 @@ Values only. What a line says is the wire format's business.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Why a record is lost on purpose. Bounded: every reason is a member of the minute line.
 DropReason = Literal[
-    "spool_full",  # the spool reached its size: the oldest go first
+    "spool_full",  # the spool reached its size, or its memory while the disk refuses: oldest first
     "too_old",  # older than the spool keeps, or than the destination takes
     "too_new",  # further in the future than the destination takes
     "too_large",  # larger than one call, or than the whole spool
     "expired",  # older than the log group's retention, says the service
     "invalid",  # the destination refuses it, whatever it is sent with
+    "damaged",  # it was in a file that cannot be read any more
 ]
 
 
@@ -41,7 +45,8 @@ class SpooledRecord:
     A line the spool holds.
 
     Attributes:
-        id: Place in the order of arrival; never used twice in one spool.
+        id: Place in the order of arrival. Of one open spool: never used twice in
+            it, above 0 for what it appended itself, not kept when it is closed.
 
         boot: The emitter start that wrote it, such as `019aa3c5d2f04f1e2d3c`.
 
@@ -57,3 +62,37 @@ class SpooledRecord:
     seq: int
     timestamp_ms: int
     line: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolHealth:
+    """
+    What became of one boot's records, and what the spool holds.
+
+    Attributes:
+        records: Of this boot, waiting. Always produced - delivered - dropped.
+
+        bytes: UTF-8 bytes of all waiting lines, those of other boots included.
+
+        produced: Records appended, the dropped ones included.
+
+        delivered: Records the destination took.
+
+        dropped: Records lost on purpose, by reason; only reasons above 0.
+
+        older_records: Waiting records that earlier boots left behind.
+
+        in_memory: Waiting records that the disk does not take now: lost if the
+            process ends. 0 for a spool that was asked to be in memory.
+
+        set_aside: Damaged files that were replaced since the spool was opened.
+    """
+
+    records: int
+    bytes: int
+    produced: int
+    delivered: int
+    dropped: Mapping[DropReason, int]
+    older_records: int
+    in_memory: int = 0
+    set_aside: int = 0

@@ -4,7 +4,8 @@ Records on disk until the destination has answered for them.
 One writer, crash-safe: records, counters and the fold's state change in one
 transaction, so that *produced = delivered + spooled + dropped* holds at every
 moment and after any crash. Bounded in bytes and age; what does not fit is
-dropped oldest first and counted with its reason.
+dropped oldest first and counted with its reason. While the disk refuses, it
+goes on in memory within a bound of its own, and says so.
 
 It does not know what a line says, where it goes, or when it is sent.
 """
@@ -12,82 +13,39 @@ It does not know what a line says, where it goes, or when it is sent.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, final
 
-from emitter.repeats import Repeats
-from emitter.spool.layout import open_database
-from emitter.spool.ledger import cost_bytes
-from emitter.spool.opening import (
-    BOOT_FORM,
-    SpoolHeldError,
-    SpoolUnusableError,
-    lock_directory,
-    new_boot,
-    open_in,
-)
-from emitter.spool.records import NewRecord, SpooledRecord
-from emitter.spool.transactions import SpoolFailedError, Transactions
+from emitter.spool import quarantine
+from emitter.spool.boots import BOOT_FORM, new_boot
+from emitter.spool.bounds import MAX_AGE_S, MAX_BYTES, MEMORY_BYTES, Bounds
+from emitter.spool.disk import Disk
+from emitter.spool.holdings import Holdings
+from emitter.spool.notices import Notices
+from emitter.spool.records import SpoolHealth
+from emitter.spool.transactions import SpoolFailedError
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
-    from emitter.spool.directory_lock import DirectoryLock
-    from emitter.spool.records import DropReason
-
-__all__ = [
-    "NewRecord",
-    "Spool",
-    "SpoolFailedError",
-    "SpoolHealth",
-    "SpoolHeldError",
-    "SpoolUnusableError",
-    "SpooledRecord",
-]
-
-MAX_BYTES: Final = 256 << 20
-MAX_AGE_S: Final = 13 * 86_400.0
-DROPS_LOG_INTERVAL_S: Final = 10.0
+    from emitter.events import Event
+    from emitter.spool.records import DropReason, NewRecord, SpooledRecord
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class SpoolHealth:
-    """
-    What became of one boot's records, and what the spool holds.
-
-    Attributes:
-        records: Of this boot, waiting. Always produced - delivered - dropped.
-
-        bytes: UTF-8 bytes of all waiting lines, those of other boots included.
-
-        produced: Records appended, the dropped ones included.
-
-        delivered: Records the destination took.
-
-        dropped: Records lost on purpose, by reason; only reasons above 0.
-
-        older_records: Waiting records that earlier boots left behind.
-    """
-
-    records: int
-    bytes: int
-    produced: int
-    delivered: int
-    dropped: Mapping[DropReason, int]
-    older_records: int
 
 
 @final
 class Spool:
     """
     Made by `Spool.open`; every method may be called from any thread.
+
+    The only error of a method is SpoolFailedError, after `close`: a disk that
+    fails costs no call.
 
     Attributes:
         boot: This emitter start: 12 hexadecimal digits of milliseconds since
@@ -98,26 +56,26 @@ class Spool:
 
     def __init__(
         self,
-        database: sqlite3.Connection,
-        lock: DirectoryLock | None,
-        *,
         directory: Path | None,
+        *,
+        bounds: Bounds,
         boot: str | None,
-        max_bytes: int,
-        max_age_s: float | None,
         clock: Callable[[], float],
+        monotonic: Callable[[], float],
+        on_event: Callable[[Event], None] | None,
     ) -> None:
         self.directory = directory
-        self._transactions = Transactions(database, str(directory or "memory"))
-        self._directory_lock = lock
-        self._max_bytes = max_bytes
-        self._max_age_s = max_age_s
+        self._bounds = bounds
         self._clock = clock
-        self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
-        with self._transactions.begin() as ledger:
-            self.boot = boot or new_boot(clock(), max(ledger.boots(), default=None))
-            self._boot_id = ledger.enter_boot(self.boot)
-            ledger.forget_finished(self._boot_id)
+        self._notices = Notices(directory, bounds.memory_bytes, clock, monotonic, on_event)
+        self._mutex = threading.RLock()
+        self._is_closed = False
+        disk = None if directory is None else Disk(directory)
+        self._holdings = Holdings(disk, self._notices, clock=clock, monotonic=monotonic)
+        self.boot = boot or new_boot(clock(), max(self._holdings.books, default=None))
+        self._holdings.enter(self.boot)
+        with self._use():
+            self._holdings.write()  # the next start must be greater, also if we keep nothing
 
     @classmethod
     def open(
@@ -126,51 +84,49 @@ class Spool:
         *,
         max_bytes: int = MAX_BYTES,
         max_age_s: float | None = MAX_AGE_S,
-        clock: Callable[[], float] = time.time,
+        memory_bytes: int = MEMORY_BYTES,
         boot: str | None = None,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        on_event: Callable[[Event], None] | None = None,
     ) -> Spool:
         """
         Open the spool in *directory*, made if need be; None is one in memory.
+
+        A directory that cannot be written is said aloud and tried again later; a
+        damaged file is set aside. *on_event* is told of both, by whichever thread
+        finds out; it must only note it down.
 
         Raises:
             SpoolHeldError:
                 If another emitter works in *directory*.
 
             SpoolUnusableError:
-                If *directory* cannot be written, or its file is damaged or
-                was written by a newer version.
+                If its file was written by a newer version; it is left as it is.
         """
         if boot is not None and not BOOT_FORM.fullmatch(boot):
             msg = f"boot must be 20 lower-case hexadecimal digits, not {boot!r}"
             raise ValueError(msg)
-        lock = None if directory is None else lock_directory(directory)
-        database = None
-        try:
-            database = open_database(None) if directory is None else open_in(directory)
-            return cls(
-                database,
-                lock,
-                directory=directory,
-                boot=boot,
-                max_bytes=max_bytes,
-                max_age_s=max_age_s,
-                clock=clock,
-            )
-        except BaseException:
-            if database is not None:
-                database.close()
-            if lock is not None:
-                lock.release()
-            raise
+        return cls(
+            directory,
+            bounds=Bounds(max_bytes, max_age_s, min(memory_bytes, max_bytes)),
+            boot=boot,
+            clock=clock,
+            monotonic=monotonic,
+            on_event=on_event,
+        )
 
     def close(self) -> None:
         """
-        Close the file and let the next emitter in. May be called twice.
+        Try the disk once more, close it and let the next emitter in. May be called twice.
         """
-        self._transactions.close()
-        if self._directory_lock is not None:
-            self._directory_lock.release()
-            self._directory_lock = None
+        with self._mutex:
+            if self._is_closed:
+                return
+            self._holdings.write(at_once=True)
+            self._notices.lost(self._holdings.in_memory)
+            self._is_closed = True
+            self._holdings.close()
 
     def __enter__(self) -> Spool:
         return self
@@ -188,57 +144,47 @@ class Spool:
         """
         The number the next appended record will have.
         """
-        with self._transactions.begin() as ledger:
-            return ledger.counters(self._boot_id).produced + 1
+        with self._use() as holdings:
+            return holdings.own.produced + 1
 
     @property
     def state(self) -> bytes | None:
         """
         What was last given to `append` as *state*, by whichever boot.
         """
-        with self._transactions.begin() as ledger:
-            return ledger.state()
+        with self._use() as holdings:
+            return holdings.state
 
     def append(self, records: Sequence[NewRecord], state: bytes | None = None) -> int:
         """
         Keep *records* with the next numbers, and *state* unless it is None.
 
-        Both or neither. What the bounds leave no room for is dropped in the
-        same transaction, oldest first.
+        Both or neither are on the disk. What the bounds leave no room for is
+        dropped with them, oldest first.
 
         Returns:
             The number of the first record, as `next_seq` said it.
-
-        Raises:
-            SpoolFailedError:
-                If it could not be written; then no number was used.
         """
         dropped: Counter[DropReason] = Counter()
-        earliest_ms = None
-        if self._max_age_s is not None:
-            earliest_ms = round((self._clock() - self._max_age_s) * 1000)
-        with self._transactions.begin() as ledger:
+        earliest_ms = self._bounds.earliest_ms(self._clock())
+        with self._use() as holdings:
             if earliest_ms is not None:
-                dropped["too_old"] += ledger.drop(ledger.older_than(earliest_ms), "too_old")
-            first_seq = ledger.produce(self._boot_id, len(records))
-            free_bytes = self._max_bytes - ledger.held_cost_bytes()
+                dropped["too_old"] += holdings.drop_older(earliest_ms)
+            first_seq = holdings.produce(len(records))
             for seq, record in enumerate(records, first_seq):
-                reason = self._unkeepable(record, earliest_ms)
+                reason = self._bounds.unkeepable(record, earliest_ms)
                 if reason is not None:
-                    ledger.count_dropped(self._boot_id, 1, reason)
+                    holdings.lose(reason)
                     dropped[reason] += 1
                     continue
                 line_bytes = len(record.line.encode())
-                free_bytes -= cost_bytes(line_bytes)
-                if free_bytes < 0:  # room first, so that the file never grows beyond the bound
-                    ids, freed_bytes = ledger.first_until(-free_bytes)
-                    free_bytes += freed_bytes
-                    dropped["spool_full"] += ledger.drop(ids, "spool_full")
-                ledger.insert(self._boot_id, seq, record, line_bytes)
+                holdings.add(seq, record.timestamp_ms, record.line, line_bytes)
             if state is not None:
-                ledger.keep_state(state)
-            ledger.forget_finished(self._boot_id)
-        self._log_drops(dropped)
+                holdings.keep_state(state)
+            dropped["spool_full"] += holdings.drop_beyond(self._bounds.max_bytes)
+            holdings.write()
+            dropped["spool_full"] += holdings.drop_beyond_in_memory(self._bounds.memory_bytes)
+            self._notices.dropped(dropped)
         return first_seq
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
@@ -248,22 +194,15 @@ class Spool:
         As many as fit both limits, *limit_bytes* in UTF-8, but never none
         while there is one.
         """
-        taken: list[SpooledRecord] = []
-        taken_bytes = 0
-        with self._transactions.begin() as ledger:
-            for record, line_bytes in ledger.oldest(limit_events):
-                taken_bytes += line_bytes
-                if taken and taken_bytes > limit_bytes:
-                    break
-                taken.append(record)
-        return taken
+        with self._use() as holdings:
+            return holdings.oldest(limit_events, limit_bytes)
 
     def still_held(self, ids: Iterable[int]) -> list[SpooledRecord]:
         """
         Those of *ids* that are still in the spool, in the order given.
         """
-        with self._transactions.begin() as ledger:
-            return [record for i in ids if (record := ledger.find(i)) is not None]
+        with self._use() as holdings:
+            return holdings.find(ids)
 
     def delivered(self, ids: Iterable[int]) -> int:
         """
@@ -294,12 +233,30 @@ class Spool:
         Returns:
             How many left the spool.
         """
-        with self._transactions.begin() as ledger:
-            gone = ledger.deliver(delivered)
+        with self._use() as holdings:
+            gone = holdings.deliver(delivered)
             for reason, ids in (dropped or {}).items():
-                gone += ledger.drop(ids, reason)
-            ledger.forget_finished(self._boot_id)
+                gone += holdings.drop(ids, reason)
+            holdings.write()
         return gone
+
+    def quarantine(self, records: Iterable[SpooledRecord], why: str) -> int:
+        """
+        Drop *records* as invalid; in a directory, write them down there with *why*.
+
+        Written at least once: a crash in between finds them still in the spool.
+
+        Returns:
+            How many left the spool.
+        """
+        refused = list(records)
+        if self.directory is not None:
+            try:
+                quarantine.keep(self.directory, refused, why, self._clock())
+            except OSError as error:
+                extra = {"count": len(refused), "why": error.strerror or str(error)}
+                _log.warning("records not quarantined", extra=extra)
+        return self.dropped([record.id for record in refused], "invalid")
 
     def health(self, boot: str | None = None) -> SpoolHealth:
         """
@@ -309,42 +266,33 @@ class Spool:
             KeyError:
                 If *boot* is not in the spool.
         """
-        with self._transactions.begin() as ledger:
-            boot_id = self._boot_id if boot is None else ledger.boots()[boot]
-            counters = ledger.counters(boot_id)
-            held = ledger.held()
-        return SpoolHealth(
-            records=held.get(boot_id, (0, 0))[0],
-            bytes=sum(line_bytes for _, line_bytes in held.values()),
-            produced=counters.produced,
-            delivered=counters.delivered,
-            dropped=counters.dropped,
-            older_records=sum(n for held_id, (n, _) in held.items() if held_id != self._boot_id),
-        )
+        with self._use() as holdings:
+            book = holdings.own if boot is None else holdings.books[boot]
+            return SpoolHealth(
+                records=book.records,
+                bytes=sum(each.bytes for each in holdings.books.values()),
+                produced=book.produced,
+                delivered=book.delivered,
+                dropped={reason: count for reason, count in book.dropped.items() if count},
+                older_records=sum(each.records for each in holdings.books.values())
+                - holdings.own.records,
+                in_memory=holdings.in_memory,
+                set_aside=holdings.set_aside,
+            )
 
     @property
     def older_boots(self) -> tuple[str, ...]:
         """
         Other boots that have records left, the oldest first.
         """
-        with self._transactions.begin() as ledger:
-            return tuple(boot for boot in ledger.boots() if boot != self.boot)
+        with self._use() as holdings:
+            return tuple(sorted(boot for boot in holdings.books if boot != self.boot))
 
-    def _unkeepable(self, record: NewRecord, earliest_ms: int | None) -> DropReason | None:
-        if earliest_ms is not None and record.timestamp_ms < earliest_ms:
-            return "too_old"
-        try:
-            line_bytes = len(record.line.encode())
-        except UnicodeEncodeError:
-            return "invalid"  # half a surrogate pair: nothing could be sent it
-        if cost_bytes(line_bytes) > self._max_bytes:
-            return "too_large"  # would push out everything, then itself
-        return None
-
-    def _log_drops(self, dropped: Mapping[DropReason, int]) -> None:
-        for reason, records in dropped.items():
-            if records and (count := self._drop_log.due(reason, records)):
-                _log.warning(
-                    "records dropped",
-                    extra={"count": count, "reason": reason, "stage": "spooling"},
-                )
+    @contextmanager
+    def _use(self) -> Iterator[Holdings]:
+        with self._mutex:
+            if self._is_closed:
+                msg = f"the spool in {self.directory or 'memory'} is closed"
+                raise SpoolFailedError(msg)
+            yield self._holdings
+        self._notices.say()

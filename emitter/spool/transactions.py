@@ -1,74 +1,110 @@
 """
-One database, many threads, one transaction at a time.
+One database, one transaction at a time: done, refused, or damaged.
+
+SQLite has many errors and its caller has two questions: is it worth trying
+again with this file, and is what it holds still there? Result codes:
+https://www.sqlite.org/rescode.html
 """
 
 from __future__ import annotations
 
 import sqlite3
-import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EXIT_SOURCE_FAILED, EmitterError
-from emitter.spool.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# What SQLite says when the disk, not the file, is the problem. By text: Python
+# tells the result code only from 3.11 on.
+_REFUSALS: Final = (
+    "database or disk is full",
+    "attempt to write a readonly database",
+    "disk I/O error",
+    "unable to open database file",
+    "access permission denied",
+    "database is locked",
+    "locking protocol",
+)
+_PAYLOAD_FOLLOWS: Final = " with text "  # "Could not decode to UTF-8 column 'line' with text ..."
+
 
 class SpoolFailedError(EmitterError):
     """
-    The file could not be read or written just now: the disk is full, or failing.
-
-    Nothing of the call has happened.
+    The spool was closed. Nothing of the call has happened.
     """
 
     exit_code = EXIT_SOURCE_FAILED
 
 
-class Transactions:
+class DiskRefusedError(Exception):
     """
-    All or nothing, for whichever thread comes next.
+    The disk does not take it now. Nothing of the call has happened; try again later.
     """
 
-    def __init__(self, database: sqlite3.Connection, place: str) -> None:
-        self._database: sqlite3.Connection | None = database
-        self._place = place  # for the message of an error
-        self._mutex = threading.RLock()
 
-    @contextmanager
-    def begin(self) -> Iterator[Ledger]:
-        """
-        The ledger, until the end of the block; any exception undoes the block.
+class DiskDamagedError(Exception):
+    """
+    The file cannot be read or makes no sense: what it holds is lost to us.
+    """
 
-        Raises:
-            SpoolFailedError:
-                If SQLite could not do it, or after `close`.
-        """
-        with self._mutex:
-            if self._database is None:
-                msg = f"the spool in {self._place} is closed"
-                raise SpoolFailedError(msg)
-            database = self._database
-            try:
-                database.execute("BEGIN IMMEDIATE")
-                try:
-                    yield Ledger(database)
-                    database.execute("COMMIT")
-                finally:
-                    # Any way out but the commit, an interrupt between two lines included.
-                    if database.in_transaction:
-                        with suppress(sqlite3.Error):
-                            database.execute("ROLLBACK")
-            except sqlite3.Error as error:
-                msg = f"the spool in {self._place} could not be read or written: {error}"
-                raise SpoolFailedError(msg) from error
 
-    def close(self) -> None:
-        """
-        Wait for the transaction that is open, then close. May be called twice.
-        """
-        with self._mutex:
-            if self._database is not None:
-                self._database.close()
-                self._database = None
+@contextmanager
+def reading() -> Iterator[None]:
+    """
+    Read in the block.
+
+    Raises:
+        DiskDamagedError:
+            If it cannot be read, for whatever reason: a full disk can.
+    """
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise  # ours
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise _damaged(error) from error
+
+
+@contextmanager
+def writing(database: sqlite3.Connection) -> Iterator[None]:
+    """
+    Write in the block; any exception undoes it.
+
+    Raises:
+        DiskRefusedError, DiskDamagedError:
+            If SQLite could not do it.
+    """
+    with told_apart():
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            database.execute("COMMIT")
+        finally:
+            # Any way out but the commit, an interrupt between two lines included.
+            if database.in_transaction:
+                with suppress(sqlite3.Error):
+                    database.execute("ROLLBACK")
+
+
+@contextmanager
+def told_apart() -> Iterator[None]:
+    """
+    Raise what SQLite raises in the block as one of the two errors.
+    """
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if str(error).startswith(_REFUSALS):
+            raise DiskRefusedError(str(error)) from error
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> DiskDamagedError:
+    # A UnicodeDecodeError is a message of SQLite's that quotes damaged names.
+    # Of quick_check: one finding, several lines.
+    return DiskDamagedError(" ".join(str(error).partition(_PAYLOAD_FOLLOWS)[0].split()))

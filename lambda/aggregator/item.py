@@ -42,6 +42,11 @@ stand beside it.
 """
 
 MAX_KEY_BYTES: Final = 1024  # of a sort key in DynamoDB
+WRITE_UNIT_BYTES: Final = 1024  # what one write unit of DynamoDB takes, attribute names included
+_FIXED_BYTES: Final = sum(map(len, ("pk", "m##00", "sk", "r", "ttl")))
+"""What an item has beside its minute, key, payload and time: names, and the rest of its pk."""
+
+_NUMBER_BYTES: Final = 21  # the most that DynamoDB counts for one
 _NOT_JSON: Final = "not_json"  # the words of neuron_wire for what is wrong with a line
 _NOT_AN_OBJECT: Final = "not_an_object"
 _HASHED: Final = "#"  # no ordinary key starts with it: a cluster's name is never empty
@@ -69,16 +74,33 @@ def key_of(record: MinuteRecord) -> str:
 def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
     """
     Pack *record*, without what the emitter says about itself.
+
+    Holders never cost a write unit: those that find no room in the units that
+    the record takes without them are only counted, the least idle first.
     """
-    members = encode(replace(record, health={}).members()).encode()
-    packer = zlib.compressobj(level=9, zdict=_DICTIONARY)
-    return RecordItem(
-        minute=minute_at_ms(record.minute_ms),
-        bucket=bucket_of(record.instance_id),
-        key=key_of(record),
-        payload=packer.compress(members) + packer.flush(),
-        expires_s=expires_s,
-    )
+    item = _item(replace(record, health={}), expires_s)
+    if not record.holders or stored_bytes(item) <= WRITE_UNIT_BYTES:
+        return item
+    best = _item(_with_holders(record, 0), expires_s)
+    room_bytes = -(-stored_bytes(best) // WRITE_UNIT_BYTES) * WRITE_UNIT_BYTES
+    if stored_bytes(item) <= room_bytes:
+        return item
+    fitting, too_many = 0, len(record.holders)
+    while too_many - fitting > 1:  # halved each time: packing is the costly part of ingest
+        count = (fitting + too_many) // 2
+        item = _item(_with_holders(record, count), expires_s)
+        if stored_bytes(item) <= room_bytes:
+            fitting, best = count, item
+        else:
+            too_many = count
+    return best
+
+
+def stored_bytes(item: RecordItem) -> int:
+    """
+    What DynamoDB counts for *item* at most: names and values.
+    """
+    return _FIXED_BYTES + len(str(item.minute)) + len(item.key) + len(item.payload) + _NUMBER_BYTES
 
 
 def record_of(payload: bytes, minute: int) -> MinuteRecord:
@@ -95,3 +117,25 @@ def record_of(payload: bytes, minute: int) -> MinuteRecord:
     if not isinstance(members, dict):
         raise WireFormatError(_NOT_AN_OBJECT, "an item of the table is JSON but not an object")
     return MinuteRecord.from_members(members, start_ms(minute))
+
+
+def _with_holders(record: MinuteRecord, count: int) -> MinuteRecord:
+    left_out = len(record.holders) - count
+    return replace(
+        record,
+        health={},
+        holders=record.holders[:count],
+        holders_more=record.holders_more + left_out,
+    )
+
+
+def _item(record: MinuteRecord, expires_s: int) -> RecordItem:
+    packer = zlib.compressobj(level=9, zdict=_DICTIONARY)
+    members = encode(record.members()).encode()
+    return RecordItem(
+        minute=minute_at_ms(record.minute_ms),
+        bucket=bucket_of(record.instance_id),
+        key=key_of(record),
+        payload=packer.compress(members) + packer.flush(),
+        expires_s=expires_s,
+    )

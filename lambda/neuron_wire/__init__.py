@@ -6,9 +6,11 @@ package under this one name. It uses nothing but the standard library, so that
 it costs a Lambda function nothing and can be vendored anywhere.
 
 * `names`           schema version, namespaces, kinds, letters of a core's state
-* `catalogue`       every metric: unit, family, statistic to read it with
+* `catalogue`       every metric and property: unit, family, statistic to read it with
 * `minute`          the typed record of one instance-minute
 * `cores`           what a line says core by core
+* `holders`         who holds the cores that are attached idle
+* `length`          how long a minute line may be
 * `checked`         one member of a line, or why it cannot be
 * `line`            one record as one log line, and back
 * `extraction`      would CloudWatch extract this line?

@@ -59,16 +59,18 @@ def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, .
     if len(given) != known:
         msg = f"the line has {len(given)} utilization values for {known} known cores"
         raise checked.bad(msg)
-    values = iter(given)
-    return tuple(None if letter == names.UNKNOWN else _share(next(values)) for letter in state)
-
-
-def _share(value: object) -> float:
-    percent = checked.amount(value, "NeuronCoreUtilization")
-    if not 0 <= percent <= 100:
-        msg = f"NeuronCoreUtilization holds {percent}, expected 0 to 100"
+    shares = [
+        float(percent)  # type: ignore[arg-type]  # mypy does not see what the next line asks
+        for percent in given
+        if type(percent) in checked.NUMBERS and 0 <= percent <= 100  # type: ignore[operator]
+    ]
+    if len(shares) < len(given):
+        msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
         raise checked.bad(msg)
-    return percent
+    if known == len(state):
+        return tuple(shares)
+    values = iter(shares)
+    return tuple(None if letter == names.UNKNOWN else next(values) for letter in state)
 
 
 def idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
@@ -82,8 +84,8 @@ def idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
     if len(given) != len(state):
         msg = f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
         raise checked.bad(msg)
-    for value in given:
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 31:
-            msg = "CoreIdleMinutes holds a value that is not a count"
-            raise checked.bad(msg)
-    return tuple(given)  # type: ignore[arg-type]  # each was checked above
+    minutes = [value for value in given if type(value) is int and 0 <= value < 1 << 31]
+    if len(minutes) < len(given):
+        msg = "CoreIdleMinutes holds a value that is not a count"
+        raise checked.bad(msg)
+    return tuple(minutes)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire import checked, cores, names
+from neuron_wire.holders import Holder, holder_members, read_holders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +24,11 @@ MAX_CLUSTER_CHARS: Final = 255
 MAX_INSTANCE_CHARS: Final = 128
 MAX_TEXT_CHARS: Final = 128
 _MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
+_SIGNIFICANT: Final = ".6g"
+"""
+How an amount that is no count is written. neuron-monitor's own numbers are
+means of a period and no more exact; every further digit is a byte of every line.
+"""
 
 _SCALARS: Final[tuple[tuple[str, str, type], ...]] = (
     ("Executions", "executions", int),
@@ -81,6 +87,10 @@ class MinuteRecord:
 
         idle_minutes: Per core, whole minutes in a row it has not been busy.
 
+        holders: Who holds the attached-idle cores, the most idle first.
+
+        holders_more: How many more hold some.
+
         details: Execution and error counts by type, only those above 0.
 
         health: The emitter on itself, cumulative since its boot.
@@ -122,6 +132,8 @@ class MinuteRecord:
     ecc_uncorrected: int | None = None
     ecc_corrected_rise: int | None = None
     ecc_uncorrected_rise: int | None = None
+    holders: tuple[Holder, ...] = ()
+    holders_more: int = 0
     details: Mapping[str, int] = field(default_factory=dict)
     health: Mapping[str, Number] = field(default_factory=dict)
 
@@ -138,7 +150,8 @@ class MinuteRecord:
 
         Absent values have no member, nor have those that no reader accepts
         (negative, not finite, beyond 64 bits): better no number than a minute
-        that is refused as a whole. With no known core there is no utilization
+        that is refused as a whole. An amount that is no count has six
+        significant digits, seconds covered two decimals. With no known core there is no utilization
         member and no busy or idle count: they would be zeros that nobody
         measured.
         """
@@ -155,16 +168,20 @@ class MinuteRecord:
         line.update(_texts(self))
         if self.bye:
             line["Bye"] = True
-        line["CoveredSeconds"] = self.covered_seconds
+        line["CoveredSeconds"] = round(self.covered_seconds, 2)
         line["Reports"] = self.reports
         line.update(self._core_counts())
         line.update(_possible((member, getattr(self, name)) for member, name, _ in _SCALARS))
         line.update(_possible(self.details.items()))
         line.update(_possible(self.health.items()))
+        if self.holders_more > 0:
+            line["HoldersMore"] = self.holders_more
         if self.core_state:
             line["CoreState"] = self.core_state
             line.update(cores.utilization_members(self.utilization_percent))
             line["CoreIdleMinutes"] = list(self.idle_minutes)
+        if self.holders:
+            line["Holders"] = holder_members(self.holders)
         return line
 
     def _core_counts(self) -> dict[str, object]:
@@ -198,9 +215,8 @@ class MinuteRecord:
         for member, name, kind in _SCALARS:
             value = line.get(member)
             if value is not None:
-                found[name] = (
-                    checked.count(line, member) if kind is int else checked.number(line, member)
-                )
+                read = checked.whole if kind is int else checked.amount
+                found[name] = read(value, member)
         for member, name in _TEXTS:
             if line.get(member) is not None:
                 found[name] = checked.text(line, member, MAX_TEXT_CHARS)
@@ -219,6 +235,7 @@ class MinuteRecord:
         if seq < 1:
             msg = f"Seq is {seq}, expected 1 or more"
             raise checked.bad(msg)
+        held_by, holders_more = read_holders(line)
         return cls(
             cluster=checked.text(line, "ClusterName", MAX_CLUSTER_CHARS),
             instance_id=checked.text(line, "InstanceId", MAX_INSTANCE_CHARS),
@@ -232,6 +249,8 @@ class MinuteRecord:
             idle_minutes=cores.idle_minutes(line, state),
             identity_guessed=checked.flag(line, "IdentityGuessed"),
             bye=checked.flag(line, "Bye"),
+            holders=held_by,
+            holders_more=holders_more,
             **found,  # type: ignore[arg-type]  # the table pairs each name with its type
         )
 
@@ -244,7 +263,7 @@ def _texts(record: MinuteRecord) -> dict[str, object]:
 def _possible(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
     # NaN compares false with everything.
     return {
-        member: value
+        member: float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
         for member, value in numbers
         if value is not None and 0 <= value <= checked.MAX_COUNT
     }

@@ -22,7 +22,11 @@ CLUSTER_DIMENSION: Final = "ClusterName"
 
 MINUTE: Final = "minute"
 MORE: Final = "more"
-KINDS: Final = frozenset({MINUTE, MORE, "runtime", "event", "report"})
+CORE: Final = "core"
+RUNTIME: Final = "runtime"
+EVENT: Final = "event"
+REPORT: Final = "report"
+KINDS: Final = frozenset({MINUTE, MORE, CORE, RUNTIME, EVENT, REPORT})
 ROLLUP: Final = "rollup"
 
 BUSY: Final = "b"

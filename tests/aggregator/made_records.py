@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from aggregator.intake import LogLine
 from neuron_wire import MinuteRecord, encode
+from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 
 MINUTE = 29_400_000  # an epoch minute, in November 2025
 BOOT = "019a00000000aaaaaaaa"
@@ -46,6 +47,13 @@ def record(**changes) -> MinuteRecord:
     return replace(made, **changes)
 
 
+def significant(amount: float) -> float:
+    """
+    With as many digits as a line has of an amount.
+    """
+    return float(f"{amount:.6g}")
+
+
 def full_record(cores: int, seed: int) -> MinuteRecord:
     """
     Every member present, every number random: the worst a compressor gets.
@@ -58,7 +66,7 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
         boot=f"{draw.getrandbits(48):012x}{draw.getrandbits(32):08x}",
         seq=draw.randrange(1, 10_000_000),
         minute_ms=MINUTE * 60_000,
-        covered_seconds=round(draw.uniform(45, 60), 3),
+        covered_seconds=round(draw.uniform(45, 60), 2),
         reports=draw.randrange(1, 61),
         core_state=state,
         utilization_percent=tuple(round(draw.uniform(0, 100), 2) for _ in state),
@@ -69,12 +77,12 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
         ultraserver_id=f"us-{draw.getrandbits(64):016x}",
         executions=draw.randrange(10**7),
         execution_errors=draw.randrange(10**4),
-        latency_p50_mean_s=draw.random(),
-        latency_p99_max_s=draw.random(),
-        device_latency_p50_mean_s=draw.random(),
-        device_latency_p99_max_s=draw.random(),
-        latency_gap_s=draw.random(),
-        tera_flops=draw.uniform(0, 3000),
+        latency_p50_mean_s=significant(draw.random()),
+        latency_p99_max_s=significant(draw.random()),
+        device_latency_p50_mean_s=significant(draw.random()),
+        device_latency_p99_max_s=significant(draw.random()),
+        latency_gap_s=significant(draw.random()),
+        tera_flops=significant(draw.uniform(0, 3000)),
         device_memory_used_bytes=draw.getrandbits(39),
         device_memory_total_bytes=512 << 30,
         runtime_host_memory_bytes=draw.getrandbits(36),
@@ -85,6 +93,22 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
         ecc_uncorrected=draw.randrange(100),
         ecc_corrected_rise=draw.randrange(1000),
         ecc_uncorrected_rise=draw.randrange(10),
+    )
+
+
+def some_holders(cores: int, seed: int) -> tuple[Holder, ...]:
+    """
+    As many holders as a line names, their cores scattered and their names long and random.
+    """
+    draw = random.Random(seed)
+    return tuple(
+        Holder(
+            cores=core_ranges(draw.sample(range(cores), cores // MAX_HOLDERS)),
+            name=f"ml-team-{draw.randrange(9)}/llama-{draw.getrandbits(52):013x}",
+            pid=draw.randrange(1, 1 << 22),
+            tag=str(draw.randrange(100_000)),
+        )
+        for _ in range(MAX_HOLDERS)
     )
 
 

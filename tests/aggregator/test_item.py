@@ -5,6 +5,7 @@ A record as a table item: small, its own identity, and readable again.
 from __future__ import annotations
 
 import base64
+import math
 import zlib
 from dataclasses import replace
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from aggregator.item import BUCKETS, MAX_KEY_BYTES, bucket_of, item_of, key_of, record_of
 from neuron_wire import WireFormatError
-from tests.aggregator.made_records import MINUTE, full_record, record
+from neuron_wire.holders import MAX_HOLDERS, Holder
+from tests.aggregator.made_records import MINUTE, full_record, record, some_holders
 
 NAMES = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12)
 PACKED = base64.b85decode(
@@ -39,7 +41,43 @@ def test_64_cores_fit_one_write_unit(seed):
     """
     With every member present and every number random the item has at most 1,024 bytes.
     """
-    assert stored_bytes(item_of(full_record(64, seed), 1_764_000_000)) <= 1024
+    made = full_record(64, seed)
+    assert stored_bytes(item_of(made, 1_764_000_000)) <= 1024
+    held = replace(made, holders=some_holders(64, seed), holders_more=3)
+    assert stored_bytes(item_of(held, 1_764_000_000)) <= 1024
+
+
+@pytest.mark.parametrize(("cores", "units"), [(4, 1), (32, 1), (64, 1), (128, 2)])
+def test_holders_never_cost_a_write_unit(cores, units):
+    """
+    Those without room are counted, the least idle first; none is lost from the count.
+    """
+    made = full_record(cores, seed=2)
+    assert units == math.ceil(stored_bytes(item_of(made, 0)) / 1024)
+    held = replace(made, holders=some_holders(max(cores, 8), seed=2), holders_more=3)
+    item = item_of(held, 0)
+    assert units == math.ceil(stored_bytes(item) / 1024)
+    read = record_of(item.payload, MINUTE)
+    assert held.holders[: len(read.holders)] == read.holders
+    assert MAX_HOLDERS + 3 == len(read.holders) + read.holders_more
+    assert made == replace(read, holders=(), holders_more=0)
+
+
+def test_a_holder_with_the_longest_name_leaves_the_record_alone():
+    """
+    One that finds no room at all is a count, and the record is as small as without it.
+    """
+    made = full_record(64, seed=3)
+    longest = Holder("0-63", "n" * 128, 1, "t" * 128)
+    crowd = tuple(
+        replace(one, name=f"{one.name}{seed:x}{one.name[::-1]}" * 3)
+        for seed, one in enumerate(some_holders(64, seed=3))
+    )
+    item = item_of(replace(made, holders=(longest, *crowd[1:])), 0)
+    assert stored_bytes(item) <= 1024
+    read = record_of(item.payload, MINUTE)
+    assert MAX_HOLDERS == len(read.holders) + read.holders_more
+    assert 0 < read.holders_more
 
 
 @given(IDENTITIES, IDENTITIES)

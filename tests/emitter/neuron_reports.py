@@ -182,6 +182,7 @@ def runtime(
     neuroncore_counters: Document | None = None,
     memory_used: Document | None = None,
     execution_stats: Document | None = None,
+    neuron_runtime_vcpu_usage: Document | None = None,
     *,
     pid: int = 2499,
     tag: str = "2499",
@@ -194,9 +195,49 @@ def runtime(
         "neuroncore_counters": neuroncore_counters,
         "memory_used": memory_used,
         "execution_stats": execution_stats,
+        "neuron_runtime_vcpu_usage": neuron_runtime_vcpu_usage,
     }
     present = {name: group for name, group in groups.items() if group is not None}
     return {"pid": pid, "neuron_runtime_tag": tag, "error": error, "report": present}
+
+
+def runtime_vcpu(
+    user: float | None = 24.8,
+    system: float | None = 3.06,
+    period: float | None = 5.0,
+    error: str = "",
+) -> Document:
+    """
+    `neuron_runtime_vcpu_usage`: percent of one vCPU.
+    """
+    return {"period": period, "vcpu_usage": {"user": user, "system": system}, "error": error}
+
+
+def kubernetes(
+    by_core: Mapping[int, str] | None = None,
+    by_device: Mapping[int, str] | None = None,
+    error: str = "",
+) -> Document:
+    """
+    `neuron_k8s_info`: `namespace/pod` by core and by device.
+    """
+
+    def table(pods: Mapping[int, str] | None) -> Document:
+        return {
+            str(index): {
+                "pod_name": pod.partition("/")[2],
+                "namespace": pod.partition("/")[0],
+                "container_name": ["main"],
+            }
+            for index, pod in (pods or {}).items()
+        }
+
+    return {
+        "period": 15.03,
+        "neuroncores_k8s_info": table(by_core),
+        "neurondevices_k8s_info": table(by_device),
+        "error": error,
+    }
 
 
 def host_memory(used: int | None = 7 * GIB, total: int | None = 8 * GIB) -> Document:

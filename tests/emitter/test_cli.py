@@ -26,13 +26,14 @@ from emitter_process import (
 from neuron_reports import counters, report, runtime, written
 
 from emitter import __version__
-from emitter.cli import cli
+from emitter.cli import cli, main
+from emitter.errors import SettingsError
 from neuron_wire import parse
 
 REGION = "us-east-1"
 GROUP = "/neuron-emf/records"
 REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
-RUN = ("run", "--cluster", "blue", "--output", "stdout", "--input")
+RUN = ("run", "--cluster", "blue", "--runtime-lines", "none", "--output", "stdout", "--input")
 GOOD = written(report(runtime(counters([50.0, 0.0, 0.0, 0.0])))) + b"\n"
 
 # What may stand where reports should: bytes, and what is found in them.
@@ -92,12 +93,17 @@ def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, tmp_path):
 @pytest.mark.parametrize("command", ["run", "replay"])
 def test_without_a_cluster_name_nothing_starts(command, reports, tmp_path):
     """
-    Flag, variable and key are all named.
+    Flag, variable and key are all named; `run` also lists where else it has looked.
     """
     arguments = ("run", "--input", reports) if command == "run" else (*REPLAY[:-2], reports)
-    said = sentence(neuron_emf(*arguments, home=tmp_path), 2)
+    ended = neuron_emf(*arguments, home=tmp_path)
+    assert 2 == ended.returncode
+    said = ended.stderr
     for words in ("cluster name was expected", "--cluster", "NEURON_EMF_CLUSTER", 'cluster = "'):
         assert words in said
+    tried = ("ECS task", "ECS agent", "EKS", "ParallelCluster and Slurm", "auto-scaling group")
+    assert [command == "run"] * 5 == [f"\n  {name}" in said for name in tried]
+    assert "Traceback" not in said
     assert not (tmp_path / ".local").exists()
 
 
@@ -106,7 +112,8 @@ def logs(reports, home, *more, **variables):
     A run on a file with a spool in *home* and the default output.
     """
     return neuron_emf(
-        *("run", "--cluster", "blue", "--input", reports, "--spool-dir", home / "spool", *more),
+        *("run", "--cluster", "blue", "--runtime-lines", "none", "--input", reports),
+        *("--spool-dir", home / "spool", *more),
         home=home,
         variables=variables,
     )
@@ -199,6 +206,7 @@ def test_a_log_group_nobody_answers_for_keeps_the_records(reports, tmp_path):
         "from emitter.cli import main; main()"
     )
     arguments = ["run", "--cluster", "blue", "--region", REGION, "--spool-dir", tmp_path / "s"]
+    arguments += ["--runtime-lines", "none"]
     ended = subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments), "--input", str(reports)],
         env=environment(tmp_path, **variables),
@@ -287,7 +295,7 @@ def test_reports_on_standard_input_are_one_line(tmp_path):
     `neuron-monitor | neuron-emf run --input -`, and the end of the input is a planned stop.
     """
     ended = neuron_emf(
-        *("run", "--output", "stdout", "--input", "-"),
+        *("run", "--runtime-lines", "none", "--output", "stdout", "--input", "-"),
         home=tmp_path,
         input=(GOOD * 3).decode(),
         variables={"NEURON_EMF_CLUSTER": "blue"},
@@ -424,3 +432,50 @@ def test_a_signal_is_a_planned_stop(number, kind, tmp_path):
         assert (True, "i-0123456789abcdef0") == (last.bye, last.instance_id)
     else:
         assert b"" == printed
+
+
+def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monkeypatch):
+    """
+    A flag still wins over the file, the file is read as it is by then, and a mistake is a sentence.
+    """
+    config = tmp_path / "config.toml"
+    config.write_text('cluster = "blue"\nperiod = 3\n')
+    served = []
+    monkeypatch.setattr("emitter.service.serve", lambda *arguments: served.append(arguments))
+    with logging_restored(), pytest.raises(SystemExit) as ended:
+        main(["run", "--config", str(config), "--period", "7", "-d", "ami_id", "instance_id"])
+    assert 0 == ended.value.code
+    ((settings, read_again),) = served
+    assert settings == read_again()
+    config.write_text('cluster = "green"\nperiod = 3\nverbose = true\n')
+    again = read_again()
+    assert ("green", 7, ("ami_id", "instance_id"), True) == (
+        again.cluster,
+        again.period,
+        again.common_dims,
+        again.verbose,
+    )
+    config.write_text("period = 99\nclutser = 3\n")
+    with pytest.raises(SettingsError, match="clutser"):
+        read_again()
+
+
+def test_the_monitors_configuration_is_printed(tmp_path):
+    """
+    The smallest one, as people write it by hand; a file of one's own as it is; both are too much.
+    """
+    ended = neuron_emf("monitor-config", "--groups", "neuroncore_counters", home=tmp_path)
+    assert (0, "") == (ended.returncode, ended.stderr)
+    asked = json.loads(ended.stdout)
+    (runtimes,) = asked["neuron_runtimes"]
+    assert [{"type": "neuroncore_counters", "period": "5s"}] == runtimes["metrics"]
+    assert [] == asked["system_metrics"]
+    own = tmp_path / "own.json"
+    own.write_text('{"period": "0.5s",\n "neuron_runtimes": [], "system_metrics": []}')
+    ended = neuron_emf("monitor-config", "--monitor-config", own, home=tmp_path)
+    assert (0, own.read_text() + "\n") == (ended.returncode, ended.stdout)
+    assert "warning" in ended.stderr
+    both = neuron_emf(
+        "monitor-config", "--monitor-config", own, "--groups", "memory_used", home=tmp_path
+    )
+    assert "--monitor-config" in sentence(both, 2)

@@ -4,17 +4,18 @@ The sending side: who sends, and the one sentence when it does not get there.
 
 from __future__ import annotations
 
-import io
 import logging
-import sys
 import threading
 
 import pytest
 from emitter_process import wait_until
 
 from emitter import outlet as outlet_module
+from emitter.delivery import outputs
+from emitter.delivery.batches import BatchLimits
 from emitter.delivery.destination import Delivered, Refused, Retry
-from emitter.errors import DeliveryError, SettingsError
+from emitter.delivery.sender import offset_s
+from emitter.errors import DeliveryError
 from emitter.outlet import Outlet
 from emitter.settings import RunSettings
 from emitter.spool import NewRecord, Spool
@@ -29,20 +30,30 @@ class Place:
     """
 
     def __init__(self, outcome):
-        self.limits = outlet_module.StreamDestination.limits
+        self.limits = BatchLimits()
         self.outcome = outcome
         self.taken = []
+        self.names = []
         self.threads = set()
         self.offered = threading.Event()
+        self.released = threading.Event()
+        self.released.set()
+
+    def rename(self, stream):
+        """
+        Note it.
+        """
+        self.names.append(stream)
 
     def send(self, batch):
         """
         Take it or not.
         """
         self.threads.add(threading.current_thread())
+        self.offered.set()
+        self.released.wait(9)
         if isinstance(self.outcome, Delivered):
             self.taken += [one.line for one in batch]
-        self.offered.set()
         return self.outcome
 
     def close(self):
@@ -69,13 +80,14 @@ def outlet_to(spool, monkeypatch):
 
     def make(outcome, **changes):
         place = Place(outcome)
-        monkeypatch.setattr(outlet_module, "LogStream", lambda *_, **__: place)
-        monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
-        made.append(Outlet(RunSettings(spread_seconds=0, **changes), spool))
-        return made[-1], place
+        monkeypatch.setattr(outputs, "LogStream", lambda *_, **__: place)
+        monkeypatch.setattr(outputs, "StreamDestination", lambda _: place)
+        made.append((Outlet(RunSettings(**{"spread_seconds": 0, **changes}), spool), place))
+        return made[-1]
 
     yield make
-    for one in made:
+    for one, place in made:
+        place.released.set()
         one.stop()
 
 
@@ -140,7 +152,7 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
     What is not delivered is lost with the process, and the sentence says so.
     """
     place = Place(Retry("timeout", "no answer came"))
-    monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
+    monkeypatch.setattr(outputs, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
     with Spool.open(None, max_age_s=None) as spool:
         spool.append([RECORD])
@@ -185,47 +197,90 @@ def test_a_service_that_refuses_is_not_the_end(spool, outlet_to):
     outlet.require_reader()
 
 
-def test_a_log_group_that_cannot_be_is_found_before_the_first_record(spool):
+def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
     """
-    With the name of the option.
+    Guessed at first: from then on the stream is the known instance's, and the connection the same.
     """
-    with pytest.raises(SettingsError, match="--log-group must be"):
-        Outlet(RunSettings(log_group="a b"), spool)
+    outlet, place = outlet_to(Delivered(), log_stream="{cluster}/{instance}", cluster="blue")
+    for instance_id in ("host-1", "host-1", "i-1", "i-1"):
+        spool.append([RECORD])
+        outlet.send(instance_id)
+    outlet.stop()
+    assert ["blue/i-1"] == place.names
+    assert ["line"] * 4 == place.taken
 
 
-def test_a_closed_standard_output_is_found_before_the_first_record(spool, monkeypatch):
+def test_another_outlet_takes_over_what_is_left(spool, outlet_to):
     """
-    Python has no sys.stdout then.
+    A changed configuration: nothing is lost, and nothing more goes the old way.
     """
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(DeliveryError, match="standard output was expected to take lines"):
-        Outlet(RunSettings(output="stdout"), spool)
+    old, refusing = outlet_to(REFUSED)
+    spool.append([RECORD] * 2)
+    old.send("i-1")
+    assert refusing.offered.wait(8)
+    old.close_for_change()
+    old.close_for_change()
+    new, taking = outlet_to(Delivered(), log_group="/other")
+    new.send("i-1")
+    wait_until(lambda: len(taking.taken) == 2)
+    health = spool.health()
+    assert (2, 0) == (health.delivered, health.records)
 
 
-def test_lines_on_standard_output_are_whole_lines(spool, monkeypatch):
+@pytest.mark.parametrize("within_s", [0.01, 8])
+def test_a_call_under_way_during_a_change_loses_nothing(spool, outlet_to, monkeypatch, within_s):
     """
-    One per record, in order.
+    It may arrive twice, when its answer comes after the other outlet's; it is counted once.
     """
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", stream)
-    spool.append([RECORD, NewRecord(RECORD.timestamp_ms, "second")])
-    Outlet(RunSettings(output="stdout"), spool).finish("i-1")
-    assert "line\nsecond\n" == stream.getvalue()
-
-
-@pytest.mark.parametrize("instance_id", ["i-1", "arn:aws:x*y", "a b"])
-def test_the_log_stream_is_named_after_the_instance(instance_id, spool, monkeypatch):
-    """
-    What a stream's name cannot have becomes a hyphen.
-    """
-    seen = []
-
-    def stream(*arguments, **options):
-        seen.append((arguments, options))
-        return Place(Delivered())
-
-    monkeypatch.setattr(outlet_module, "LogStream", stream)
+    monkeypatch.setattr(outlet_module, "CHANGE_WITHIN_S", within_s)
+    old, slow = outlet_to(Delivered())
+    slow.released.clear()
     spool.append([RECORD])
-    Outlet(RunSettings(log_group="/g", region="us-east-1"), spool).finish(instance_id)
-    expected = instance_id.replace(":", "-").replace("*", "-").replace(" ", "-")
-    assert (("/g", expected), {"region": "us-east-1"}) == seen[-1]
+    old.send("i-1")
+    assert slow.offered.wait(8)
+    sender = old._sender
+    if within_s > 1:
+        threading.Timer(0.05, slow.released.set).start()
+    old.close_for_change()
+    new, other = outlet_to(Delivered())
+    new.send("i-1")
+    new.stop()
+    slow.released.set()
+    sender._thread.join()
+    assert ["line"] * (1 if within_s > 1 else 2) == slow.taken + other.taken
+    assert (1, 0) == (spool.health().delivered, spool.health().records)
+
+
+def test_an_outlet_that_never_sent_can_be_replaced(spool, outlet_to):
+    """
+    And a stop after that is no work.
+    """
+    outlet, place = outlet_to(Delivered())
+    spool.append([RECORD])
+    outlet.close_for_change()
+    outlet.stop()
+    assert [] == place.taken
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected_s"),
+    [
+        ({}, 30),
+        ({"spread_seconds": 7.0}, 7),
+        ({"output": "agent"}, 30),
+        ({"output": "stdout"}, 0),
+        ({"output": "file:/tmp/lines"}, 0),
+        ({"high_resolution_metrics": True}, 1),
+        ({"high_resolution_metrics": True, "spread_seconds": 0.0}, 0),
+        ({"high_resolution_metrics": True, "output": "agent"}, 1),
+    ],
+)
+def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):
+    """
+    A service is not called by a whole fleet at once; one-second metrics wait a second at most.
+    """
+    outlet, _ = outlet_to(Delivered(), **{"spread_seconds": 30.0, **changes})
+    outlet.send("i-1")
+    assert offset_s("i-1", expected_s) == outlet._sender._offset_s
+    outlet._sender.rename("i-2")
+    assert offset_s("i-2", expected_s) == outlet._sender._offset_s

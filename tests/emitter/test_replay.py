@@ -25,8 +25,9 @@ from neuron_reports import (
 
 from emitter.errors import SettingsError, SourceError
 from emitter.replay import parse_time_s, replay
-from emitter.settings import LONGEST_INTERVAL_S, ReplaySettings
-from neuron_wire import parse
+from emitter.settings import ReplaySettings
+from emitter.settings.declaration import LONGEST_INTERVAL_S
+from neuron_wire import MinuteRecord, parse
 from neuron_wire.emf import violations
 
 START = "2026-01-01T00:00:00Z"
@@ -55,7 +56,7 @@ def replayed(*files, **changes):
     """
     The lines of these files.
     """
-    given = {"cluster": "blue", "interval": 5.0, "start": START, **changes}
+    given = {"runtime_lines": "none", "cluster": "blue", "interval": 5.0, "start": START, **changes}
     return list(replay(files, ReplaySettings(**given)))
 
 
@@ -85,7 +86,7 @@ def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
             check=True,
         ).stdout
 
-    expected = "".join(f"{line}\n" for line in replayed(first)).encode()
+    expected = "".join(f"{line}\n" for line in replayed(first, runtime_lines="changes")).encode()
     assert expected == run("reports.jsonl", tmp_path)
     assert expected == run(
         *(other / "copy.jsonl", other),
@@ -400,10 +401,10 @@ def test_every_line_is_extracted_and_no_report_is_lost(
     file = saved(tmp_path_factory.mktemp("replay") / "a", *documents)
     seconds = start_s % 60
     start = f"2026-01-01T00:{start_s // 60 % 60:02}:{seconds:02}Z"
-    lines = replayed(file, interval=interval, start=start, metrics=tier)
-    found = [parse(line) for line in lines]
+    lines = replayed(file, interval=interval, start=start, metrics=tier, runtime_lines="all")
+    assert [*range(1, len(lines) + 1)] == [json.loads(line)["Seq"] for line in lines]
+    found = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
     assert len(documents) == sum(one.reports for one in found)
-    assert [*range(1, len(found) + 1)] == [one.seq for one in found]
     first = found[0].minute_ms
     assert [first + place * MINUTE_MS for place in range(len(found))] == [
         one.minute_ms for one in found

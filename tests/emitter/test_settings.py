@@ -21,8 +21,12 @@ from emitter.settings import ReplaySettings, RunSettings, require_cluster
 VALUES = {
     "cluster": ("from-flag", "from-variable", "from-file"),
     "input": ("-", "flag.json", "file.json"),
-    "output": ("stdout", "stdout", "stdout"),
+    "output": ("stdout", "agent", "file:/lines"),
     "log_group": ("/flag", "/variable", "/file"),
+    "log_stream": ("{cluster}", "{region}/{instance}", "{shard:9}"),
+    "agent_endpoint": ("tcp://a:1", "tcp://b:2", "tcp://c:3"),
+    "rotate_mib": (1, 2, 3),
+    "rotate_keep": (1, 2, 3),
     "region": ("us-east-1", "us-east-2", "us-west-2"),
     "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
     "spool_max_mib": (1, 2, 3),
@@ -30,7 +34,16 @@ VALUES = {
     "interval": (1.5, 2.5, 3.0),
     "monitor_command": ("flag", "variable", "file"),
     "idle_below_percent": (2.5, 3.5, 4.0),
-    "metrics": ("none", "none", "none"),
+    "groups": (("neuroncore_counters",), ("memory_used", "vcpu_usage"), ("execution_stats",)),
+    "tag_filter": ("flag", "variable", "file"),
+    "monitor_config": (Path("/flag"), Path("/variable"), Path("/file")),
+    "metrics": ("none", "core", "legacy"),
+    "runtime_lines": ("all", "none", "all"),
+    "tag": (("team=flag",), ("team=variable", "stage=test"), ("team=file", "a=b")),
+    "tag_dimension": (("team",), ("stage",), ("team", "stage")),
+    "namespace": ("Flag", "Variable", "File"),
+    "common_dims": (("ami_id",), ("instance_id", "ami_id"), ("instance_type",)),
+    "high_resolution_metrics": (True, True, True),
     "instance_id": ("i-flag", "i-variable", "i-file"),
     "spread_seconds": (1.5, 2.5, 3.0),
     "verbose": (True, True, True),
@@ -72,6 +85,8 @@ def flag_of(name, value):
     A setting on the command line.
     """
     flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, tuple):
+        return [word for one in value for word in (flag, one)]
     return [flag] if value is True else [flag, str(value)]
 
 
@@ -80,6 +95,8 @@ def toml_of(name, value):
     A setting in a file.
     """
     written = {True: "true"}.get(value) if isinstance(value, bool) else None
+    if isinstance(value, tuple):
+        written = str(list(value))
     if written is None:
         written = str(value) if isinstance(value, (int, float)) else f'"{value}"'
     return f"{name.replace('_', '-')} = {written}\n"
@@ -101,7 +118,8 @@ def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path
     config = tmp_path / "config.toml"
     config.write_text(toml_of(name, file))
     given = ["--config", str(config)]
-    environment = {f"NEURON_EMF_{name.upper()}": str(variable)}
+    written = ",".join(variable) if isinstance(variable, tuple) else str(variable)
+    environment = {f"NEURON_EMF_{name.upper()}": written}
     default = getattr(settings(), name)
     assert default == getattr(read(settings), name)
     assert file == getattr(read(settings, *given), name) != default
@@ -116,7 +134,7 @@ def test_a_key_may_be_written_with_underscores(name, tmp_path):
     `log_group` is `log-group`.
     """
     config = tmp_path / "config.toml"
-    config.write_text(toml_of(name, VALUES[name][2]).replace("-", "_", name.count("_")))
+    config.write_text(toml_of(name, VALUES[name][2]).replace(name.replace("_", "-"), name, 1))
     found = getattr(read(RunSettings, "--config", str(config)), name)
     assert VALUES[name][2] == found
 
@@ -148,7 +166,7 @@ def test_one_file_serves_all_commands(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('clutser = "x"', ["'clutser'", "settings are", "cluster, idle-below-percent", "correct"]),
+        ('clutser = "x"', ["'clutser'", "settings are", "cluster, common-dims", "correct"]),
         ("[run]\nperiod = 5", ["'run'", "settings are"]),
         ("config = 'x'", ["'config'"]),
         ("cluster = blue", ["TOML"]),
@@ -162,6 +180,8 @@ def test_one_file_serves_all_commands(tmp_path):
         ("period = true", ["period", "a whole number", "gives true or false"]),
         ('interval = "5"', ["interval", "a number", "gives a text"]),
         ("spool-dir = 5", ["spool-dir", "a path", "gives a number"]),
+        ("tag = ['a=b', 5]", ["tag", "texts in brackets", "gives an array"]),
+        ("groups = 5", ["groups", "texts in brackets", "gives a number"]),
         ('verbose = "yes"', ["verbose", "true or false", "gives a text"]),
         ("verbose = 1", ["verbose", "true or false", "gives a number"]),
     ],
@@ -198,8 +218,11 @@ def test_a_file_that_is_no_text_is_refused(content, tmp_path):
         ("idle-below-percent", ["0", "100"], ["-0.1", "100.1", "nan"]),
         ("spread-seconds", ["0", "55"], ["-1", "55.1", "nan"]),
         ("spool-max-mib", ["1"], ["0", "-1", "1.5"]),
-        ("output", ["logs", "stdout"], ["", "stderr"]),
-        ("metrics", ["none", "cluster"], ["", "instance"]),
+        ("output", ["logs", "agent", "stdout", "file:x"], ["", "stderr", "file", "file:"]),
+        ("metrics", ["none", "cluster", "instance", "core", "legacy"], ["", "all"]),
+        ("runtime-lines", ["changes", "all", "none"], ["", "some"]),
+        ("rotate-mib", ["1"], ["0", "1.5"]),
+        ("rotate-keep", ["0", "999"], ["-1", "1000"]),
     ],
 )
 def test_the_bounds_of_a_setting(name, accepted, refused):
@@ -211,6 +234,51 @@ def test_the_bounds_of_a_setting(name, accepted, refused):
     for value in refused:
         with pytest.raises(click.UsageError):
             read(RunSettings, f"--{name}", value)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["--groups", "a,b", "--groups", "c"], ("a", "b", "c")),
+        (["--groups", " a , ,b,"], ("a", "b")),
+        ([], ()),
+    ],
+)
+def test_a_list_is_given_again_and_again_or_with_commas(given, expected):
+    """
+    Both at once, too; what is empty between two commas is nothing.
+    """
+    assert expected == read(RunSettings, *given).groups
+
+
+def test_a_list_in_a_file_may_be_one_text(tmp_path):
+    """
+    With commas, as a variable has it.
+    """
+    config = tmp_path / "config.toml"
+    config.write_text('groups = "a, b"\n')
+    assert ("a", "b") == read(RunSettings, "--config", str(config)).groups
+
+
+@pytest.mark.parametrize(
+    ("flag", "name"), [("-n", "namespace"), ("-r", "region"), ("-d", "common_dims")]
+)
+def test_the_short_flags_of_the_old_script_are_taken(flag, name):
+    """
+    A unit file made for neuron-monitor-cloudwatch.py need not be written anew.
+    """
+    expected = ("word",) if name == "common_dims" else "word"
+    assert expected == getattr(read(RunSettings, flag, "word"), name)
+
+
+@pytest.mark.parametrize("namespace", ["", "AWS/Neuron", ":a", "a b", "a" * 256, "caf\u00e9"])
+def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
+    """
+    It would drop every metric without a word.
+    """
+    with pytest.raises(SettingsError, match="namespace was expected"):
+        RunSettings(namespace=namespace)
+    assert "a" * 255 == RunSettings(namespace="a" * 255).namespace
 
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
@@ -253,7 +321,7 @@ def help_of(settings):
 
     context = click.Context(command)
     records = [one.get_help_record(context) for one in command.params]
-    return {names.split()[0]: text for names, text in records}
+    return {re.search(r"--[a-z-]+", names)[0]: text for names, text in records}
 
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
@@ -270,7 +338,7 @@ def test_the_help_of_an_option_ends_with_its_default(settings):
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
 def test_the_help_of_an_amount_names_its_unit(settings):
     """
-    Seconds, percent or MiB: no number without it.
+    Seconds, percent, MiB or files: no number without it.
     """
     amounts = {
         f"--{one.name.replace('_', '-')}"
@@ -278,6 +346,6 @@ def test_the_help_of_an_amount_names_its_unit(settings):
         if one.type in ("int", "float", "float | None")
     }
     texts = help_of(settings)
-    unit = re.compile("seconds|percent|MiB", re.IGNORECASE)
+    unit = re.compile("seconds|percent|MiB|files", re.IGNORECASE)
     assert amounts
     assert set() == {name for name in amounts if not unit.search(texts[name])}

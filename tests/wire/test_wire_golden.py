@@ -4,6 +4,7 @@ Lines of released emitters, kept in files: each is written as before and read fo
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, OtherRecord, encode, parse
 from neuron_wire.emf import violations
+from neuron_wire.holders import Holder
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 
@@ -36,6 +38,11 @@ MADE = {
     "nothing": Golden("nothing", 5.0),
     "wide": Golden("wide", 15.0),
 }
+KEPT = {"without_holders"}
+"""What emitters wrote once: nothing makes these lines again, and every reader reads them."""
+
+MADE_ELSEWHERE = {"kinds"}  # by test_documented_lines.py, from values and not from reports
+
 LINES = [
     pytest.param(line, id=f"{path.name.partition('.')[0]}-{number}")
     for path in sorted(FOLDER.glob("*.lines.jsonl"))
@@ -54,16 +61,19 @@ def test_replay_prints_the_lines_it_always_printed(name, golden):
         interval=made.interval,
         start="2026-01-01T00:00:00Z",
         metrics=made.metrics,
+        runtime_lines="none",
     )
-    lines = replay([FOLDER / f"{made.reports}.reports.jsonl"], settings)
+    replayed = replay([FOLDER / f"{made.reports}.reports.jsonl"], settings)
+    lines = [line for line in replayed if json.loads(line)["Kind"] != "event"]
     golden(FOLDER / f"{name}.lines.jsonl", "".join(f"{line}\n" for line in lines))
 
 
 def test_every_file_of_lines_is_made_above():
     """
-    No file is forgotten here, and none that is named here is missing.
+    Or kept, or made elsewhere: none is forgotten, and none that is named here is missing.
     """
-    assert sorted(MADE) == sorted(path.name.partition(".")[0] for path in FOLDER.glob("*.lines.*"))
+    files = [path.name.partition(".")[0] for path in FOLDER.glob("*.lines.*")]
+    assert sorted([*MADE, *KEPT, *MADE_ELSEWHERE]) == sorted(files)
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -136,6 +146,29 @@ def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
     for with_metrics, without in zip(records("busy"), records("bare"), strict=True):
         assert with_metrics.boot != without.boot
         assert [*with_metrics.members().items()][3:] == [*without.members().items()][3:]
+
+
+def test_lines_without_holders_are_the_same_records():
+    """
+    A reader that knows holders reads the lines of an emitter that did not.
+    """
+    now = [*records("busy"), *records("bare"), *records("wide")]
+    for earlier, later in zip(records("without_holders"), now, strict=True):
+        if isinstance(later, MinuteRecord):
+            assert ((), 0) == (earlier.holders, earlier.holders_more)
+            # The boot of a replay is made of its settings too.
+            same = dataclasses.replace(later, holders=(), holders_more=0, boot=earlier.boot)
+            assert earlier == same
+
+
+def test_the_holder_of_an_idle_core_is_named():
+    """
+    The runtime that lists four cores holds the one that it used too little.
+    """
+    first, second = records("busy")
+    assert (Holder("2", pid=2499, tag="2499"),) == first.holders == second.holders
+    wide, _ = records("wide")
+    assert ("0,100",) == tuple(one.cores for one in wide.holders)
 
 
 def test_an_instance_without_a_runtime_is_unattached():

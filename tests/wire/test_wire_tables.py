@@ -7,22 +7,8 @@ from __future__ import annotations
 import pytest
 
 import neuron_wire
-from neuron_wire.catalogue import MINUTE, ROLLUP
-from neuron_wire.emf import UNITS
+from neuron_wire.catalogue import MINUTE
 from neuron_wire.instance_types import INSTANCE_TYPES
-
-
-@pytest.mark.parametrize("table", [MINUTE, ROLLUP], ids=["minute", "rollup"])
-def test_a_catalogue_is_complete(table):
-    """
-    Every metric has a unit CloudWatch knows, a family, its statistic and one sentence.
-    """
-    for name, metric in table.items():
-        assert name == metric.name
-        assert metric.unit in UNITS
-        expected = {"gauge": "Average", "tally": "Sum"}[metric.family]
-        assert expected == metric.statistic
-        assert metric.meaning.endswith(".")
 
 
 def test_the_minute_line_has_the_eight_metrics_of_a_cluster():

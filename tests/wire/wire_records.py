@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from neuron_wire import MinuteRecord
+from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -18,7 +19,7 @@ MINUTE_MS = 1_800_000_000_000
 
 PRINTABLE = st.characters(min_codepoint=0x20, max_codepoint=0x7E)
 COUNTS = st.integers(0, (1 << 63) - 1)
-AMOUNTS = st.floats(0, 2.0**62)
+AMOUNTS = st.floats(0, 2.0**62).map(lambda value: float(f"{value:.6g}"))
 PERCENTS = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
 
 OPTIONAL_COUNTS = [one.name for one in dataclasses.fields(MinuteRecord) if one.type == "int | None"]
@@ -32,6 +33,16 @@ def texts(longest: int) -> SearchStrategy[str]:
     What may name something: printable, not blank.
     """
     return st.text(PRINTABLE, min_size=1, max_size=longest).filter(str.strip)
+
+
+@st.composite
+def holders(draw: Any) -> tuple[Holder, ...]:
+    """
+    Up to as many holders as one line names, each with any of its members absent.
+    """
+    cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
+    one = st.builds(Holder, cores, st.none() | texts(20), st.none() | COUNTS, st.none() | texts(20))
+    return tuple(draw(st.lists(one, max_size=MAX_HOLDERS)))
 
 
 @st.composite
@@ -63,7 +74,107 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         region=draw(st.none() | texts(128)),
         availability_zone=draw(st.none() | texts(128)),
         ultraserver_id=draw(st.none() | texts(128)),
+        holders=draw(holders()),
+        holders_more=draw(st.integers(0, 9)),
         **optional,
+    )
+
+
+IN_THE_WORST_MINUTE = 12_345
+FAILURES = dict.fromkeys(
+    (
+        "ExecutionsCompletedWithErr",
+        "ExecutionsCompletedWithNumErr",
+        "ExecutionsTimedOut",
+        "ExecutionsIncorrectInput",
+        "ExecutionsFailedToQueue",
+        "ErrorsGeneric",
+        "ErrorsNumerical",
+        "ErrorsTransient",
+        "ErrorsModel",
+        "ErrorsRuntime",
+        "ErrorsHardware",
+        "ErrorsOther",
+    ),
+    IN_THE_WORST_MINUTE,
+)
+HEALTH = {
+    "ReportsRead": 2_678_400,
+    "ReportsMalformed": 12_345,
+    "MonitorRestarts": 12_345,
+    "RecordsProduced": 44_640,
+    "RecordsDelivered": 12_345,
+    "RecordsDropped": 12_345,
+    "SpoolRecords": 20_160,
+    "SpoolBytes": 268_435_456,
+    "EmitterCpuSeconds": 12_345.678,
+    "EmitterMemory": 62_914_560,
+}
+RARE_HEALTH = {
+    "PartsMalformed": 12_345,
+    "RuntimesGone": 12_345,
+    "MinutesDropped": 1_234,
+    "EventsDropped": 1_234,
+    "SpoolRecordsOlder": 20_160,
+    "SpoolInMemory": 12_345,
+    "SpoolsSetAside": 123,
+    "DroppedSpoolFull": 12_345,
+    "DroppedTooOld": 12_345,
+    "DroppedTooNew": 12_345,
+    "DroppedTooLarge": 12_345,
+    "DroppedExpired": 12_345,
+    "DroppedInvalid": 12_345,
+    "DroppedDamaged": 12_345,
+}
+
+
+def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
+    """
+    A record with every member there is, its numbers as long as a month of uptime makes them.
+
+    *state* is its cores' letters; each core that is not busy has been so for
+    *idle_for* minutes.
+    """
+    percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
+    return MinuteRecord(
+        cluster="llm-pretraining-production-blue1",
+        instance_id="i-0123456789abcdef0",
+        boot="01a1fd4e75ef2470b16e",
+        seq=44_640,
+        minute_ms=MINUTE_MS,
+        covered_seconds=59.99,
+        reports=60,
+        core_state=state,
+        utilization_percent=tuple(percent[letter] for letter in state),
+        idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),
+        identity_guessed=True,
+        bye=True,
+        instance_type="trn2u.48xlarge",
+        region="ap-southeast-2",
+        availability_zone="ap-southeast-2a",
+        ultraserver_id="us-0123456789abcdef0",
+        executions=123_456_789,
+        execution_errors=12_345_678,
+        latency_p50_mean_s=0.012345678,
+        latency_p99_max_s=0.123456789,
+        device_latency_p50_mean_s=0.012345678,
+        device_latency_p99_max_s=0.112345678,
+        latency_gap_s=0.001234567,
+        tera_flops=12_345.6789,
+        device_memory_used_bytes=1_649_267_441_664,
+        device_memory_total_bytes=1_649_267_441_664,
+        runtime_host_memory_bytes=2_199_023_255_552,
+        host_memory_used_bytes=2_199_023_255_552,
+        host_memory_total_bytes=2_199_023_255_552,
+        host_cpu_percent=99.99,
+        ecc_corrected=1_234_567,
+        ecc_uncorrected=123_456,
+        ecc_corrected_rise=123_456,
+        ecc_uncorrected_rise=12_345,
+        holders=(Holder("0-7", "ml/llama-0", 4_194_303, "serve"),) * MAX_HOLDERS,
+        holders_more=24,
+        details=FAILURES,
+        health={**HEALTH, **RARE_HEALTH},
     )
 
 

@@ -1,229 +1,20 @@
 """
-The sender: when records are sent, and what a stop leaves behind.
+The sender: what it does after each answer, and what a stop leaves behind.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import random
-import subprocess
-import sys
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from sending import NO_GROUP, TIMEOUT, Recorder, appender, run
 
-from emitter.delivery.batches import BatchLimits
 from emitter.delivery.delivery import Delivery, Flushed
-from emitter.delivery.destination import Delivered, Refused, Retry
-from emitter.delivery.sender import Sender, offset_s, until_slot_s
+from emitter.delivery.destination import Delivered
+from emitter.delivery.sender import Sender
 from emitter.delivery.waiting import Waiter
-from emitter.spool import NewRecord, Spool
-
-MINUTE_S = 1_795_000_020.0  # the start of one
-NO_GROUP = Refused("no_log_group", "there is no log group")
-TIMEOUT = Retry("timeout", "no answer")
-
-
-class Clock:
-    """
-    A clock that only waiting moves.
-    """
-
-    def __init__(self) -> None:
-        self.now_s = MINUTE_S
-
-    def __call__(self) -> float:
-        """
-        Seconds since the epoch.
-        """
-        return self.now_s
-
-
-class Script(Waiter):
-    """
-    A waiter that waits for nobody: idle runs the next step, then the end comes.
-    """
-
-    def __init__(self, clock, *steps):
-        super().__init__()
-        self.clock = clock
-        self.steps = list(steps)
-        self.pauses: list[float] = []
-
-    def idle(self):
-        """
-        Do what the script says next, or stop.
-        """
-        if self.steps:
-            self.steps.pop(0)()
-        else:
-            self.stop()
-
-    def pause(self, seconds):
-        """
-        Let time pass, unless the end has come.
-        """
-        if not self.stopped:
-            self.pauses.append(seconds)
-            self.clock.now_s += seconds
-
-
-class Recorder:
-    """
-    A destination that notes when it was sent what; answers first, then takes everything.
-    """
-
-    limits = BatchLimits()
-
-    def __init__(self, clock, *answers):
-        self.clock = clock
-        self.answers = list(answers)
-        self.sent: list[tuple[float, list[str]]] = []
-        self.closed = 0
-
-    def send(self, batch):
-        """
-        Answer as scripted; a scripted exception is raised.
-        """
-        self.sent.append((self.clock() - MINUTE_S, [record.line for record in batch]))
-        answer = self.answers.pop(0) if self.answers else Delivered()
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def close(self):
-        """
-        Note that connections would be closed.
-        """
-        self.closed += 1
-
-
-@pytest.fixture
-def clock():
-    """
-    A clock at the start of a minute.
-    """
-    return Clock()
-
-
-@pytest.fixture
-def spool(clock):
-    """
-    A spool in memory.
-    """
-    with Spool.open(None, clock=clock) as opened:
-        yield opened
-
-
-def run(spool, clock, destination, *steps, instance="i-1", spread_s=30.0):
-    """
-    A sender's whole life in this thread; the waits it asked for.
-    """
-    waiter = Script(clock, *steps)
-    delivery = Delivery(spool, destination, clock=clock, monotonic=clock, sleep=waiter.pause)
-    sender = Sender(
-        delivery,
-        instance=instance,
-        spread_s=spread_s,
-        clock=clock,
-        monotonic=clock,
-        waiter=waiter,
-        rng=random.Random(3),
-    )
-    sender.run()
-    return waiter.pauses
-
-
-def appender(spool, clock, text, after_s=0.0):
-    """
-    A step that lets time pass and appends a line.
-    """
-
-    def step():
-        clock.now_s += after_s
-        spool.append([NewRecord(round(clock.now_s * 1000), text)])
-
-    return step
-
-
-@given(st.text(), st.floats(0, 60))
-def test_the_moment_of_an_instance_is_within_the_spread(instance, spread_s):
-    """
-    At least 0, less than the spread, 0 without one.
-    """
-    assert 0 <= offset_s(instance, spread_s) <= spread_s
-    assert 0 == offset_s(instance, 0)
-
-
-def test_the_moment_is_the_same_in_every_process():
-    """
-    Python's own hash differs from process to process; this one is fixed for ever.
-    """
-    program = (
-        "from emitter.delivery.sender import offset_s; print(offset_s('i-0123456789abcdef0', 30))"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": "7"},
-    ).stdout
-    digest = hashlib.blake2b(b"i-0123456789abcdef0", digest_size=8).hexdigest()
-    assert 30 * int(digest, 16) / 2**64 == float(printed)
-
-
-def test_a_fleet_is_spread_evenly():
-    """
-    1,000 instances over 30 s: no second has more than twice its share.
-    """
-    seconds = [int(offset_s(f"i-{number:017x}", 30)) for number in range(1000)]
-    assert set(range(30)) == set(seconds)
-    assert max(seconds.count(second) for second in range(30)) <= 66
-
-
-@pytest.mark.parametrize(
-    ("second", "wait_s"), [(0, 12), (11, 1), (12, 0), (13, 0), (59, 0), (60, 12)]
-)
-def test_who_comes_before_the_moment_waits_for_it(second, wait_s):
-    """
-    Who comes after it is sent at once: an event at second 40 does not wait for the next minute.
-    """
-    assert wait_s == until_slot_s(MINUTE_S + second, 12.0)
-
-
-def test_a_start_is_spread_too(spool, clock):
-    """
-    What a former run left is not sent by the whole fleet in the second of a deployment.
-    """
-    clock.now_s += 45
-    appender(spool, clock, "left behind")()
-    destination = Recorder(clock)
-    pauses = run(spool, clock, destination)
-    assert [offset_s("i-1", 30)] == pauses
-    ((at_s, lines),) = destination.sent
-    assert pytest.approx(45 + offset_s("i-1", 30)) == at_s
-    assert ["left behind"] == lines
-
-
-def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
-    """
-    A line appended just after the minute waits for the slot; one appended after it does not.
-    """
-    slot = offset_s("i-1", 30)
-    destination = Recorder(clock)
-    run(
-        spool,
-        clock,
-        destination,
-        appender(spool, clock, "minute", after_s=60.5 - slot),
-        appender(spool, clock, "event", after_s=31),
-    )
-    assert [["minute"], ["event"]] == [lines for _, lines in destination.sent]
-    assert pytest.approx([60 + slot, 60 + slot + 31]) == [at_s for at_s, _ in destination.sent]
+from emitter.spool import NewRecord, Spool, SpoolFailedError
 
 
 def test_a_backlog_is_sent_in_one_go(spool, clock):
@@ -273,33 +64,25 @@ def test_waits_after_bugs_start_short_again_after_a_success(spool, clock):
     assert 1.0 <= pauses[5] <= 3.0
 
 
-def test_a_spool_that_fails_is_tried_again(spool, clock, caplog):
+def test_a_spool_that_fails_is_tried_again(spool, clock, caplog, monkeypatch):
     """
     A full disk: the answer could not be recorded, so the records are sent once more.
     """
+    settle, failures = Spool.settle, [SpoolFailedError("the disk is full")]
+
+    def fail_once(self, *args, **kwargs):
+        if failures:
+            raise failures.pop()
+        return settle(self, *args, **kwargs)
+
+    monkeypatch.setattr(Spool, "settle", fail_once)
     appender(spool, clock, "a")()
-    database = spool._transactions._database
     destination = Recorder(clock)
-    send = destination.send
-
-    def break_once(batch):
-        database.execute(f"PRAGMA query_only = {int(len(destination.sent) == 0)}")
-        return send(batch)
-
-    destination.send = break_once
-    original = Script.pause
-
-    class Repairing(Script):
-        def pause(self, seconds):
-            database.execute("PRAGMA query_only = 0")
-            original(self, seconds)
-
-    waiter = Repairing(clock)
-    delivery = Delivery(spool, destination, clock=clock, monotonic=clock)
-    Sender(delivery, instance="i-1", spread_s=0, clock=clock, monotonic=clock, waiter=waiter).run()
+    pauses = run(spool, clock, destination, spread_s=0)
     assert [["a"], ["a"]] == [lines for _, lines in destination.sent]
     assert 1 == spool.health().delivered
     assert "delivery failed" in caplog.messages
+    assert 1.0 <= pauses[1] <= 3.0
 
 
 def test_stop_flushes_what_is_left(spool, clock):
@@ -379,6 +162,56 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
     sender._thread.join()
     with pytest.raises(Exception, match="closed"):
         sender.stop(1)
+
+
+def test_who_makes_place_for_another_sends_nothing_more(spool, clock):
+    """
+    What is left is the other's; the connections are closed.
+    """
+    destination = Recorder(clock, *[NO_GROUP] * 9)
+    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=3600)
+    appender(spool, clock, "a")()
+    sender.start()
+    sender.abandon(8)
+    assert not sender._thread.is_alive()
+    assert [] == destination.sent
+    assert 1 == destination.closed
+    assert 1 == spool.health().records
+
+
+def test_who_never_began_makes_place_too(spool, clock):
+    """
+    An outlet may be replaced before its first record.
+    """
+    destination = Recorder(clock)
+    Sender(Delivery(spool, destination, clock=clock), instance="i-1").abandon(8)
+    assert ([], 1) == (destination.sent, destination.closed)
+
+
+def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
+    """
+    It is left behind; its answer counts when it comes, and nothing is sent after it.
+    """
+    entered, released = threading.Event(), threading.Event()
+
+    class Hanging(Recorder):
+        def send(self, batch):
+            entered.set()
+            released.wait(9)
+            appender(spool, clock, "later")()
+            return super().send(batch)
+
+    destination = Hanging(clock)
+    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=0)
+    appender(spool, clock, "a")()
+    sender.start()
+    assert entered.wait(9)
+    sender.abandon(0.01)
+    assert [] == destination.sent
+    released.set()
+    sender._thread.join()
+    assert [["a"]] == [lines for _, lines in destination.sent]
+    assert (1, 1) == (spool.health().delivered, spool.health().records)
 
 
 def test_a_wake_before_idle_is_not_lost():

@@ -598,3 +598,13 @@ def test_a_split_into_physical_cores_is_no_further_core():
         )
         assert (42.01, 42.02) == record.utilization_percent[:2]
         assert 64 == record.neuron_cores
+
+
+def test_a_core_that_is_listed_exists_although_nothing_is_known_of_it():
+    """
+    An index beyond the count widens the instance, also when a failing runtime may use it.
+    """
+    failing = runtime(counters([0, 0, 0, 0], error="x"), pid=1)
+    lister = runtime(counters({5: 0}), pid=2)
+    record = minute_of(report(failing, lister))
+    assert "??????" == record.core_state

@@ -30,7 +30,7 @@ from neuron_reports import (
 
 import neuron_wire
 from emitter.fold import Stamp
-from emitter.lines.emf import lines
+from emitter.lines import Lines, LineSettings
 from emitter.reports.report import ReportError, decode
 
 CORES = 4
@@ -246,7 +246,7 @@ def test_every_minute_can_be_sent_and_read(entries, chosen):
     """
     record = folded(entries, chosen)
     for tier in ("none", "cluster"):
-        found = neuron_wire.parse(lines(record, tier)[0])
+        found = neuron_wire.parse(Lines(LineSettings(tier=tier)).minute(record)[0])
         assert record.core_state == found.core_state
         assert record.utilization_percent == found.utilization_percent
         assert record.idle_minutes == found.idle_minutes
@@ -298,7 +298,9 @@ def test_no_number_of_a_report_breaks_a_line(documents, chosen):
             continue
         fold.add(found, START_S + 5 * place)
     record = closed(fold)
-    assert isinstance(neuron_wire.parse(lines(record, "cluster")[0]), neuron_wire.MinuteRecord)
+    assert isinstance(
+        neuron_wire.parse(Lines(LineSettings()).minute(record)[0]), neuron_wire.MinuteRecord
+    )
     again = new_fold(fold.state(), **chosen)
     again.open(START_S + 60)
     closed(again, 2)

@@ -12,13 +12,14 @@ from neuron_reports import (
     counters,
     executions,
     hardware,
+    memory,
     minute_of,
     new_fold,
     report,
     runtime,
 )
 
-from emitter.fold import Stamp
+from emitter.fold import FoldSettings, Stamp
 
 MINUTE_MS = int(START_S) * 1000
 
@@ -217,3 +218,22 @@ def test_what_no_report_tells_is_stamped():
     assert ("blue", "b" * 20, 7, True) == (record.cluster, record.boot, record.seq, record.bye)
     assert {"ReportsRead": 1} == record.health
     assert 1 == record.reports
+
+
+def test_other_settings_hold_from_the_next_minute():
+    """
+    A configuration that is read again changes what a minute means, and forgets nothing: idle
+    minutes go on.
+    """
+    fold = new_fold()
+    for second in range(0, 60, 5):
+        add(fold, report(runtime(counters([5, 0, 0, 0]), memory({1: 1}))), START_S + second)
+    assert "bauu" == closed(fold).core_state
+    settings = FoldSettings(idle_below_percent=10, period_s=5, only_matched=True, every_report=True)
+    fold.configure(settings)
+    for second in range(60, 120, 5):
+        add(fold, report(runtime(counters([5, 0, 0, 0]), memory({1: 1}))), START_S + second)
+    assert fold.sample is not None
+    record = closed(fold)
+    assert "aa??" == record.core_state
+    assert (1, 2) == record.idle_minutes[:2]

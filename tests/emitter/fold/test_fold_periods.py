@@ -11,6 +11,7 @@ from neuron_reports import (
     closed,
     counters,
     hardware,
+    memory,
     minute_of,
     new_fold,
     report,
@@ -98,3 +99,25 @@ def test_a_period_that_cannot_be_gives_no_sample(absurd):
     More than a day or not above 0 is no period.
     """
     assert 0 == covered_s(absurd, period_s=None)
+
+
+def test_without_any_period_a_pause_counts_for_two_of_the_longest():
+    """
+    15 s is the longest that can be asked for: a suspended host was not watched for an hour.
+    """
+    document = report(system_data=None, neuron_hardware_info=hardware(1, 2))
+    fold = new_fold(period_s=None)
+    add(fold, document, START_S)
+    add(fold, document, START_S + 59)
+    assert 30 == closed(fold).covered_seconds
+
+
+def test_while_no_period_is_known_runtimes_may_be_due_again():
+    """
+    A first sample of milliseconds, then a line without runtimes: that says nothing yet.
+    """
+    first = report(runtime(counters([0, 0], period=0.07), memory(cores=2)), system_data=None)
+    fold = new_fold(period_s=None)
+    add(fold, {**first, "neuron_hardware_info": hardware(1, 2)}, START_S)
+    add(fold, report(system_data=None, neuron_hardware_info=hardware(1, 2)), START_S + 10)
+    assert "??" == closed(fold).core_state

@@ -1,5 +1,5 @@
 """
-neuron-monitor as a child: kept alive, restarted with growing waits, and never left behind.
+neuron-monitor as a supervised child: kept alive, restarted with growing waits, reported on.
 
 The child is a script that each test writes; time is a number that each test sets.
 """
@@ -11,103 +11,24 @@ import random
 import signal
 import subprocess
 import sys
-import textwrap
-import time
-from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from emitter_process import environment, wait_until
-from neuron_reports import counters, report, runtime, written
+from emitter_process import environment
+from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, wait_for
+from hypothesis import given
+from hypothesis import strategies as st
 
+from emitter.backoff import Backoff
 from emitter.errors import SourceError
+from emitter.reports import child as child_module
 from emitter.reports import monitor as monitor_module
 from emitter.reports.framing import Framer
 from emitter.reports.monitor import LONGEST_WAIT_S, SHORTEST_WAIT_S, Monitor, find_monitor
 from emitter.reports.monitor_config import monitor_config
 
-LINE = written(report(runtime(counters([50.0])))) + b"\n"
-
-
-class Clock:
-    """
-    A monotonic clock that only the test moves.
-    """
-
-    def __init__(self):
-        self.now_s = 1000.0
-
-    def __call__(self):
-        return self.now_s
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """
-    Time stands still until a test moves it; waiting for a restart moves it.
-    """
-    made = Clock()
-
-    def sleep(seconds):
-        assert seconds >= 0
-        made.now_s += seconds
-
-    monkeypatch.setattr(monitor_module, "time", SimpleNamespace(sleep=sleep))
-    return made
-
-
-@pytest.fixture
-def script(tmp_path):
-    """
-    Write a fake neuron-monitor: a Python script that gets `-c FILE` like the real one.
-    """
-
-    def write(body, name="fake-monitor"):
-        path = tmp_path / name
-        path.write_text(f"#!{sys.executable} -S\nimport os, signal, sys, time\n"
-                        f"{textwrap.dedent(body)}")  # fmt: skip
-        path.chmod(0o755)
-        return str(path)
-
-    return write
-
-
-@contextmanager
-def running(path, clock=None, period_s=5.0, config="{}", **options):
-    """
-    A monitor that is closed at the end.
-    """
-    if clock is not None:
-        options["clock"] = clock
-    monitor = Monitor(path, config, period_s, **options)
-    try:
-        yield monitor
-    finally:
-        monitor.close()
-
-
-def read_until(monitor, is_enough, within_s=8.0):
-    """
-    Bytes until there are enough.
-    """
-    found = b""
-    deadline = time.monotonic() + within_s
-    while not is_enough(found):
-        assert time.monotonic() < deadline, found
-        found += monitor.read(0.05)
-    return found
-
-
-def alive(pid):
-    """
-    Whether a process is there and not a zombie.
-    """
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(")")[2].split()[0] != "Z"
+pytestmark = pytest.mark.timeout(60)
 
 
 def test_what_the_child_writes_is_read(script, clock):
@@ -165,44 +86,43 @@ def test_a_child_that_ends_is_started_again(script, clock, caplog):
     assert len(caplog.records) <= monitor.restarts + 1
 
 
-class Extreme(random.Random):
-    """
-    Jitter that is always as long, or as short, as it may be.
-    """
-
-    def __init__(self, *, longest):
-        super().__init__(0)
-        self._longest = longest
-
-    def uniform(self, a, b):
-        """
-        One of the two bounds.
-        """
-        return b if self._longest else a
-
-
 @pytest.mark.parametrize(
     ("rng", "expected"),
     [
-        (Extreme(longest=True), [3.0, 9.0, 27.0, 60.0, 60.0]),
-        (Extreme(longest=False), [1.0, 1.0, 1.0, 1.0, 1.0]),
+        (Extreme(longest=True), [2.0, 3.0, 4.5, 6.75, 10.125, 15.1875]),
+        (Extreme(longest=False), [1.0, 1.5, 2.25, 3.375, 5.0625, 7.59375]),
     ],
     ids=["longest", "shortest"],
 )
-def test_waits_are_drawn_between_1_and_60_seconds(rng, expected, script, clock):
+def test_waits_grow_for_certain(rng, expected, script, clock):
     """
-    Up to three times the one before: instances that failed together do not come back together.
+    From 1 s on, each step half as long again; half of it is jitter, so that instances that
+    failed together do not come back together.
     """
     path = script("sys.exit(1)")
     waits = []
     with running(path, clock, rng=rng) as monitor:
         for _ in expected:
             started = monitor.restarts + bool(waits)
-            wait_until(lambda: monitor.read(0.05) in {b"", b"\n"} and monitor._start_at > clock())
+            fail_once(monitor, clock)
             assert len(waits) == monitor.restarts == started
-            waits.append(monitor._start_at - clock())
-            clock.now_s = monitor._start_at
-    assert expected == [round(wait_s, 6) for wait_s in waits]
+            waits.append(monitor._start_at_s - clock())
+            clock.now_s = monitor._start_at_s
+    assert expected == waits
+
+
+@given(st.integers(), st.integers(1, 40))
+def test_no_wait_is_under_1_s_or_over_60_s(seed, failures):
+    """
+    And none is more than three times the one before, or under half of it.
+    """
+    backoff = Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S, random.Random(seed))
+    waits = [backoff.next_s() for _ in range(failures)]
+    assert all(1.0 <= wait_s <= 60.0 for wait_s in waits)
+    assert all(0.5 * last_s <= wait_s <= 3 * last_s for last_s, wait_s in pairwise(waits))
+    assert all(wait_s >= 30.0 for wait_s in waits[9:])
+    backoff.reset()
+    assert backoff.next_s() <= 2.0
 
 
 def test_restarts_are_said_at_most_once_in_ten_seconds(script, clock, caplog):
@@ -211,8 +131,9 @@ def test_restarts_are_said_at_most_once_in_ten_seconds(script, clock, caplog):
     """
     path = script("sys.exit(1)")
     with running(path, clock, rng=Extreme(longest=False)) as monitor:
+        monitor._backoff = Backoff(1.0, 1.0)
         started_s = clock()
-        wait_until(lambda: monitor.read(0.5) in {b"", b"\n"} and clock() > started_s + 15)
+        wait_for(lambda: monitor.read(0.5) in {b"", b"\n"} and clock() > started_s + 15)
     first, second = [one.getMessage() for one in caplog.records]
     assert "times since" not in first
     assert "(10 times since this was last said)" in second
@@ -224,7 +145,7 @@ def test_no_wait_is_longer_than_the_reader_has_time(script, clock):
     """
     path = script("sys.exit(1)")
     with running(path, clock) as monitor:
-        wait_until(lambda: monitor.read(0.01) == b"" and monitor._start_at > clock())
+        wait_for(lambda: monitor.read(0.01) == b"" and monitor._start_at_s > clock())
         before_s = clock()
         assert b"" == monitor.read(0.25)
         assert before_s + 0.25 == clock()
@@ -243,13 +164,14 @@ def test_a_child_that_ran_for_a_minute_is_started_soon_again(script, clock, capl
             os.write(1, {LINE!r})
     """)
     with running(path, clock, rng=Extreme(longest=True)) as monitor:
-        monitor._backoff._last_s = LONGEST_WAIT_S
+        for _ in range(20):
+            monitor._backoff.next_s()
         for _ in range(4):
             asked.touch()
             read_until(monitor, lambda found: found == LINE)
             clock.now_s += 25
         read_until(monitor, lambda _: caplog.records)
-        assert 3 * SHORTEST_WAIT_S == monitor._start_at - clock()
+        assert 2 * SHORTEST_WAIT_S == monitor._start_at_s - clock()
 
 
 @pytest.mark.parametrize(
@@ -281,9 +203,9 @@ def test_standard_error_is_not_a_sign_of_life(script, clock):
             time.sleep(0.01)
     """)
     with running(path, clock) as monitor:
-        wait_until(lambda: monitor.read(0.05) == b"" and monitor._stderr_tail)
+        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.last_words.text())
         clock.now_s += 30
-        wait_until(lambda: monitor.read(0.05) == b"" and monitor.restarts == 0
+        wait_for(lambda: monitor.read(0.05) == b"" and monitor.restarts == 0
                    and monitor._child is None)  # fmt: skip
 
 
@@ -299,7 +221,7 @@ def test_much_standard_error_costs_no_memory_and_blocks_nobody(script, clock):
     """)
     with running(path, clock) as monitor:
         read_until(monitor, lambda found: found == LINE)
-        assert 2048 >= len(monitor._stderr_tail) > 0
+        assert 2048 >= len(monitor._child.last_words.text()) > 0
 
 
 def test_a_child_that_closes_standard_error_goes_on(script, clock):
@@ -326,9 +248,7 @@ def test_half_a_line_before_death_damages_no_other_report(script, clock, tmp_pat
     """)
     framer, reports = Framer(), []
     with running(path, clock) as monitor:
-        deadline = time.monotonic() + 8
-        while len(reports) < 3 and time.monotonic() < deadline:
-            reports += framer.feed(monitor.read(0.05))
+        wait_for(lambda: reports.extend(framer.feed(monitor.read(0.05))) or len(reports) == 3)
     assert (3, 1) == (len(reports), framer.malformed)
 
 
@@ -336,7 +256,7 @@ def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
     """
     Ask, wait, insist: close leaves nothing behind.
     """
-    monkeypatch.setattr(monitor_module, "STOP_WITHIN_S", 0.1)
+    monkeypatch.setattr(child_module, "STOP_WITHIN_S", 0.1)
     path = script(f"""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.write(1, {LINE!r})
@@ -345,7 +265,7 @@ def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
     with running(path) as monitor:
         read_until(monitor, lambda found: found == LINE)
         child = monitor._child
-    assert -signal.SIGKILL == child.returncode
+    assert -signal.SIGKILL == child._process.returncode
     assert not alive(child.pid)
 
 
@@ -361,7 +281,7 @@ def test_a_child_that_stops_on_sigterm_is_not_killed(script):
     with running(path) as monitor:
         read_until(monitor, lambda found: found == LINE)
         child = monitor._child
-    assert 5 == child.returncode
+    assert 5 == child._process.returncode
 
 
 @pytest.mark.parametrize("how", ["close", "silence"])
@@ -382,8 +302,8 @@ def test_what_the_child_started_is_stopped_too(how, script, clock):
         if how == "silence":
             clock.now_s += 30
             monitor.read(0.01)
-            wait_until(lambda: not alive(grandchild))
-    wait_until(lambda: not alive(grandchild))
+            wait_for(lambda: not alive(grandchild))
+    wait_for(lambda: not alive(grandchild))
 
 
 def test_a_child_whose_output_a_grandchild_keeps_is_still_ended(script, clock):
@@ -398,7 +318,7 @@ def test_a_child_whose_output_a_grandchild_keeps_is_still_ended(script, clock):
     with running(path, clock) as monitor:
         read_until(monitor, lambda found: found == LINE)
         clock.now_s += 30
-        wait_until(lambda: monitor.read(0.01) == b"" and monitor._child is None)
+        wait_for(lambda: monitor.read(0.01) == b"" and monitor._child is None)
 
 
 def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
@@ -438,7 +358,7 @@ def test_the_child_dies_with_a_parent_that_is_killed(script, tmp_path):
         child = int(parent.stdout.readline())
         assert alive(child)
         parent.kill()
-    wait_until(lambda: not alive(child))
+    wait_for(lambda: not alive(child))
 
 
 @pytest.mark.parametrize("command", ["no-such-monitor", "/no/such/monitor", "plain"])
@@ -478,5 +398,5 @@ def test_a_command_that_cannot_be_started_is_tried_again(tmp_path, clock, caplog
     path.write_text("no program at all\n")
     path.chmod(0o755)
     with running(str(path), clock) as monitor:
-        wait_until(lambda: monitor.read(0.5) in (b"", b"\n") and monitor.restarts == 2)
+        wait_for(lambda: monitor.read(0.5) in (b"", b"\n") and monitor.restarts == 2)
     assert "could not be started: Exec format error" in caplog.records[0].getMessage()

@@ -1,5 +1,5 @@
 """
-The configuration that neuron-monitor gets: every group we fold, at one period in whole seconds.
+The configuration that neuron-monitor gets: ours in whole seconds, or a user's own as it is.
 """
 
 from __future__ import annotations
@@ -9,9 +9,55 @@ import re
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from emitter.reports.monitor_config import RUNTIME_GROUPS, SYSTEM_GROUPS, monitor_config
+from emitter.errors import SettingsError
+from emitter.reports.monitor_config import (
+    ALL,
+    GROUPS,
+    MAX_FILE_BYTES,
+    RUNTIMES,
+    SYSTEM,
+    hides_runtimes,
+    monitor_config,
+    read_monitor_config,
+)
 from emitter.reports.report import RuntimeReport, System
+from local.monitor.configuration import parse_configuration
+
+COUNTERS = "neuroncore_counters"
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+    | st.sampled_from(["5s", "0.5s", ".*", COUNTERS, "memory_info"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["period", "type", "metrics", "tag_filter", RUNTIMES, SYSTEM]), inner,
+        max_size=4,
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@pytest.fixture
+def user_config(tmp_path):
+    """
+    Write a configuration file and read it back.
+    """
+
+    def read(content):
+        path = tmp_path / "own.json"
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        return read_monitor_config(path)
+
+    return read
+
+
+def asking(*groups, period=None, **members):
+    """
+    A user's file with these runtime groups and no system group.
+    """
+    metrics = [{"type": group, **({"period": period} if period else {})} for group in groups]
+    return {RUNTIMES: [{"tag_filter": ".*", "metrics": metrics}], **members}
 
 
 @pytest.mark.parametrize("period_s", [1, 5, 15])
@@ -21,19 +67,19 @@ def test_every_period_is_the_one_asked_for_in_whole_seconds(period_s):
     """
     periods = re.findall(r'"period": ("[^"]*")', monitor_config(period_s))
     assert {f'"{period_s}s"'} == set(periods)
-    assert 1 + len(RUNTIME_GROUPS) + len(SYSTEM_GROUPS) == len(periods)
+    assert 1 + len(ALL) == len(periods)
 
 
 def test_the_groups_are_those_of_the_user_guide():
     """
-    Nothing else is collected, so that no vCPU time is spent on what nobody reads.
+    All of them by default, each in the section it belongs to.
     """
     found = json.loads(monitor_config(5))
     (runtimes,) = found["neuron_runtimes"]
     assert ".*" == runtimes["tag_filter"]
-    assert ["neuroncore_counters", "execution_stats", "memory_used"] == [
-        one["type"] for one in runtimes["metrics"]
-    ]
+    assert [
+        "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
+    ] == [one["type"] for one in runtimes["metrics"]]  # fmt: skip
     assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == [
         one["type"] for one in found["system_metrics"]
     ]
@@ -43,5 +89,282 @@ def test_what_is_asked_for_is_what_is_read():
     """
     The names of the groups are the members of a report.
     """
-    assert set(RUNTIME_GROUPS) == {one.name for one in msgspec.structs.fields(RuntimeReport)}
-    assert set(SYSTEM_GROUPS) == {one.name for one in msgspec.structs.fields(System)}
+    by_section = {RUNTIMES: RuntimeReport, SYSTEM: System}
+    read = {
+        one.name: section
+        for section, struct in by_section.items()
+        for one in msgspec.structs.fields(struct)
+    }
+    assert read.items() <= GROUPS.items()
+    assert read.keys() | {"neuron_runtime_vcpu_usage"} == GROUPS.keys()
+
+
+def test_the_counters_alone_are_the_smallest_configuration():
+    """
+    What people write by hand to collect nothing but utilization.
+    """
+    assert {
+        "period": "5s",
+        "neuron_runtimes": [
+            {"tag_filter": ".*", "metrics": [{"type": "neuroncore_counters", "period": "5s"}]}
+        ],
+        "system_metrics": [],
+    } == json.loads(monitor_config(5, ["neuroncore_counters"]))
+
+
+def test_system_groups_alone_ask_for_no_runtime():
+    """
+    An entry that asks for nothing could be answered with "there is no runtime".
+    """
+    found = json.loads(monitor_config(5, ["memory_info"]))
+    assert [] == found["neuron_runtimes"]
+    assert ["memory_info"] == [one["type"] for one in found["system_metrics"]]
+
+
+@given(st.lists(st.sampled_from(ALL), min_size=1))
+def test_groups_may_come_in_any_order_and_twice(groups):
+    """
+    The same groups are the same configuration: nothing is restarted for their order.
+    """
+    found = monitor_config(5, groups)
+    assert monitor_config(5, sorted(set(groups))) == found
+    assert set(groups) == set(re.findall(r'"type": "([^"]*)"', found))
+
+
+def test_a_tag_filter_is_passed_on():
+    """
+    As it is: it is neuron-monitor's regular expression, not ours.
+    """
+    found = json.loads(monitor_config(5, tag_filter='^serve-"a"\\d+$'))
+    assert '^serve-"a"\\d+$' == found["neuron_runtimes"][0]["tag_filter"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "found"), [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS], "a")]
+)
+def test_a_group_that_does_not_exist_is_said(groups, found):
+    """
+    With all there are.
+    """
+    with pytest.raises(SettingsError) as caught:
+        monitor_config(5, groups)
+    said = str(caught.value)
+    assert f"found {found}; correct --groups" in said
+    assert [] == [group for group in ALL if group not in said]
+
+
+@given(st.integers(1, 15), st.sets(st.sampled_from(ALL), min_size=1))
+def test_the_simulated_monitor_reads_what_we_generate(period_s, groups):
+    """
+    Every group at the one period, and no other.
+    """
+    found = parse_configuration(json.loads(monitor_config(period_s, groups)))
+    assert dict.fromkeys(groups, period_s * 1000) == {
+        group.name: ms for group, ms in found.periods_ms().items()
+    }
+
+
+@given(st.integers(1, 15), st.sets(st.sampled_from(ALL), min_size=1), st.sampled_from([".*", "a"]))
+def test_what_we_generate_may_come_back_as_a_users_own(tmp_path_factory, period_s, groups, tag):
+    """
+    Printed, kept in a file and used from there, it means what it meant.
+    """
+    path = tmp_path_factory.mktemp("own") / "own.json"
+    path.write_text(monitor_config(period_s, groups, tag))
+    found = read_monitor_config(path)
+    assert (float(period_s), groups) == (found.period_s, set(found.groups))
+    assert hides_runtimes(groups, tag if COUNTERS in groups else ".*") == found.only_matched
+    assert (COUNTERS not in groups) + (tag == "a" and COUNTERS in groups) == len(found.warnings)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n'],
+)
+def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
+    """
+    Members we do not know, line ends and spaces included.
+    """
+    assert content == user_config(content).text.encode()
+
+
+@pytest.mark.parametrize(
+    ("document", "period_s"),
+    [
+        (asking(COUNTERS, period="2s"), 2.0),
+        (asking(COUNTERS, period="2s", period_of="x"), 2.0),
+        ({**asking(COUNTERS), "period": "3s"}, 3.0),
+        ({RUNTIMES: [{"period": "7s", "metrics": [{"type": COUNTERS}]}], "period": "3s"}, 7.0),
+        (asking(COUNTERS), 5.0),
+        ({}, 5.0),
+        (
+            {
+                "period": "1s",
+                RUNTIMES: [{"metrics": [{"type": COUNTERS, "period": "10s"}]}],
+                SYSTEM: [{"type": "memory_info"}],
+            },
+            10.0,
+        ),
+        ({SYSTEM: [{"type": "memory_info", "period": "4s"}, {"type": "vcpu_usage"}]}, 4.0),
+        (
+            {
+                RUNTIMES: [
+                    {"tag_filter": name, "metrics": [{"type": COUNTERS, "period": period}]}
+                    for name, period in (("a", "2s"), ("b", "6s"))
+                ]
+            },
+            6.0,
+        ),
+    ],
+)
+def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_config):
+    """
+    A group inherits from its entry, that from the file, and that is 5 s.
+    """
+    assert period_s == user_config(document).period_s
+
+
+@pytest.mark.parametrize(
+    "period", ["0.5s", "1.0s", "5", "5 s", "0s", "-1s", "1m", "", 5, 0.5, True]
+)
+def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
+    """
+    The monitor itself says nothing: "0.5s" looks like ten reports for one.
+    """
+    found = user_config({**asking(COUNTERS), "period": period})
+    assert 5.0 == found.period_s
+    (said,) = found.warnings
+    assert json.dumps(period) in said
+    assert "neuron-monitor uses 5 s then" in said
+
+
+@pytest.mark.parametrize(
+    ("filters", "tag_filter", "only_matched"),
+    [
+        ([".*"], ".*", False),
+        ([None], ".*", False),
+        (["serve"], "serve", True),
+        ([""], "", True),
+        (["a", "b", "a"], "(a)|(b)", True),
+        (["a", ".*"], ".*", False),
+    ],
+)
+def test_a_tag_filter_leaves_cores_unknown(filters, tag_filter, only_matched, user_config):
+    """
+    Any other than ".*": a core that no matched runtime holds may be in use all the same.
+    """
+    entries = [
+        {"metrics": [{"type": COUNTERS}], **({} if one is None else {"tag_filter": one})}
+        for one in filters
+    ]
+    found = user_config({RUNTIMES: entries})
+    assert (tag_filter, only_matched) == (found.tag_filter, found.only_matched)
+    assert any(one != ".*" and one is not None for one in filters) == bool(found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({SYSTEM: [{"type": "memory_info"}]}, "neuroncore_counters is not asked for"),
+        (asking(COUNTERS, "nc_counters"), "'nc_counters', which is no group of it"),
+        (asking(COUNTERS, "memory_info"), "neuron_runtimes asks for 'memory_info'"),
+        ({**asking(COUNTERS), SYSTEM: [{}]}, "'None', which is no group"),
+        (
+            {**asking(COUNTERS, period="1s"), SYSTEM: [{"type": "vcpu_usage"}]},
+            "different periods (1 s, 5 s)",
+        ),
+        (asking(COUNTERS, period="60s"), "a period of 60 s is longer than 15 s"),
+        ({**asking(COUNTERS), SYSTEM: {}}, "system_metrics was expected to be a list"),
+        ({**asking(COUNTERS), SYSTEM: [1]}, "system_metrics was expected to list objects"),
+    ],
+)
+def test_what_costs_numbers_is_said(document, words, user_config):
+    """
+    One sentence each, and the file is used all the same: it is the user's own.
+    """
+    (said,) = user_config(document).warnings
+    assert words in said
+
+
+def test_a_file_that_asks_for_everything_at_one_period_has_no_warning(user_config):
+    """
+    Warnings that always come are read by nobody.
+    """
+    assert () == user_config(monitor_config(5).encode()).warnings
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", "line 1: Expecting value"),
+        (b"{\n,}", "line 2: "),
+        (b"\xef\xbb\xbf{}", "line 1: Unexpected UTF-8 BOM"),
+        (b"\xff{}", "byte 0 is not"),
+        (b"[]", "and is a list"),
+        (b"null", "and is null"),
+        (b'"x"', "and is a text"),
+        (b"true", "and is true or false"),
+        (b"5", "and is a number"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"1" * 10_000, "a number"),
+        (b" " * (MAX_FILE_BYTES + 1), "at most 1048576 bytes"),
+    ],
+    ids=range(12),
+)
+def test_what_is_no_configuration_is_said(content, found, user_config):
+    """
+    With the file, the place, and never its content.
+    """
+    with pytest.raises(SettingsError) as caught:
+        user_config(content)
+    said = str(caught.value)
+    assert "own.json was expected to" in said
+    assert found in said
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("missing", "No such file or directory"),
+        ("folder", "expected to be a file and is none"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_a_configuration_that_is_not_there_is_said(name, found, tmp_path):
+    """
+    A name that is mistyped, a folder: what was expected, what was found.
+    """
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(SettingsError, match=found):
+        read_monitor_config(tmp_path / name)
+
+
+def test_a_configuration_that_may_not_be_read_is_said(tmp_path, monkeypatch):
+    """
+    The system's words.
+    """
+    path = tmp_path / "own.json"
+    path.write_text("{}")
+
+    def refused(*_arguments, **_options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(path), "open", refused)
+    with pytest.raises(SettingsError, match=r"own\.json .*: Permission denied; check the name"):
+        read_monitor_config(path)
+
+
+@given(VALUES)
+def test_any_json_is_either_used_or_refused_with_a_sentence(tmp_path_factory, value):
+    """
+    A user's own file never ends the emitter with a traceback.
+    """
+    path = tmp_path_factory.mktemp("own") / "own.json"
+    path.write_text(json.dumps(value))
+    if not isinstance(value, dict):
+        with pytest.raises(SettingsError):
+            read_monitor_config(path)
+        return
+    found = read_monitor_config(path)
+    assert found.period_s >= 1
+    assert path.read_text() == found.text

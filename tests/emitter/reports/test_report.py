@@ -6,25 +6,36 @@ from __future__ import annotations
 
 import copy
 import json
+from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from neuron_reports import (
+    closed,
     counters,
     executions,
     hardware,
     hardware_counters,
     host_memory,
+    instance,
+    kubernetes,
     memory,
     new_fold,
     report,
     runtime,
+    runtime_vcpu,
     vcpu,
     written,
 )
 
 from emitter.reports.report import Report, ReportError, decode
+from emitter.reports.splits import may_be_split
+from emitter.reports.system_groups import Hardware
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def whole() -> dict[str, object]:
@@ -32,7 +43,12 @@ def whole() -> dict[str, object]:
     A report with every group.
     """
     return report(
-        runtime(counters([27.02, 19.35, 0, 0]), memory({0: 65_536}, [(0, 1)]), executions(300)),
+        runtime(
+            counters([27.02, 19.35, 0, 0]),
+            memory({0: 65_536}, [(0, 1)]),
+            executions(300),
+            runtime_vcpu(),
+        ),
         runtime(counters([0, 0, 7.5, 0]), memory({2: 4096}), executions(1), pid=2500, tag="b"),
         system_data={
             "memory_info": host_memory(),
@@ -40,6 +56,7 @@ def whole() -> dict[str, object]:
             "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 1}),
         },
         neuron_hardware_info=hardware(neuron_device_memory_size=8 << 30),
+        neuron_k8s_info=kubernetes({0: "blue/pod-1"}, {0: "blue/pod-1"}),
     )
 
 
@@ -50,6 +67,147 @@ def test_a_whole_report_drops_nothing():
     found = decode(written(whole()))
     assert () == found.dropped_groups
     assert [2499, 2500] == [entry.pid for entry in found.neuron_runtime_data or ()]
+
+
+def places(found: object, name: str) -> Iterator[tuple[str, object]]:
+    """
+    Every value below *found* that is no struct, with its place.
+    """
+    if isinstance(found, msgspec.Struct):
+        for field in msgspec.structs.fields(found):
+            yield from places(getattr(found, field.name), f"{name}.{field.encode_name}")
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            yield from places(value, f"{name}.{key}")
+    elif isinstance(found, list):
+        for index, value in enumerate(found):
+            yield from places(value, f"{name}.{index}")
+    else:
+        yield name, found
+
+
+def members(found: object, name: str) -> Iterator[tuple[str, object]]:
+    """
+    The same of a JSON document.
+    """
+    if isinstance(found, dict | list):
+        pairs = found.items() if isinstance(found, dict) else enumerate(found)
+        for key, value in pairs:
+            yield from members(value, f"{name}.{key}")
+    else:
+        yield name, found
+
+
+def test_every_member_of_the_newest_tool_is_decoded():
+    """
+    Nothing that neuron-monitor writes is overlooked, but for the bytes of a subgraph by use
+    and the shares of each vCPU.
+    """
+    latency = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
+    cores = counters({0: 42.01, 1: 0}, flops={0: 5e12, 1: 0}, effective_flops={0: 4e12, 1: 0})
+    for core, use in cores["neuroncores_in_use"].items():
+        use["v3d"] = {f"nc_v3.{core}{half}": {"neuroncore_utilization": 21.5} for half in "01"}
+    document = report(
+        runtime(
+            cores,
+            memory({0: 65_536}, [(0, 1)]),
+            executions(300, total=latency, device=latency),
+            runtime_vcpu(),
+        ),
+        system_data={
+            "memory_info": host_memory(),
+            "vcpu_usage": vcpu(user=28.37),
+            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 1}),
+        },
+        instance_info=instance(ultraserver_id="u-0123456789abcdef"),
+        neuron_hardware_info=hardware(
+            neuron_device_type="trainium2",
+            neuron_device_version="v4",
+            neuroncore_version="v3d",
+            neuron_device_memory_size=96 << 30,
+            logical_neuroncore_config=2,
+        ),
+        neuron_k8s_info=kubernetes({0: "blue/pod-1"}, {0: "blue/pod-1"}),
+    )
+    del document["system_data"]["vcpu_usage"]["usage_data"]
+    written_members = dict(members(document, ""))
+    found = dict(places(decode(written(document)), ""))
+    assert written_members == {name: found.get(name) for name in written_members}
+
+
+@pytest.mark.parametrize("key", ["v3d", "v4d", "physical"])
+def test_the_physical_split_is_found_whatever_its_key(key):
+    """
+    Two physical cores behind a logical one, in an object named v3d on trn2: what the next
+    device calls it, nobody says.
+    """
+    cores = counters([42.01, 0])
+    cores["neuroncores_in_use"]["0"][key] = {
+        "nc_v3.0": {"neuroncore_utilization": 21.01},
+        "nc_v3.1": {"neuroncore_utilization": 63.01},
+    }
+    cores["neuroncores_in_use"]["0"]["limits"] = {"power": 300}
+    document = report(
+        runtime(cores), neuron_hardware_info=hardware(16, 4, logical_neuroncore_config=2)
+    )
+    whole_report = decode(written(document))
+    assert (whole_report.unsplit is None) == (key == "v3d"), "the others cost a second decode"
+    whole_report.find_splits()
+    found = whole_report.neuron_runtime_data[0].report.neuroncore_counters
+    split = found.neuroncores_in_use["0"].split
+    assert [21.01, 63.01] == [half.neuroncore_utilization for half in split.values()]
+    assert found.neuroncores_in_use["1"].split is None
+
+
+@pytest.mark.parametrize(
+    ("members_of_hardware", "expected"),
+    [
+        ({"logical_neuroncore_config": 1, "neuroncore_version": "v3d"}, False),
+        ({"logical_neuroncore_config": 2}, True),
+        ({"neuroncore_version": "v4d"}, True),
+        ({"neuroncore_version": "v3"}, False),
+        ({"neuroncore_version": ""}, False),
+        ({}, False),
+    ],
+)
+def test_only_logical_cores_are_looked_through_for_a_split(members_of_hardware, expected):
+    """
+    A second decode costs time: only what says that it has logical cores is worth it.
+    """
+    assert expected == may_be_split(Hardware(**members_of_hardware))
+    assert not may_be_split(None)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("neuroncore_counters", "neuroncores_in_use", "1"),
+        ("memory_used", "loaded_models", 0),
+        ("memory_used", "loaded_models", 0, "subgraphs", "sg_00"),
+        ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown", "host"),
+        (
+            "memory_used",
+            "neuron_runtime_used_bytes",
+            "usage_breakdown",
+            "neuroncore_memory_usage",
+            "0",
+        ),
+    ],
+)
+def test_null_costs_no_group(place):
+    """
+    Absent and null are the same at every level, also of one core or of one model.
+    """
+    document = whole()
+    parent = document["neuron_runtime_data"][0]["report"]
+    for step in place[:-1]:
+        parent = parent[step]
+    parent[place[-1]] = None
+    found = decode(written(document))
+    assert () == found.dropped_groups
+    fold = new_fold()
+    fold.add(found, 1_800_000_000.0)
+    assert 4 == closed(fold).neuron_cores
 
 
 @pytest.mark.parametrize(
@@ -72,7 +230,8 @@ def test_unknown_members_are_ignored():
     A newer tool adds members at every level; none costs anything.
     """
     document = whole()
-    document["neuron_k8s_info"] = {"period": 15.03, "neuroncores_k8s_info": {"0": [None]}}
+    document["dropped_groups"] = ["a name of ours"]
+    document["neuron_new_info"] = {"period": 15.03, "neuroncores_new_info": {"0": [None]}}
     entry = document["neuron_runtime_data"][0]
     entry["report"]["neuroncore_counters"]["neuroncores_in_use"]["0"]["v3d"] = {
         "nc_v3.0": {"neuroncore_utilization": 21.01}
@@ -158,6 +317,12 @@ def test_json_that_is_no_report_is_refused(line):
         (("system_data", "memory_info", "memory_used_bytes"), "7 GB", "memory_info"),
         (("system_data", "vcpu_usage", "average_usage"), 12.5, "vcpu_usage"),
         (("system_data", "neuron_hw_counters", "neuron_devices"), {}, "neuron_hw_counters"),
+        (
+            ("neuron_runtime_data", 0, "report", "neuron_runtime_vcpu_usage", "vcpu_usage"),
+            27.86,
+            "neuron_runtime_vcpu_usage",
+        ),
+        (("neuron_k8s_info", "neuroncores_k8s_info", "0"), "blue/pod-1", "neuron_k8s_info"),
         (("instance_info", "instance_id"), 17, "instance_info"),
         (("neuron_hardware_info", "neuron_device_count"), "one", "neuron_hardware_info"),
     ],
@@ -177,7 +342,7 @@ def test_a_wrong_type_costs_its_group_only(place, wrong, dropped):
     fold = new_fold()
     fold.add(found, 1_800_000_000.0)
     assert 1 == fold.groups_dropped
-    for name in ("system_data", "instance_info", "neuron_hardware_info"):
+    for name in ("system_data", "instance_info", "neuron_hardware_info", "neuron_k8s_info"):
         if place[0] != name:
             assert getattr(expected, name) == getattr(found, name)
     if place[0] != "neuron_runtime_data":
@@ -187,7 +352,12 @@ def test_a_wrong_type_costs_its_group_only(place, wrong, dropped):
     if len(place) > 3:
         expected_groups = expected.neuron_runtime_data[0].report
         groups = found.neuron_runtime_data[0].report
-        for name in ("neuroncore_counters", "memory_used", "execution_stats"):
+        for name in (
+            "neuroncore_counters",
+            "memory_used",
+            "execution_stats",
+            "neuron_runtime_vcpu_usage",
+        ):
             if name == dropped:
                 assert getattr(groups, name) is None
             else:

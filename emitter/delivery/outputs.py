@@ -1,0 +1,97 @@
+"""
+Which destination the settings of a run ask for, and what it is called there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+from emitter.delivery.agent_socket import AgentSocket
+from emitter.delivery.cloudwatch_logs import LogStream
+from emitter.delivery.lines_out import StreamDestination
+from emitter.delivery.log_names import require_template, stream_name
+from emitter.delivery.rotating_file import RotatingFile, file_of
+from emitter.errors import DeliveryError, SettingsError
+from emitter.settings.run import FILE_PREFIX
+
+if TYPE_CHECKING:
+    from emitter.delivery.destination import Destination
+    from emitter.settings import RunSettings
+
+_MIB: Final = 1 << 20
+_UNNAMED: Final = "unnamed"
+
+
+class Output:
+    """
+    Where the lines of one run go, as `--output` says.
+
+    A wrong setting is found when it is made, not after the first minute.
+
+    Raises:
+        SettingsError: If the lines can go nowhere with these settings.
+        DeliveryError: If standard output is closed.
+    """
+
+    def __init__(
+        self, settings: RunSettings, cluster: str, instance_region: str | None = None
+    ) -> None:
+        self._settings = settings
+        self._cluster = cluster
+        self._instance_region = instance_region
+        # As the SDK finds it, but for the file of a profile; only for the name of the stream.
+        self._region = (
+            settings.region or os.environ.get("AWS_DEFAULT_REGION") or instance_region or None
+        )
+        self._named: LogStream | AgentSocket | None = None
+        if settings.output in {"logs", "agent"}:
+            require_template(settings.log_stream, region=self._region)
+        self.destination(_UNNAMED)
+
+    def destination(self, instance_id: str) -> Destination:
+        """
+        The destination of the records of *instance_id*.
+        """
+        settings, output = self._settings, self._settings.output
+        if output == "stdout":
+            if sys.stdout is None:
+                msg = "standard output was expected to take lines and is closed: open it"
+                raise DeliveryError(msg)
+            return StreamDestination(sys.stdout)
+        if output.startswith(FILE_PREFIX):
+            path = file_of(output, FILE_PREFIX)
+            max_bytes = settings.rotate_mib * _MIB
+            return RotatingFile(path, max_bytes=max_bytes, keep=settings.rotate_keep)
+        stream = self._stream(instance_id)
+        if output == "agent":
+            self._named = AgentSocket(
+                settings.agent_endpoint, group=settings.log_group, stream=stream
+            )
+        elif output == "logs":
+            self._named = LogStream(
+                settings.log_group,
+                stream,
+                region=settings.region,
+                instance_region=self._instance_region,
+            )
+        else:
+            msg = f"--output was expected to be logs, agent, file:PATH or stdout, and is {output!r}"
+            raise SettingsError(msg)
+        return self._named
+
+    def rename(self, instance_id: str) -> None:
+        """
+        The instance is called *instance_id* now: its records go to that one's stream.
+        """
+        if self._named is not None:
+            self._named.rename(self._stream(instance_id))
+
+    def _stream(self, instance_id: str) -> str:
+        return stream_name(
+            self._settings.log_stream,
+            cluster=self._cluster,
+            instance_id=instance_id,
+            region=self._region,
+        )

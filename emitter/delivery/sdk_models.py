@@ -1,0 +1,143 @@
+"""
+Of the AWS SDK's own data, read only what sending log lines needs.
+
+The SDK reads its list of all endpoints and the model of all operations of a
+service into dictionaries: 11 MiB that stay, for two operations of one service.
+Here the same files are read, and what is not needed is passed over before it
+becomes objects. The rest is left as it is, so that a newer SDK finds what it
+looks for; a file that looks different is read by the SDK itself.
+
+It does not know the SDK, only the shape of its two files.
+"""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
+# Logs itself, and what credentials may come from: a role by web identity (EKS), or a sign-on.
+ENDPOINTS: Final = frozenset({"logs", "oidc", "portal.sso", "sso", "sts"})
+
+_RAW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class FileLoader(Protocol):
+    """
+    What the SDK asks of whoever reads its files.
+    """
+
+    def exists(self, file_path: str) -> bool:
+        """
+        Whether the file is there, with one of its endings.
+        """
+
+    def load_file(self, file_path: str) -> object:
+        """
+        What the file says, None when it is not there. *file_path* has no ending.
+        """
+
+
+class LeanFileLoader:
+    """
+    The SDK's own loader, but for the two large files.
+    """
+
+    def __init__(self, whole: FileLoader) -> None:
+        self._whole = whole
+
+    def exists(self, file_path: str) -> bool:
+        """
+        As the SDK's own loader says.
+        """
+        return self._whole.exists(file_path)
+
+    def load_file(self, file_path: str) -> object:
+        """
+        What is needed of the file; all of it when it is not one of the two, or looks different.
+        """
+        parts = Path(file_path).parts
+        try:
+            if parts[-1] == "endpoints":
+                return lean_endpoints(_text(file_path))
+            if parts[-1] == "service-2" and parts[-3] == "logs":
+                return lean_service(_text(file_path))
+        except (AttributeError, IndexError, KeyError, OSError, TypeError, msgspec.MsgspecError):
+            pass
+        return self._whole.load_file(file_path)
+
+
+def lean_endpoints(text: bytes) -> dict[str, object]:
+    """
+    The partitions with their regions, and of their services those in `ENDPOINTS`.
+
+    Raises:
+        KeyError: If a part that is looked into is missing.
+        msgspec.MsgspecError: If it is not JSON, or of another shape.
+    """
+    document = _RAW.decode(text)
+    partitions = []
+    for raw in _RAWS.decode(document.pop("partitions")):
+        partition = _RAW.decode(raw)
+        services = _only(_RAW.decode(partition.pop("services")), ENDPOINTS)
+        partitions.append({**_decoded(partition), "services": _decoded(services)})
+    return {**_decoded(document), "partitions": partitions}
+
+
+def lean_service(text: bytes) -> dict[str, object]:
+    """
+    The model with `OPERATIONS` and the shapes they need.
+
+    Raises:
+        KeyError: If an operation or a shape is missing.
+        msgspec.MsgspecError: If it is not JSON, or of another shape.
+    """
+    document = _RAW.decode(text)
+    all_operations = _RAW.decode(document.pop("operations"))
+    all_shapes = _RAW.decode(document.pop("shapes"))
+    operations = _decoded({name: all_operations[name] for name in OPERATIONS})
+    shapes: dict[str, object] = {}
+    wanted = list(_shapes_in(operations))
+    while wanted:
+        name = wanted.pop()
+        if name not in shapes:
+            shapes[name] = msgspec.json.decode(all_shapes[name])
+            wanted += _shapes_in(shapes[name])
+    return {**_decoded(document), "operations": operations, "shapes": shapes}
+
+
+def _shapes_in(model: object) -> Iterable[str]:
+    """
+    The names of the shapes that a part of a model refers to.
+    """
+    if isinstance(model, dict):
+        for name, value in model.items():
+            if name == "shape" and isinstance(value, str):
+                yield value
+            else:
+                yield from _shapes_in(value)
+    elif isinstance(model, list):
+        for value in model:
+            yield from _shapes_in(value)
+
+
+def _only(members: Mapping[str, msgspec.Raw], names: Iterable[str]) -> dict[str, msgspec.Raw]:
+    return {name: members[name] for name in names if name in members}
+
+
+def _decoded(members: Mapping[str, msgspec.Raw]) -> dict[str, object]:
+    return {name: msgspec.json.decode(value) for name, value in members.items()}
+
+
+def _text(file_path: str) -> bytes:
+    plain = Path(f"{file_path}.json")
+    if plain.exists():
+        return plain.read_bytes()
+    return gzip.decompress(Path(f"{file_path}.json.gz").read_bytes())

@@ -1,0 +1,144 @@
+"""
+The runtimes of the open minute: what each did, which cores it holds, whose it is.
+
+Reports are taken in as they come; what is held, and by whom, is worked out when
+the minute closes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from emitter.fold.held import Evidence
+from emitter.fold.owners import Owners
+from emitter.fold.runtime_fold import RuntimeFolds
+from emitter.fold.runtime_lines import RuntimeLines
+from emitter.fold.runtimes import RuntimeMinute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from emitter.fold.held import RuntimeKey
+    from emitter.fold.runtime_fold import RuntimeFold
+    from emitter.reports.groups import Runtime
+    from emitter.reports.report import Report
+
+
+_GONE: Final = re.compile(
+    r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
+)
+
+
+def is_gone(runtime: Runtime) -> bool:
+    """
+    Whether the entry is what is left of a process that ended.
+
+    A group's own "no such file" error is not enough: in a sidecar with its own
+    process namespace it stands in every report of a living runtime.
+    """
+    if not runtime.error or not _GONE.search(runtime.error):
+        return False
+    report = runtime.report
+    return report is None or report.neuroncore_counters is None
+
+
+class Attached:
+    """
+    Runtimes by pid and tag.
+
+    Attributes:
+        gone: Entries left out because their process had ended.
+
+        folds: What each did in the open minute.
+
+        evidence: What says which cores are held.
+
+        owners: Whose a core is.
+    """
+
+    def __init__(self, lines: str) -> None:
+        self.gone = 0
+        self.folds = RuntimeFolds()
+        self.evidence = Evidence()
+        self.owners = Owners()
+        self._lines = RuntimeLines(lines)
+        self._has_lines = lines != "none"
+        self._unsplit: Report | None = None
+
+    def configure(self, lines: str) -> None:
+        """
+        Make lines due by another policy.
+        """
+        self._lines.mode = lines
+        self._has_lines = lines != "none"
+
+    def living(self, runtimes: list[Runtime]) -> list[Runtime]:
+        """
+        *runtimes* without those whose process has ended.
+        """
+        for runtime in runtimes:
+            if runtime.error:
+                living = [one for one in runtimes if not is_gone(one)]
+                self.gone += len(runtimes) - len(living)
+                return living
+        return runtimes
+
+    def add(self, runtimes: list[Runtime], report: Report) -> list[RuntimeFold]:
+        """
+        Take the runtimes of *report*; return the fold of each, for what its cores say.
+        """
+        if report.unsplit is not None:
+            self._unsplit = report
+        self.evidence.add(runtimes)
+        return self.folds.add(runtimes)
+
+    def held(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+        """
+        Cores by the runtime that holds them: evidence of its memory, or use in this minute.
+        """
+        held = self.evidence.cores(cores_per_device)
+        for fold in self.folds:
+            if fold.used:
+                held.setdefault(fold.key or (None, None), set()).update(fold.used)
+        return held
+
+    def names(
+        self, held: Mapping[RuntimeKey, set[int]], cores_per_device: int | None
+    ) -> dict[RuntimeKey, str | None]:
+        """
+        The owner of each that holds cores, None when nobody says.
+        """
+        return {key: self.owners.of(sorted(cores), cores_per_device) for key, cores in held.items()}
+
+    def due(
+        self,
+        label: int,
+        held: Mapping[RuntimeKey, set[int]],
+        names: Mapping[RuntimeKey, str | None],
+    ) -> tuple[RuntimeMinute, ...]:
+        """
+        The runtimes of the epoch minute *label* that a line is due for.
+        """
+        if not self._has_lines:
+            return ()
+        memory = self.evidence.memory()
+        if self._unsplit is not None:
+            self._unsplit.find_splits()
+        found = []
+        for fold in self.folds:
+            if (key := fold.key) is not None:
+                runtime = RuntimeMinute.of(
+                    fold, held.get(key, set()), memory.get(key), names.get(key)
+                )
+                found.append((runtime, bool(fold.executions.failed) or fold.has_failed))
+        return self._lines.due(label, found)
+
+    def end_minute(self) -> None:
+        """
+        A minute ends, another begins.
+        """
+        self.folds = RuntimeFolds()
+        self._unsplit = None
+        self.evidence.clear()
+        self.owners.end_minute()

@@ -1,0 +1,178 @@
+"""
+Errors that reports carry, told when they come and when they go.
+
+An error of a group repeats in every report, and some are normal: a sidecar
+without the host's process namespace cannot read `/proc/N/stat` and says so
+every time. So an error is a group and a text without its digits; one event
+says that it is there, at most one an hour that it still is, and one that it
+has gone. Texts are other people's: what could name a customer is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from emitter.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emitter.reports.groups import Runtime, RuntimeReport
+    from emitter.reports.report import Report
+    from emitter.reports.system_groups import System
+
+REPEATED_AFTER_S: Final = 3600.0
+MAX_KNOWN: Final = 64
+"""Texts that are told apart; further ones of a group are one text together."""
+
+MAX_TEXTS: Final = 512  # as they are written, remembered for speed alone
+
+RUNTIME: Final = "runtime"
+"""Stands for a group in errors of a runtime as a whole."""
+
+MAX_TEXT_CHARS: Final = 160
+OTHER_TEXT: Final = "further errors"
+
+_MAX_READ_CHARS: Final = 1024  # of a text: what is behind tells no error from another
+_DIGITS: Final = re.compile(r"\d+")
+_UNSAID: Final = re.compile(
+    r"""
+    "[^"]*" | '[^']*'                       # what is quoted is a name, a path or a value
+    | (?<!\S)(?!/(?:proc|sys|dev)/)
+      (?:/\S* | \S*/\S*[/.]\S*)            # a path or address, but for those of the system
+    | (?=[A-Za-z+_=-]*[0-9])[A-Za-z0-9+_=-]{24,}  # a key, a token, an identifier
+    """,
+    re.VERBOSE,
+)
+_UNPRINTABLE: Final = re.compile(r"[^ -~]+")
+
+
+@dataclass(slots=True)
+class _Known:
+    """
+    One error: when and how it was last told, how often it came since, whether it is there.
+    """
+
+    said_s: float
+    text: str
+    unsaid: int = 0
+    is_there: bool = True
+    is_told: bool = True  # since it came last
+    is_seen: bool = True  # in the open minute
+
+
+class GroupErrors:
+    """
+    The errors of groups and of runtimes as a whole.
+    """
+
+    def __init__(self, on_event: Callable[[Event], None]) -> None:
+        self._known: dict[tuple[str, str], _Known] = {}
+        self._keys: dict[tuple[str, str], tuple[str, str]] = {}  # by group and text as written
+        self._has_read = False
+        self._on_event = on_event
+
+    def add(self, report: Report, runtimes: list[Runtime] | None, at_s: float) -> None:
+        """
+        Take the errors of one report; *runtimes* are those whose process lives.
+        """
+        self._has_read = True
+        for runtime in runtimes or ():
+            if runtime.error:
+                self._note(RUNTIME, runtime.error, at_s)
+            if runtime.report is not None:
+                self._add_runtime(runtime.report, at_s)
+        if report.system_data is not None:
+            self._add_system(report.system_data, at_s)
+        if (instance := report.instance_info) is not None and instance.error:
+            self._note("instance_info", instance.error, at_s)
+        if (hardware := report.neuron_hardware_info) is not None and hardware.error:
+            self._note("neuron_hardware_info", hardware.error, at_s)
+        if (pods := report.neuron_k8s_info) is not None and pods.error:
+            self._note("neuron_k8s_info", pods.error, at_s)
+
+    def end_minute(self, at_s: float) -> None:
+        """
+        The minute ends at *at_s*: what no report of it had has gone.
+        """
+        if not self._has_read:
+            return  # nobody knows
+        self._has_read = False
+        for key, known in list(self._known.items()):
+            if known.is_there and not known.is_seen:
+                known.is_there = False
+                if known.is_told:
+                    known.is_told = False
+                    self._tell("Cleared", key, known, at_s)
+            known.is_seen = False
+            if not known.is_there and not 0 <= at_s - known.said_s < REPEATED_AFTER_S:
+                del self._known[key]
+
+    def _add_runtime(self, groups: RuntimeReport, at_s: float) -> None:
+        if (counters := groups.neuroncore_counters) is not None and counters.error:
+            self._note("neuroncore_counters", counters.error, at_s)
+        if (stats := groups.execution_stats) is not None and stats.error:
+            self._note("execution_stats", stats.error, at_s)
+        if (memory := groups.memory_used) is not None and memory.error:
+            self._note("memory_used", memory.error, at_s)
+        if (vcpu := groups.neuron_runtime_vcpu_usage) is not None and vcpu.error:
+            self._note("neuron_runtime_vcpu_usage", vcpu.error, at_s)
+
+    def _add_system(self, groups: System, at_s: float) -> None:
+        if (devices := groups.neuron_hw_counters) is not None and devices.error:
+            self._note("neuron_hw_counters", devices.error, at_s)
+        if (vcpu := groups.vcpu_usage) is not None and vcpu.error:
+            self._note("vcpu_usage", vcpu.error, at_s)
+        if (memory := groups.memory_info) is not None and memory.error:
+            self._note("memory_info", memory.error, at_s)
+
+    def _note(self, group: str, text: str, at_s: float) -> None:
+        key = self._keys.get((group, text))
+        if key is None:
+            # 32 runtimes have 32 texts, the same in every report.
+            if len(self._keys) >= MAX_TEXTS:
+                self._keys.clear()
+            key = (group, _DIGITS.sub("N", text[:_MAX_READ_CHARS]))
+            if len(text) <= _MAX_READ_CHARS:
+                self._keys[group, text] = key
+        known = self._known.get(key)
+        if known is None and len(self._known) >= MAX_KNOWN:
+            key = (group, OTHER_TEXT)
+            known = self._known.get(key)
+        if known is None:
+            shown = key[1] if key[1] == OTHER_TEXT else _sayable(text)
+            known = self._known[key] = _Known(at_s, shown)
+            known.unsaid = 1
+            self._tell("", key, known, at_s)
+            return
+        known.unsaid += 1
+        known.is_there = known.is_seen = True
+        # After a clock was set back the hour begins again.
+        known.said_s = min(known.said_s, at_s)
+        if at_s - known.said_s >= REPEATED_AFTER_S:
+            known.said_s = at_s
+            known.is_told = True
+            self._tell("", key, known, at_s)
+
+    def _tell(self, what: str, key: tuple[str, str], known: _Known, at_s: float) -> None:
+        group, said = key[0], known.text
+        subject = "a runtime" if group == RUNTIME else f"the group {group}"
+        name = "RuntimeError" if group == RUNTIME else "GroupError"
+        verb = "no longer reports" if what else "reports"
+        details: dict[str, str | int] = {"Group": group, "Error": said}
+        if known.unsaid:
+            details["Count"] = known.unsaid
+            known.unsaid = 0
+        message = f"neuron-monitor {verb} an error of {subject}: {said}"
+        self._on_event(Event(f"{name}{what}", at_s, message, details))
+
+
+def _sayable(text: str) -> str:
+    """
+    *text* without what is nobody else's business, in one line of bounded length.
+    """
+    public = _DIGITS.sub("N", _UNSAID.sub("...", text[:_MAX_READ_CHARS]))
+    shown = _UNPRINTABLE.sub(" ", public).strip()
+    return shown if len(shown) <= MAX_TEXT_CHARS else f"{shown[: MAX_TEXT_CHARS - 3]}..."

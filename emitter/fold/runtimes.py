@@ -1,0 +1,144 @@
+"""
+What each runtime did in a minute, as its line says it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from emitter.fold.amounts import PERCENT_DECIMALS, SECONDS_DECIMALS, TERA_FLOPS_DECIMALS, rounded
+from emitter.fold.inventory import CORE_INDEX
+from emitter.fold.memory import RuntimeBytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from emitter.fold.runtime_fold import RuntimeFold
+    from emitter.reports.groups import CoreUse, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeMinute:
+    """
+    One runtime in one minute, before its line has an identity.
+
+    Attributes:
+        pid: Process id as neuron-monitor sees it; repeats over time.
+
+        tag: `neuron_runtime_tag`; repeats over containers.
+
+        owner: `namespace/pod` of the cores it holds, or None when nobody says.
+
+        reason: Why a line is due: `start`, `change`, `error`, `hourly` or `all`.
+
+        cores: Cores it holds, ascending.
+
+        cores_listed: Cores it can see, held or not.
+
+        executions: Executions that ended, or None when it was not read.
+
+        execution_errors: Executions that failed, or None when it was not read.
+
+        latency_min_s: Shortest execution, seconds.
+
+        latency_max_s: Longest execution, seconds.
+
+        tera_flops: Achieved 10^12 FLOP/s of all its cores together.
+
+        device_memory_by_use: Device bytes over its cores: `constants`,
+            `model_code`, `model_shared_scratchpad`, `runtime_memory`,
+            `tensors`, and `other` for what a newer tool names.
+
+        host_memory_by_use: Host bytes: `application_memory`, `constants`,
+            `dma_buffers`, `tensors`, and `other`.
+
+        loaded_models: Models that are loaded, running or not.
+
+        vcpu_user_percent: Percent of a vCPU; above 100 with several threads.
+
+        physical_percent: Utilization of the physical cores behind its logical
+            ones as last reported, by their own name, such as `nc_v3.0`.
+
+        details: Execution and error counts by type, only those above 0.
+
+    Every other field is None when it was not read, and folds like the field of
+    the same name of a `MinuteRecord`.
+    """
+
+    pid: int | None
+    tag: str | None
+    owner: str | None = None
+    reason: str = "all"
+    cores: tuple[int, ...] = ()
+    cores_listed: int = 0
+    executions: int | None = None
+    execution_errors: int | None = None
+    latency_p50_mean_s: float | None = None
+    latency_p99_max_s: float | None = None
+    latency_min_s: float | None = None
+    latency_max_s: float | None = None
+    device_latency_p50_mean_s: float | None = None
+    device_latency_p99_max_s: float | None = None
+    latency_gap_s: float | None = None
+    tera_flops: float | None = None
+    device_memory_used_bytes: int | None = None
+    host_memory_used_bytes: int | None = None
+    device_memory_by_use: Mapping[str, int] = field(default_factory=dict)
+    host_memory_by_use: Mapping[str, int] = field(default_factory=dict)
+    loaded_models: int | None = None
+    vcpu_user_percent: float | None = None
+    vcpu_system_percent: float | None = None
+    physical_percent: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, fold: RuntimeFold, cores: set[int], memory: Memory | None, owner: str | None
+    ) -> RuntimeMinute:
+        """
+        Close what one runtime did; *cores* are those it holds.
+        """
+        pid, tag = fold.key or (None, None)
+        executions, held = fold.executions, RuntimeBytes.of(memory)
+        user, system = fold.vcpu_percent()
+        return cls(
+            pid=pid,
+            tag=tag,
+            owner=owner,
+            cores=tuple(sorted(cores)),
+            cores_listed=sum(key in CORE_INDEX for key in fold.listed),
+            executions=executions.ended,
+            execution_errors=executions.failed,
+            latency_p50_mean_s=rounded(executions.total.p50_mean_s(), SECONDS_DECIMALS),
+            latency_p99_max_s=rounded(executions.total.p99_max_s, SECONDS_DECIMALS),
+            latency_min_s=rounded(executions.min_s, SECONDS_DECIMALS),
+            latency_max_s=rounded(executions.max_s, SECONDS_DECIMALS),
+            device_latency_p50_mean_s=rounded(executions.device.p50_mean_s(), SECONDS_DECIMALS),
+            device_latency_p99_max_s=rounded(executions.device.p99_max_s, SECONDS_DECIMALS),
+            latency_gap_s=rounded(executions.gap_s(), SECONDS_DECIMALS),
+            tera_flops=rounded(fold.tera_flops(), TERA_FLOPS_DECIMALS),
+            device_memory_used_bytes=held.device_bytes,
+            host_memory_used_bytes=held.host_bytes,
+            device_memory_by_use=held.device_by_use or {},
+            host_memory_by_use=held.host_by_use or {},
+            loaded_models=held.loaded_models,
+            vcpu_user_percent=rounded(user, PERCENT_DECIMALS),
+            vcpu_system_percent=rounded(system, PERCENT_DECIMALS),
+            physical_percent=_physical_percent(fold.uses, cores),
+            details=executions.details,
+        )
+
+
+def _physical_percent(uses: Mapping[str, CoreUse | None], cores: set[int]) -> dict[str, float]:
+    """
+    The split of the cores that are held.
+    """
+    found: dict[str, float] = {}
+    for core in sorted(cores):
+        use = uses.get(str(core))
+        for name, physical in ((use and use.split) or {}).items():
+            percent = None if physical is None else physical.neuroncore_utilization
+            if percent is not None:
+                found[name] = round(min(100.0, max(0.0, percent)), PERCENT_DECIMALS)
+    return found

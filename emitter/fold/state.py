@@ -1,0 +1,70 @@
+"""
+What of the fold must survive a restart.
+
+Written by one release and read by another, older or newer: what cannot be read
+begins again, and costs nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from neuron_wire.names import MAX_CORES
+
+_Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+
+
+class FoldState(msgspec.Struct, frozen=True):
+    """
+    What must survive a restart: who this is, idle minutes, last ECC values.
+    """
+
+    instance_id: _Text | None = None
+    instance_type: _Text | None = None
+    cores: _Cores | None = None
+    cores_per_device: _Cores | None = None
+    device_memory_bytes: _Count | None = None
+    idle_label: _Count | None = None
+    idle_minutes: Annotated[list[_Count], msgspec.Meta(max_length=MAX_CORES)] = []
+    idle_watched: _Count | None = None
+    ecc: dict[str, _Count] = {}
+
+    def encoded(self) -> bytes:
+        """
+        As bytes for the next start.
+        """
+        return msgspec.json.encode(self)
+
+
+_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def read_state(encoded: bytes | None) -> FoldState:
+    """
+    Read what an earlier run left, member by member where the whole cannot be read.
+    """
+    if encoded is None:
+        return FoldState()
+    try:
+        return msgspec.json.decode(encoded, type=FoldState)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        members = _decode_members(encoded)
+    except (ValueError, RecursionError):
+        return FoldState()
+    found: dict[str, Any] = {}
+    for field in msgspec.structs.fields(FoldState):
+        if field.name in members:
+            try:
+                found[field.name] = msgspec.json.decode(members[field.name], type=field.type)
+            except (ValueError, RecursionError):
+                continue  # of another release, or damaged
+    if found.get("idle_label") is None:
+        # Counts without their label are of any age.
+        found.pop("idle_minutes", None)
+    return FoldState(**found)

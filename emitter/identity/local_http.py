@@ -1,0 +1,183 @@
+"""
+One HTTP exchange with a service of this very host: bounded in time and in bytes.
+
+It follows no redirect and knows no proxy: what `http_proxy` names must never be
+asked for the secrets of a link-local address, nor can it reach one. A timeout
+of a socket bounds each read, not the whole; a peer that sends a byte a second
+would hold us for ever. So every read gets what is left of one deadline.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_BODY_BYTES: Final = 64 << 10
+CONNECT_S: Final = 1.0
+EXCHANGE_S: Final = 1.0  # from the request to the last byte of the answer
+
+
+class LocalHttpError(Exception):
+    """
+    There is no answer; the message says why, in a few words.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """
+    What came back, whatever its status.
+
+    Attributes:
+        status: HTTP status.
+
+        body: At most `MAX_BODY_BYTES`.
+    """
+
+    status: int
+    body: bytes
+
+    def text(self) -> str:
+        """
+        The body without the white space around it.
+
+        Raises:
+            LocalHttpError: If it is no UTF-8.
+        """
+        try:
+            return self.body.decode().strip()
+        except UnicodeDecodeError as error:
+            msg = "the answer is no text"
+            raise LocalHttpError(msg) from error
+
+    def json_object(self) -> dict[str, object]:
+        """
+        The body as the JSON object it should be.
+
+        Raises:
+            LocalHttpError: If it is none.
+        """
+        try:
+            found = json.loads(self.body)
+        except (ValueError, RecursionError) as error:
+            msg = "the answer is no JSON"
+            raise LocalHttpError(msg) from error
+        if not isinstance(found, dict):
+            msg = "the answer is no JSON object"
+            raise LocalHttpError(msg)
+        return found
+
+
+def exchange(
+    url: str,
+    *,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    ends_at_s: float | None = None,
+) -> Reply:
+    """
+    Ask *url* once and give the whole answer.
+
+    Args:
+        url: An http address.
+
+        method: HTTP method.
+
+        headers: Sent as they are.
+
+        ends_at_s: `time.monotonic()` when this must be over, if that is earlier
+            than the bounds above.
+
+    Raises:
+        LocalHttpError: If there is no complete answer in time.
+    """
+    host, port, target = _parts(url)
+    connection = _Connection(host, port, ends_at_s)
+    try:
+        connection.request(method, target, headers=dict(headers or {}))
+        response = connection.getresponse()
+        body = response.read(MAX_BODY_BYTES + 1)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise LocalHttpError(_why(error, host, port)) from error
+    finally:
+        connection.close()
+    if len(body) > MAX_BODY_BYTES:
+        msg = f"the answer is larger than {MAX_BODY_BYTES >> 10} KiB"
+        raise LocalHttpError(msg)
+    return Reply(response.status, body)
+
+
+class _TimedSocket(socket.socket):
+    """
+    A connected socket whose reads together end at one moment.
+    """
+
+    ends_at_s = 0.0
+
+    def recv_into(self, *args: Any, **options: Any) -> int:  # noqa: ANN401 - as socket has it
+        left_s = self.ends_at_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self.settimeout(left_s)
+        return super().recv_into(*args, **options)
+
+
+class _Connection(http.client.HTTPConnection):
+    """
+    A direct connection: `http.client` itself knows neither proxies nor redirects.
+    """
+
+    def __init__(self, host: str, port: int, ends_at_s: float | None) -> None:
+        super().__init__(host, port)
+        self._ends_at_s = ends_at_s
+
+    def connect(self) -> None:
+        """
+        Open the socket, within `CONNECT_S` for each address that the host has.
+        """
+        plain = socket.create_connection((self.host, self.port), self._within_s(CONNECT_S))
+        timed = _TimedSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
+        self.sock = timed  # from here on close() closes it, whatever comes
+        within_s = self._within_s(EXCHANGE_S)
+        timed.settimeout(within_s)
+        timed.ends_at_s = time.monotonic() + within_s
+
+    def _within_s(self, bound_s: float) -> float:
+        if self._ends_at_s is None:
+            return bound_s
+        left_s = min(bound_s, self._ends_at_s - time.monotonic())
+        if left_s <= 0:
+            raise TimeoutError
+        return left_s
+
+
+def _parts(url: str) -> tuple[str, int, str]:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        msg = f"{url[:80]!r} is no address"
+        raise LocalHttpError(msg) from error
+    if parts.scheme != "http" or not host:
+        msg = f"{url[:80]!r} is no http address"
+        raise LocalHttpError(msg)
+    return host, http.client.HTTP_PORT if port is None else port, parts.path or "/"
+
+
+def _why(error: Exception, host: str, port: int) -> str:
+    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    if isinstance(error, TimeoutError):
+        return f"no complete answer from {where} in time"
+    if isinstance(error, ConnectionRefusedError):
+        return f"nothing listens at {where}"
+    if isinstance(error, OSError) and not isinstance(error, http.client.HTTPException):
+        return f"{where} cannot be reached: {error.strerror or type(error).__name__}"
+    return f"what {where} answers is no HTTP"

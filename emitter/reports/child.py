@@ -1,0 +1,186 @@
+"""
+A program as a child: its output to read, and an end that leaves nothing behind.
+
+It leads a session of its own, so that what it starts can be stopped with it.
+Linux kills it when the thread that started it dies, also by kill -9: start and
+read it in a thread that lives as long as the process. That holds through
+`exec`, not for what a wrapper script starts beside itself; such a program ends
+when it next writes to the pipe that nobody reads any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final
+
+from emitter.reports.last_words import LastWords
+from emitter.reports.source import CHUNK_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+STOP_WITHIN_S: Final = 2.0
+END_WITHIN_S: Final = 0.25  # from the end of its output to its own end
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """
+    How a child ended.
+
+    Attributes:
+        exit_code: Its own, or None when a signal ended it.
+
+        signal_name: Such as `SIGKILL`, or None when it exited.
+
+        was_stopped: Whether it still ran and was stopped by us.
+    """
+
+    exit_code: int | None
+    signal_name: str | None
+    was_stopped: bool
+
+
+class Child:
+    """
+    A running program.
+
+    Attributes:
+        pid: Of the program, and of the session and group it leads.
+
+        last_words: The end of its standard error.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """
+        Start *command*.
+
+        Raises:
+            OSError: If it cannot be started.
+        """
+        self.last_words = LastWords()
+        self._selector = selectors.DefaultSelector()  # first: no child without a reader
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the operator names the command
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # a Ctrl-C is for us; we stop the child in order
+                preexec_fn=_die_with_parent(),  # noqa: PLW1509 - one call, looked up before
+            )
+        except subprocess.SubprocessError as error:
+            self._selector.close()
+            raise OSError(errno.EAGAIN, "its process could not be prepared") from error
+        except BaseException:
+            self._selector.close()
+            raise
+        self.pid = self._process.pid
+        self._output = self._listen(self._process.stdout)
+        self._complaints = self._listen(self._process.stderr)
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """
+        The next bytes of its output; empty when none came in time, None at its end.
+        """
+        for key, _ in self._selector.select(timeout_s):
+            try:
+                chunk = os.read(key.fd, CHUNK_BYTES)
+            except BlockingIOError:
+                continue
+            if key.fd == self._output:
+                return chunk or None
+            self._hear(chunk)
+        return b""
+
+    def stop(self, end_within_s: float = 0.0) -> End:
+        """
+        Give it *end_within_s* to end by itself; then ask, wait, insist.
+
+        Whatever it started in its group ends with it.
+        """
+        process = self._process
+        was_stopped = False
+        try:
+            process.wait(end_within_s)
+        except subprocess.TimeoutExpired:
+            was_stopped = True
+            self._signal_group(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_WITHIN_S)
+        # Also after the child has ended: a wrapper script leaves on SIGTERM
+        # while the program it started may not.
+        self._signal_group(signal.SIGKILL)
+        code = process.wait()
+        self._let_go()
+        return End(
+            exit_code=code if code >= 0 else None,
+            signal_name=None if code >= 0 else _signal_name(-code),
+            was_stopped=was_stopped,
+        )
+
+    def _listen(self, stream: IO[bytes] | None) -> int:
+        if stream is None:  # never: both are pipes
+            return -1
+        os.set_blocking(stream.fileno(), False)
+        self._selector.register(stream, selectors.EVENT_READ)
+        return stream.fileno()
+
+    def _hear(self, chunk: bytes) -> None:
+        if not chunk and self._process.stderr is not None:
+            self._selector.unregister(self._process.stderr)
+        self.last_words.hear(chunk)
+
+    def _let_go(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # what was said while it was stopped
+            self._hear_rest()
+        self._selector.close()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def _hear_rest(self) -> None:
+        # A pipe holds no more than one chunk; a program outside of the group
+        # may go on writing for ever.
+        if self._complaints in self._selector.get_map():
+            self.last_words.hear(os.read(self._complaints, CHUNK_BYTES))
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except (ProcessLookupError, PermissionError):
+            self._process.send_signal(number)  # does nothing when it was waited for
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"  # a real-time one
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """
+    What the child does first: ask Linux for SIGKILL when we die, even by kill -9.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before the fork
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before we asked
+            os._exit(1)
+
+    return ask

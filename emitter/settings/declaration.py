@@ -1,0 +1,112 @@
+"""
+How a setting is declared, and what values it can take beside texts and numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VARIABLE_PREFIX: Final = "NEURON_EMF"
+LONGEST_INTERVAL_S: Final = 3600.0
+
+_T = TypeVar("_T")
+
+
+def setting(
+    default: _T,
+    help_text: str,
+    *,
+    kind: click.ParamType[Any] | type | None = None,
+    metavar: str | None = None,
+    short: str | None = None,
+) -> _T:
+    """
+    Declare one setting: its default, what it is for, and what values it takes.
+
+    A setting whose default is a tuple takes several values: the flag again and
+    again, or separated by commas; an array in the file.
+    """
+    metadata = {"help": help_text, "kind": kind, "metavar": metavar, "short": short}
+    return field(default=default, metadata=metadata)
+
+
+class Amount(click.FloatRange):
+    """
+    A number within bounds; `nan` is within none, though it compares as if.
+    """
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click declares it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """
+        The number that *value* says.
+        """
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value} is not a number", param, ctx)
+        return found
+
+
+class Texts(click.ParamType[str]):
+    """
+    One of several texts, as a variable holds them: separated by commas.
+    """
+
+    name = "texts"
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        """
+        The values of a variable.
+        """
+        return split_commas([rv])
+
+
+class OneOf(click.ParamType[str]):
+    """
+    One of a few words, or a word with something behind its colon.
+    """
+
+    name = "choice"
+
+    def __init__(self, words: Sequence[str], prefix: str, what: str) -> None:
+        self._words = tuple(words)
+        self._prefix = prefix
+        self._what = what
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click declares it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """
+        The word that *value* is.
+        """
+        text = str(value)
+        if text not in self._words and not text.startswith(self._prefix):
+            self.fail(f"{text!r} is not one of {self._expected}", param, ctx)
+        if text == self._prefix:
+            self.fail(f"{text!r} lacks {self._what} behind the colon", param, ctx)
+        return text
+
+    @property
+    def _expected(self) -> str:
+        return ", ".join([*self._words, f"{self._prefix}{self._what}"])
+
+
+def split_commas(values: Sequence[str]) -> tuple[str, ...]:
+    """
+    The texts between the commas of *values*, without empty ones.
+    """
+    pieces = (piece.strip() for value in values for piece in value.split(","))
+    return tuple(piece for piece in pieces if piece)

@@ -1,0 +1,31 @@
+"""
+The settings of `neuron-emf replay`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, setting
+from emitter.settings.minutes import MinuteSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplaySettings(MinuteSettings):
+    """
+    Saved reports have no clock: when each was received must be said.
+    """
+
+    cluster: str = setting(
+        "", "Cluster the reports belong to, the key of all rollups; required.", metavar="NAME"
+    )
+    interval: float | None = setting(
+        None,
+        "Seconds between two reports, at most 3600; required.",
+        kind=Amount(min=0.0, min_open=True, max=LONGEST_INTERVAL_S),
+    )
+    start: str | None = setting(
+        None,
+        "Time of the first report, ISO 8601, UTC unless it says otherwise; required.",
+        metavar="TIME",
+    )

@@ -1,0 +1,66 @@
+"""
+What the operator asks for by signals.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Final, final
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+_STOP: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+@final
+class Signals:
+    """
+    SIGTERM and SIGINT ask for a planned stop, SIGHUP to read the configuration again.
+
+    A second request to stop is not waited for: it ends the process. What the
+    signals did before comes back at the end of the block.
+    """
+
+    def __init__(self) -> None:
+        self._stopping = False
+        self._reload = False
+        self._before: dict[signal.Signals, object] = {}
+
+    def __enter__(self) -> Signals:
+        for number in _STOP:
+            self._before[number] = signal.signal(number, self._ask_to_stop)
+        self._before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._ask_to_reload)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
+        self._before.clear()
+
+    def is_stopping(self) -> bool:
+        """
+        Whether a stop was asked for. It stays so.
+        """
+        return self._stopping
+
+    def take_reload(self) -> bool:
+        """
+        Whether the configuration is to be read again; the request is then taken.
+        """
+        asked, self._reload = self._reload, False
+        return asked
+
+    def _ask_to_stop(self, number: int, _frame: FrameType | None) -> None:
+        if self._stopping:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        self._stopping = True
+
+    def _ask_to_reload(self, _number: int, _frame: FrameType | None) -> None:
+        self._reload = True

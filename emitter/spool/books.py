@@ -1,0 +1,69 @@
+"""
+The counters of one boot, and what of it the disk does not know yet.
+
+In memory, so that numbers and health need no working disk; the disk has a copy
+that is as old as its last transaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from emitter.spool.records import DropReason, SpooledRecord
+
+
+@dataclass(slots=True)
+class Book:
+    """
+    What became of one boot's records: produced = delivered + records + dropped.
+
+    Attributes:
+        records: Waiting, wherever they are.
+
+        bytes: UTF-8 bytes of their lines.
+
+        changed: Whether the disk has other numbers.
+    """
+
+    produced: int = 0
+    delivered: int = 0
+    dropped: Counter[DropReason] = field(default_factory=Counter)
+    records: int = 0
+    bytes: int = 0
+    changed: bool = True
+
+
+@dataclass(slots=True)
+class Journal:
+    """
+    Changes the disk does not have yet, of this boot and of older ones.
+
+    Attributes:
+        added: Records in order of arrival, with the UTF-8 bytes of their lines.
+
+        settled_to: Everything on the disk up to this id has left the spool.
+
+        settled: Further ids on the disk that have left it.
+
+        state: The fold's state last given.
+
+        state_changed: Whether the disk has another.
+    """
+
+    added: dict[int, tuple[SpooledRecord, int]] = field(default_factory=dict)
+    settled_to: int | None = None
+    settled: set[int] = field(default_factory=set)
+    state: bytes | None = None
+    state_changed: bool = False
+
+    def written(self) -> None:
+        """
+        The disk has it all now.
+        """
+        self.added.clear()
+        self.settled.clear()
+        self.settled_to = None
+        self.state_changed = False

@@ -1,0 +1,275 @@
+"""
+Everything that waits, on the disk and in memory, as one row of records.
+
+Every change happens in memory first and then on the disk, in one transaction
+with everything the disk did not take before. So the counters are right whether
+or not the disk works, and what was settled while it refused is neither offered
+again nor forgotten. The records of a file that is damaged are counted as dropped.
+
+It does not know the bounds: that is `emitter.spool.spool`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar
+
+from emitter.spool.books import Book, Journal
+from emitter.spool.ledger import cost_bytes
+from emitter.spool.mirror import Mirror
+from emitter.spool.records import SpooledRecord
+from emitter.spool.transactions import DiskDamagedError
+from emitter.spool.waiting import Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from emitter.spool.disk import Disk
+    from emitter.spool.ledger import Contents
+    from emitter.spool.notices import Notices
+    from emitter.spool.records import DropReason
+
+Found = TypeVar("Found")
+
+
+class Holdings:
+    """
+    One disk, or None, and what it did not take yet. Not thread-safe.
+
+    Attributes:
+        books: By boot: those that have records waiting, and our own.
+
+        cost_bytes: Room that all waiting records take in the file.
+    """
+
+    def __init__(
+        self,
+        disk: Disk | None,
+        notices: Notices,
+        *,
+        clock: Callable[[], float],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self.books: dict[str, Book] = {}
+        self.cost_bytes = 0
+        self._boot: str | None = None  # until `enter`
+        self._last_id = 0
+        self._journal = Journal()
+        self._changed = False
+        self._mirror: Mirror | None = None  # while the first file is being opened, too
+        if disk is not None:
+            self._mirror = Mirror(
+                disk,
+                notices,
+                on_contents=self._take_in,
+                on_lost=self._give_up,
+                clock=clock,
+                monotonic=monotonic,
+            )
+
+    def enter(self, boot: str) -> None:
+        """
+        Name this emitter start, before anything is added.
+        """
+        self._boot = boot
+        self.own.changed = self._changed = True
+
+    @property
+    def own(self) -> Book:
+        """
+        The book of this emitter start.
+        """
+        assert self._boot is not None  # noqa: S101 - entered
+        return self.books.setdefault(self._boot, Book())
+
+    @property
+    def state(self) -> bytes | None:
+        """
+        The fold's state last given, by whichever boot.
+        """
+        return self._journal.state
+
+    @property
+    def refused(self) -> str | None:
+        """
+        Why the disk does not take anything now; None while it does, and without one.
+        """
+        return None if self._mirror is None else self._mirror.refused
+
+    @property
+    def in_memory(self) -> int:
+        """
+        Records that should be on the disk and are not.
+        """
+        return 0 if self._mirror is None else len(self._journal.added)
+
+    @property
+    def set_aside(self) -> int:
+        """
+        Damaged files that were replaced.
+        """
+        return 0 if self._mirror is None else self._mirror.set_aside
+
+    def produce(self, records: int) -> int:
+        """
+        Count *records* more as produced; the number of the first.
+        """
+        first_seq = self.own.produced + 1
+        self.own.produced += records
+        self.own.changed = self._changed = True
+        return first_seq
+
+    def add(self, seq: int, timestamp_ms: int, line: str, line_bytes: int) -> None:
+        """
+        Keep one record that `produce` has counted.
+        """
+        assert self._boot is not None  # noqa: S101 - entered
+        self._last_id += 1
+        record = SpooledRecord(self._last_id, self._boot, seq, timestamp_ms, line)
+        self._journal.added[record.id] = (record, line_bytes)
+        self.own.records += 1
+        self.own.bytes += line_bytes
+        self.cost_bytes += cost_bytes(line_bytes)
+
+    def lose(self, reason: DropReason) -> None:
+        """
+        Count one record as dropped that `produce` has counted.
+        """
+        self.own.dropped[reason] += 1
+
+    def keep_state(self, state: bytes) -> None:
+        """
+        Replace the fold's state.
+        """
+        self._journal.state = state
+        self._journal.state_changed = self._changed = True
+
+    def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
+        """
+        The first records that fit both limits, but never none while there is one.
+        """
+        return self._read(lambda waiting: waiting.oldest(limit_events, limit_bytes))
+
+    def find(self, ids: Iterable[int]) -> list[SpooledRecord]:
+        """
+        Those of *ids* that still wait, in the order given.
+        """
+        wanted = list(ids)
+        return self._read(lambda waiting: waiting.find(wanted))
+
+    def drop_older(self, earliest_ms: int) -> int:
+        """
+        Drop what has a timestamp before *earliest_ms*; how many there were.
+        """
+        return self.drop(self._read(lambda waiting: waiting.older_than(earliest_ms)), "too_old")
+
+    def drop_beyond(self, limit_bytes: int) -> int:
+        """
+        Drop the oldest so that the rest takes at most *limit_bytes*; how many there were.
+        """
+        if self.cost_bytes <= limit_bytes:
+            return 0
+        ids = self._read(lambda waiting: waiting.first(self.cost_bytes - limit_bytes))
+        return self.drop(ids, "spool_full")
+
+    def drop_beyond_in_memory(self, limit_bytes: int) -> int:
+        """
+        The same for what the disk should have and refuses.
+        """
+        if self.refused is None:
+            return 0
+        room_bytes = self._memory_cost_bytes() - limit_bytes
+        waiting = Waiting(None, self._journal)
+        return self.drop(waiting.first(room_bytes), "spool_full")
+
+    def deliver(self, ids: Iterable[int]) -> int:
+        """
+        Take *ids* out and count them as delivered; how many there were.
+        """
+        gone = self._take_out(ids)
+        for boot, records in gone.items():
+            self.books[boot].delivered += records
+        return sum(gone.values())
+
+    def drop(self, ids: Iterable[int], reason: DropReason) -> int:
+        """
+        Take *ids* out and count them as dropped; how many there were.
+        """
+        gone = self._take_out(ids)
+        for boot, records in gone.items():
+            self.books[boot].dropped[reason] += records
+        return sum(gone.values())
+
+    def write(self, *, at_once: bool = False) -> None:
+        """
+        Bring the disk up to date, if there is one and it lets us.
+        """
+        for boot in [boot for boot, book in self.books.items() if not book.records]:
+            if boot != self._boot:
+                del self.books[boot]
+        if self._mirror is None or not (self._changed or self._mirror.refused):
+            return
+        if self._mirror.write(self._journal, self.books, at_once=at_once):
+            self._journal.written()
+            for book in self.books.values():
+                book.changed = False
+            self._changed = False
+
+    def close(self) -> None:
+        """
+        Close the file; what it did not take is gone. May be called twice.
+        """
+        if self._mirror is not None:
+            self._mirror.close()
+
+    def _take_in(self, contents: Contents) -> None:
+        if self._boot is not None and self._boot in contents.books:
+            msg = "it could not be read before"  # its records are counted as dropped
+            raise DiskDamagedError(msg)
+        self.books.update(contents.books)
+        self.cost_bytes += contents.cost_bytes
+        if not self._journal.state_changed:
+            self._journal.state = contents.state
+
+    def _give_up(self) -> int:
+        journal = self._journal
+        lost = 0
+        for boot, book in self.books.items():
+            kept = journal.added.values() if boot == self._boot else ()
+            damaged = book.records - len(kept)
+            if damaged:
+                book.dropped["damaged"] += damaged
+            book.records, book.bytes = len(kept), sum(line_bytes for _, line_bytes in kept)
+            book.changed = True
+            lost += damaged
+        self.cost_bytes = self._memory_cost_bytes()
+        journal.settled.clear()
+        journal.settled_to = None
+        journal.state_changed = journal.state is not None
+        self._changed = True
+        return lost
+
+    def _memory_cost_bytes(self) -> int:
+        return sum(cost_bytes(line_bytes) for _, line_bytes in self._journal.added.values())
+
+    def _take_out(self, ids: Iterable[int]) -> Counter[str]:
+        gone: Counter[str] = Counter()
+        wanted = list(ids)
+        for place in self._read(lambda waiting: waiting.places(wanted)):
+            if self._journal.added.pop(place.id, None) is None:
+                self._journal.settled.add(place.id)
+            book = self.books[place.boot]
+            book.records -= 1
+            book.bytes -= place.line_bytes
+            book.changed = self._changed = True
+            self.cost_bytes -= cost_bytes(place.line_bytes)
+            gone[place.boot] += 1
+        return gone
+
+    def _read(self, read: Callable[[Waiting], Found]) -> Found:
+        if self._mirror is not None:
+            try:
+                return read(Waiting(self._mirror.ledger, self._journal))
+            except DiskDamagedError as error:
+                self._mirror.spoil(error)
+        return read(Waiting(None, self._journal))

@@ -1,0 +1,124 @@
+"""
+What the spool says of itself: in the log at once, as events when the caller is free.
+
+A disk that changes its mind each second must fill neither the log nor the
+spool: each notice at most once per interval.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from emitter.events import Event
+from emitter.repeats import Repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from emitter.spool.records import DropReason
+
+DROPS_LOG_INTERVAL_S: Final = 10.0
+DISK_NOTICE_INTERVAL_S: Final = 600.0
+
+_log = logging.getLogger(__name__)
+
+
+class Notices:
+    """
+    Of one spool. `say` may be called from any thread, the rest from one at a time.
+    """
+
+    def __init__(
+        self,
+        place: Path | None,
+        memory_bytes: int,
+        clock: Callable[[], float],
+        monotonic: Callable[[], float],
+        on_event: Callable[[Event], None] | None,
+    ) -> None:
+        self._place = place
+        self._memory_bytes = memory_bytes
+        self._clock = clock
+        self._on_event = on_event
+        self._unsaid: deque[Event] = deque()
+        self._drops = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
+        self._disk = Repeats(DISK_NOTICE_INTERVAL_S, monotonic)
+        self._told_of_memory = False
+
+    def in_memory(self, why: str) -> None:
+        """
+        The disk refuses.
+        """
+        count = self._disk.due("SpoolInMemory")
+        self._told_of_memory = bool(count)
+        if not count:
+            return
+        message = (
+            f"the spool directory {self._place} cannot be written ({why}): records are kept in"
+            f" memory, up to {self._memory_bytes >> 20} MiB, and are lost if this process ends;"
+            " make it writable or make room, which needs no restart, or pass another --spool-dir"
+        )
+        _log.error(message)
+        self._event("SpoolInMemory", message)
+
+    def on_disk_again(self, records: int) -> None:
+        """
+        The disk took what had to wait.
+        """
+        if not self._told_of_memory:
+            return
+        self._told_of_memory = False
+        message = f"the spool directory {self._place} is written again: nothing is in memory alone"
+        _log.info(message, extra={"records": records})
+        self._event("SpoolOnDiskAgain", message, Records=records)
+
+    def set_aside(self, name: str | None, why: str, lost: int | None) -> None:
+        """
+        A damaged file was replaced by a new one. *lost* is None if it was never read.
+        """
+        if not self._disk.due("SpoolSetAside"):
+            return
+        fate = "is gone" if name is None else f"was damaged ({why}) and set aside as {name}"
+        records = "what waited in it is" if lost is None else f"{lost} waiting record(s) are"
+        message = f"the spool file in {self._place} {fate}: {records} lost, a new file was begun"
+        _log.error(message)
+        details: dict[str, str | int] = {} if name is None else {"File": name}
+        if lost is not None:
+            details["RecordsLost"] = lost
+        self._event("SpoolSetAside", message, **details)
+
+    def dropped(self, dropped: Mapping[DropReason, int]) -> None:
+        """
+        Records were dropped here, not by the destination.
+        """
+        for reason, records in dropped.items():
+            if records and (count := self._drops.due(reason, records)):
+                _log.warning(
+                    "records dropped",
+                    extra={"count": count, "reason": reason, "stage": "spooling"},
+                )
+
+    def lost(self, records: int) -> None:
+        """
+        The spool is closed and the disk did not take these.
+        """
+        if records:
+            _log.error("records lost", extra={"count": records, "stage": "spooling"})
+
+    def say(self) -> None:
+        """
+        Hand over the events there are.
+        """
+        while self._on_event is not None and self._unsaid:
+            try:
+                event = self._unsaid.popleft()
+            except IndexError:  # another thread was faster
+                return
+            self._on_event(event)
+
+    def _event(self, name: str, message: str, **details: str | int) -> None:
+        if self._on_event is not None:
+            self._unsaid.append(Event(name, self._clock(), message, details))

@@ -1,0 +1,120 @@
+"""
+Every metric and every property by name: unit, family, source, meaning.
+
+The one place where a name means something. What writes lines writes no other
+(`undocumented` tells), docs/metrics.md is made from it, and so are the tables
+of the README.
+
+* `member`      what there is to say about one name
+* `identity`    who wrote a line, of what, and when
+* `cores`       how many cores did what, and what each of them did
+* `executions`  executions, how they ended, how long they took
+* `resources`   compute, memory, host, memory errors
+* `health`      the emitter on itself
+* `runtimes`, `events`, `reports`   what only these lines say
+* `rollups`, `stack`                what the stack says
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire import names
+from neuron_wire.catalogue import stack
+from neuron_wire.catalogue.cores import CORE_COUNTS, EACH_CORE, HOLDERS
+from neuron_wire.catalogue.events import EVENT_NAMES, EVENTS
+from neuron_wire.catalogue.executions import EXECUTIONS, LATENCY
+from neuron_wire.catalogue.health import HEALTH
+from neuron_wire.catalogue.identity import IDENTITY
+from neuron_wire.catalogue.member import EMITTED, Family, Member, metrics
+from neuron_wire.catalogue.reports import REPORTS
+from neuron_wire.catalogue.resources import COMPUTE, ECC, HOST, MEMORY
+from neuron_wire.catalogue.rollups import ROLLUP_METRICS, ROLLUP_PROPERTIES
+from neuron_wire.catalogue.runtimes import RUNTIMES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+__all__ = [
+    "EMITTED",
+    "EVENT_NAMES",
+    "EXECUTIONS",
+    "HEALTH",
+    "MEMBERS",
+    "MINUTE",
+    "ROLLUP",
+    "STACK",
+    "SUBJECTS",
+    "TAKEN",
+    "Family",
+    "Member",
+    "members_of",
+    "undocumented",
+]
+
+SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
+    "Identity": IDENTITY,
+    "Cores": CORE_COUNTS,
+    "Executions": EXECUTIONS,
+    "Latency": LATENCY,
+    "Compute": COMPUTE,
+    "Memory": MEMORY,
+    "Host and processes": HOST,
+    "Memory errors (ECC)": ECC,
+    "Emitter health": HEALTH,
+    "Core by core": EACH_CORE,
+    "Holders of idle cores": HOLDERS,
+    "Runtimes": RUNTIMES,
+    "Events": EVENTS,
+    "High-resolution reports": REPORTS,
+    "Rollups: metrics": ROLLUP_METRICS,
+    "Rollups: properties": ROLLUP_PROPERTIES,
+    "The stack on itself": stack.STACK_MEMBERS,
+}
+"""Every member, by what it is about."""
+
+MEMBERS: Final = tuple(one for members in SUBJECTS.values() for one in members)
+
+MINUTE: Final = metrics(MEMBERS, names.MINUTE)
+"""The metrics of a minute line at `--metrics cluster`, dimension ClusterName."""
+
+ROLLUP: Final = metrics(MEMBERS, names.ROLLUP)
+"""The metrics of a rollup line, namespace Neuron/Cluster, dimension ClusterName."""
+
+STACK: Final = metrics(MEMBERS, "stack")
+"""What the stack says about itself, one count per invocation: Neuron/Stack, dimension StackName."""
+
+TAKEN: Final = frozenset(
+    one.name for one in MEMBERS if "." not in one.name and set(one.kinds) & set(EMITTED)
+) | {"_aws"}
+"""Names at the root of the lines of an emitter: nobody else's member may have one of them."""
+
+_NUMBERED: Final = re.compile(r"(NeuronCoreUtilizationNC)[0-9]+")
+
+
+def members_of(kind: str) -> dict[str, Member]:
+    """
+    The members that may stand in lines of *kind*, by name.
+    """
+    return {one.name: one for one in MEMBERS if kind in one.kinds}
+
+
+def undocumented(line: Mapping[str, object], tags: Collection[str] = ()) -> list[str]:
+    """
+    Members of *line* that the catalogue does not know for its Kind, in their order.
+
+    *tags* are those that the operator adds. Members of objects in an array
+    are named like `Holders.Pid`.
+    """
+    known = members_of(str(line.get("Kind"))).keys() | set(tags) | {"_aws"}
+    return [name for name in _paths(line) if _NUMBERED.sub(r"\g<1>0", name) not in known]
+
+
+def _paths(line: Mapping[str, object]) -> Iterator[str]:
+    for name, value in line.items():
+        yield name
+        if isinstance(value, list):
+            inner = (one for one in value if isinstance(one, Mapping))
+            yield from dict.fromkeys(f"{name}.{member}" for one in inner for member in one)

@@ -1,0 +1,72 @@
+"""
+What the emitter says about itself: amounts since its Boot, as of just before the line.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from neuron_wire.catalogue.member import Member
+from neuron_wire.names import MINUTE, MORE
+
+_SINCE: Final = "since Boot"
+_NOW: Final = "at the close of the minute"
+_RARE: Final = (MINUTE, MORE)
+
+
+def _total(name: str, meaning: str) -> Member:
+    return Member(name, "Count", "total", "emitter", _SINCE, meaning)
+
+
+def _rare(name: str, meaning: str) -> Member:
+    return Member(name, "Count", "total", "emitter", _SINCE, meaning, _RARE, is_rare=True)
+
+
+def _now(name: str, meaning: str) -> Member:
+    return Member(name, "Count", "gauge", "emitter", _NOW, meaning)
+
+
+def _now_rare(name: str, meaning: str) -> Member:
+    return Member(name, "Count", "gauge", "emitter", _NOW, meaning, _RARE, is_rare=True)
+
+
+HEALTH: Final = (
+    _total("ReportsRead", "neuron-monitor reports read."),
+    _total("ReportsMalformed", "Pieces of input dropped because they were no report."),
+    _rare("PartsMalformed", "Parts of reports dropped because they could not be meant."),
+    _rare("RuntimesGone", "Entries of reports left out because their process had ended."),
+    _total("MonitorRestarts", "Times that neuron-monitor was started again after a failure."),
+    _rare("MinutesDropped", "Minutes dropped because their line could not be made or kept."),
+    _rare("EventsDropped", "Events dropped because too many were waiting."),
+    _total(
+        "RecordsProduced",
+        "Lines written; always RecordsDelivered + SpoolRecords + RecordsDropped.",
+    ),
+    _total("RecordsDelivered", "Lines that the destination took."),
+    _total("RecordsDropped", "Lines dropped, for all the reasons below together."),
+    _now("SpoolRecords", "Lines of this Boot that wait in the spool."),
+    Member(
+        "SpoolBytes", "Bytes", "gauge", "emitter", _NOW,
+        "Size of all lines that wait in the spool.",
+    ),
+    _now_rare("SpoolRecordsOlder", "Lines of earlier Boots that wait in the spool."),
+    _now_rare("SpoolInMemory", "Lines that are only in memory because the disk refuses them."),
+    _rare("SpoolsSetAside", "Damaged spool files set aside."),
+    _rare(
+        "DroppedSpoolFull", "Lines dropped because the spool, or its part in memory, was full.",
+    ),
+    _rare("DroppedTooOld", "Lines dropped because the spool or the destination takes none so old."),
+    _rare("DroppedTooNew", "Lines dropped because they were too far in the future."),
+    _rare("DroppedTooLarge", "Lines dropped because they were larger than one call takes."),
+    _rare("DroppedExpired", "Lines dropped because they were older than the log group keeps."),
+    _rare("DroppedInvalid", "Lines that the destination refused, whatever they were sent with."),
+    _rare("DroppedDamaged", "Lines dropped because they were in a file that cannot be read."),
+    Member(
+        "EmitterCpuSeconds", "Seconds", "total", "emitter", _SINCE,
+        "CPU time of the emitter itself, without neuron-monitor.",
+    ),
+    Member(
+        "EmitterMemory", "Bytes", "gauge", "emitter", _NOW,
+        "Resident memory of the emitter itself, without neuron-monitor.", read_with="Maximum",
+    ),
+)  # fmt: skip

@@ -1,0 +1,142 @@
+"""
+Who holds the cores that are attached idle, written and read.
+
+A reader is lenient here: what cannot be read of a holder is left out and
+counted as one more, because a name is worth less than the minute it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count, groupby
+from typing import Final, TypeGuard
+
+from neuron_wire import checked, names
+
+MAX_HOLDERS: Final = 8
+"""Holders that one line names; the rest is a count."""
+
+MAX_NAME_CHARS: Final = 128
+_RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """
+    One runtime that holds attached-idle cores.
+
+    Attributes:
+        cores: The attached-idle cores it holds, for example `0-7,12`.
+
+        name: Whose it is, for example `namespace/pod`; None when nobody says.
+
+        pid: Process id as neuron-monitor sees it.
+
+        tag: Its `neuron_runtime_tag`. Neither pid nor tag alone tells two apart.
+    """
+
+    cores: str
+    name: str | None = None
+    pid: int | None = None
+    tag: str | None = None
+
+
+def core_ranges(cores: Iterable[int]) -> str:
+    """
+    Core indexes as text: 0 to 7 and 12 are `0-7,12`.
+    """
+    # Less its place in the row, an index is the same all along a range.
+    place = count()
+    runs = (list(run) for _, run in groupby(sorted(set(cores)), lambda core: core - next(place)))
+    return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def core_indexes(text: str) -> tuple[int, ...]:
+    """
+    The core indexes of a text that `core_ranges` wrote, ascending.
+
+    Raises:
+        WireFormatError: If *text* is not of that form or names a core that no
+            instance has.
+    """
+    found: list[int] = []
+    if text and not _RANGES.fullmatch(text):
+        msg = "Cores is not a list of core ranges such as 0-7,12"
+        raise checked.bad(msg)
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        start, end = int(first), int(last or first)
+        if not (found[-1] if found else -1) < start <= end < names.MAX_CORES:
+            msg = f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
+            raise checked.bad(msg)
+        found.extend(range(start, end + 1))
+    return tuple(found)
+
+
+def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
+    """
+    The objects of the member Holders; absent values have no member.
+    """
+    return [
+        {
+            name: value
+            for name, value in (
+                ("Cores", one.cores),
+                ("Name", _printable(one.name)),
+                ("Pid", one.pid if _is_count(one.pid) else None),
+                ("Tag", _printable(one.tag)),
+            )
+            if value is not None
+        }
+        for one in holders
+    ]
+
+
+def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
+    """
+    The holders of a line, and how many more there are.
+    """
+    given = line.get("Holders")
+    listed = given if isinstance(given, list) else []
+    found = tuple(
+        one for one in (_holder(value) for value in listed[:MAX_HOLDERS]) if one is not None
+    )
+    more = line.get("HoldersMore")
+    uncounted = more if _is_count(more) else 0
+    return found, min(uncounted + len(listed) - len(found), checked.MAX_COUNT)
+
+
+def _holder(value: object) -> Holder | None:
+    if not isinstance(value, Mapping):
+        return None
+    cores, pid = value.get("Cores"), value.get("Pid")
+    if not isinstance(cores, str) or not _RANGES.fullmatch(cores):
+        return None
+    return Holder(
+        cores, _text(value.get("Name")), pid if _is_count(pid) else None, _text(value.get("Tag"))
+    )
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    # bool is an int to Python.
+    return (
+        isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= checked.MAX_COUNT
+    )
+
+
+def _text(value: object) -> str | None:
+    return _printable(value) if isinstance(value, str) else None
+
+
+def _printable(text: str | None) -> str | None:
+    """
+    Names are other people's: of any length, with any character, or empty.
+    """
+    if not text:
+        return None
+    text = text[:MAX_NAME_CHARS]
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

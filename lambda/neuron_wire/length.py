@@ -1,0 +1,66 @@
+"""
+How long a minute line may be, and what goes to a line of its own before it is longer.
+
+Bytes are the bill, so the length of a line is promised. What an ordinary
+minute has always fits. In a minute in which everything fails at once, the
+members that are there only above 0 go to a line of Kind `more`: nothing is lost,
+and the line that the stack reads stays as short as promised.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire.catalogue import EXECUTIONS, HEALTH
+from neuron_wire.line import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_BOUNDS: Final = ((32, 2_400), (64, 2_700), (128, 3_600))  # cores, bytes
+_BYTES_PER_FURTHER_CORE: Final = 14
+
+METADATA_BYTES: Final = 488
+"""What `_aws` takes of a line with the eight metrics at `--metrics instance`."""
+
+_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
+_ASIDE: Final = tuple(
+    frozenset(member.name for member in members if member.is_rare)
+    for members in (EXECUTIONS, HEALTH)
+)
+"""What goes first: failures by type, which runtime lines have too; then the rest of rare things."""
+
+
+def max_bytes(cores: int) -> int:
+    """
+    Bytes that the minute line of *cores* cores has at most, without Holders and tags.
+    """
+    for most, bound in _BOUNDS:
+        if cores <= most:
+            return bound
+    most, bound = _BOUNDS[-1]
+    return bound + (cores - most) * _BYTES_PER_FURTHER_CORE
+
+
+def split(members: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+    """
+    Part the *members* of a minute line.
+
+    Returns:
+        Those of the minute line, and those that need a line of their own,
+        nearly always none.
+
+    Raises:
+        WireFormatError: If a number is not finite.
+        UnicodeEncodeError: If a text holds half a character.
+    """
+    cores = members.get("NeuronCores")
+    room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES
+    kept = dict(members)
+    aside: dict[str, object] = {}
+    for names in _ASIDE:
+        bounded = {name: value for name, value in kept.items() if name not in _UNBOUNDED}
+        if len(encode(bounded).encode()) <= room:
+            break
+        aside |= {name: kept.pop(name) for name in members if name in names}
+    return kept, aside

@@ -1,0 +1,136 @@
+"""
+What the tests of delivery share: a spool to send from, an AWS that is not there, a strict double
+of it, and moto.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+from pathlib import Path
+
+import boto3
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from logs_double import GROUP, REGION, STREAM, LogsDouble
+from scripted import Clock
+
+from emitter.delivery.cloudwatch_logs import LogStream
+from emitter.delivery.delivery import Delivery
+from emitter.spool import Spool
+
+
+@pytest.fixture
+def clock():
+    """
+    A clock for spool and delivery.
+    """
+    return Clock()
+
+
+@pytest.fixture
+def spool(clock):
+    """
+    A spool in memory.
+    """
+    with Spool.open(None, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def deliver_to(spool, clock):
+    """
+    A delivery from the spool to a destination, on the fixtures' clock.
+    """
+
+    def make(destination):
+        return Delivery(
+            spool,
+            destination,
+            clock=clock,
+            monotonic=clock,
+            sleep=clock.sleep,
+            rng=random.Random(1),
+        )
+
+    return make
+
+
+@pytest.fixture
+def no_aws(monkeypatch, tmp_path):
+    """
+    No credentials, region or profile of this machine, and no instance metadata.
+    """
+    for name in ("PROFILE", "REGION", "DEFAULT_REGION", "SESSION_TOKEN", "ENDPOINT_URL"):
+        monkeypatch.delenv(f"AWS_{name}", raising=False)
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(f"AWS_{name}", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    return monkeypatch
+
+
+@pytest.fixture
+def aws(no_aws):
+    """
+    Credentials that no account knows.
+    """
+    no_aws.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    no_aws.setenv("AWS_SECRET_ACCESS_KEY", "not-a-secret")
+    return no_aws
+
+
+@pytest.fixture
+def double(aws):
+    """
+    The strict double, where boto3 finds it.
+    """
+    with LogsDouble() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        aws.setenv("AWS_ENDPOINT_URL", server.url)
+        yield server
+        server.released.set()
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def log_stream(aws):  # noqa: ARG001 its environment
+    """
+    The destination under test, on whatever endpoint is set.
+    """
+    opened = LogStream(GROUP, STREAM, region=REGION)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def moto_server():
+    """
+    The server of moto behind a socket, once for all: it takes a second to import.
+    """
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def moto(aws, moto_server):
+    """
+    A client to prepare and look with; every test has its own group.
+    """
+    aws.setenv("AWS_ENDPOINT_URL", moto_server)
+    client = boto3.client("logs", region_name=REGION)
+    client.create_log_group(logGroupName=GROUP)
+    yield client
+    client.delete_log_group(logGroupName=GROUP)
+    client.close()

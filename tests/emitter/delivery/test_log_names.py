@@ -1,0 +1,183 @@
+"""
+Names of log groups and streams: what can be one, and which stream an instance has.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.delivery.cloudwatch_logs import LogStream
+from emitter.delivery.log_names import require_stream, require_template, stream_name
+from emitter.errors import SettingsError
+
+INSTANCE = "i-0123456789abcdef0"
+TEMPLATES = st.lists(
+    st.sampled_from(["{cluster}", "{instance}", "{region}", "{shard:7}", "/", "name", "é"]),
+    min_size=1,
+).map("".join)
+VALUES = st.text(min_size=1)
+
+
+def name_of(template, instance_id=INSTANCE, cluster="blue", region="eu-north-1"):
+    """
+    The stream of an instance, by a template.
+    """
+    return stream_name(template, cluster=cluster, instance_id=instance_id, region=region)
+
+
+@given(TEMPLATES, VALUES, VALUES, VALUES)
+def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, region):
+    """
+    Whatever the cluster, the instance and the region are called, and however long they are.
+    """
+    require_stream(name_of(template, instance_id, cluster, region))
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{instance}", INSTANCE),
+        ("{cluster}/{instance}", f"blue/{INSTANCE}"),
+        ("{region}.{cluster}.{cluster}", "eu-north-1.blue.blue"),
+        ("one-for-all", "one-for-all"),
+        ("{shard:1}", "0"),
+    ],
+)
+def test_placeholders_are_filled_in(template, expected):
+    """
+    All else of the template stays as it is; without a placeholder all instances share a stream.
+    """
+    assert expected == name_of(template)
+
+
+def test_what_a_name_cannot_have_becomes_a_hyphen():
+    """
+    In values, which nobody chose as names of streams.
+    """
+    assert "a-b-c-d" == name_of("{cluster}", cluster="a:b*c d")
+
+
+def test_names_that_would_be_too_long_stay_apart():
+    """
+    512 characters are the most; the end of a longer one becomes a hash of all of it.
+    """
+    longest = name_of("{instance}", "i" * 512)
+    cut = [name_of("{instance}", "i" * 513 + end) for end in "ab"]
+    assert "i" * 512 == longest
+    assert [512, 512] == [len(name) for name in cut]
+    assert 3 == len({longest, *cut})
+
+
+@given(st.integers(1, 1000), VALUES)
+def test_a_shard_is_one_of_n_padded_to_sort(shards, instance_id):
+    """
+    From 0 to N - 1, all of one length.
+    """
+    shard = name_of(f"{{shard:{shards}}}", instance_id)
+    assert int(shard) in range(shards)
+    assert len(str(shards - 1)) == len(shard)
+
+
+def test_a_shard_is_the_same_in_every_process():
+    """
+    An instance whose emitter starts again goes on in the same stream.
+    """
+    program = (
+        "from emitter.delivery.log_names import stream_name;"
+        "print(stream_name('{shard:1000}', cluster='c', instance_id='i-0123456789abcdef0'))"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": "7"},
+    ).stdout
+    assert name_of("{shard:1000}") == printed.strip()
+
+
+def test_a_fleet_is_spread_over_all_shards():
+    """
+    100,000 instances on 256 streams: 256 streams to make, none with twice its share.
+    """
+    counts = Counter(name_of("{shard:256}", f"i-{number:017x}") for number in range(100_000))
+    assert 256 == len(counts)
+    assert max(counts.values()) < 2 * 100_000 / 256
+
+
+@pytest.mark.parametrize(
+    ("template", "found"),
+    [
+        ("", "nothing"),
+        ("{host}", "{host}"),
+        ("{Cluster}", "{Cluster}"),
+        ("{}", "{}"),
+        ("{shard}", "{shard}"),
+        ("{shard:0}", "{shard:0}"),
+        ("{shard:01}", "{shard:01}"),
+        ("{shard:1001}", "1001 shards"),
+        ("{instance", "a brace alone"),
+        ("instance}", "a brace alone"),
+        ("a:b", "a brace alone, or white space, : or *"),
+        ("a*", "a brace alone, or white space, : or *"),
+        ("a b", "a brace alone, or white space, : or *"),
+    ],
+)
+def test_a_template_that_cannot_be_is_wrong_use(template, found):
+    """
+    One sentence with the option, what there is to choose from, and what is wrong.
+    """
+    with pytest.raises(SettingsError, match="--log-stream was expected") as caught:
+        require_template(template, region="r")
+    assert found in str(caught.value)
+    assert "{shard:N} (N from 1 to 1000)" in str(caught.value)
+
+
+def test_the_most_shards_are_a_thousand():
+    """
+    Inclusive.
+    """
+    assert "{shard:1000}" == require_template("{shard:1000}", region=None)
+
+
+def test_a_region_nobody_knows_is_wrong_use():
+    """
+    Only where the template names it.
+    """
+    require_template("{instance}", region=None)
+    with pytest.raises(SettingsError, match="--region"):
+        require_template("{region}", region=None)
+
+
+@pytest.mark.parametrize(
+    ("group", "stream"),
+    [
+        ("", "s"),
+        ("has space", "s"),
+        ("aws/reserved", "s"),
+        ("g" * 513, "s"),
+        ("g", ""),
+        ("g", "a:b"),
+        ("g", "s" * 513),
+    ],
+)
+def test_a_name_that_cannot_be_is_wrong_use(group, stream):
+    """
+    Found before the first record, not by refusing records one by one.
+    """
+    with pytest.raises(SettingsError, match="must be") as caught:
+        LogStream(group, stream)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_longest_names_are_accepted():
+    """
+    512 characters, inclusive.
+    """
+    LogStream("g" * 512, "s" * 512)

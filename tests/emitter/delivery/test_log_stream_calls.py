@@ -1,0 +1,258 @@
+"""
+A log stream: what one send asks of CloudWatch Logs, and what it reads in the answer.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from logs_double import (
+    DAY_MS,
+    GROUP,
+    REGION,
+    RESET,
+    RESET_APPLIED,
+    STREAM,
+    THROTTLED,
+    Answer,
+    batch_of,
+    now_ms,
+)
+
+from emitter import __version__
+from emitter.delivery.batches import MAX_BATCH_BYTES, MAX_BATCH_EVENTS
+from emitter.delivery.cloudwatch_logs import LogStream
+from emitter.delivery.delivery import Delivery
+from emitter.delivery.destination import Delivered, Invalid
+from emitter.delivery.log_names import stream_name
+from emitter.errors import SettingsError
+from emitter.spool import NewRecord, Spool
+
+
+def test_one_put_is_one_call(double, log_stream):
+    """
+    Nothing is described first, nothing is retried behind our back; the version is in the header.
+    """
+    double.events[STREAM] = []
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert ["PutLogEvents"] == double.calls
+    assert f"neuron-emf/{__version__}" in double.headers["User-Agent"]
+
+
+def test_a_stream_that_another_made_meanwhile_is_a_success(double, log_stream):
+    """
+    Two emitters of one instance start together.
+    """
+    double.script["CreateLogStream"] = [
+        Answer(400, "ResourceAlreadyExistsException", "already exists", applied=True)
+    ]
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert ["PutLogEvents", "CreateLogStream", "PutLogEvents"] == double.calls
+
+
+def test_a_stream_that_is_not_there_yet_is_waited_for(double, log_stream):
+    """
+    Made, and still unknown: try again, it is not the group.
+    """
+    missing = Answer(400, "ResourceNotFoundException", "The specified log stream does not exist.")
+    double.script["PutLogEvents"] = [missing, missing]
+    assert "stream_not_ready" == log_stream.send(batch_of("a")).reason
+    assert Delivered() == log_stream.send(batch_of("a"))
+
+
+@pytest.mark.timeout(60)
+def test_a_fleet_shares_its_streams(double):
+    """
+    Instances that start together on shared streams: made once each, by whoever comes first.
+    """
+    instances = [f"i-{number:017x}" for number in range(24)]
+    streams = {
+        instance: stream_name("{cluster}/{shard:4}", cluster="blue", instance_id=instance)
+        for instance in instances
+    }
+    throttled = [THROTTLED, THROTTLED, THROTTLED]
+    double.script["CreateLogStream"] = throttled
+
+    def deliver(instance):
+        with Spool.open(None) as spool:
+            spool.append([NewRecord(now_ms(), instance)])
+            destination = LogStream(GROUP, streams[instance], region=REGION)
+            flushed = Delivery(spool, destination, sleep=lambda _: None).flush(60)
+            destination.close()
+            return flushed.remaining
+
+    with ThreadPoolExecutor(8) as pool:
+        assert {0} == set(pool.map(deliver, instances))
+    assert {name: sorted(i for i in instances if streams[i] == name) for name in double.events} == {
+        name: sorted(lines) for name, lines in double.events.items()
+    }
+    assert set(streams.values()) == set(double.events)
+    assert [] == throttled
+
+
+def test_an_instance_that_was_renamed_has_another_stream(double, log_stream):
+    """
+    From the next call on, with the same connection; an impossible name changes nothing.
+    """
+    log_stream.send(batch_of("guessed"))
+    log_stream.rename("training/i-known")
+    with pytest.raises(SettingsError, match="must be"):
+        log_stream.rename("a:b")
+    log_stream.send(batch_of("known"))
+    assert {STREAM: ["guessed"], "training/i-known": ["known"]} == double.events
+
+
+def test_the_region_may_come_from_the_environment(aws, double):
+    """
+    As boto3 finds it; the sentence then names it.
+    """
+    aws.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    double.groups.clear()
+    log_stream = LogStream(GROUP, STREAM)
+    assert "us-west-2" in log_stream.send(batch_of("a")).sentence
+    log_stream.close()
+
+
+@pytest.mark.parametrize(
+    ("region", "variable", "expected"),
+    [
+        (None, None, "eu-west-3"),
+        (None, "us-west-2", "us-west-2"),
+        ("eu-north-1", "us-west-2", "eu-north-1"),
+    ],
+)
+def test_where_the_instance_is_comes_last(aws, double, region, variable, expected):
+    """
+    On a bare instance nobody names a region; what is named goes before it.
+    """
+    if variable:
+        aws.setenv("AWS_DEFAULT_REGION", variable)
+    log_stream = LogStream(GROUP, STREAM, region=region, instance_region="eu-west-3")
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert f"/{expected}/logs/" in double.headers["Authorization"]
+    log_stream.close()
+
+
+@pytest.mark.parametrize(
+    ("indexes", "expected"),
+    [
+        ({"tooOldLogEventEndIndex": 2}, {"too_old": (0, 1)}),
+        ({"tooOldLogEventEndIndex": 0}, {}),
+        ({"expiredLogEventEndIndex": 2}, {"expired": (0, 1)}),
+        (
+            {"tooOldLogEventEndIndex": 1, "expiredLogEventEndIndex": 3},
+            {"too_old": (0,), "expired": (1, 2)},
+        ),
+        ({"tooNewLogEventStartIndex": 3}, {"too_new": (3,)}),
+        (
+            {"tooOldLogEventEndIndex": 2, "tooNewLogEventStartIndex": 2},
+            {"too_old": (0, 1), "too_new": (2, 3)},
+        ),
+        ({"tooOldLogEventEndIndex": 9, "tooNewLogEventStartIndex": 0}, {"too_old": (0, 1, 2, 3)}),
+    ],
+)
+def test_rejected_events_are_in_one_class_each(double, log_stream, indexes, expected):
+    """
+    Ends are exclusive, the start is inclusive; an index out of range is cut to the batch.
+    """
+    double.rejected = indexes
+    assert Delivered(expected) == log_stream.send(batch_of(*"abcd"))
+
+
+@pytest.mark.usefixtures("double")
+def test_the_largest_call_is_accepted(log_stream):
+    """
+    The double enforces the limits; 10,000 events and exactly 1,048,576 bytes pass them.
+    """
+    filler = MAX_BATCH_BYTES - 26 * MAX_BATCH_EVENTS - (MAX_BATCH_EVENTS - 1)
+    lines = ["x"] * (MAX_BATCH_EVENTS - 1) + ["x" * filler]
+    assert Delivered() == log_stream.send(batch_of(*lines))
+    assert isinstance(log_stream.send(batch_of(*lines[:-1], "x" * (filler + 1))), Invalid)
+
+
+def test_skew_is_measured_and_said_once_an_hour(double, log_stream, caplog):
+    """
+    At every answer, errors included; 60 s is still within what a network may cost.
+    """
+    assert log_stream.skew_s is None
+    double.script["PutLogEvents"] = [THROTTLED]
+    double.skew_s = -100
+    for _ in range(3):
+        log_stream.send(batch_of("a"))
+        assert 98 <= log_stream.skew_s <= 102
+    assert ["clock skew found"] == caplog.messages
+    double.skew_s = 0
+    log_stream.send(batch_of("a"))
+    assert abs(log_stream.skew_s) <= 2
+
+
+@pytest.mark.usefixtures("double")
+def test_the_hour_is_counted_by_our_own_clock(caplog):
+    """
+    Once more after an hour, however wrong the clock is.
+    """
+    times = [time.time()]
+    log_stream = LogStream(GROUP, STREAM, region=REGION, clock=lambda: times[-1] + 500)
+    with caplog.at_level(logging.WARNING, "emitter"):
+        for later_s in (0, 3599, 3600):
+            times.append(times[0] + later_s)
+            log_stream.send(batch_of("a"))
+    log_stream.close()
+    assert 2 == len(caplog.messages)
+
+
+@pytest.mark.timeout(60)
+def test_whatever_fails_on_the_way_every_record_arrives_or_is_counted(double, log_stream):
+    """
+    A rough day: throttling, errors, resets before and after the call was applied, poison.
+
+    Taken at least once; without the copies, exactly what is counted as delivered.
+    """
+    rng = random.Random(7)
+    kinds = [THROTTLED, Answer(500, "InternalFailure"), RESET, RESET_APPLIED]
+    refusals = {5, 15}  # few: a new client costs the SDK a fifth of a second
+    with Spool.open(None) as spool:
+        delivery = Delivery(spool, log_stream, sleep=lambda _: None)
+        sent = []
+        for turn in range(25):
+            texts = [f"line {len(sent) + i}" for i in range(rng.randint(1, 6))]
+            texts += ["poison"] if rng.random() < 0.2 else []
+            spool.append([NewRecord(now_ms() - rng.randint(0, 2) * DAY_MS, text) for text in texts])
+            sent += texts
+            double.script["PutLogEvents"] = rng.choices(kinds, k=rng.randint(0, 2))
+            if turn in refusals:
+                double.script["PutLogEvents"].insert(0, Answer(400, "ExpiredTokenException"))
+            if turn % 5 == 2:
+                double.script["PutLogEvents"].insert(0, RESET_APPLIED)
+            delivery.attempt()
+        double.script.clear()
+        delivery.flush(60)
+        health = spool.health()
+        assert sent.count("poison") == health.dropped["invalid"]
+        assert len(sent) - sent.count("poison") == health.delivered
+        assert set(sent) - {"poison"} == set(double.events[STREAM])
+        assert len(double.events[STREAM]) > health.delivered  # the answers that were lost
+
+
+def test_the_sdk_is_loaded_with_the_first_send_only():
+    """
+    `--output stdout` must not pay for it.
+    """
+    program = (
+        "import sys; from emitter.delivery.cloudwatch_logs import LogStream; LogStream('a', 'b');"
+        "print([name for name in sys.modules if name.startswith('boto')])"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    ).stdout
+    assert "[]" == printed.strip()

@@ -1,0 +1,166 @@
+"""
+The output that the settings ask for: the right destination, or one sentence at the start.
+"""
+
+from __future__ import annotations
+
+import io
+import socket
+import sys
+import threading
+
+import pytest
+from emitter_process import wait_until
+from logs_double import now_ms
+from scripted import NOW_MS
+
+from emitter.delivery.outputs import Output
+from emitter.errors import DeliveryError, SettingsError
+from emitter.outlet import Outlet
+from emitter.settings import RunSettings
+from emitter.spool import NewRecord, Spool
+
+RECORDS = [NewRecord(NOW_MS, '{"Text":"first"}'), NewRecord(NOW_MS, '{"Text":"second"}')]
+
+
+@pytest.fixture
+def deliver_as():
+    """
+    Deliver two records as the settings say.
+    """
+
+    def deliver(instance_id="i-1", cluster="blue", **changes):
+        with Spool.open(None, max_age_s=None) as spool:
+            spool.append(RECORDS)
+            Outlet(RunSettings(**changes), spool, cluster=cluster).finish(instance_id)
+            assert 2 == spool.health().delivered
+
+    return deliver
+
+
+def test_lines_on_standard_output_are_whole_lines(deliver_as, monkeypatch):
+    """
+    One per record, in order.
+    """
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    deliver_as(output="stdout")
+    assert '{"Text":"first"}\n{"Text":"second"}\n' == stream.getvalue()
+
+
+def test_lines_in_a_file_are_whole_lines(deliver_as, tmp_path):
+    """
+    Whatever their age; the size at which it rotates is a whole MiB.
+    """
+    path = tmp_path / "neuron.log"
+    deliver_as(output=f"file:{path}", rotate_mib=1, rotate_keep=1)
+    assert '{"Text":"first"}\n{"Text":"second"}\n' == path.read_text()
+    path.write_text("x" * (1 << 20))
+    deliver_as(output=f"file:{path}", rotate_mib=1, rotate_keep=0)
+    assert '{"Text":"first"}\n{"Text":"second"}\n' == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_lines_for_the_agent_say_where_they_belong(deliver_as):
+    """
+    By the same settings as a log stream.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as agent:
+        found = []
+
+        def read():
+            connection, _ = agent.accept()
+            with connection, connection.makefile() as lines:
+                found.extend(lines)
+
+        reading = threading.Thread(target=read)
+        reading.start()
+        deliver_as(
+            output="agent",
+            agent_endpoint=f"tcp://127.0.0.1:{agent.getsockname()[1]}",
+            log_group="/g",
+            log_stream="{cluster}.{instance}.{region}",
+            region="eu-north-1",
+        )
+        reading.join()
+    address = '{"_aws":{"LogGroupName":"/g","LogStreamName":"blue.i-1.eu-north-1",'
+    assert [True, True] == [line.startswith(address) for line in found]
+    assert found[1].endswith('"Text":"second"}\n')
+
+
+def test_lines_in_a_log_stream_are_in_the_right_one(double):
+    """
+    Named by the template, also after the instance was given its own name.
+    """
+    double.groups = {"/g"}
+    settings = RunSettings(
+        log_group="/g", log_stream="{cluster}/{instance}", region="eu-north-1", spread_seconds=0
+    )
+    with Spool.open(None, max_age_s=None) as spool:
+        outlet = Outlet(settings, spool, cluster="blue")
+        for sent, instance_id in enumerate(("host-1", "i-1"), 1):
+            spool.append([NewRecord(now_ms(), instance_id)])
+            outlet.send(instance_id)
+            wait_until(lambda sent=sent: spool.health().delivered == sent)
+        outlet.stop()
+    assert {"blue/host-1": ["host-1"], "blue/i-1": ["i-1"]} == double.events
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"log_group": "a b"}, "--log-group must be"),
+        ({"log_stream": "{host}"}, "unknown placeholder {host}"),
+        ({"output": "agent", "log_stream": "a:b"}, "--log-stream"),
+        ({"output": "agent", "agent_endpoint": "udp://x:1"}, "--agent-endpoint"),
+        ({"output": "agent", "log_group": ""}, "--log-group must be"),
+        ({"log_stream": "{region}"}, "pass --region"),
+        ({"output": "file:"}, "--output file:PATH"),
+        ({"output": "printer"}, "--output was expected to be"),
+    ],
+)
+@pytest.mark.usefixtures("no_aws")
+def test_a_setting_that_cannot_be_is_found_before_the_first_record(changes, words):
+    """
+    With the name of the option.
+    """
+    with pytest.raises(SettingsError) as caught:
+        Output(RunSettings(**changes), "blue")
+    assert words in str(caught.value)
+
+
+def test_a_stream_that_is_not_used_is_not_looked_at(tmp_path):
+    """
+    One configuration file may serve outputs that have no log stream.
+    """
+    Output(RunSettings(output=f"file:{tmp_path / 'lines'}", log_stream="{host}"), "blue")
+
+
+def test_the_region_of_a_stream_may_come_from_the_environment(no_aws):
+    """
+    As the SDK finds it; else it is the one the instance is in.
+    """
+    no_aws.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    output = Output(RunSettings(log_stream="{region}/{instance}"), "blue")
+    assert "us-west-2/i-1" == output.destination("i-1")._stream
+    no_aws.delenv("AWS_DEFAULT_REGION")
+    output = Output(RunSettings(log_stream="{region}/{instance}"), "blue", "eu-west-3")
+    assert "eu-west-3/i-1" == output.destination("i-1")._stream
+
+
+def test_a_closed_standard_output_is_found_before_the_first_record(monkeypatch):
+    """
+    Python has no sys.stdout then.
+    """
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(DeliveryError, match="standard output was expected to take lines"):
+        Output(RunSettings(output="stdout"), "blue")
+
+
+@pytest.mark.parametrize("instance_id", ["i-1", "arn:aws:x*y", "a b"])
+def test_by_default_the_stream_is_named_after_the_instance(instance_id):
+    """
+    What a stream's name cannot have becomes a hyphen.
+    """
+    expected = instance_id.replace(":", "-").replace("*", "-").replace(" ", "-")
+    assert expected == Output(RunSettings(), "blue").destination(instance_id)._stream

@@ -1,0 +1,227 @@
+"""
+The lean reading of the SDK's own data: less of it, and the same client.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+
+import botocore.session
+import pytest
+from botocore.exceptions import BotoCoreError
+from logs_double import batch_of
+
+from emitter.delivery.destination import Delivered
+from emitter.delivery.sdk_models import (
+    ENDPOINTS,
+    OPERATIONS,
+    LeanFileLoader,
+    lean_endpoints,
+    lean_service,
+)
+
+REGIONS = ["eu-north-1", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "xx-future-7"]
+
+
+class Whole:
+    """
+    The SDK's loader, which notes what it was asked to read.
+    """
+
+    def __init__(self):
+        self.read = []
+
+    def exists(self, file_path):
+        """
+        As if everything was there.
+        """
+        return file_path == "known"
+
+    def load_file(self, file_path):
+        """
+        Note it.
+        """
+        self.read.append(file_path)
+        return "whole"
+
+
+def session_of(*, lean):
+    """
+    A session that reads all of the SDK's data, or what is needed.
+    """
+    session = botocore.session.Session()
+    loader = session.get_component("data_loader")
+    if lean:
+        loader.file_loader = LeanFileLoader(loader.file_loader)
+    return session
+
+
+def client_facts(session, service, region):
+    """
+    What a client was made to be: where it sends, and how it signs; or why it could not be made.
+    """
+    try:
+        client = session.create_client(service, region_name=region)
+    except BotoCoreError as error:  # not every service is everywhere
+        return str(error)
+    signer = client._request_signer
+    facts = (
+        client.meta.endpoint_url,
+        client.meta.partition,
+        client.meta.region_name,
+        signer.signing_name,
+        signer.region_name,
+        signer.signature_version,
+    )
+    client.close()
+    return facts
+
+
+@pytest.mark.parametrize("service", ["logs", "sts", "sso", "sso-oidc"])
+@pytest.mark.parametrize("variant", ["", "FIPS", "DUALSTACK"])
+@pytest.mark.usefixtures("aws")
+@pytest.mark.timeout(60)
+def test_the_client_is_the_same(service, variant, monkeypatch):
+    """
+    In every partition, also in a region the SDK does not know yet, for all that credentials need.
+    """
+    if variant:
+        monkeypatch.setenv(f"AWS_USE_{variant}_ENDPOINT", "true")
+    whole, lean = session_of(lean=False), session_of(lean=True)
+    for region in REGIONS:
+        assert client_facts(whole, service, region) == client_facts(lean, service, region)
+
+
+@pytest.mark.usefixtures("aws")
+def test_what_is_needed_is_read_as_the_sdk_reads_it():
+    """
+    Two operations with all shapes they refer to, none changed; nothing beyond them.
+    """
+    whole = session_of(lean=False).get_service_model("logs")
+    lean = session_of(lean=True).get_service_model("logs")
+    assert sorted(OPERATIONS) == sorted(lean.operation_names)
+    assert whole.metadata == lean.metadata
+    for name in OPERATIONS:
+        ours, theirs = lean.operation_model(name), whole.operation_model(name)
+        assert theirs.http == ours.http
+        assert theirs.input_shape.members.keys() == ours.input_shape.members.keys()
+        assert [e.name for e in theirs.error_shapes] == [e.name for e in ours.error_shapes]
+
+
+@pytest.mark.usefixtures("aws", "double")
+def test_a_call_goes_through_the_lean_client(log_stream):
+    """
+    With an error on the way, whose shape is needed too.
+    """
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert [*OPERATIONS] == sorted(log_stream._client.meta.service_model.operation_names)
+
+
+def test_only_the_services_that_are_asked_for_stay():
+    """
+    All else of a partition stays, also what nobody knows yet.
+    """
+    services = {"logs": {"endpoints": {"a": {}}}, "ec2": {}, "sts": {"x": [1.5]}}
+    partition = {"partition": "aws", "services": services, "new": {"deep": [1]}}
+    document = {"version": 3, "partitions": [partition], "news": True}
+    expected = {name: value for name, value in services.items() if name in ENDPOINTS}
+    found = lean_endpoints(json.dumps(document).encode())
+    assert {**document, "partitions": [{**partition, "services": expected}]} == found
+
+
+def test_shapes_that_refer_to_each_other_are_found():
+    """
+    In lists, in maps, and in circles.
+    """
+    operation = {"input": {"shape": "A"}, "errors": [{"shape": "E"}]}
+    document = {
+        "operations": dict.fromkeys((*OPERATIONS, "Other"), operation),
+        "shapes": {
+            "A": {"members": {"b": {"shape": "B"}}},
+            "B": {"type": "list", "member": {"shape": "A"}},
+            "E": {"type": "structure"},
+            "Unused": {},
+        },
+    }
+    found = lean_service(json.dumps(document).encode())
+    assert {"A", "B", "E"} == found["shapes"].keys()
+    assert {*OPERATIONS} == found["operations"].keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"partitions": {}}', '{"partitions": [{}]}', '{"partitions": [1]}', "not"],
+)
+@pytest.mark.parametrize("name", ["endpoints", "logs/2014-03-28/service-2"])
+def test_a_file_of_another_shape_is_read_by_the_sdk(name, text, tmp_path):
+    """
+    A later SDK may lay its data out anew: then it costs memory, and nothing else.
+    """
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_name(f"{path.name}.json").write_text(text)
+    whole = Whole()
+    assert "whole" == LeanFileLoader(whole).load_file(str(path))
+    assert [str(path)] == whole.read
+
+
+def test_other_files_are_left_to_the_sdk(tmp_path):
+    """
+    Also when one of the two is not where it is looked for first.
+    """
+    whole = Whole()
+    loader = LeanFileLoader(whole)
+    paths = [str(tmp_path / "partitions"), str(tmp_path / "endpoints"), "service-2"]
+    assert ["whole"] * 3 == [loader.load_file(path) for path in paths]
+    assert paths == whole.read
+    assert loader.exists("known")
+    assert not loader.exists("unknown")
+
+
+def test_a_compressed_file_is_read_too(tmp_path):
+    """
+    As newer SDKs bring them.
+    """
+    text = json.dumps({"version": 3, "partitions": []}).encode()
+    (tmp_path / "endpoints.json.gz").write_bytes(gzip.compress(text))
+    loaded = LeanFileLoader(Whole()).load_file(str(tmp_path / "endpoints"))
+    assert {"version": 3, "partitions": []} == loaded
+
+
+@pytest.mark.timeout(60)
+def test_the_lean_client_needs_less_memory():
+    """
+    Eleven MiB less with the SDK of today, in a process of its own; half of that is asked for.
+    """
+    program = """
+import os, sys
+import botocore.session
+from emitter.delivery.sdk_models import LeanFileLoader
+session = botocore.session.Session()
+loader = session.get_component("data_loader")
+if sys.argv[1] == "lean":
+    loader.file_loader = LeanFileLoader(loader.file_loader)
+client = session.create_client("logs", region_name="eu-north-1")
+pages = int(open("/proc/self/statm").read().split()[1])
+print(pages * os.sysconf("SC_PAGE_SIZE"))
+"""
+    lean, whole = (
+        int(
+            subprocess.run(
+                [sys.executable, "-c", program, mode],
+                capture_output=True,
+                text=True,
+                check=True,
+                env={
+                    "PYTHONPATH": ":".join(sys.path),
+                    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+                    "AWS_SECRET_ACCESS_KEY": "not-a-secret",
+                },
+            ).stdout
+        )
+        for mode in ("lean", "whole")
+    )
+    assert lean + (11 << 20) // 2 < whole

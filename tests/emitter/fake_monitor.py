@@ -1,0 +1,127 @@
+"""
+A neuron-monitor to test with: a script that each test writes, and a clock that it sets.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import textwrap
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from emitter_process import wait_until
+from neuron_reports import counters, report, runtime, written
+
+from emitter.reports.monitor import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PATIENCE_S = 40.0  # a loaded machine takes long to start a process
+LINE = written(report(runtime(counters([50.0])))) + b"\n"
+
+
+class Clock:
+    """
+    A monotonic clock that only the test moves.
+    """
+
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        """
+        Waiting moves it too.
+        """
+        assert seconds >= 0
+        self.now_s += seconds
+
+
+class Extreme(random.Random):
+    """
+    Jitter that is always as long, or as short, as it may be.
+    """
+
+    def __init__(self, *, longest: bool) -> None:
+        super().__init__(0)
+        self._longest = longest
+
+    def uniform(self, a: float, b: float) -> float:
+        """
+        One of the two bounds.
+        """
+        return b if self._longest else a
+
+
+def write_script(path: Path, body: str) -> str:
+    """
+    A Python script that gets `-c FILE` like the real one.
+    """
+    path.write_text(f"#!{sys.executable} -S\nimport os, signal, sys, time\n{textwrap.dedent(body)}")
+    path.chmod(0o755)
+    return str(path)
+
+
+@contextmanager
+def running(
+    path: str,
+    clock: Callable[[], float] | None = None,
+    period_s: float = 5.0,
+    config: str = "{}",
+    **options: Any,
+) -> Iterator[Monitor]:
+    """
+    A monitor that is closed at the end.
+    """
+    if clock is not None:
+        options["clock"] = clock
+    monitor = Monitor(path, config, period_s, **options)
+    try:
+        yield monitor
+    finally:
+        monitor.close()
+
+
+def read_until(
+    monitor: Monitor, is_enough: Callable[[bytes], object], within_s: float = PATIENCE_S
+) -> bytes:
+    """
+    Bytes until there are enough.
+    """
+    found = b""
+    deadline = time.monotonic() + within_s
+    while not is_enough(found):
+        assert time.monotonic() < deadline, found[-1000:]
+        found += monitor.read(0.05) or b""
+    return found
+
+
+def wait_for(is_so: Callable[[], object]) -> None:
+    """
+    Look again every few milliseconds; fail when it does not come true for long.
+    """
+    wait_until(is_so, PATIENCE_S)
+
+
+def fail_once(monitor: Monitor, clock: Clock) -> None:
+    """
+    Read until the child has failed once more and the next start is due later.
+    """
+    wait_for(lambda: monitor.read(0.05) is not None and monitor._start_at_s > clock())
+
+
+def alive(pid: int) -> bool:
+    """
+    Whether a process is there and not a zombie.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

@@ -1,0 +1,281 @@
+"""
+What happens on an instance and is worth a line of its own.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    hardware_counters,
+    memory,
+    new_fold,
+    report,
+    runtime,
+    vcpu,
+)
+
+from emitter.fold.group_errors import MAX_KNOWN, MAX_TEXT_CHARS
+
+SILENT = "open /proc/4711/stat: no such file or directory"
+
+
+def ecc(*devices):
+    """
+    A report whose only system group is that of the devices.
+    """
+    return report(system_data={"neuron_hw_counters": hardware_counters(*devices)})
+
+
+def complaint(text, **members):
+    """
+    A report whose vCPU group is in error.
+    """
+    return report(**{"system_data": {"vcpu_usage": vcpu(error=text)}, **members})
+
+
+def events_of(fold, *minutes):
+    """
+    The events of these minutes, each a list of reports 5 s apart.
+    """
+    found = []
+    for number, documents in enumerate(minutes):
+        fold.open(START_S + 60 * number)
+        for place, document in enumerate(documents):
+            add(fold, document, START_S + 60 * number + 5 * place)
+        closed(fold)
+        found += fold.take_events()
+    return found
+
+
+def test_a_first_sight_with_uncorrectable_errors_is_an_event():
+    """
+    Nobody knows when they came, but somebody should know that they are there.
+    """
+    (event,) = events_of(new_fold(), [ecc({}, {"sram_ecc_uncorrected": 3})])
+    assert "EccFirstSeen" == event.name
+    assert {
+        "Device": 1,
+        "Counter": "sram_ecc_uncorrected",
+        "Value": 3,
+        "Counters": 1,
+    } == event.details
+    assert "device 1 was first seen with sram_ecc_uncorrected at 3" == event.message
+
+
+def test_a_first_sight_of_corrected_errors_is_none():
+    """
+    Corrected errors are normal; only their rise is news.
+    """
+    assert [] == events_of(new_fold(), [ecc({"mem_ecc_corrected": 9})])
+
+
+def test_a_rise_is_an_event_with_its_device_and_counter():
+    """
+    By how much it rose in the minute, and what it says now.
+    """
+    first, second, third = ({"mem_ecc_uncorrected": value} for value in (1, 2, 5))
+    found = events_of(new_fold(), [ecc(first)], [ecc(second), ecc(third)])
+    assert ["EccFirstSeen", "EccRise"] == [event.name for event in found]
+    assert {
+        "Device": 0,
+        "Counter": "mem_ecc_uncorrected",
+        "Rise": 4,
+        "Value": 5,
+        "Counters": 1,
+    } == found[1].details
+    assert START_S + 65 == found[1].at_s
+
+
+def test_a_storm_makes_one_event_a_minute():
+    """
+    16 devices with rising counters in every report: the worst is named, the rest counted.
+    """
+    storms = [
+        [
+            ecc(
+                *[
+                    {"mem_ecc_corrected": 100 * number, "mem_ecc_uncorrected": number * device}
+                    for device in range(16)
+                ]
+            )
+            for number in range(12 * minute, 12 * minute + 12)
+        ]
+        for minute in range(3)
+    ]
+    found = events_of(new_fold(), *storms)
+    assert ["EccRise"] * 3 == [event.name for event in found]
+    worst = found[1].details
+    assert (15, "mem_ecc_uncorrected", 12 * 15) == tuple(
+        worst[name] for name in ("Device", "Counter", "Rise")
+    )
+    assert 31 == worst["Counters"]
+    assert found[1].message.endswith("and 30 other counters with it")
+
+
+def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
+    """
+    One lost bit matters more than a million repaired ones.
+    """
+    found = events_of(
+        new_fold(),
+        [ecc({}, {}), ecc({"mem_ecc_corrected": 1_000_000}, {"sram_ecc_uncorrected": 1})],
+    )
+    assert "sram_ecc_uncorrected" == found[0].details["Counter"]
+
+
+def test_a_device_listed_twice_does_not_rise_by_itself():
+    """
+    Two values of one counter in one report are a fault, no restart from 0.
+    """
+    group = hardware_counters({"mem_ecc_corrected": 5}, {"mem_ecc_corrected": 3})
+    group["neuron_devices"][1]["neuron_device_index"] = 0
+    fold, documents = new_fold(), [report(system_data={"neuron_hw_counters": group})]
+    documents.append(ecc({"mem_ecc_corrected": 3}))
+    for document in documents:
+        add(fold, document, START_S)
+    assert 0 == closed(fold).ecc_corrected_rise
+
+
+def test_errors_of_a_minute_without_a_record_are_told_all_the_same():
+    """
+    A full disk costs the minute, not the news.
+    """
+    fold = new_fold()
+    add(fold, ecc({"mem_ecc_uncorrected": 1}), START_S)
+    fold.discard()
+    assert ["EccFirstSeen"] == [event.name for event in fold.take_events()]
+    assert [] == fold.take_events()
+
+
+def test_an_error_of_a_sidecar_is_told_once():
+    """
+    As published for four runtimes: a process namespace of its own sees no other process, and
+    says so in every report.
+    """
+    broken = {"period": 5.0, "vcpu_usage": {"user": 0, "system": 0}}
+    documents = [
+        report(
+            *[
+                runtime(
+                    counters([0, 0, 0, 0]),
+                    memory(),
+                    neuron_runtime_vcpu_usage={**broken, "error": f"open /proc/{pid}/stat: none"},
+                    pid=pid,
+                    tag="1",
+                )
+                for pid in (11, 12, 13, 14)
+            ]
+        )
+    ] * 12
+    (event,) = events_of(new_fold(), *[documents] * 5)
+    assert "GroupError" == event.name
+    assert {
+        "Group": "neuron_runtime_vcpu_usage",
+        "Error": "open /proc/N/stat: none",
+        "Count": 1,
+    } == event.details
+    assert START_S == event.at_s
+
+
+def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
+    """
+    It says that all groups of the runtime are in doubt.
+    """
+    broken = report(runtime(counters([0, 0, 0, 0]), memory(), error="lost the connection"))
+    well = report(runtime(counters([0, 0, 0, 0]), memory()))
+    found = events_of(new_fold(), [broken], [well])
+    assert ["RuntimeError", "RuntimeErrorCleared"] == [event.name for event in found]
+    assert "runtime" == found[0].details["Group"]
+
+
+def test_a_process_that_ended_is_no_error():
+    """
+    It is counted, and ends without noise.
+    """
+    gone = runtime(pid=7, error="no such process")
+    assert [] == events_of(new_fold(), [report(gone), report(gone, runtime(pid=8))])
+
+
+def test_nobody_knows_whether_an_error_has_gone_without_a_report():
+    """
+    A monitor that died clears nothing.
+    """
+    fold = new_fold()
+    assert ["GroupError"] == [event.name for event in events_of(fold, [complaint(SILENT)], [])]
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=200))
+def test_events_of_one_error_are_at_most_two_an_hour(minutes):
+    """
+    However it comes and goes: one that it is there, one that it has gone.
+    """
+    fold = new_fold()
+    found = events_of(fold, *[[complaint(SILENT if is_bad else "")] for is_bad in minutes])
+    for name in ("GroupError", "GroupErrorCleared"):
+        times = [event.at_s for event in found if event.name == name]
+        assert all(later - earlier >= 3600 for earlier, later in pairwise(times))
+    assert len(found) <= 2 * (len(minutes) // 60 + 1)
+    if found:
+        assert "GroupError" == found[0].name
+
+
+def test_an_error_that_came_back_is_told_with_its_count():
+    """
+    Nothing is told twice within the hour, and nothing is left uncounted.
+    """
+    bad, well = [complaint(SILENT)] * 2, [complaint("")]
+    found = events_of(new_fold(), bad, well, *[bad] * 70)
+    assert ["GroupError", "GroupErrorCleared", "GroupError"] == [event.name for event in found]
+    assert [1, 1, 2 * 58 + 1] == [event.details["Count"] for event in found]
+
+
+def test_texts_that_are_told_apart_are_bounded():
+    """
+    A monitor that invents a text for every report makes no event for each.
+    """
+    texts = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(500)]
+    found = events_of(new_fold(), [complaint(text) for text in texts])
+    assert len(found) == MAX_KNOWN + 1
+    assert "further errors" == found[-1].details["Error"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (SILENT, "open /proc/N/stat: no such file or directory"),
+        ("input/output error 5", "input/output error N"),
+        ('cannot read "acme-secret.neff"', "cannot read ..."),
+        ("cannot read /home/acme/model.neff", "cannot read ..."),
+        ("cannot read models/acme/model.neff", "cannot read ..."),
+        ("token eyJhbGciOiJIUzI1NiIsInR5cCI6 refused", "token ... refused"),
+        ("GET http://169.254.169.254/latest failed", "GET ... failed"),
+        ("two\nlines\x1b[0m", "two lines [Nm"),
+        ("wörtlich", "w rtlich"),
+    ],
+)
+def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
+    """
+    Paths and names of models identify a customer: only what the system itself names stays.
+    """
+    (event,) = events_of(new_fold(), [complaint(text)])
+    assert shown == event.details["Error"]
+    assert event.message.endswith(f"of the group vcpu_usage: {shown}")
+
+
+@given(st.text())
+def test_a_shown_text_is_short_and_printable(text):
+    """
+    Whatever the monitor says.
+    """
+    for event in events_of(new_fold(), [complaint(text)]):
+        assert len(event.details["Error"]) <= MAX_TEXT_CHARS
+        assert event.message.isprintable()
+        assert event.message.isascii()

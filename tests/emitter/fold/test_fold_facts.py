@@ -1,0 +1,148 @@
+"""
+What is known of the instance from beside its reports.
+"""
+
+from __future__ import annotations
+
+import pytest
+from neuron_reports import (
+    INSTANCE_ID,
+    START_S,
+    add,
+    closed,
+    counters,
+    hardware,
+    hardware_counters,
+    instance,
+    memory,
+    new_fold,
+    report,
+    runtime,
+)
+
+from emitter.identity.facts import InstanceFacts
+
+FACTS = InstanceFacts(
+    instance_id="i-00000000000000fff",
+    instance_type="trn1.2xlarge",
+    region="eu-central-1",
+    availability_zone="eu-central-1a",
+    ami_id="ami-00000000000000fff",
+)
+NAMELESS = instance(
+    "",
+    instance_id="",
+    instance_availability_zone="",
+    instance_region="",
+    ami_id="",
+)
+
+
+def test_facts_fill_what_no_report_tells():
+    """
+    In a pod two hops from the metadata service, neuron-monitor knows no instance.
+    """
+    fold = new_fold()
+    fold.know(FACTS)
+    add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
+    record = closed(fold)
+    assert FACTS.instance_id == record.instance_id
+    assert not record.identity_guessed
+    assert "trn1.2xlarge" == record.instance_type
+    assert ("eu-central-1", "eu-central-1a") == (record.region, record.availability_zone)
+    assert "??" == record.core_state, "the cores of the type, all unknown"
+    assert FACTS == fold.instance
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_report_wins(is_late):
+    """
+    Whichever comes first: the report is about the devices that are counted.
+    """
+    fold = new_fold()
+    if not is_late:
+        fold.know(FACTS)
+    add(fold, report(), START_S)
+    if is_late:
+        fold.know(FACTS)
+    record = closed(fold)
+    assert INSTANCE_ID == record.instance_id
+    assert "inf1.xlarge" == record.instance_type
+    assert "ami-0123456789abcdef0" == fold.instance.ami_id
+
+
+def test_facts_of_another_instance_forget_the_state_of_the_one_before():
+    """
+    A disk image carries a spool along: its idle minutes, cores and ECC values are another's.
+    """
+    fold = new_fold()
+    device = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 5})}
+    for second in range(0, 60, 5):
+        document = report(
+            runtime(counters([0] * 8), memory()),
+            neuron_hardware_info=hardware(2, 4),
+            system_data=device,
+        )
+        add(fold, document, START_S + second)
+    assert (1,) * 8 == closed(fold).idle_minutes
+    again = new_fold(fold.state())
+    assert INSTANCE_ID == again.instance_id
+    again.know(FACTS)
+    assert FACTS.instance_id == again.instance_id
+    higher = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 9})}
+    document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=higher)
+    add(again, document, START_S + 60)
+    record = closed(again)
+    assert (0, 0) == record.idle_minutes
+    assert 0 == record.ecc_corrected_rise
+
+
+@pytest.mark.parametrize("is_told_by_report", [False, True])
+def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
+    """
+    Stopped, resized and started again, an instance keeps its id and nothing else.
+    """
+    fold = new_fold()
+    for second in range(0, 60, 5):
+        add(fold, report(runtime(counters([0] * 4), memory())), START_S + second)
+    assert (1,) * 4 == closed(fold).idle_minutes
+    again = new_fold(fold.state())
+    resized = instance("trn1.2xlarge")
+    if not is_told_by_report:
+        again.know(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
+        resized = NAMELESS
+    document = report(
+        runtime(counters([0, 0]), memory(cores=2)),
+        instance_info=resized,
+        neuron_hardware_info=None,
+    )
+    add(again, document, START_S + 60)
+    record = closed(again)
+    assert (INSTANCE_ID, "trn1.2xlarge") == (record.instance_id, record.instance_type)
+    assert (0, 0) == record.idle_minutes
+
+
+def test_the_same_facts_forget_nothing():
+    """
+    Also when no report ever names the instance: the stored name is that of the facts.
+    """
+    fold = new_fold()
+    fold.know(FACTS)
+    for second in range(0, 60, 5):
+        document = report(runtime(counters([0] * 4), memory()), instance_info=NAMELESS)
+        add(fold, document, START_S + second)
+    closed(fold)
+    again = new_fold(fold.state())
+    again.know(FACTS)
+    again.open(START_S + 60)
+    assert (1,) * 4 == closed(again).idle_minutes
+
+
+def test_facts_that_cannot_stand_in_a_record_are_none():
+    """
+    A proxy's error page in place of an instance id.
+    """
+    fold = new_fold()
+    fold.know(InstanceFacts(instance_id="<html>\n", instance_type=" ", region="x" * 999))
+    assert fold.instance_id is None
+    assert InstanceFacts() == fold.instance

@@ -1,0 +1,134 @@
+"""
+Which runtimes a line is due for, minute by minute.
+"""
+
+from __future__ import annotations
+
+import pytest
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    executions,
+    kubernetes,
+    memory,
+    new_fold,
+    report,
+    runtime,
+)
+
+LISTED = counters([0, 0, 0, 0])
+ON_0 = report(runtime(LISTED, memory({0: 1}), executions(1)))
+ON_1 = report(runtime(LISTED, memory({1: 1}), executions(1)))
+FAILING = report(runtime(LISTED, memory({0: 1}), executions(1, timed_out=1)))
+BROKEN = report(runtime(LISTED, memory({0: 1}), error="lost the connection"))
+OWNED = report(runtime(LISTED, memory({0: 1})), neuron_k8s_info=kubernetes({0: "blue/pod-1"}))
+
+
+def reasons(*minutes, every_minutes=1, **chosen):
+    """
+    Why the one runtime has a line, minute by minute, None where it has none.
+    """
+    fold = new_fold(**chosen)
+    found = []
+    for number, document in enumerate(minutes):
+        at_s = START_S + 60 * number * every_minutes
+        if document is not None:
+            add(fold, document, at_s)
+        else:
+            fold.open(at_s)
+        closed(fold)
+        found.append(fold.runtimes[0].reason if fold.runtimes else None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        ([ON_0, ON_0, ON_0], ["start", None, None]),
+        ([ON_0, ON_1, ON_1, ON_0], ["start", "change", None, "change"]),
+        ([ON_0, OWNED, OWNED], ["start", "change", None]),
+        ([ON_0, FAILING, ON_0], ["start", "error", None]),
+        ([ON_0, BROKEN, ON_0], ["start", "error", None]),
+        ([ON_0, None, ON_0], ["start", None, "start"]),
+        ([ON_0, report(), ON_0], ["start", None, "start"]),
+    ],
+)
+def test_a_line_comes_with_what_is_new(minutes, expected):
+    """
+    At start, on a change of held cores or owner, on error; a gap of a minute ends a runtime.
+    """
+    assert expected == reasons(*minutes)
+
+
+def test_a_quiet_runtime_has_a_line_an_hour():
+    """
+    60 minutes after its last one, whatever that was for.
+    """
+    found = reasons(*[ON_0] * 30, *[ON_1] * 100)
+    assert {0: "start", 30: "change", 90: "hourly"} == {
+        minute: reason for minute, reason in enumerate(found) if reason
+    }
+
+
+def test_a_runtime_that_always_fails_has_six_lines_an_hour():
+    """
+    An error line for each minute of 32 runtimes would cost nine times the minute line.
+    """
+    found = reasons(*[FAILING] * 60)
+    assert ["start"] + ["error"] * 5 == [reason for reason in found if reason]
+
+
+def test_the_first_failure_after_a_quiet_start_is_told_at_once():
+    """
+    The interval counts from the last line that told of a failure.
+    """
+    assert ["start", None, "error"] == reasons(ON_0, ON_0, FAILING)
+
+
+def test_all_is_a_line_for_every_runtime_and_minute():
+    """
+    With the reason that the other policy would have, and `all` where it has none.
+    """
+    assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
+
+
+def test_none_is_no_line():
+    """
+    Whatever happens.
+    """
+    assert [None, None] == reasons(ON_0, FAILING, runtime_lines="none")
+
+
+def test_a_pid_that_comes_back_with_another_tag_is_another_runtime():
+    """
+    Pids repeat over time.
+    """
+    again = report(runtime(LISTED, memory({0: 1}), tag="other"))
+    assert ["start", "start"] == reasons(ON_0, again)
+
+
+def test_a_minute_without_a_record_has_no_runtimes():
+    """
+    What is discarded says nothing.
+    """
+    fold = new_fold()
+    add(fold, ON_0, START_S)
+    closed(fold)
+    assert 1 == len(fold.runtimes)
+    add(fold, ON_1, START_S + 60)
+    fold.discard()
+    assert () == fold.runtimes
+
+
+def test_a_clock_set_back_starts_runtimes_anew():
+    """
+    Two hours and more behind, minutes are followed back: nobody knows what lies between.
+    """
+    fold = new_fold()
+    add(fold, ON_0, START_S)
+    closed(fold)
+    add(fold, ON_0, START_S - 86_400)
+    closed(fold)
+    assert ["start"] == [one.reason for one in fold.runtimes]

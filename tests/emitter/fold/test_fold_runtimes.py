@@ -1,0 +1,284 @@
+"""
+What one runtime did in a minute: its own numbers, which together are the instance's.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    executions,
+    hardware,
+    kubernetes,
+    memory,
+    new_fold,
+    report,
+    runtime,
+    runtime_vcpu,
+)
+
+from emitter.fold.runtime_fold import MAX_RUNTIMES
+
+
+def runtimes_of(*documents, **chosen):
+    """
+    The runtimes of a minute with these reports.
+    """
+    fold = new_fold(**{"runtime_lines": "all", **chosen})
+    for place, document in enumerate(documents):
+        add(fold, document, START_S + 5 * place)
+    closed(fold)
+    return fold.runtimes
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 3)
+            ),
+            max_size=4,
+        ),
+        max_size=6,
+    )
+)
+def test_the_runtimes_add_up_to_the_instance(reports):
+    """
+    Whatever pids and tags collide, no execution and no error is lost or counted twice.
+    """
+    fold = new_fold(runtime_lines="all")
+    fold.open(START_S)
+    for entries in reports:
+        document = report(
+            *[
+                runtime(execution_stats=executions(ran, timed_out=late), pid=pid, tag=tag)
+                for pid, tag, ran, late in entries
+            ]
+        )
+        add(fold, document, START_S)
+    record = closed(fold)
+    told = [one for one in fold.runtimes if one.executions is not None]
+    assert record.executions == (sum(one.executions for one in told) if told else None)
+    assert record.execution_errors == (sum(one.execution_errors for one in told) if told else None)
+    assert len(fold.runtimes) == len({(one.pid, one.tag) for one in fold.runtimes})
+
+
+def test_runtimes_that_share_a_tag_stay_apart():
+    """
+    An unset tag is the pid that the container sees: "1" for all four.
+    """
+    found = runtimes_of(
+        report(*[runtime(execution_stats=executions(pid), pid=pid, tag="1") for pid in (5, 6, 7)])
+    )
+    assert [(5, 5), (6, 6), (7, 7)] == [(one.pid, one.executions) for one in found]
+
+
+def test_a_runtime_is_told_whole():
+    """
+    Every number of its groups, folded as those of the instance are.
+    """
+    latency = {"p0": 0.125, "p50": 0.25, "p99": 0.5, "p100": 1.0}
+    document = report(
+        runtime(
+            counters([50, 0, 0, 0], effective_flops={0: 2e12, 1: 1e12}),
+            memory({0: 65_536, 1: 4096}, [(0, 2)], host=1000),
+            executions(10, timed_out=1, total=latency, device={"p50": 0.125, "p99": 0.25}),
+            runtime_vcpu(24.0, 3.0),
+        )
+    )
+    (found,) = runtimes_of(*[document] * 12)
+    assert (2499, "2499") == (found.pid, found.tag)
+    assert (0, 1, 2) == found.cores
+    assert 4 == found.cores_listed
+    assert (120, 12) == (found.executions, found.execution_errors)
+    assert {"ExecutionsTimedOut": 12} == found.details
+    assert (0.25, 0.5) == (found.latency_p50_mean_s, found.latency_p99_max_s)
+    assert (0.125, 1.0) == (found.latency_min_s, found.latency_max_s)
+    assert (0.125, 0.25) == (found.device_latency_p50_mean_s, found.device_latency_p99_max_s)
+    assert 0.125 == found.latency_gap_s
+    assert 3.0 == found.tera_flops
+    assert 69_632 == found.device_memory_used_bytes
+    assert 1000 == found.host_memory_used_bytes
+    assert 69_632 == found.device_memory_by_use["tensors"]
+    assert 0 == found.device_memory_by_use["constants"]
+    assert 1000 == found.host_memory_by_use["application_memory"]
+    assert 1 == found.loaded_models
+    assert (24.0, 3.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
+
+
+def test_what_was_not_read_of_a_runtime_is_absent():
+    """
+    A trimmed report says nothing of memory and vCPU: None, never 0.
+    """
+    (found,) = runtimes_of(report(runtime(counters([0, 0, 0, 0]))))
+    assert found.executions is None
+    assert found.latency_p50_mean_s is None
+    assert found.device_memory_used_bytes is None
+    assert {} == found.device_memory_by_use
+    assert found.loaded_models is None
+    assert found.vcpu_user_percent is None
+    assert found.tera_flops is None
+
+
+def test_a_use_that_a_newer_tool_names_is_other():
+    """
+    The member names of a line are fixed: unknown uses are one.
+    """
+    group = memory({0: 10})
+    breakdown = group["neuron_runtime_used_bytes"]["usage_breakdown"]
+    breakdown["neuroncore_memory_usage"]["0"].update(collectives=5, scratch=2)
+    breakdown["host"]["pinned"] = 3
+    (found,) = runtimes_of(report(runtime(memory_used=group)))
+    assert 7 == found.device_memory_by_use["other"]
+    assert 3 == found.host_memory_by_use["other"]
+
+
+def test_zeros_of_inf1_are_no_device_memory_of_a_runtime():
+    """
+    All-zero device memory while models are loaded: absent, as for the instance.
+    """
+    (found,) = runtimes_of(report(runtime(memory_used=memory(models=[(0, 3)]))))
+    assert found.device_memory_used_bytes is None
+    assert {} == found.device_memory_by_use
+    assert (3,) == found.cores
+
+
+def test_a_core_that_a_runtime_used_is_its_own():
+    """
+    Without a memory group that says so, and although another runtime lists it too.
+    """
+    busy = runtime(counters([0, 7.5, 0, 0]), memory(), pid=1)
+    idle = runtime(counters([0, 0, 0, 0]), memory({3: 1}), pid=2)
+    assert [(1,), (3,)] == [one.cores for one in runtimes_of(report(busy, idle))]
+
+
+def test_a_first_sample_lists_cores_too():
+    """
+    Its percentages are noise; what the runtime can see is not.
+    """
+    (found,) = runtimes_of(report(runtime(counters([0, 3, 0, 0], period=0.07), memory({1: 1}))))
+    assert 4 == found.cores_listed
+    assert (1,) == found.cores
+
+
+def test_flops_of_a_runtime_are_the_mean_over_its_own_samples():
+    """
+    One that lived for a quarter of the minute did what it did in that time.
+    """
+    long = runtime(counters([50, 0, 0, 0], flops={0: 1e12}), pid=1)
+    short = runtime(counters([0, 50, 0, 0], flops={1: 4e12}), pid=2)
+    found = runtimes_of(*[report(long)] * 9, *[report(long, short)] * 3)
+    assert [1.0, 4.0] == [one.tera_flops for one in found]
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        runtime_vcpu(period=0.07),
+        runtime_vcpu(period=None),
+        runtime_vcpu(error="open /proc/7/stat: no such file or directory"),
+        runtime_vcpu(user=None),
+        runtime_vcpu(system=-1),
+    ],
+)
+def test_vcpu_of_a_runtime_that_means_nothing_is_absent(group):
+    """
+    A first sample of milliseconds, and the error of a sidecar that sees no other processes.
+    """
+    (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=group)))
+    assert found.vcpu_user_percent is None
+    assert found.vcpu_system_percent is None
+
+
+def test_vcpu_of_a_runtime_is_weighted_by_period():
+    """
+    Several threads take more than 100 percent of a vCPU.
+    """
+    short, long = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
+    (found,) = runtimes_of(
+        report(runtime(neuron_runtime_vcpu_usage=short)),
+        report(runtime(neuron_runtime_vcpu_usage=long)),
+    )
+    assert (325.0, 6.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
+
+
+def test_the_physical_cores_of_held_logical_ones_are_kept():
+    """
+    As on trn2: two physical cores behind core 0, of which one works and one waits.
+    """
+    cores = counters([42.01, 0])
+    for core, use in cores["neuroncores_in_use"].items():
+        use["v3d"] = {
+            f"nc_v3.{2 * int(core) + half}": {"neuroncore_utilization": 21.005 + 42 * half}
+            for half in (0, 1)
+        }
+    (found,) = runtimes_of(
+        report(runtime(cores, memory({0: 1})), neuron_hardware_info=hardware(16, 4))
+    )
+    assert {"nc_v3.0": 21.0, "nc_v3.1": 63.0} == {
+        name: round(percent) for name, percent in found.physical_percent.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        (kubernetes({0: "blue/pod-1", 1: "blue/pod-1"}), "blue/pod-1"),
+        (kubernetes({0: "blue/pod-1", 1: "blue/pod-2", 2: "blue/pod-2"}), "blue/pod-2"),
+        (kubernetes({3: "blue/pod-3"}), None),
+        (kubernetes({}, {0: "red/pod-9"}), "red/pod-9"),
+        (kubernetes({0: "/pod-1"}), "pod-1"),
+        (kubernetes({0: "blue/"}), None),
+        (kubernetes({0: "blue/pod-1"}, error="no socket"), None),
+        (None, None),
+    ],
+)
+def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
+    """
+    Of the cores that it holds; by device where a pod asked for whole devices.
+    """
+    document = report(
+        runtime(counters([0, 0, 0, 0]), memory({0: 1, 1: 1, 2: 1})), neuron_k8s_info=pods
+    )
+    (found,) = runtimes_of(document)
+    assert expected == found.owner
+
+
+def test_an_owner_is_remembered_until_the_group_has_gone():
+    """
+    The group is due every 15 s, so a minute may miss it; after two it is old.
+    """
+    held = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
+    fold = new_fold(runtime_lines="all")
+    owners = []
+    for minute, pods in enumerate((kubernetes({0: "blue/pod-1"}), None, None)):
+        add(fold, report(held, neuron_k8s_info=pods), START_S + 60 * minute)
+        closed(fold)
+        owners.append(fold.runtimes[0].owner)
+    assert ["blue/pod-1", "blue/pod-1", None] == owners
+
+
+def test_who_starts_processes_in_a_loop_still_gets_true_totals():
+    """
+    Runtimes told apart in one minute are bounded; their executions are not.
+    """
+    fold = new_fold(runtime_lines="all")
+    for pid in range(MAX_RUNTIMES + 50):
+        document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
+        add(fold, document, START_S)
+    assert MAX_RUNTIMES + 50 == closed(fold).executions
+    assert MAX_RUNTIMES == len(fold.runtimes)
+
+
+def test_a_runtime_whose_process_is_gone_has_no_minute():
+    """
+    What is left of an ended process is left out.
+    """
+    gone = runtime(pid=7, error="no such process")
+    assert [8] == [one.pid for one in runtimes_of(report(gone, runtime(pid=8)))]

@@ -1,0 +1,177 @@
+"""
+Minutes to make lines of: one with every member, any at all, and what to read of their lines.
+"""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import strategies as st
+
+from emitter.lines import LineSettings, Source
+from neuron_wire import MinuteRecord
+
+# Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
+HEALTH = {
+    "ReportsRead": 2_678_400,
+    "ReportsMalformed": 12_345,
+    "PartsMalformed": 12_345,
+    "MonitorRestarts": 1_234,
+    "MinutesDropped": 123,
+    "RecordsProduced": 44_640,
+    "RecordsDelivered": 43_200,
+    "RecordsDropped": 1_440,
+    "SpoolRecords": 20_160,
+    "SpoolBytes": 268_435_456,
+    "SpoolRecordsOlder": 20_160,
+    "DroppedSpoolFull": 1_200,
+    "DroppedTooOld": 240,
+    "EmitterCpuSeconds": 12_345.67,
+    "EmitterMemory": 62_914_560,
+}
+DETAILS = {
+    "ExecutionsCompletedWithErr": 12_345,
+    "ExecutionsTimedOut": 12_345,
+    "ErrorsNumerical": 12_345,
+}
+
+
+def full(cores, known=None):
+    """
+    A record with every member, of *cores* cores of which the first *known* are known.
+    """
+    known = cores if known is None else known
+    letters = ("bau" * cores)[:known] + "?" * (cores - known)
+    return MinuteRecord(
+        cluster="llm-pretraining-production-blue1",
+        instance_id="i-0123456789abcdef0",
+        boot="01a1fd4e75ef2470b16e",
+        seq=44_640,
+        minute_ms=1_800_000_000_000,
+        covered_seconds=59.99,
+        reports=60,
+        bye=True,
+        instance_type="trn2u.48xlarge",
+        region="ap-southeast-2",
+        availability_zone="ap-southeast-2a",
+        ultraserver_id="us-0123456789abcdef0",
+        core_state=letters,
+        utilization_percent=tuple(
+            None if letter == "?" else 10.01 + core * 0.63 % 89
+            for core, letter in enumerate(letters)
+        ),
+        idle_minutes=(1_440,) * cores,
+        executions=123_456_789,
+        execution_errors=12_345_678,
+        latency_p50_mean_s=0.012345678,
+        latency_p99_max_s=0.123456789,
+        device_latency_p50_mean_s=0.012345678,
+        device_latency_p99_max_s=0.112345678,
+        latency_gap_s=0.001234567,
+        tera_flops=12_345.6789,
+        device_memory_used_bytes=1_649_267_441_664,
+        device_memory_total_bytes=1_649_267_441_664,
+        runtime_host_memory_bytes=2_199_023_255_552,
+        host_memory_used_bytes=2_199_023_255_552,
+        host_memory_total_bytes=2_199_023_255_552,
+        host_cpu_percent=99.99,
+        ecc_corrected=1_234_567,
+        ecc_uncorrected=1_234,
+        ecc_corrected_rise=12_345,
+        ecc_uncorrected_rise=123,
+        details=DETAILS,
+        health=HEALTH,
+    )
+
+
+SOURCE = Source("blue", "i-0123456789abcdef0", identity_guessed=False, boot="01a1fd4e75ef2470b16e")
+TIERS = ("none", "cluster", "instance", "core", "legacy")
+WITH_METRICS = TIERS[1:]
+TAGS = {"team": "search", "Cost Center": "4711"}
+
+NUMBERS = st.none() | st.integers(0, 1 << 62)
+PERCENTS = st.floats(0, 100)
+UTILIZATIONS = st.lists(st.none() | PERCENTS, max_size=40) | st.builds(
+    lambda cores, value: [value] * cores, st.integers(99, 260), st.none() | PERCENTS
+)
+
+
+@st.composite
+def records(draw):
+    """
+    Any minute that a fold could close.
+    """
+    utilization = tuple(draw(UTILIZATIONS))
+    letters = st.sampled_from("bau")
+    return MinuteRecord(
+        cluster=draw(st.sampled_from(["blue", "a b", "c" * 255])),
+        instance_id="i-0123456789abcdef0",
+        boot="01a1fd4e75ef2470b16e",
+        seq=draw(st.integers(1, 1 << 40)),
+        minute_ms=60_000 * draw(st.integers(0, 1 << 25)),
+        covered_seconds=draw(st.floats(0, 60)),
+        reports=draw(st.integers(0, 60)),
+        core_state="".join("?" if one is None else draw(letters) for one in utilization[:1])
+        + "".join("?" if one is None else "b" for one in utilization[1:]),
+        utilization_percent=utilization,
+        idle_minutes=(0,) * len(utilization),
+        identity_guessed=draw(st.booleans()),
+        bye=draw(st.booleans()),
+        instance_type=draw(st.none() | st.just("trn1.32xlarge")),
+        execution_errors=draw(NUMBERS),
+        ecc_uncorrected_rise=draw(NUMBERS),
+        tera_flops=draw(st.none() | st.floats(0, 1e6)),
+    )
+
+
+SETTINGS = st.builds(
+    LineSettings,
+    tier=st.sampled_from(TIERS),
+    namespace=st.sampled_from(["Neuron", "neuron_monitor_test", "a/b"]),
+    tags=st.just(TAGS),
+    tag_dimensions=st.lists(st.sampled_from(sorted(TAGS)), max_size=3).map(tuple),
+    common_dims=st.lists(
+        st.sampled_from(["instance_id", "instance_type", "ami_id", "neuron_runtime_tag"]),
+        max_size=3,
+    ).map(tuple),
+    high_resolution=st.booleans(),
+)
+
+
+def metadata(line):
+    """
+    The `_aws` of a line that defines metrics, else None.
+    """
+    return json.loads(line).get("_aws")
+
+
+def data(lines):
+    """
+    Every value that CloudWatch would extract, by the series it goes to.
+
+    A series is a namespace, a name and the values of one set of dimensions.
+    """
+    found = {}
+    for line in lines:
+        document = json.loads(line)
+        for directive in document.get("_aws", {}).get("CloudWatchMetrics", []):
+            for names in directive["Dimensions"]:
+                dimensions = tuple((name, document[name]) for name in sorted(names))
+                for metric in directive["Metrics"]:
+                    series = (directive["Namespace"], metric["Name"], dimensions)
+                    value = document[metric["Name"]]
+                    found.setdefault(series, []).extend(
+                        value if isinstance(value, list) else [value]
+                    )
+    return found
+
+
+def dimension_names(lines):
+    """
+    How many series there are by the names of their dimensions.
+    """
+    counts = {}
+    for _, _, dimensions in data(lines):
+        names = tuple(name for name, _ in dimensions)
+        counts[names] = counts.get(names, 0) + 1
+    return counts

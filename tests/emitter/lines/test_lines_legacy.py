@@ -1,0 +1,146 @@
+"""
+Coming from neuron-monitor-cloudwatch.py: old names go on, and what differs is said.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from line_records import SOURCE, data, full, metadata, records
+
+from emitter.fold.sample import ReportSample
+from emitter.lines import Lines, LineSettings, differences
+from neuron_wire.emf import violations
+
+NAME = "NeuronCoreUtilizationNC"
+
+
+def test_old_alarms_find_the_metrics_of_each_core():
+    """
+    By name and number, in Percent, without a dimension as the script by default.
+    """
+    (line,) = Lines(LineSettings(tier="legacy")).minute(full(4, 3))
+    (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
+    assert [[]] == directive["Dimensions"]
+    assert [(f"{NAME}{core}", "Percent") for core in range(3)] == [
+        (one["Name"], one["Unit"]) for one in directive["Metrics"]
+    ]
+    assert "Neuron" == directive["Namespace"]
+
+
+def test_common_dimensions_are_those_of_the_metrics():
+    """
+    As given, and the cluster is none of them: the old alarms know of no cluster.
+    """
+    settings = LineSettings(tier="legacy", common_dims=("instance_id", "instance_type"))
+    (line,) = Lines(settings).minute(full(4))
+    dimensions = {dims for _, _, dims in data([line])}
+    expected = (("instance_id", full(4).instance_id), ("instance_type", "trn2u.48xlarge"))
+    assert {expected} == dimensions
+
+
+@given(records())
+def test_an_unknown_core_has_no_value(record):
+    """
+    Its metric is missing from the line: nobody is told that it was 0.
+    """
+    (line, *_) = Lines(LineSettings(tier="legacy")).minute(record)
+    expected = {
+        f"{NAME}{core}": [round(value, 2)]
+        for core, value in enumerate(record.utilization_percent)
+        if value is not None
+    }
+    assert expected == {name: values for (_, name, _), values in data([line]).items()}
+
+
+@pytest.mark.parametrize(
+    ("cores", "expected"), [(1, [1]), (100, [100]), (101, [100, 1]), (256, [100, 100, 56])]
+)
+def test_beyond_100_metrics_one_line_has_several_directives(cores, expected):
+    """
+    A directive takes 100 definitions, a line as many directives as it likes.
+    """
+    (line,) = Lines(LineSettings(tier="legacy")).minute(full(cores))
+    assert expected == [len(one["Metrics"]) for one in metadata(line)["CloudWatchMetrics"]]
+    assert [] == violations(line)
+    assert cores == len(data([line]))
+
+
+@pytest.mark.parametrize(
+    "record", [full(4, 0), full(0)], ids=["no core is known", "no core is there"]
+)
+def test_without_a_value_there_is_no_metric(record):
+    """
+    And the line is no EMF document.
+    """
+    (line,) = Lines(LineSettings(tier="legacy")).minute(record)
+    assert None is metadata(line)
+
+
+def test_without_a_dimension_it_must_have_a_metric_is_left_out():
+    """
+    An alarm by AMI must not be fed with the values of all AMIs.
+    """
+    (line,) = Lines(LineSettings(tier="legacy", common_dims=("ami_id",))).minute(full(4))
+    assert None is metadata(line)
+    assert f"{NAME}0" not in line
+
+
+def test_one_second_metrics_are_in_the_report_lines():
+    """
+    Each with StorageResolution 1, as the script has them; none in the minute line.
+    """
+    lines = Lines(LineSettings(tier="legacy", high_resolution=True))
+    (minute,) = lines.minute(full(4))
+    assert None is metadata(minute)
+    assert f"{NAME}0" not in minute
+    (report,) = lines.report(ReportSample(1e9, 1.0, (50.0, None) * 120), SOURCE, seq=1)
+    assert [] == violations(report)
+    resolutions = [
+        metric["StorageResolution"]
+        for directive in metadata(report)["CloudWatchMetrics"]
+        for metric in directive["Metrics"]
+    ]
+    assert [1] * 120 == resolutions
+
+
+def test_a_runtime_tag_is_no_dimension():
+    """
+    A core has one value, the greatest of its runtimes: it has no one tag.
+    """
+    settings = LineSettings(tier="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
+    (line,) = Lines(settings).minute(full(4))
+    assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
+    assert any("neuron_runtime_tag" in sentence for sentence in differences(settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (LineSettings(), []),
+        (LineSettings(tier="none", namespace="mine"), []),
+        (LineSettings(tier="core"), []),
+        (LineSettings(namespace="mine"), ["--metrics legacy"]),
+        (LineSettings(common_dims=("ami_id",)), ["--metrics legacy", "adds one set"]),
+        (LineSettings(high_resolution=True), ["--metrics legacy", "ExecutionErrors"]),
+        (LineSettings(tier="legacy"), ["no other metric", "without --common-dims"]),
+        (LineSettings(tier="legacy", common_dims=("instance_id",)), ["no other metric"]),
+        (
+            LineSettings(tier="legacy", common_dims=("instance_id",), high_resolution=True),
+            ["no other metric", "a line for every report"],
+        ),
+    ],
+    ids=str,
+)
+def test_what_differs_is_said_to_those_it_concerns(settings, expected):
+    """
+    One sentence for each difference, none for who uses no setting of the script.
+    """
+    said = differences(settings)
+    assert len(expected) == len(said)
+    assert [] == [
+        part for part, sentence in zip(expected, said, strict=True) if part not in sentence
+    ]
+    assert [] == [sentence for sentence in said if "\n" in sentence or sentence.endswith(".")]

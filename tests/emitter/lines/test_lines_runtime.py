@@ -1,0 +1,195 @@
+"""
+Runtime and event lines: all detail, no metric, whatever other people's texts hold.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from line_records import SETTINGS, SOURCE
+
+from emitter.events import Event
+from emitter.fold.runtimes import RuntimeMinute
+from emitter.lines import Lines, LineSettings, Source
+from neuron_wire import OtherRecord, parse
+from neuron_wire.catalogue import undocumented
+
+TEXTS = st.none() | st.text(st.characters(exclude_categories=()))
+COUNTS = st.none() | st.integers(0, 1 << 70)
+NUMBERS = st.none() | st.floats()
+RUNTIMES = st.builds(
+    RuntimeMinute,
+    pid=st.none() | st.integers(),
+    tag=TEXTS,
+    owner=TEXTS,
+    cores=st.sets(st.integers(0, 1023), max_size=20).map(sorted).map(tuple),
+    executions=COUNTS,
+    latency_p50_mean_s=NUMBERS,
+    device_memory_used_bytes=COUNTS,
+    vcpu_user_percent=NUMBERS,
+    physical_percent=st.dictionaries(TEXTS.map(str), st.floats(0, 100), max_size=3),
+)
+EVENTS = st.builds(
+    Event,
+    name=st.just("MonitorDied"),
+    at_s=st.floats(0, 4e9),
+    message=TEXTS.map(str),
+    details=st.dictionaries(
+        st.sampled_from(["ExitStatus", "StderrTail", "Kind", "Seq"]),
+        TEXTS.map(str) | st.floats() | st.integers(),
+    ),
+)
+LINES = Lines(LineSettings())
+
+
+@given(RUNTIMES, EVENTS, SETTINGS)
+def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
+    """
+    Each is one JSON object in UTF-8, with identity, a time, and no metric.
+    """
+    lines = Lines(settings)
+    for kind, line, at_ms in (
+        ("runtime", lines.runtime(runtime, SOURCE, seq=3, minute_ms=60_000), 60_000),
+        ("event", lines.event(event, SOURCE, seq=3), int(event.at_s * 1000)),
+    ):
+        line.encode()
+        found = json.loads(line)
+        assert "\n" not in line
+        assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
+        assert (SOURCE.cluster, SOURCE.instance_id) == (found["ClusterName"], found["InstanceId"])
+        assert "_aws" not in found
+        assert OtherRecord(kind) == parse(line)
+
+
+def test_a_runtime_line_says_all_there_is():
+    """
+    Who it is, why there is a line, what it held and did, its memory by use, its failures by type.
+    """
+    runtime = RuntimeMinute(
+        pid=4711,
+        tag="worker-0",
+        owner="training/llm-0",
+        reason="change",
+        cores=(0, 1, 2, 3, 12),
+        cores_listed=32,
+        executions=100,
+        execution_errors=2,
+        latency_p50_mean_s=0.01,
+        latency_p99_max_s=0.1,
+        tera_flops=1.5,
+        device_memory_used_bytes=1 << 34,
+        host_memory_used_bytes=1 << 30,
+        device_memory_by_use={"model_shared_scratchpad": 5, "tensors": 7},
+        host_memory_by_use={"dma_buffers": 3},
+        loaded_models=2,
+        vcpu_user_percent=12.5,
+        vcpu_system_percent=2.5,
+        physical_percent={"nc_v3.0": 55.554, "nc_v3.1": 44.4},
+        details={"ExecutionsTimedOut": 2},
+    )
+    found = json.loads(LINES.runtime(runtime, SOURCE, seq=9, minute_ms=60_000))
+    expected = {
+        "Kind": "runtime",
+        "Seq": 9,
+        "Reason": "change",
+        "Pid": 4711,
+        "RuntimeTag": "worker-0",
+        "Owner": "training/llm-0",
+        "Cores": "0-3,12",
+        "CoresHeld": 5,
+        "CoresListed": 32,
+        "LoadedModels": 2,
+        "Executions": 100,
+        "ExecutionErrors": 2,
+        "LatencyP50Mean": 0.01,
+        "LatencyP99Max": 0.1,
+        "TeraFlops": 1.5,
+        "DeviceMemoryUsed": 1 << 34,
+        "DeviceMemoryModelSharedScratchpad": 5,
+        "DeviceMemoryTensors": 7,
+        "RuntimeHostMemory": 1 << 30,
+        "RuntimeHostMemoryDmaBuffers": 3,
+        "RuntimeCpuUserPercent": 12.5,
+        "RuntimeCpuSystemPercent": 2.5,
+        "ExecutionsTimedOut": 2,
+        "PhysicalCoreUtilization": {"nc_v3.0": 55.55, "nc_v3.1": 44.4},
+    }
+    assert expected == {name: found.get(name) for name in expected}
+    assert [] == undocumented(found)
+
+
+def test_the_catalogue_knows_all_there_can_be_in_a_runtime_line():
+    """
+    Every use of memory, also `other`; no name is made up by the report.
+    """
+    device = "constants model_code model_shared_scratchpad runtime_memory tensors other"
+    host = "application_memory constants dma_buffers tensors other"
+    runtime = RuntimeMinute(
+        1,
+        "1",
+        latency_min_s=0.1,
+        latency_max_s=0.2,
+        device_latency_p50_mean_s=0.1,
+        device_latency_p99_max_s=0.1,
+        latency_gap_s=0.1,
+        device_memory_by_use=dict.fromkeys(device.split(), 1),
+        host_memory_by_use=dict.fromkeys(host.split(), 1),
+    )
+    found = json.loads(LINES.runtime(runtime, SOURCE, seq=1, minute_ms=0))
+    assert [] == undocumented(found)
+    assert 11 == sum(name.startswith(("DeviceMemory", "RuntimeHostMemory")) for name in found)
+
+
+def test_what_was_not_read_of_a_runtime_has_no_member():
+    """
+    Absent is absent: never 0, never null, and no empty text.
+    """
+    found = json.loads(LINES.runtime(RuntimeMinute(7, ""), SOURCE, seq=1, minute_ms=0))
+    identity = "Timestamp Schema Kind Boot Seq ClusterName InstanceId"
+    assert f"{identity} Reason Pid CoresHeld CoresListed".split() == list(found)
+
+
+def test_an_event_line_says_what_happened_when():
+    """
+    Name, sentence and details at the moment itself, not at the start of the minute.
+    """
+    event = Event("MonitorDied", 1_800_000_012.345, "neuron-monitor ended", {"ExitStatus": 3})
+    found = json.loads(LINES.event(event, SOURCE, seq=2))
+    assert 1_800_000_012_345 == found["Timestamp"]
+    assert ("MonitorDied", "neuron-monitor ended", 3) == (
+        found["Event"],
+        found["Message"],
+        found["ExitStatus"],
+    )
+
+
+@pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
+def test_a_detail_that_cannot_stand_is_left_out(details):
+    """
+    No number without a value, and nothing in the place of the identity.
+    """
+    found = json.loads(LINES.event(Event("EccRise", 1e9, "more errors", details), SOURCE, seq=2))
+    assert 2 == found["Seq"]
+    assert "Rise" not in found
+
+
+def test_a_guessed_identity_is_said_in_every_line():
+    """
+    Whoever reads an event of an instance that never existed can tell.
+    """
+    guessed = Source("blue", "host-0123456789abcdef", identity_guessed=True, boot="0")
+    line = LINES.event(Event("MonitorDied", 1e9, "it died"), guessed, seq=1)
+    assert json.loads(line)["IdentityGuessed"]
+    assert "IdentityGuessed" not in LINES.event(Event("MonitorDied", 1e9, "it died"), SOURCE, seq=1)
+
+
+def test_the_longest_text_is_bounded():
+    """
+    A tag of a megabyte would make the line too large for CloudWatch Logs.
+    """
+    line = LINES.runtime(RuntimeMinute(1, "x" * (1 << 20)), SOURCE, seq=1, minute_ms=0)
+    assert 5_000 > len(line)

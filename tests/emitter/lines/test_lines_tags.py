@@ -1,0 +1,177 @@
+"""
+Tags: what the operator may add to every line, and what is refused before the first.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from line_records import SOURCE, TAGS, full
+
+from emitter.errors import SettingsError
+from emitter.events import Event
+from emitter.fold.runtimes import RuntimeMinute
+from emitter.fold.sample import ReportSample
+from emitter.lines import Lines, LineSettings, check_settings, check_tags, parse_tags
+from neuron_wire.catalogue import MINUTE
+from neuron_wire.emf import violations
+
+
+@given(st.dictionaries(st.text(max_size=260), st.text(max_size=40), max_size=3))
+def test_tags_that_pass_are_in_every_line_as_they_are(tags):
+    """
+    And as dimensions those that may be: no tag that was let through damages a line.
+    """
+    try:
+        check_tags(tags, tags)
+    except SettingsError:
+        return
+    lines = Lines(LineSettings(tags=tags, tag_dimensions=tuple(tags))).minute(full(4))
+    assert [] == [one for line in lines for one in violations(line)]
+    for line in lines:
+        assert tags == {name: json.loads(line)[name] for name in tags}
+
+
+def test_tags_are_in_lines_of_every_kind():
+    """
+    A query by team finds the runtimes and the events of the team too.
+    """
+    lines = Lines(LineSettings(tier="core", tags=TAGS, high_resolution=True))
+    sample = ReportSample(1e9, 1.0, (50.0,) * 128)
+    written = [
+        *lines.minute(full(128)),
+        lines.runtime(RuntimeMinute(1, "1"), SOURCE, seq=1, minute_ms=0),
+        lines.event(Event("MonitorDied", 1e9, "it died"), SOURCE, seq=1),
+        *lines.report(sample, SOURCE, seq=1),
+    ]
+    found = [json.loads(line) for line in written]
+    assert {"minute", "core", "runtime", "event", "report"} == {one["Kind"] for one in found}
+    assert [TAGS] * len(found) == [{name: one[name] for name in TAGS} for one in found]
+
+
+def test_tags_are_read_as_key_and_value():
+    """
+    Split at the first equals sign, blanks around both taken away.
+    """
+    assert {"team": "search", "query": "a=b"} == parse_tags(["team = search", "query=a=b"])
+    assert {"team": "search"} == parse_tags(["team=search", "team=search"])
+
+
+@pytest.mark.parametrize("texts", [["team"], ["team="], ["=search"], [""], ["team=a", "team=b"]])
+def test_a_tag_without_key_or_value_is_refused(texts):
+    """
+    So is a key with two values: one of them would be lost without a word.
+    """
+    with pytest.raises(SettingsError, match="tag"):
+        parse_tags(texts)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *MINUTE,
+        "_aws",
+        "Schema",
+        "Kind",
+        "Timestamp",
+        "InstanceType",
+        "Holders",
+        "CoreState",
+        "NeuronCoreUtilizationNC0",
+        "NeuronCoreUtilizationNC999",
+        "instance_id",
+        "neuron_runtime_tag",
+        "SpoolRecords",
+        "ErrorsNumerical",
+        "DroppedTooOld",
+        "Message",
+        "Pid",
+    ],
+)
+def test_a_tag_cannot_take_the_name_of_a_member(name):
+    """
+    Of any kind of line: all members share one root, and one of the two would be lost.
+    """
+    with pytest.raises(SettingsError, match="choose another key"):
+        check_tags({name: "value"})
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        {"k" * 251: "v"},
+        {"a\tb": "v"},
+        {" ": "v"},
+        {"k": "v" * 1025},
+        {"k": "\x00"},
+        {"k": " "},
+        {"k": "\ud800"},
+        {str(one): "v" for one in range(51)},
+    ],
+    ids=lambda tags: ascii(tags)[:24],
+)
+def test_a_tag_that_would_damage_a_line_is_refused(tags):
+    """
+    Too long, blank, not printable, half a character, or too many.
+    """
+    with pytest.raises(SettingsError):
+        check_tags(tags)
+
+
+def test_the_longest_tag_is_accepted():
+    """
+    250 characters of name and 1,024 of value, as CloudWatch takes them.
+    """
+    tags = {"k" * 250: "v" * 1024}
+    check_tags(tags, tags)
+    lines = Lines(LineSettings(tags=tags, tag_dimensions=("k" * 250,)))
+    assert [] == violations(lines.minute(full(4))[0])
+
+
+@pytest.mark.parametrize(
+    ("tags", "dimension"),
+    [
+        ({"team": "search"}, "owner"),
+        ({"équipe": "search"}, "équipe"),
+        ({"team": "recherché"}, "team"),
+        ({":team": "search"}, ":team"),
+    ],
+)
+def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
+    """
+    CloudWatch takes ASCII only; as a property the same tag is fine.
+    """
+    check_tags(tags)
+    with pytest.raises(SettingsError):
+        check_tags(tags, [dimension])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        LineSettings(tags={"Kind": "x"}),
+        LineSettings(common_dims=("InstanceId",)),
+        LineSettings(tier="none", common_dims=("instance_id",)),
+        LineSettings(tier="none", high_resolution=True),
+        LineSettings(tier="none", tags=TAGS, tag_dimensions=("team",)),
+        LineSettings(tier="legacy", tags=TAGS, tag_dimensions=("team",)),
+    ],
+    ids=str,
+)
+def test_settings_that_contradict_each_other_are_refused(settings):
+    """
+    Rather than accepted and without effect.
+    """
+    with pytest.raises(SettingsError):
+        check_settings(settings)
+
+
+@pytest.mark.parametrize("tier", ["none", "cluster", "instance", "core", "legacy"])
+def test_every_tier_takes_tags(tier):
+    """
+    As properties they cost no metric.
+    """
+    check_settings(LineSettings(tier=tier, tags=TAGS))

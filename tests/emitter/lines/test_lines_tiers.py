@@ -1,0 +1,227 @@
+"""
+What CloudWatch makes of the lines: which metrics, by which dimensions, at which tier.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, metadata, records
+
+from emitter.identity.facts import InstanceFacts
+from emitter.lines import Lines, LineSettings
+from neuron_wire import OtherRecord, parse
+from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE, undocumented
+from neuron_wire.emf import violations
+from neuron_wire.length import max_bytes
+
+CLUSTER = ("ClusterName",)
+INSTANCE = ("ClusterName", "InstanceId")
+CORE = ("ClusterName", "InstanceId", "NeuronCore")
+
+
+@given(records(), SETTINGS)
+def test_every_line_is_extracted_or_defines_nothing(record, settings):
+    """
+    Whatever the tier, the tags and the dimensions: CloudWatch refuses no line.
+    """
+    for line in Lines(settings).minute(record):
+        if metadata(line) is None:
+            assert record.minute_ms == json.loads(line)["Timestamp"]
+        else:
+            assert [] == violations(line)
+
+
+@given(records(), SETTINGS)
+def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
+    """
+    The minute line is self-contained: no setting takes anything from it.
+    """
+    (bare,) = Lines(LineSettings(tier="none")).minute(record)
+    first, *others = Lines(settings).minute(record)
+    assert parse(bare) == parse(first)
+    assert {type(parse(line)) for line in others} <= {OtherRecord}
+
+
+@given(records(), SETTINGS)
+def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
+    """
+    Seq counts on from the record's, and identity and tags are in each of them.
+    """
+    found = [json.loads(line) for line in Lines(settings).minute(record)]
+    assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
+    for one in found:
+        assert (record.cluster, record.boot) == (one["ClusterName"], one["Boot"])
+        assert record.instance_id == one["InstanceId"]
+        assert record.identity_guessed == one.get("IdentityGuessed", False)
+        assert TAGS == {name: one[name] for name in TAGS}
+
+
+@given(records(), SETTINGS)
+def test_the_catalogue_knows_every_member(record, settings):
+    """
+    Of every line at every tier: what stands in a line has a meaning that can be looked up.
+    """
+    for line in Lines(settings).minute(record):
+        assert [] == undocumented(json.loads(line), TAGS)
+
+
+@given(records())
+def test_every_known_core_is_extracted_once_and_no_other(record):
+    """
+    At each dimension set of each tier; an unknown core has no value, never 0.
+    """
+    known = [round(value, 2) for value in record.utilization_percent if value is not None]
+    for tier in TIERS[1:]:
+        found = {}
+        for (_, name, dimensions), values in data(
+            Lines(LineSettings(tier=tier)).minute(record)
+        ).items():
+            if name.startswith("NeuronCoreUtilization"):
+                found.setdefault(tuple(one for one, _ in dimensions), []).extend(values)
+        assert dict.fromkeys(found, known) == found
+
+
+@pytest.mark.parametrize(
+    ("tier", "expected"),
+    [
+        ("none", {}),
+        ("cluster", {CLUSTER: 8}),
+        ("instance", {CLUSTER: 8, INSTANCE: 8}),
+        ("core", {CLUSTER: 8, INSTANCE: 8, CORE: 128}),
+        ("legacy", {(): 128}),
+    ],
+)
+def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
+    """
+    Series are the bill: of an instance with 128 known cores, counted by their dimensions.
+    """
+    lines = Lines(LineSettings(tier=tier)).minute(full(128))
+    assert expected == dimension_names(lines)
+
+
+def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
+    """
+    The eight metrics by ClusterName and team; the other tag is a property only.
+    """
+    settings = LineSettings(tags=TAGS, tag_dimensions=("team",))
+    lines = Lines(settings).minute(full(128))
+    assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
+    by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
+    assert {(("ClusterName", full(1).cluster), ("team", "search"))} == by_team
+
+
+def test_common_dimensions_are_one_more_set_with_all_of_them():
+    """
+    Named as neuron-monitor-cloudwatch.py has them, beside the cluster; ami_id comes from outside.
+    """
+    lines = Lines(LineSettings(common_dims=("instance_id", "instance_type", "ami_id")))
+    lines.know(InstanceFacts(ami_id="ami-0123456789abcdef0"))
+    found = lines.minute(full(4))
+    wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
+    assert {CLUSTER: 8, wanted: 8} == dimension_names(found)
+    document = json.loads(found[0])
+    assert "trn2u.48xlarge" == document["instance_type"] == document["InstanceType"]
+    assert full(4).instance_id == document["instance_id"]
+
+
+def test_a_set_with_an_unknown_dimension_is_left_out():
+    """
+    With fewer dimensions it would be another series, and mix instances kept apart.
+    """
+    record = dataclasses.replace(full(4), instance_type=None)
+    lines = Lines(LineSettings(common_dims=("instance_id", "instance_type")))
+    (line,) = lines.minute(record)
+    assert {CLUSTER: 8} == dimension_names([line])
+    assert "instance_id" not in json.loads(line)
+
+
+def test_what_one_minute_told_of_the_instance_serves_the_next():
+    """
+    A minute without a report does not lose the instance type from the dimensions.
+    """
+    lines = Lines(LineSettings(common_dims=("instance_type",)))
+    lines.minute(full(4))
+    (line,) = lines.minute(dataclasses.replace(full(4), instance_type=None))
+    assert "trn2u.48xlarge" == json.loads(line)["instance_type"]
+
+
+def test_a_core_line_says_which_core_and_what_it_did():
+    """
+    One metric by cluster, instance and core, the core a text; state and idle minutes beside it.
+    """
+    first, *cores = Lines(LineSettings(tier="core")).minute(full(4, 3))
+    assert "minute" == json.loads(first)["Kind"]
+    assert 3 == len(cores)
+    found = json.loads(cores[2])
+    identity = "_aws Schema Kind Boot Seq ClusterName InstanceId"
+    rest = "NeuronCore CoreState CoreIdleMinutes NeuronCoreUtilization"
+    assert f"{identity} {rest}".split() == list(found)
+    assert ("core", "2", "u", 1440) == (
+        found["Kind"],
+        found["NeuronCore"],
+        found["CoreState"],
+        found["CoreIdleMinutes"],
+    )
+    assert full(4).minute_ms == found["_aws"]["Timestamp"]
+    (directive,) = found["_aws"]["CloudWatchMetrics"]
+    assert [{"Name": "NeuronCoreUtilization", "Unit": "Percent"}] == directive["Metrics"]
+    assert OtherRecord("core") == parse(cores[2])
+
+
+def test_the_number_of_a_core_line_follows_those_of_further_values():
+    """
+    Minute line, more lines, core lines: one row of numbers.
+    """
+    kinds = [
+        json.loads(line)["Kind"] for line in Lines(LineSettings(tier="core")).minute(full(128))
+    ]
+    assert ["minute", "more", *["core"] * 128] == kinds
+
+
+@pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
+def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
+    """
+    A value in both would count twice: utilization and errors are in the report lines.
+    """
+    lines = Lines(LineSettings(tier=tier, high_resolution=True)).minute(full(128))
+    first = json.loads(lines[0])
+    (directive,) = first["_aws"]["CloudWatchMetrics"]
+    carried = {"NeuronCoreUtilization", "ExecutionErrors"}
+    expected = [name for name in MINUTE if name not in carried]
+    assert expected == [one["Name"] for one in directive["Metrics"]]
+    assert carried <= first.keys()  # the stack still reads them
+    assert "more" not in {json.loads(line)["Kind"] for line in lines}
+
+
+def test_the_namespace_is_the_operators():
+    """
+    In every line that defines a metric.
+    """
+    lines = Lines(LineSettings(tier="core", namespace="training/neuron")).minute(full(128))
+    assert {"training/neuron"} == {namespace for namespace, _, _ in data(lines)}
+
+
+@pytest.mark.parametrize("tier", ["none", "cluster"])
+def test_what_a_minute_line_has_no_room_for_is_in_the_next_line(tier):
+    """
+    When everything fails at once: the line stays as short as promised, and nothing is lost.
+    """
+    record = dataclasses.replace(
+        full(128),
+        details={one.name: 1 << 40 for one in EXECUTIONS if one.is_rare},
+        health={one.name: 1 << 40 for one in HEALTH},
+    )
+    first, aside, *_ = Lines(LineSettings(tier=tier)).minute(record)
+    assert max_bytes(128) >= len(first.encode())
+    assert ("more", record.seq + 1) == (json.loads(aside)["Kind"], json.loads(aside)["Seq"])
+    assert None is metadata(aside)
+    assert [] == undocumented(json.loads(aside))
+    assert record.members() == {
+        name: value
+        for name, value in (json.loads(aside) | json.loads(first)).items()
+        if name not in ("_aws", "Timestamp")
+    }

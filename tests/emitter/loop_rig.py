@@ -1,0 +1,188 @@
+"""
+The reading loop on a timetable: time is a number that the source moves.
+"""
+
+from __future__ import annotations
+
+from neuron_reports import START_S, counters, report, runtime, written
+
+from emitter.fold import FoldSettings
+from emitter.loop import READ_WITHIN_S, Emitter
+from emitter.settings import RunSettings
+from emitter.spool import Spool
+from neuron_wire import MinuteRecord, parse
+
+MINUTE_MS = 60_000
+START_MS = int(START_S * 1000)
+
+
+class Clock:
+    """
+    The wall clock of a test.
+    """
+
+    def __init__(self):
+        self.now_s = START_S
+
+    def __call__(self):
+        return self.now_s
+
+
+class Timetable:
+    """
+    A source that gives its chunks at their times, and moves the clock as waiting would.
+
+    After the last one it is silent until *until_s*, and then the stop is asked for.
+    """
+
+    name = "the timetable"
+
+    def __init__(self, clock, chunks=(), until_s=None):
+        self.restarts = 0
+        self.clock = clock
+        self.chunks = sorted(chunks, key=lambda one: one[0])
+        self.until_s = until_s
+        self.has_ended = False
+
+    def read(self, timeout_s):
+        """
+        The next chunk if it comes in time.
+        """
+        assert 0 <= timeout_s <= READ_WITHIN_S
+        wait_until_s = self.clock.now_s + timeout_s
+        if self.chunks and START_S + self.chunks[0][0] <= wait_until_s:
+            at_s, chunk = self.chunks.pop(0)
+            self.clock.now_s = max(self.clock.now_s, START_S + at_s)
+            self.has_ended = chunk is None
+            return chunk
+        self.clock.now_s = wait_until_s
+        return b""
+
+    def is_over(self):
+        """
+        Whether the test has seen enough; nobody asks an input to stop that has ended by itself.
+        """
+        return not (self.chunks or self.has_ended) and (
+            self.until_s is None or self.clock.now_s >= START_S + self.until_s
+        )
+
+    def close(self):
+        """
+        Nothing to let go of.
+        """
+
+
+class Outlet:
+    """
+    Where records would go: when it was told of them, for which instance, and how it ended.
+    """
+
+    def __init__(self, clock=None):
+        self.clock = clock
+        self.told = []
+        self.ended = None
+
+    def send(self, instance_id):
+        """
+        Records were appended.
+        """
+        self.told.append((None if self.clock is None else self.clock.now_s, instance_id))
+
+    def require_reader(self):
+        """
+        There is always one.
+        """
+
+    def stop(self):
+        """
+        A planned stop.
+        """
+        self.ended = "stop"
+
+    def finish(self, instance_id):
+        """
+        The end of the input.
+        """
+        self.ended = f"finish {instance_id}"
+
+
+def chunk(*documents):
+    """
+    Reports as they come out of a pipe.
+    """
+    return b"".join(written(one) + b"\n" for one in documents)
+
+
+def busy(percent=50.0, **members):
+    """
+    One runtime on four cores, period 5 s.
+    """
+    return report(runtime(counters([percent, 0, 0, 0])), **members)
+
+
+def settings_of(**changes):
+    """
+    The settings of a test: no runtime lines unless they are asked for.
+    """
+    return RunSettings(**{"cluster": "blue", "runtime_lines": "none", **changes})
+
+
+def fold_settings_of(chosen):
+    """
+    What they say about the meaning of a minute.
+    """
+    return FoldSettings(
+        idle_below_percent=chosen.idle_below_percent,
+        period_s=chosen.interval or chosen.period,
+        runtime_lines=chosen.runtime_lines,
+        every_report=chosen.high_resolution_metrics,
+    )
+
+
+def emitter_of(source, spool, outlet=None, *, clock, events=None, facts=None, **changes):
+    """
+    An emitter over *source* and *spool*.
+    """
+    chosen = settings_of(**changes)
+    more = {} if facts is None else {"facts": facts}
+    return Emitter(
+        chosen,
+        "blue",
+        source,
+        spool,
+        outlet or Outlet(),
+        fold_settings=fold_settings_of(chosen),
+        events=events,
+        clock=clock,
+        **more,
+    )
+
+
+def run(chunks=(), until_s=None, *, spool=None, clock=None, ended=False, **changes):
+    """
+    Run an emitter over a timetable to its planned stop; its lines, and what it ran with.
+    """
+    clock = clock or Clock()
+    source = Timetable(clock, chunks, until_s)
+    outlet = Outlet(clock)
+    own = spool is None
+    spool = Spool.open(None, clock=clock, max_age_s=None) if own else spool
+    try:
+        emitter = emitter_of(source, spool, outlet, clock=clock, **changes)
+        assert ended == emitter.read_until(source.is_over)
+        emitter.finish(input_ended=ended)
+        taken = spool.oldest(10_000, 1 << 30)
+        spool.delivered([one.id for one in taken])
+        return [one.line for one in taken], outlet
+    finally:
+        if own:
+            spool.close()
+
+
+def records(*arguments, **options):
+    """
+    The minute records of a run.
+    """
+    lines, _ = run(*arguments, **options)
+    found = [parse(line) for line in lines]
+    return [one for one in found if isinstance(one, MinuteRecord)]

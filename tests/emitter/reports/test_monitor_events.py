@@ -1,0 +1,288 @@
+"""
+What happens to neuron-monitor gets lines of its own, and never more than a few.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, wait_for
+
+from emitter.backoff import Backoff
+from emitter.errors import SourceError
+from emitter.reports.troubles import EVENT_INTERVAL_S
+
+pytestmark = pytest.mark.timeout(60)
+
+NOW_S = 1_800_000_000.0
+
+
+@pytest.fixture
+def events():
+    """
+    The events so far.
+    """
+    return []
+
+
+@pytest.fixture
+def watched(clock, events):
+    """
+    A monitor whose events are kept, stamped with one moment.
+    """
+    return lambda path, **options: running(
+        path, clock, on_event=events.append, now_s=lambda: NOW_S, **options
+    )
+
+
+def names(events):
+    """
+    In the order in which they happened.
+    """
+    return [event.name for event in events]
+
+
+@pytest.mark.parametrize(
+    ("body", "member", "how"),
+    [
+        ("sys.exit(7)", {"ExitCode": 7}, "ended with code 7 after 3 s"),
+        ("sys.exit(0)", {"ExitCode": 0}, "ended with code 0 after 3 s"),
+        ("os.kill(0, 9)", {"Signal": "SIGKILL"}, "was ended by SIGKILL after 3 s"),
+        ("os.abort()", {"Signal": "SIGABRT"}, "was ended by SIGABRT after 3 s"),
+        ("os.kill(0, 40)", {"Signal": "signal 40"}, "was ended by signal 40 after 3 s"),
+    ],
+)
+def test_a_death_is_told_with_its_cause(body, member, how, *, script, watched, events, clock):
+    """
+    Exit code or signal, how long it ran, the last words; the moment is that of the clock.
+    """
+    path = script(f"""
+        os.write(2, b"\\x1b[31mno devices found\\x1b[0m\\nexiting\\n")
+        os.write(1, {LINE!r})
+        sys.stdin.read()
+        while not os.path.exists({path_of_go(script)!r}):
+            time.sleep(0.01)
+        {body}
+    """)
+    with watched(path) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        clock.now_s += 3
+        Path(path_of_go(script)).touch()
+        fail_once(monitor, clock)
+    (event,) = events
+    assert ("MonitorDied", NOW_S, f"neuron-monitor {how}") == (
+        event.name, event.at_s, event.message,
+    )  # fmt: skip
+    assert {"RanSeconds": 3.0, "Stderr": "no devices found | exiting", **member} == event.details
+
+
+def path_of_go(script):
+    """
+    The file that lets a fake monitor go on.
+    """
+    return script("", name="nothing") + ".go"
+
+
+def test_a_monitor_that_closes_its_output_but_lives_is_stopped(script, watched, events, clock):
+    """
+    Whatever it still does is of no use: no exit code of its own is made up.
+    """
+    path = script(f"""
+        os.write(1, {LINE!r} + b"%d" % os.getpid())
+        os.close(1)
+        time.sleep(600)
+    """)
+    with watched(path) as monitor:
+        found = read_until(monitor, lambda _: monitor._start_at_s > clock())
+        wait_for(lambda: not alive(int(found.removeprefix(LINE))))
+    (event,) = events
+    assert {"RanSeconds": 0.0} == event.details
+    assert "neuron-monitor closed its output after 0 s and was stopped" == event.message
+
+
+def test_silence_is_told(script, watched, events, clock):
+    """
+    How long it was silent, how long it ran.
+    """
+    path = script(f"os.write(2, b'stuck\\n'); os.write(1, {LINE!r}); time.sleep(600)")
+    with watched(path) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.last_words.text())
+        clock.now_s += 31
+        fail_once(monitor, clock)
+    (event,) = events
+    assert ("MonitorStalled", "neuron-monitor wrote nothing for 31 s and was stopped") == (
+        event.name, event.message,
+    )  # fmt: skip
+    assert {"SilentSeconds": 31.0, "RanSeconds": 31.0, "Stderr": "stuck"} == event.details
+
+
+def test_a_program_that_cannot_be_started_is_told(script, watched, events, clock):
+    """
+    With the system's reason.
+    """
+    path = script("")
+    with watched(path) as monitor:
+        Path(path).write_text("no program at all\n")
+        fail_once(monitor, clock)
+    (event,) = events
+    assert "MonitorNotStarted" == event.name
+    assert {"Reason": "Exec format error"} == event.details
+
+
+def test_a_monitor_that_reports_again_is_told(script, watched, events, clock, tmp_path):
+    """
+    Not when it is started: when it writes. With the time without reports, and the failures in it.
+    """
+    tries = tmp_path / "tries"
+    path = script(f"""
+        with open({str(tries)!r}, "a") as file:
+            file.write("x")
+        if os.path.getsize({str(tries)!r}) < 3:
+            sys.exit(1)
+        os.write(1, {LINE!r})
+        time.sleep(600)
+    """)
+    with watched(path, rng=Extreme(longest=True)) as monitor:
+        for wait_s in (2, 3):
+            fail_once(monitor, clock)
+            assert ["MonitorDied"] == names(events)
+            clock.now_s += wait_s
+        read_until(monitor, lambda found: LINE in found)
+    last = events[-1]
+    assert ["MonitorDied", "MonitorRestarted"] == names(events)
+    assert {"DownSeconds": 5.0, "Failures": 2} == last.details
+    assert "neuron-monitor reports again after 5 s, in which it failed 2 times" == last.message
+
+
+def test_a_first_start_is_no_news(script, watched, events):
+    """
+    Nothing happened: no event.
+    """
+    path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
+    with watched(path) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+    assert [] == events
+
+
+def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, clock):
+    """
+    One event of a kind in five minutes, with the number that came together in between.
+    """
+    path = script(f"os.write(1, {LINE!r}); sys.exit(1)")
+    with watched(path) as monitor:
+        monitor._backoff = Backoff(10.0, 10.0)
+        started_s = clock()
+        wait_for(lambda: monitor.read(10) is not None and clock() > started_s + 320)
+    assert EVENT_INTERVAL_S == 300
+    assert {"MonitorDied": 2, "MonitorRestarted": 2} == {
+        name: names(events).count(name) for name in set(names(events))
+    }
+    assert ["MonitorDied", "MonitorRestarted"] == names(events)[:2]
+    assert all("Count" not in event.details for event in events[:2])
+    assert {30} == {event.details["Count"] for event in events[2:]}
+
+
+def test_a_new_configuration_restarts_in_order(script, watched, events, clock, caplog):
+    """
+    The child gets SIGTERM, the next one the new file, at once; it is no failure and no news.
+    """
+    path = script("""
+        signal.signal(signal.SIGTERM, lambda *_: (os.write(2, b"stopped"), sys.exit(0)))
+        os.write(1, open(sys.argv[2], "rb").read() + b"\\n")
+        while True:
+            time.sleep(600)
+    """)
+    with watched(path, config='{"a": 1}') as monitor:
+        assert b'{"a": 1}\n' == read_until(monitor, lambda found: b"\n" in found)
+        first = monitor._child
+        monitor.reconfigure('{"b": 2}', 5.0)
+        assert "stopped" == first.last_words.text()
+        now_s = clock()
+        assert b'\n{"b": 2}\n' == read_until(monitor, lambda found: b"}\n" in found)
+        assert (0, now_s) == (monitor.restarts, clock())
+    assert 0 == first._process.returncode
+    assert ([], []) == (events, caplog.records)
+
+
+def test_the_same_configuration_restarts_nothing(script, watched, events, clock):
+    """
+    SIGHUP without a change costs no report; only how long silence may be follows the period.
+    """
+    path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
+    with watched(path, config='{"a": 1}') as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        child = monitor._child
+        monitor.reconfigure('{"a": 1}', 15.0)
+        clock.now_s += 44
+        assert b"" == monitor.read(0.01)
+        assert child is monitor._child
+        clock.now_s += 1
+        fail_once(monitor, clock)
+    assert ["MonitorStalled"] == names(events)
+
+
+def test_a_new_configuration_does_not_wait_for_the_last_failure(script, watched, clock):
+    """
+    It may be what was wrong: the next child is started at once, and the waits begin anew.
+    """
+    path = script("""
+        if open(sys.argv[2]).read() == "bad":
+            sys.exit(1)
+        print("good", flush=True)
+        time.sleep(600)
+    """)
+    with watched(path, config="bad", rng=Extreme(longest=True)) as monitor:
+        for _ in range(5):
+            fail_once(monitor, clock)
+            clock.now_s = monitor._start_at_s
+        fail_once(monitor, clock)
+        monitor.reconfigure("good", 5.0)
+        now_s = clock()
+        assert b"\ngood\n" == read_until(monitor, lambda found: b"good\n" in found)
+        assert now_s == clock()
+        assert 5 == monitor.restarts
+        assert 2.0 == monitor._backoff.next_s()
+
+
+def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched):
+    """
+    The disk may be full just now: the child with the old one goes on.
+    """
+    path = script("os.write(1, open(sys.argv[2], 'rb').read() + b'\\n'); time.sleep(600)")
+    with watched(path, config='{"a": 1}') as monitor:
+        read_until(monitor, lambda found: b"\n" in found)
+        child = monitor._child
+        monitor._config_path = monitor._config_path / "not" / "there"
+        with pytest.raises(SourceError, match="goes on with the old one"):
+            monitor.reconfigure('{"b": 2}', 5.0)
+        assert child is monitor._child
+        assert alive(child.pid)
+
+
+def test_a_machine_without_room_for_the_configuration_is_said(script, monkeypatch, tmp_path):
+    """
+    A container with a read-only file system: what to do about it, and exit code 3.
+    """
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with (
+        pytest.raises(SourceError, match="name a folder for it with TMPDIR") as caught,
+        running(script("")),
+    ):
+        pass
+    assert 3 == caught.value.exit_code
+
+
+def test_events_can_be_written_as_json(script, watched, events, clock):
+    """
+    Whatever a program says last: invalid UTF-8, null bytes, escapes.
+    """
+    path = script("os.write(2, bytes(range(256)) * 50); sys.exit(1)")
+    with watched(path) as monitor:
+        fail_once(monitor, clock)
+    (event,) = events
+    assert event.details == json.loads(json.dumps(event.details))
+    assert event.details["Stderr"].isprintable()
+    assert len(event.details["Stderr"]) <= 600

@@ -1,0 +1,286 @@
+"""
+Whatever a child does, reports are read as long as there are any, and nothing is left behind.
+
+Real processes, real time: each test waits for what it claims, never for a while.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from emitter_process import environment
+from fake_monitor import LINE, Clock, alive, fail_once, read_until, running, wait_for
+
+from emitter.reports.framing import Framer
+from emitter.reports.monitor import Monitor
+
+pytestmark = pytest.mark.timeout(90)
+
+LINUX = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="PR_SET_PDEATHSIG is Linux's"
+)
+
+PARENT = """
+import sys, threading
+from emitter.reports.monitor import Monitor
+
+def read():
+    monitor = Monitor({path!r}, "{{}}", 5.0)
+    found = b""
+    while True:
+        chunk = monitor.read(0.1)
+        sys.stdout.buffer.write(chunk)
+        sys.stdout.flush()
+
+{how}
+"""
+
+
+@pytest.fixture
+def parent(tmp_path):
+    """
+    A process of its own that reads a monitor and prints what it reads.
+    """
+    started = []
+
+    def start(path, how="read()"):
+        process = subprocess.Popen(
+            [sys.executable, "-c", PARENT.format(path=path, how=how)],
+            stdout=subprocess.PIPE,
+            env={**environment(tmp_path), "TMPDIR": str(tmp_path)},
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def read_pid(process):
+    """
+    The next line that is a number.
+    """
+    while True:
+        line = process.stdout.readline()
+        assert line, "the parent ended"
+        if line.strip().isdigit():
+            return int(line)
+
+
+def test_a_monitor_that_writes_only_garbage_is_read_and_counted(script, clock):
+    """
+    It is dropped piece by piece; the report that follows it is read; nobody is restarted for it.
+    """
+    path = script(f"""
+        for _ in range(200):
+            os.write(1, b"\\x00\\xff{{[garbage\\n" * 50)
+        os.write(1, {LINE!r})
+        time.sleep(600)
+    """)
+    framer, reports = Framer(), []
+    with running(path, clock) as monitor:
+        wait_for(lambda: reports.extend(framer.feed(monitor.read(0.05))) or reports)
+        assert 0 == monitor.restarts
+    assert 1 == len(reports)
+    assert framer.malformed >= 1
+
+
+def test_garbage_without_line_ends_costs_no_memory(script, clock):
+    """
+    More than the longest report may have: it is dropped, and the next line is read.
+    """
+    path = script(f"""
+        for _ in range(50):
+            os.write(1, b"x" * 100_000)
+        os.write(1, b"\\n" + {LINE!r})
+        time.sleep(600)
+    """)
+    framer, reports = Framer(max_report_bytes=1 << 20), []
+    with running(path, clock) as monitor:
+        wait_for(lambda: reports.extend(framer.feed(monitor.read(0.05))) or reports)
+    assert (1, 1) == (len(reports), framer.malformed)
+
+
+def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
+    """
+    Standard error without end beside standard output: every report is read, memory stays.
+    """
+    path = script(f"""
+        if os.fork() == 0:
+            while True:
+                os.write(2, b"complaint\\n" * 5000)
+        for _ in range(100):
+            os.write(1, {LINE!r})
+        time.sleep(600)
+    """)
+    with running(path, clock) as monitor:
+        assert 100 * LINE == read_until(monitor, lambda found: len(found) >= 100 * len(LINE))
+        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.last_words.text())
+        assert len(monitor._child.last_words._tail) <= 2048
+        assert 0 == monitor.restarts
+
+
+def test_one_that_forks_and_leaves_is_read_as_long_as_reports_come(script, clock):
+    """
+    A daemon that went into the background still writes into our pipe; it is stopped with close.
+    """
+    path = script(f"""
+        if os.fork():
+            os._exit(0)
+        os.write(1, b"%d\\n" % os.getpid())
+        while True:
+            os.write(1, {LINE!r})
+            time.sleep(0.01)
+    """)
+    with running(path, clock) as monitor:
+        found = read_until(monitor, lambda found: found.count(LINE) >= 3)
+        left = int(found.split(b"\n")[0])
+        assert 0 == monitor.restarts
+        assert alive(left)
+    wait_for(lambda: not alive(left))
+
+
+def test_one_that_leaves_for_a_session_of_its_own_ends_when_it_writes(script, clock):
+    """
+    No signal of ours reaches it; the pipe that nobody reads any more does.
+    """
+    path = script(f"""
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+        os.write(1, b"%d\\n" % os.getpid())
+        while True:
+            os.write(1, {LINE!r})
+            time.sleep(0.01)
+    """)
+    with running(path, clock) as monitor:
+        left = int(read_until(monitor, lambda found: found.count(LINE) >= 3).split(b"\n")[0])
+    wait_for(lambda: not alive(left))
+
+
+def test_one_that_writes_and_dies_again_and_again_is_read_each_time(script, clock):
+    """
+    Reports between deaths are whole, and waits grow all the same: it never ran for a minute.
+    """
+    path = script(f"os.write(1, {LINE * 2!r} + {LINE[:50]!r}); os.kill(os.getpid(), 9)")
+    framer, reports, waits = Framer(), [], []
+    with running(path, clock) as monitor:
+        for _ in range(4):
+            while monitor._start_at_s <= clock():
+                reports += framer.feed(monitor.read(0.05))
+            waits.append(monitor._start_at_s - clock())
+            clock.now_s = monitor._start_at_s
+        assert 3 == monitor.restarts
+    assert 8 == len(reports)
+    assert waits[3] > waits[0]
+
+
+def test_a_child_that_is_stopped_counts_as_silent(script, clock):
+    """
+    SIGSTOP, a debugger, a frozen driver call: SIGTERM does not reach it, SIGKILL does.
+    """
+    path = script(f"os.write(1, {LINE!r}); os.kill(os.getpid(), signal.SIGSTOP)")
+    with running(path, clock) as monitor:
+        read_until(monitor, lambda found: found == LINE)
+        child = monitor._child.pid
+        clock.now_s += 30
+        fail_once(monitor, clock)
+    wait_for(lambda: not alive(child))
+
+
+def test_nothing_is_leaked_over_many_deaths(script, clock):
+    """
+    File descriptors and processes after 30 restarts are those of before.
+    """
+    path = script(f"os.write(1, {LINE!r}); sys.exit(1)")
+    before = {*Path("/proc/self/fd").iterdir()}
+    with running(path, clock) as monitor:
+        while monitor.restarts < 30:
+            fail_once(monitor, clock)
+            clock.now_s = monitor._start_at_s
+        between = {*Path("/proc/self/fd").iterdir()}
+        assert len(between) <= len(before) + 3  # at most one child's pipes and their selector
+    assert before == {*Path("/proc/self/fd").iterdir()}
+
+
+@LINUX
+def test_a_child_started_from_a_thread_dies_with_the_process(script, parent):
+    """
+    kill -9 of the emitter ends it, whichever of its threads reads.
+    """
+    path = script("os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)")
+    process = parent(path, "threading.Thread(target=read).start()")
+    child = read_pid(process)
+    assert alive(child)
+    process.kill()
+    wait_for(lambda: not alive(child))
+
+
+@LINUX
+def test_a_thread_that_ends_takes_its_child_with_it_and_the_next_read_starts_another(script):
+    """
+    Linux means the thread when it says parent: whoever reads next finds the end, and goes on.
+    """
+    path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
+    clock = Clock()
+    monitor = Monitor(path, "{}", 5.0, clock=clock)
+    found = []
+    thread = threading.Thread(
+        target=lambda: found.append(read_until(monitor, lambda found: found == LINE))
+    )
+    thread.start()
+    thread.join()
+    try:
+        assert [LINE] == found
+        fail_once(monitor, clock)
+        clock.now_s = monitor._start_at_s
+        assert b"\n" + LINE == read_until(monitor, lambda found: LINE in found)
+        assert 1 == monitor.restarts
+    finally:
+        monitor.close()
+
+
+@LINUX
+def test_what_a_wrapper_becomes_dies_with_the_emitter(tmp_path, script, parent):
+    """
+    A shell script that ends in `exec neuron-monitor "$@"` is the monitor itself.
+    """
+    inner = script("os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)", name="inner")
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(f'#!/bin/sh\nexec {inner} "$@"\n')
+    wrapper.chmod(0o755)
+    process = parent(str(wrapper))
+    child = read_pid(process)
+    process.kill()
+    wait_for(lambda: not alive(child))
+
+
+@LINUX
+def test_what_a_wrapper_starts_beside_itself_ends_with_its_next_report(tmp_path, script, parent):
+    """
+    Without exec the wrapper dies with the emitter; its monitor finds that nobody reads, and ends.
+    """
+    go = tmp_path / "go"
+    inner = script(f"""
+        os.write(1, b"%d\\n" % os.getpid())
+        while not os.path.exists({str(go)!r}):
+            time.sleep(0.01)
+        os.write(1, {LINE!r})
+        time.sleep(600)
+    """, name="inner")  # fmt: skip
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(f'#!/bin/sh\n{inner} "$@"\ntrue\n')
+    wrapper.chmod(0o755)
+    process = parent(str(wrapper))
+    child = read_pid(process)
+    process.kill()
+    process.wait()
+    go.touch()
+    wait_for(lambda: not alive(child))

@@ -1,0 +1,334 @@
+"""
+The running emitter: minutes on time, numbers without gaps, and nothing lost over a restart.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loop_rig import (
+    MINUTE_MS,
+    START_MS,
+    Clock,
+    Outlet,
+    Timetable,
+    busy,
+    chunk,
+    emitter_of,
+    records,
+    run,
+)
+from neuron_reports import (
+    INSTANCE_ID,
+    START_S,
+    counters,
+    hardware,
+    hardware_counters,
+    host_memory,
+    instance,
+    report,
+    runtime,
+)
+
+from emitter.errors import SourceError
+from emitter.loop import IDENTITY_PATIENCE_S, READ_WITHIN_S
+from emitter.spool import Spool, SpoolFailedError
+from emitter.writing import Writer
+from neuron_wire import WireFormatError, parse
+from neuron_wire.emf import violations
+
+
+def test_reports_of_a_minute_are_one_line():
+    """
+    Twelve reports, one record: on time, with what they said and what they cost.
+    """
+    lines, outlet = run([(5 * place + 1, chunk(busy())) for place in range(12)], 60.4)
+    assert 2 == len(lines)
+    first, last = (parse(line) for line in lines)
+    assert (12, 60.0, "baaa", 1, START_MS) == (
+        first.reports,
+        first.covered_seconds,
+        first.core_state,
+        first.seq,
+        first.minute_ms,
+    )
+    assert ([], []) == (violations(lines[0]), violations(lines[1]))
+    assert (0, True) == (last.reports, last.bye)
+    members = json.loads(lines[0])
+    expected = {
+        "ReportsRead": 12,
+        "ReportsMalformed": 0,
+        "MonitorRestarts": 0,
+        "RecordsProduced": 0,
+        "SpoolRecords": 0,
+    }
+    assert expected == {name: members[name] for name in expected}
+    assert {"EmitterCpuSeconds", "EmitterMemory"} < members.keys()
+    assert 1 == json.loads(lines[1])["RecordsProduced"]
+    assert "stop" == outlet.ended
+
+
+def test_minutes_close_on_time_without_reports():
+    """
+    A monitor that hangs does not hold a minute open: its cores are unknown, from then on.
+    """
+    lines, outlet = run([(1, chunk(busy()))], 299.5)
+    found = [parse(line) for line in lines]
+    assert ["baaa", "????", "????", "????", "????"] == [one.core_state for one in found]
+    assert [START_MS + place * MINUTE_MS for place in range(5)] == [one.minute_ms for one in found]
+    assert [0, 0, 0, 0] == [one.reports for one in found[1:]]
+    ends_s = [START_S + 60 * (place + 1) for place in range(4)]
+    late_s = [told_s - end_s for (told_s, _), end_s in zip(outlet.told, ends_s, strict=False)]
+    assert all(0 <= one <= READ_WITHIN_S for one in late_s)
+    assert [INSTANCE_ID] * len(outlet.told) == [instance_id for _, instance_id in outlet.told]
+
+
+def test_only_the_last_line_of_a_planned_stop_says_goodbye():
+    """
+    An instance that said it is gone, not silent.
+    """
+    found = records([(1, chunk(busy()))], 150)
+    assert [False, False, True] == [one.bye for one in found]
+
+
+def test_the_end_of_the_input_is_a_planned_stop():
+    """
+    What came without a line end is read too; then everything is sent.
+    """
+    document = chunk(busy()).rstrip(b"\n")
+    lines, outlet = run([(1, document), (2, None)], ended=True)
+    (record,) = [parse(line) for line in lines]
+    assert (1, True) == (record.reports, record.bye)
+    assert f"finish {INSTANCE_ID}" == outlet.ended
+
+
+def test_an_input_that_ends_because_of_the_stop_is_no_end():
+    """
+    Ctrl-C reaches the monitor in the pipe too, and its end may be seen first.
+    """
+    clock = Clock()
+    asked = []
+
+    class Both(Timetable):
+        def read(self, timeout_s):
+            found = super().read(timeout_s)
+            asked.extend([True] * (found is None))
+            return found
+
+    with Spool.open(None, clock=clock, max_age_s=None) as spool:
+        source = Both(clock, [(1, chunk(busy())), (2, None)])
+        emitter = emitter_of(source, spool, clock=clock)
+        assert not emitter.read_until(lambda: bool(asked))
+
+
+@pytest.mark.parametrize("chunks", [[(1, None)], [(1, b"junk\n"), (2, None)]])
+def test_an_input_without_a_report_is_a_source_that_failed(chunks):
+    """
+    No record is made of it, with or without junk.
+    """
+    with pytest.raises(SourceError, match="the timetable was expected to hold"):
+        run(chunks, ended=True)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(0, 900), st.sampled_from([1, 4, 128])), max_size=20),
+    st.integers(0, 1000),
+)
+def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
+    """
+    Whenever reports come: Seq from 1 over all lines, one minute line per minute, none twice.
+    """
+    chunks = [
+        (
+            at_s,
+            chunk(
+                report(runtime(counters([50.0] * cores)), neuron_hardware_info=hardware(1, cores))
+            ),
+        )
+        for at_s, cores in arrivals
+    ]
+    lines, _ = run(chunks, until_s, instance_id="i-told")
+    found = [json.loads(line) for line in lines]
+    assert [*range(1, len(found) + 1)] == [one["Seq"] for one in found]
+    assert 1 == len({one["Boot"] for one in found})
+    minutes = [parse(line) for line in lines if '"Kind":"minute"' in line]
+    first_ms = minutes[0].minute_ms
+    assert [first_ms + place * MINUTE_MS for place in range(len(minutes))] == [
+        one.minute_ms for one in minutes
+    ]
+    assert len(arrivals) == sum(one.reports for one in minutes)
+
+
+def test_nothing_is_recorded_before_anybody_knows_the_instance():
+    """
+    A guess that is corrected later would leave an instance behind that never existed.
+    """
+    assert [] == records(until_s=IDENTITY_PATIENCE_S - 1)
+    found = records([(250, chunk(busy()))], 299)
+    assert [INSTANCE_ID] == [one.instance_id for one in found]
+    assert [(4 * MINUTE_MS + START_MS, 1)] == [(one.minute_ms, one.seq) for one in found]
+
+
+def test_patience_ends_after_five_minutes():
+    """
+    Then an instance without a report is better than none: under a guessed name, and marked.
+    """
+    assert 300.0 == IDENTITY_PATIENCE_S
+    found = records(until_s=600)
+    assert found[0].minute_ms == START_MS + 5 * MINUTE_MS
+    assert all(one.identity_guessed and one.instance_id.startswith("host-") for one in found)
+    assert {None} == {one.neuron_cores for one in found}
+
+
+def test_a_name_that_was_told_needs_no_patience():
+    """
+    --instance-id holds from the first minute, unmarked, until a report knows better.
+    """
+    found = records([(70, chunk(busy()))], 119, instance_id="i-told")
+    assert ["i-told", INSTANCE_ID] == [one.instance_id for one in found]
+    assert [False, False] == [one.identity_guessed for one in found]
+
+
+def test_reports_that_name_no_instance_are_recorded_under_a_guess():
+    """
+    No metadata within reach of a pod: what the cores do is worth more than the name.
+    """
+    nameless = busy(instance_info=instance(instance_id=""))
+    found = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
+    assert [True, False] == [one.identity_guessed for one in found]
+    assert ["baaa", "baaa"] == [one.core_state for one in found]
+    assert INSTANCE_ID == found[1].instance_id
+
+
+def test_state_goes_from_boot_to_boot(tmp_path):
+    """
+    Idle minutes go on counting, memory errors rise from what was last read, the name is known.
+    """
+
+    def said(percent, corrected):
+        return busy(
+            percent,
+            system_data={
+                "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": corrected}),
+                "memory_info": host_memory(),
+            },
+        )
+
+    clock = Clock()
+    reports = [(5 * place + 1, chunk(said(0.0, 5))) for place in range(24)]
+    with Spool.open(tmp_path, clock=clock, max_age_s=None) as spool:
+        first = records(reports, 119, spool=spool, clock=clock)
+    later = [(120 + 5 * place + 1, chunk(said(0.0, 8))) for place in range(12)]
+    with Spool.open(tmp_path, clock=clock, max_age_s=None) as spool:
+        second = records(later, 181, spool=spool, clock=clock)
+    with Spool.open(tmp_path, clock=clock, max_age_s=None) as spool:
+        third = records(until_s=241, spool=spool, clock=clock)
+    assert [(1, 1, 1, 1), (2, 2, 2, 2)] == [one.idle_minutes for one in first]
+    # The rest of the second minute, then the third: what is partial neither adds nor resets.
+    assert [(2, 2, 2, 2), (3, 3, 3, 3)] == [one.idle_minutes for one in second[:2]]
+    assert [0, 0, 3] == [one.ecc_corrected_rise for one in (*first, second[1])]
+    assert first[0].boot < second[0].boot < third[0].boot
+    assert [1, 1, 1] == [found[0].seq for found in (first, second, third)]
+    # No report in this boot, and still nobody had to guess.
+    assert (INSTANCE_ID, False, "????") == (
+        third[0].instance_id,
+        third[0].identity_guessed,
+        third[0].core_state,
+    )
+
+
+def test_what_the_last_run_left_is_sent_at_once(tmp_path):
+    """
+    Not after the first new minute.
+    """
+    clock = Clock()
+    with Spool.open(tmp_path, clock=clock, max_age_s=None) as spool:
+        source = Timetable(clock, [(1, chunk(busy()))])
+        emitter = emitter_of(source, spool, clock=clock)
+        emitter.read_until(source.is_over)
+        emitter.finish(input_ended=False)
+    with Spool.open(tmp_path, clock=clock, max_age_s=None) as spool:
+        outlet = Outlet()
+        emitter_of(Timetable(clock), spool, outlet, clock=clock)
+        assert [(None, INSTANCE_ID)] == outlet.told
+
+
+@pytest.mark.parametrize("error", [SpoolFailedError("the disk is full"),
+                                   WireFormatError("not_extractable", "a bug")])  # fmt: skip
+def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, caplog):
+    """
+    A full disk, or a bug in the line: said, counted in the next line, and the reading goes on.
+    """
+    made = Writer.minute
+    failures = [error]
+
+    def failing(self, record, runtimes):
+        if failures:
+            raise failures.pop()
+        return made(self, record, runtimes)
+
+    monkeypatch.setattr(Writer, "minute", failing)
+    lines, _ = run([(1, chunk(busy())), (61, chunk(busy())), (121, chunk(busy()))], 125)
+    found = [json.loads(line) for line in lines]
+    assert [1, 2] == [one["Seq"] for one in found]
+    assert [1, 1] == [one["MinutesDropped"] for one in found]
+    assert [START_MS + MINUTE_MS, START_MS + 2 * MINUTE_MS] == [
+        one["_aws"]["Timestamp"] for one in found
+    ]
+    (said,) = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    assert ("minutes dropped", 1, str(error)) == (said.getMessage(), said.count, said.why)
+
+
+def test_the_last_minute_of_an_input_that_cannot_be_kept_is_a_failure(monkeypatch):
+    """
+    Nobody runs on who could say it in the next line.
+    """
+    failure = SpoolFailedError("the disk is full")
+
+    def failing(_self, _record, _runtimes):
+        raise failure
+
+    monkeypatch.setattr(Writer, "minute", failing)
+    with pytest.raises(SpoolFailedError):
+        run([(1, chunk(busy())), (2, None)], ended=True)
+
+
+def test_junk_between_reports_is_said_once_in_ten_seconds(caplog):
+    """
+    Counted in every line, said seldom.
+    """
+    chunks = [(1, chunk(busy())), *((2 + place / 10, b"junk\n") for place in range(50))]
+    lines, _ = run(chunks, 30)
+    assert 50 == json.loads(lines[0])["ReportsMalformed"]
+    assert ["1 piece(s) of input were dropped"] == [
+        one.getMessage().partition(":")[0] for one in caplog.records
+    ]
+
+
+def test_a_monitor_that_writes_junk_only_is_said_though_it_never_ends(caplog):
+    """
+    With a file the end says it; a running monitor has no end to wait for.
+    """
+    run([(place / 2, b"junk\n") for place in range(60)], 30)
+    assert any("pieces" in one.getMessage() or "piece(s)" in one.getMessage()
+               for one in caplog.records)  # fmt: skip
+
+
+def test_restarts_of_the_monitor_are_in_the_line():
+    """
+    As of when the minute closed.
+    """
+    clock = Clock()
+    with Spool.open(None, clock=clock, max_age_s=None) as spool:
+        source = Timetable(clock, [(1, chunk(busy()))])
+        emitter = emitter_of(source, spool, clock=clock)
+        emitter.read_until(source.is_over)
+        source.restarts = 3
+        emitter.finish(input_ended=False)
+        (record,) = spool.oldest(10, 1 << 20)
+    assert 3 == json.loads(record.line)["MonitorRestarts"]

@@ -1,0 +1,223 @@
+"""
+The catalogue: complete, without contradiction, and of the lines that are really written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from wire_records import everything, records
+
+from emitter.fold import executions
+from emitter.health import DROP_MEMBERS
+from emitter.spool.records import DropReason
+from neuron_wire import MinuteRecord, encode
+from neuron_wire.catalogue import (
+    EMITTED,
+    EVENT_NAMES,
+    MEMBERS,
+    MINUTE,
+    ROLLUP,
+    STACK,
+    SUBJECTS,
+    TAKEN,
+    members_of,
+    undocumented,
+)
+from neuron_wire.emf import UNITS
+from neuron_wire.names import KINDS
+
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
+GOLDEN = [
+    pytest.param(json.loads(line), id=f"{path.name.partition('.')[0]}-{number}")
+    for path in sorted(FOLDER.glob("*.lines.jsonl"))
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines())
+]
+STATISTICS = {
+    "gauge": {"Average", "Maximum", "Minimum"},
+    "tally": {"Sum"},
+    "total": {"difference"},
+    "label": {""},
+}
+THEIRS = {"instance_id", "instance_type", "ami_id"}  # as neuron-monitor-cloudwatch.py spells them
+EACH = [pytest.param(one, id=f"{one.name}-{'-'.join(one.kinds)}") for one in MEMBERS]
+
+
+@pytest.mark.parametrize("member", EACH)
+def test_a_member_says_all_there_is_to_say(member):
+    """
+    A unit of CloudWatch, or none for what is no number; a family and the statistic that is true
+    for it; where it comes from, how it folds, and one sentence.
+    """
+    assert (member.family == "label") == (member.unit == "")
+    assert member.unit in UNITS | {""}
+    assert member.statistic in STATISTICS[member.family]
+    assert member.source
+    assert member.folds
+    assert re.fullmatch(r"[A-Za-z].*[^.]\.", member.meaning)
+    assert "\n" not in member.meaning + member.source + member.folds
+    assert "|" not in member.meaning + member.source + member.folds
+    assert member.name in THEIRS or re.fullmatch(r"([A-Z][A-Za-z0-9]+\.?)+", member.name)
+
+
+@pytest.mark.parametrize("member", EACH)
+def test_a_member_stands_in_lines_that_there_are(member):
+    """
+    A kind of the contract, the rollup, or the stack on itself.
+    """
+    assert member.kinds
+    assert set(member.kinds) <= KINDS | {"rollup", "stack"}
+
+
+@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack"])
+def test_a_name_means_one_thing_in_a_line(kind):
+    """
+    No two members of a line have one name, and none has the place of the metadata.
+    """
+    found = [one.name for one in MEMBERS if kind in one.kinds]
+    assert sorted(set(found)) == sorted(found)
+    assert "_aws" not in found
+    assert found
+
+
+def test_every_kind_has_its_members():
+    """
+    Also a kind without a member of its own says who wrote it.
+    """
+    assert KINDS == set(EMITTED)
+    identity = {"Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
+    assert all(identity <= members_of(kind).keys() for kind in EMITTED)
+
+
+def test_a_metric_is_a_number():
+    """
+    At whatever tier CloudWatch extracts it: gauges and tallies, never amounts since a start,
+    which fall back to 0.
+    """
+    metrics = [one for one in MEMBERS if one.tier]
+    assert {"gauge", "tally"} == {one.family for one in metrics}
+    assert {"cluster", "core", "legacy", "always"} == {one.tier for one in metrics}
+    assert not [one.name for one in metrics if "." in one.name]
+
+
+def test_the_tables_of_metrics_are_those_of_the_members():
+    """
+    One table of eight, one of the rollups, one of the stack: each name is its member's.
+    """
+    for table in (MINUTE, ROLLUP, STACK):
+        assert table
+        assert list(table) == [one.name for one in table.values()]
+        assert all(one.tier for one in table.values())
+    assert len(MEMBERS) == sum(len(members) for members in SUBJECTS.values())
+
+
+@given(records())
+def test_a_record_writes_only_what_is_in_the_catalogue(record):
+    """
+    Whatever is absent, and whatever a record holds.
+    """
+    line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
+    assert [] == undocumented(line)
+
+
+def test_each_member_of_a_minute_line_is_written_by_some_record():
+    """
+    The catalogue describes no member that does not exist.
+    """
+    record = everything("b" * 101 + "au?")
+    line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
+    inner = {f"Holders.{name}" for name in line["Holders"][0]}
+    elsewhere = THEIRS | {"NeuronCoreUtilizationNC0"}  # by settings, not by the record
+    assert members_of("minute").keys() - elsewhere == line.keys() | inner
+    assert [] == undocumented(line)
+
+
+def test_a_field_of_a_record_and_its_member_are_of_one_kind():
+    """
+    What a record holds as a whole number is counted, what it holds as an amount is not.
+    """
+    fields = {one.name: one.type for one in dataclasses.fields(MinuteRecord)}
+    units = {
+        "bytes": "Bytes",
+        "s": "Seconds",
+        "percent": "Percent",
+    }
+    record = everything("b")
+    empty = dataclasses.replace(
+        record, **{name: None for name in fields if _optional(fields[name])}
+    )
+    for name, kind in fields.items():
+        if not _optional(kind):
+            continue
+        filled = dataclasses.replace(empty, **{name: getattr(record, name)})
+        (member,) = filled.members().keys() - empty.members().keys()
+        expected = units.get(name.rpartition("_")[2])
+        if expected is not None:
+            assert expected == members_of("minute")[member].unit
+
+
+def _optional(kind):
+    return kind in ("int | None", "float | None")
+
+
+@pytest.mark.parametrize("line", GOLDEN)
+def test_released_lines_are_documented(line):
+    """
+    What any emitter of this schema has written stays in the catalogue.
+    """
+    assert [] == undocumented(line)
+
+
+def test_a_member_nobody_described_is_found():
+    """
+    At the root, in the objects of an array, and where another kind may have it.
+    """
+    line = {"Kind": "minute", "Surprise": 1, "Reports": 1, "Holders": [{"Cores": "0", "Host": "x"}]}
+    assert ["Surprise", "Holders.Host"] == undocumented(line)
+    assert ["Holders.Host"] == undocumented(line, tags=["Surprise"])
+    assert ["Reports"] == undocumented({"Kind": "event", "Reports": 1})
+    assert ["Kind", "Reports"] == undocumented({"Kind": "of a later release", "Reports": 1})
+
+
+def test_a_metric_by_core_number_is_one_member():
+    """
+    NeuronCoreUtilizationNC0 stands for the other numbers too.
+    """
+    numbered = {f"NeuronCoreUtilizationNC{core}": 1 for core in (0, 7, 127)}
+    assert [] == undocumented({"Kind": "minute", **numbered})
+    assert ["NeuronCoreUtilizationNCx"] == undocumented(
+        {"Kind": "minute", "NeuronCoreUtilizationNCx": 1}
+    )
+
+
+def test_every_reason_for_a_drop_and_every_failure_has_a_member():
+    """
+    What the emitter may count is described before it counts it.
+    """
+    described = members_of("minute").keys()
+    reasons = [reason.title().replace("_", "") for reason in get_args(DropReason)]
+    assert {f"Dropped{reason}" for reason in reasons} <= described
+    assert set(DROP_MEMBERS.values()) <= described
+    assert {*executions._FAILED, *executions._CAUSES.values(), executions.OTHER_CAUSE} <= described
+    assert described & members_of("runtime").keys() >= set(executions._CAUSES.values())
+
+
+def test_every_event_has_its_sentence():
+    """
+    Who finds a name in the member Event finds it on the page too.
+    """
+    assert all(re.fullmatch(r"[A-Za-z].*\.", meaning) for meaning in EVENT_NAMES.values())
+
+
+def test_names_of_our_members_are_taken():
+    """
+    An operator's tag must not stand where a member of ours may stand, of whatever kind.
+    """
+    assert {"_aws", "Executions", "Stderr", "Pid", "Cores", "instance_id"} <= TAKEN
+    assert not {"IdleCores", "RecordsStored", "Holders.Pid"} & TAKEN

@@ -1,0 +1,172 @@
+"""
+Lines of every kind, with everything set, hold only what the catalogue describes, and all of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from wire_records import FAILURES, MINUTE_MS, everything
+
+from emitter.events import Event
+from emitter.fold.runtimes import RuntimeMinute
+from emitter.fold.sample import ReportSample
+from emitter.identity.facts import InstanceFacts
+from emitter.lines import Lines, LineSettings, Source
+from neuron_wire.catalogue import members_of, undocumented
+from neuron_wire.emf import violations
+
+TIERS = ("none", "cluster", "instance", "core", "legacy")
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
+THEIRS = {"instance_id", "instance_type", "ami_id", "NeuronCoreUtilizationNC0"}
+SOURCE = Source("blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e")
+DEVICE_USES = "constants model_code model_shared_scratchpad runtime_memory tensors other"
+HOST_USES = "application_memory constants dma_buffers tensors other"
+RUNTIME = RuntimeMinute(
+    pid=41,
+    tag="serve",
+    owner="ml/llama-0",
+    reason="error",
+    cores=(0, 1, 2, 5),
+    cores_listed=32,
+    executions=100,
+    execution_errors=3,
+    latency_p50_mean_s=0.1,
+    latency_p99_max_s=0.2,
+    latency_min_s=0.05,
+    latency_max_s=0.3,
+    device_latency_p50_mean_s=0.08,
+    device_latency_p99_max_s=0.18,
+    latency_gap_s=0.02,
+    tera_flops=3.5,
+    device_memory_used_bytes=1 << 30,
+    host_memory_used_bytes=1 << 20,
+    device_memory_by_use=dict.fromkeys(DEVICE_USES.split(), 1),
+    host_memory_by_use=dict.fromkeys(HOST_USES.split(), 1),
+    loaded_models=2,
+    vcpu_user_percent=130.5,
+    vcpu_system_percent=3.5,
+    physical_percent={"nc_v3.0": 1.5, "nc_v3.1": 2.5},
+    details=FAILURES,
+)
+SAMPLE = ReportSample(
+    at_s=MINUTE_MS / 1000 + 0.25,
+    period_s=1.0,
+    utilization_percent=(1.5, None, 2.5),
+    executions=10,
+    execution_errors=1,
+    tera_flops=0.5,
+)
+EVENT = Event(
+    "MonitorDied",
+    MINUTE_MS / 1000 + 1.5,
+    "neuron-monitor ended with code 1 after 5 s",
+    {"RanSeconds": 5.25, "ExitCode": 1, "Stderr": "no device", "Count": 3},
+)
+
+
+def lines(tier, **settings):
+    """
+    What an emitter writes at *tier*, all common dimensions known.
+    """
+    made = Lines(LineSettings(tier=tier, **settings))
+    made.know(InstanceFacts(instance_type="trn1.32xlarge", ami_id="ami-0123456789abcdef0"))
+    return made
+
+
+def read(written):
+    """
+    The lines as documents, each of which CloudWatch takes.
+    """
+    for line in written:
+        assert {one.rule for one in violations(line)} <= {"metadata"}
+    return [json.loads(line) for line in written]
+
+
+@pytest.mark.parametrize("tier", ["none", "cluster", "instance", "core"])
+@pytest.mark.parametrize(("cores", "promised"), [(32, 2_400), (64, 2_700), (128, 3_600)])
+def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, tier):
+    """
+    As the emitter writes it: what it has no room for is in a line of its own, with every member.
+    """
+    record = dataclasses.replace(everything("a" * cores, 44_640), holders=(), holders_more=0)
+    written = lines(tier).minute(record)
+    assert len(written[0].encode()) <= promised
+    found = {name for line in read(written) for name in line}
+    assert record.members().keys() <= found
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("state", ["bau?", "a" * 250])
+def test_lines_of_a_minute_are_documented(tier, state):
+    """
+    At any tier, with all dimensions asked for, as narrow or wide as an instance may be.
+    """
+    made = lines(
+        tier,
+        tags={"Team": "search"},
+        tag_dimensions=("Team",),
+        common_dims=("instance_id", "instance_type", "ami_id"),
+    )
+    for line in read(made.minute(everything(state, 44_640))):
+        assert [] == undocumented(line, tags=["Team"])
+
+
+def test_a_core_line_is_documented_whole():
+    """
+    Each member of the kind is in the line of a core.
+    """
+    *_, line = read(lines("core").minute(everything("ba", 1)))
+    assert "core" == line["Kind"]
+    assert members_of("core").keys() - {"Timestamp"} == line.keys() - {"_aws"}
+
+
+def test_a_runtime_line_is_documented_whole():
+    """
+    Each member of the kind is in the line of a runtime of which everything was read.
+    """
+    (line,) = read([lines("cluster").runtime(RUNTIME, SOURCE, seq=7, minute_ms=MINUTE_MS)])
+    assert [] == undocumented(line)
+    assert members_of("runtime").keys() == line.keys()
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_report_lines_are_documented(tier):
+    """
+    At any tier; at none they hold each member of the kind that is not by settings only.
+    """
+    made = lines(tier, high_resolution=True, common_dims=("instance_id", "ami_id"))
+    wide = dataclasses.replace(SAMPLE, utilization_percent=(1.5,) * 128)
+    found = [line for sample in (SAMPLE, wide) for line in read(made.report(sample, SOURCE, seq=7))]
+    assert [[]] * len(found) == [undocumented(line) for line in found]
+    if tier == "none":
+        written = {name for line in found for name in line}
+        assert members_of("report").keys() - THEIRS == written - THEIRS
+
+
+def test_lines_of_the_other_kinds_are_written_as_ever(golden):
+    """
+    A changed byte of a core, runtime, event or report line is read in review too.
+    """
+    made = lines("core", high_resolution=True)
+    *_, core = lines("core").minute(everything("ba", 1))
+    written = [
+        core,
+        made.runtime(RUNTIME, SOURCE, seq=7, minute_ms=MINUTE_MS),
+        made.event(EVENT, SOURCE, seq=8),
+        *made.report(SAMPLE, SOURCE, seq=9),
+    ]
+    assert ["core", "runtime", "event", "report"] == [line["Kind"] for line in read(written)]
+    golden(FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
+
+
+def test_an_event_line_is_documented():
+    """
+    The members that every event has; those of each event are its writer's to prove.
+    """
+    (line,) = read([lines("cluster").event(EVENT, SOURCE, seq=7)])
+    assert [] == undocumented(line)
+    assert {"Event", "Message", "ExitCode"} <= line.keys()

@@ -1,0 +1,144 @@
+"""
+How long a minute line gets, whatever happens in the minute.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import pytest
+from hypothesis import given
+from wire_records import FAILURES, HEALTH, RARE_HEALTH, everything, records
+
+from neuron_wire import encode
+from neuron_wire.catalogue import EXECUTIONS, MINUTE, members_of
+from neuron_wire.catalogue import HEALTH as HEALTH_MEMBERS
+from neuron_wire.emf import emf_line
+from neuron_wire.length import METADATA_BYTES, max_bytes, split
+
+PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
+SETS = {
+    "none": [],
+    "cluster": [["ClusterName"]],
+    "instance": [["ClusterName"], ["ClusterName", "InstanceId"]],
+}
+MONTH = 44_640
+LAST = {"Holders", "HoldersMore"}
+
+
+def line(members, minute_ms, tier):
+    """
+    The line of *members* at a tier of metrics.
+    """
+    if not SETS[tier]:
+        return encode({"Timestamp": minute_ms, **members})
+    metrics = {name: members[name] for name in MINUTE if name in members}
+    return emf_line(
+        "Neuron",
+        dimension_sets=SETS[tier],
+        metrics=metrics,
+        units={name: MINUTE[name].unit for name in metrics},
+        properties={name: value for name, value in members.items() if name not in metrics},
+        timestamp_ms=minute_ms,
+    )
+
+
+def size(record, tier):
+    """
+    Bytes of the minute line of *record*, without Holders.
+    """
+    kept, _ = split(record.members())
+    bounded = {name: value for name, value in kept.items() if name not in LAST}
+    return len(line(bounded, record.minute_ms, tier).encode())
+
+
+@pytest.mark.parametrize("tier", SETS)
+@pytest.mark.parametrize("letters", ["bau", "b", "a", "u", "a?"])
+@pytest.mark.parametrize("idle_for", [0, 1_440, MONTH])
+@pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
+def test_a_line_is_never_longer_than_promised(cores, promised, idle_for, letters, tier):
+    """
+    With every failure, every reason for a drop and every health member at once, at any tier.
+    """
+    record = everything((letters * cores)[:cores], idle_for)
+    assert size(record, tier) <= promised
+
+
+@pytest.mark.parametrize("letters", ["bau", "b", "a", "u"])
+@pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
+def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised, letters):
+    """
+    Two kinds of failure and two reasons for a drop after a month of idleness are still one line.
+    """
+    record = everything((letters * cores)[:cores], MONTH)
+    few = dict(itertools.islice(FAILURES.items(), 2))
+    dropped = {name: RARE_HEALTH[name] for name in ("DroppedSpoolFull", "SpoolRecordsOlder")}
+    record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped})
+    assert {} == split(record.members())[1]
+    assert size(record, "instance") <= promised
+
+
+@given(records())
+def test_what_stands_aside_is_not_lost(record):
+    """
+    The two parts are the record's members, each in one of them, in their order.
+    """
+    record = dataclasses.replace(record, details=FAILURES, health={**HEALTH, **RARE_HEALTH})
+    members = record.members()
+    kept, aside = split(members)
+    assert members == kept | aside
+    assert not kept.keys() & aside.keys()
+    for part in (kept, aside):
+        assert [name for name in members if name in part] == list(part)
+
+
+def test_failures_stand_aside_first_and_together():
+    """
+    The runtime lines have them too; what the stack reads never goes.
+    """
+    record = everything("bau" * 21, 1_440)
+    assert list(FAILURES) == list(split(record.members())[1])
+    record = everything("a" * 64, MONTH)
+    kept, aside = split(record.members())
+    assert {*FAILURES, *RARE_HEALTH} == aside.keys()
+    assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
+
+
+def test_the_worst_minute_has_every_member():
+    """
+    A rare member that is added later is in the sizes above, or this says so.
+    """
+    rare = [one.name for one in (*EXECUTIONS, *HEALTH_MEMBERS) if one.is_rare]
+    assert sorted(rare) == sorted([*FAILURES, *RARE_HEALTH])
+    assert set(rare) <= members_of("more").keys()
+
+
+def test_the_room_for_metrics_is_what_they_take():
+    """
+    Eight metrics by cluster and by instance, less nothing.
+    """
+    record = everything("bau", 0)
+    with_metrics = line(record.members(), record.minute_ms, "instance")
+    plain = encode(record.members())
+    assert METADATA_BYTES == len(with_metrics) - len(plain)
+
+
+@pytest.mark.parametrize(
+    ("cores", "expected"),
+    [(0, 2_400), (1, 2_400), (32, 2_400), (33, 2_700), (64, 2_700), (65, 3_600), (128, 3_600)],
+)
+def test_the_bounds_are_those_promised(cores, expected):
+    """
+    At most 2,400 bytes for 32 cores, 2,700 for 64, 3,600 for 128.
+    """
+    assert expected == max_bytes(cores)
+
+
+@pytest.mark.parametrize("cores", [129, 256, 1024])
+def test_more_cores_have_more_bytes(cores):
+    """
+    Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes.
+    """
+    assert 3_600 + 14 * (cores - 128) == max_bytes(cores)
+    assert size(everything("a" * cores, MONTH), "instance") <= max_bytes(cores)
