@@ -14,7 +14,7 @@ UV_COMPILE = .venv-pins/bin/uv pip compile --quiet --no-python-downloads --gener
 UNIVERSAL := --universal --python-version 3.10
 
 .DEFAULT_GOAL := help
-.PHONY: help venvs demo test lint types unit template build wheel pins clean
+.PHONY: help venvs demo test lint types unit template build wheel bench fuzz pins clean
 
 help:
 	@echo "make demo             the whole system on this machine, until Ctrl-C; no AWS account"
@@ -28,6 +28,8 @@ help:
 	@echo "make template         sam validate --lint"
 	@echo "make build            sam build, into .aws-sam/"
 	@echo "make wheel            the wheel for instances, into dist/"
+	@echo "make bench            what it costs: time, memory, bytes; CHECK=1 fails above a limit, JSON=FILE keeps it"
+	@echo "make fuzz SECONDS=60  broken reports, found by the branches they take; Linux"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
 	@echo
@@ -42,8 +44,9 @@ venvs:
 .venv-sam/.ready: requirements/sam.txt
 .venv-embedded/.ready: requirements/embedded.txt
 .venv-pins/.ready: requirements/pins.txt
+.venv-fuzz/.ready: requirements/fuzz.txt
 
-.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready:
+.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready .venv-fuzz/.ready:
 	@command -v $(PYTHON) >/dev/null || { \
 		echo "$(PYTHON) was not found: expected Python 3.10 or later; install it or name one with make PYTHON=/path/to/python3" >&2; \
 		exit 2; }
@@ -86,6 +89,14 @@ build: .venv-sam/.ready
 unit: venvs
 	$(PY) -m pytest $(TESTS)
 
+# --- measurements and searches: not part of the checks ---
+
+bench: .venv/.editable
+	@$(PY) -m benchmarks $(if $(CHECK),--check) $(if $(JSON),--json $(JSON))
+
+fuzz: .venv-fuzz/.ready
+	@.venv-fuzz/bin/python tests/emitter/reports/fuzz_decoder.py $(or $(SECONDS),60)
+
 # --- what is delivered ---
 
 # build/ first: what setuptools left there of an older tree would get into the wheel
@@ -102,10 +113,11 @@ pins: .venv-pins/.ready
 	$(UV_COMPILE) $(UNIVERSAL) --group sam --output-file requirements/sam.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pins --output-file requirements/pins.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group fuzz --output-file requirements/fuzz.txt
 	@# the functions' run on Lambda alone: releases that the oldest Python reads, without markers
 	$(UV_COMPILE) --python-version 3.10 --python-platform linux --group functions --output-file lambda/requirements.txt
 
 clean:
-	rm -rf .venv .venv-sam .venv-embedded .venv-pins .aws-sam build dist *.egg-info demo.json
+	rm -rf .venv .venv-sam .venv-embedded .venv-pins .venv-fuzz .aws-sam build dist *.egg-info demo.json
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find emitter lambda local tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find benchmarks emitter lambda local tests -name __pycache__ -type d -prune -exec rm -rf {} +

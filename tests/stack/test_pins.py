@@ -9,6 +9,7 @@ import re
 import pytest
 
 PINNED = {
+    "requirements/fuzz.txt",
     "requirements/emitter.txt",
     "requirements/dev.txt",
     "requirements/sam.txt",

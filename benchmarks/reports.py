@@ -1,0 +1,99 @@
+"""
+Reports as neuron-monitor writes them, in the sizes that matter.
+
+They are the simulated neuron-monitor's, which this repository has checked
+against captured ones. The longest captured report has 444 KB, of 32 runtimes
+that each list all 32 cores; the simulated one of that shape has 389 KB, so its
+runtimes get some more of the models that they have loaded already.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+LONG_REPORT_BYTES: Final = 444_000
+_REPORTS: Final = 13  # the first covers milliseconds
+
+
+def usual() -> list[bytes]:
+    """
+    A minute of reports of 4 KB: an inf2.xlarge whose two cores are busy.
+    """
+    return _simulated("inf2.xlarge", "busy")
+
+
+def long() -> list[bytes]:
+    """
+    Reports of 444 KB: a trn1.32xlarge with a runtime and two dozen models on each core.
+    """
+    return [_with_more_models(line) for line in _simulated("trn1.32xlarge", "many-runtimes", 3)]
+
+
+def wide(cores: int, *, share: float = 1.0) -> list[bytes]:
+    """
+    A minute of reports of one runtime on *cores* cores, at *share* of what busy ones show.
+    """
+    return [_widened(line, cores, share) for line in _simulated("trn1.32xlarge", "busy")]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """
+    What a process of this repository sees: nothing of this machine's settings.
+    """
+    path = f"{ROOT}{os.pathsep}{ROOT / 'lambda'}"
+    alone = {"PATH": os.defpath, "PYTHONPATH": path, "AWS_EC2_METADATA_DISABLED": "true"}
+    return {**alone, **variables}
+
+
+def _simulated(instance_type: str, scenario: str, reports: int = _REPORTS) -> list[bytes]:
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-m", "local.monitor", "--no-wait", "--reports", str(reports)),
+            *("--instance-type", instance_type, "--scenario", scenario),
+        ],
+        stdout=subprocess.PIPE,
+        env=environment(),
+        check=True,
+    )
+    return ended.stdout.splitlines(keepends=True)[1:]
+
+
+def _with_more_models(line: bytes) -> bytes:
+    document: dict[str, Any] = json.loads(line)
+    runtimes = document["neuron_runtime_data"]
+    models = [one["report"]["memory_used"]["loaded_models"] for one in runtimes]
+    model_bytes = len(_written(models[0][0]))
+    lacking = max(0, LONG_REPORT_BYTES - len(line)) // model_bytes
+    for number in range(lacking):
+        of_runtime = models[number % len(models)]
+        of_runtime.append({**of_runtime[0], "model_id": 20_000 + number})
+    return _written(document) + b"\n"
+
+
+def _widened(line: bytes, cores: int, share: float) -> bytes:
+    document: dict[str, Any] = json.loads(line)
+    document["neuron_hardware_info"]["neuroncore_per_device_count"] = cores // 16
+    (runtime,) = document["neuron_runtime_data"]
+    counters = runtime["report"]["neuroncore_counters"]
+    memory = runtime["report"]["memory_used"]["neuron_runtime_used_bytes"]["usage_breakdown"]
+    counters["neuroncores_in_use"] = {
+        core: {**use, "neuroncore_utilization": share * use["neuroncore_utilization"]}
+        for core, use in _repeated(counters["neuroncores_in_use"], cores).items()
+    }
+    memory["neuroncore_memory_usage"] = _repeated(memory["neuroncore_memory_usage"], cores)
+    return _written(document) + b"\n"
+
+
+def _repeated(by_core: dict[str, Any], cores: int) -> dict[str, Any]:
+    values = list(by_core.values())
+    return {str(core): values[core % len(values)] for core in range(cores)}
+
+
+def _written(document: object) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()

@@ -1,0 +1,107 @@
+"""
+What arrived, what must have arrived, and the difference.
+
+Pure: lines in, problems out. An identity is (Boot, Seq); copies of a line are
+allowed, two lines of one identity are not.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """
+    Lines as a destination has them.
+
+    Attributes:
+        lines: One event for each identity: its timestamp, ms since the epoch, and its text.
+
+        copies: Lines that came once more.
+
+        conflicts: Identities under which two different lines came.
+    """
+
+    lines: Mapping[tuple[str, int], tuple[int, str]]
+    copies: int
+    conflicts: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, events: Iterable[tuple[int, str]]) -> Arrivals:
+        """
+        Sort *events* by identity.
+        """
+        lines: dict[tuple[str, int], tuple[int, str]] = {}
+        copies, conflicts = 0, []
+        for event in events:
+            document = json.loads(event[1])
+            identity = (document["Boot"], document["Seq"])
+            if identity not in lines:
+                lines[identity] = event
+            elif lines[identity] == event:
+                copies += 1
+            else:
+                conflicts.append(identity)
+        return cls(lines, copies, tuple(conflicts))
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """
+        Every line once, by Boot and Seq.
+        """
+        return [json.loads(self.lines[identity][1]) for identity in sorted(self.lines)]
+
+    def gaps(self) -> list[str]:
+        """
+        Numbers that a boot left out: each counts from 1.
+        """
+        last: dict[str, int] = {}
+        for boot, seq in self.lines:
+            last[boot] = max(last.get(boot, 0), seq)
+        return self.missing(last)
+
+    def missing(self, produced: Mapping[str, int]) -> list[str]:
+        """
+        Identities that are not here, of boots that produced so many records.
+        """
+        return [
+            f"{boot} {seq}"
+            for boot, records in sorted(produced.items())
+            for seq in range(1, records + 1)
+            if (boot, seq) not in self.lines
+        ]
+
+    def minutes(self) -> set[int]:
+        """
+        Starts of the minutes that have a line, ms since the epoch.
+        """
+        # By the event's own timestamp: a line without a metric has no other.
+        return {
+            timestamp_ms
+            for timestamp_ms, message in self.lines.values()
+            if json.loads(message)["Kind"] == "minute"
+        }
+
+    def unbalanced(self) -> list[str]:
+        """
+        Lines whose account of the records before them does not add up.
+        """
+        return [
+            f"{document['Boot']} {document['Seq']}"
+            for document in self.documents
+            if "RecordsProduced" in document
+            and document["RecordsProduced"]
+            != document["RecordsDelivered"] + document["SpoolRecords"] + document["RecordsDropped"]
+        ]
+
+    def dropped(self) -> int:
+        """
+        Records that lines say were dropped.
+        """
+        return max((one.get("RecordsDropped", 0) for one in self.documents), default=0)

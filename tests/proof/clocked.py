@@ -1,0 +1,56 @@
+"""
+Run a program of this repository with a test's wall clock: `clocked.py CLOCK MODULE ARGUMENTS...`.
+
+The clock is put in place before the program is imported. The simulated monitor
+waits for moments of the day, so it is woken as much earlier as the clock is
+fast; and, like a program that takes no notice of its reader, it stays when
+nobody reads any more: only whoever started it can end it.
+"""
+
+from __future__ import annotations
+
+import runpy
+import select
+import sys
+import time
+from pathlib import Path
+
+from wall_clock import WallClock
+
+SOON_S = 0.02
+
+
+def main() -> None:
+    """
+    Become MODULE.
+    """
+    path, module, *arguments = sys.argv[1:]
+    clock = WallClock(Path(path))
+    time.time = clock
+    time.time_ns = lambda: int(clock() * 1e9)
+    sys.argv = [module, *arguments]
+    is_monitor = module == "local.monitor"
+    if is_monitor:
+        _wait_in_short_steps()
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    finally:
+        while is_monitor and _nobody_reads():
+            time.sleep(60)
+
+
+def _nobody_reads() -> bool:
+    watch = select.poll()
+    watch.register(sys.stdout.fileno(), 0)  # errors are always reported
+    return any(event & select.POLLERR for _, event in watch.poll(0))
+
+
+def _wait_in_short_steps() -> None:
+    from local.monitor.outlet import Stop  # noqa: PLC0415 - after the clock
+
+    wait = Stop.wait
+    Stop.wait = lambda self, seconds: wait(self, min(seconds, SOON_S))  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    main()
