@@ -5,6 +5,7 @@ What every test folder shares: golden files, the repository's root, Hypothesis w
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
 
 # For a law: a hundred examples and, when it fails, many more to find the smallest.
 LAW_TIMEOUT_S = 60

@@ -14,6 +14,7 @@ Its cluster:
 
 * `cluster`           the sources in their order, and what each of them said
 * `cluster_source`    what a source is
+* `ecs_answer`        what either endpoint of ECS says
 * `ecs_task`, `ecs_agent`, `eks`, `slurm`, `auto_scaling`  one source each
 * `instance_tags`     the instance's tags, from the metadata service
 * `instance_tags_api` the same tags from the EC2 API, when all else has failed

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from emitter.identity.cluster_source import FoundCluster, NotFound, Surroundings, name_in
-from emitter.identity.local_http import LocalHttpError, exchange
+from emitter.identity.ecs_answer import ask_for_cluster
 from emitter.identity.small_files import assignments, read_text
 
 AGENT_URL: Final = "http://localhost:51678"
@@ -25,16 +25,9 @@ def ecs_agent(around: Surroundings, /) -> FoundCluster | NotFound:
     """
     The name that the agent gives, else the one it was configured with.
     """
-    try:
-        reply = exchange(f"{around.agent_url}{METADATA_PATH}")
-        if reply.status != 200:
-            why = f"it answered {reply.status}"
-        elif name := name_in(reply.json_object().get("Cluster")):
-            return FoundCluster(name, "the ECS agent")
-        else:
-            why = "its answer names no cluster"
-    except LocalHttpError as error:
-        why = str(error)
+    name, why = ask_for_cluster(f"{around.agent_url}{METADATA_PATH}")
+    if name:
+        return FoundCluster(name, "the ECS agent")
     configured = dict(assignments(read_text(around.root / CONFIGURATION_FILE) or ""))
     if name := name_in(configured.get("ECS_CLUSTER")):
         return FoundCluster(name, f"ECS_CLUSTER in /{CONFIGURATION_FILE}")

@@ -11,8 +11,8 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from emitter.identity.cluster_source import FoundCluster, NotFound, Surroundings, name_in
-from emitter.identity.local_http import LocalHttpError, exchange
+from emitter.identity.cluster_source import FoundCluster, NotFound, Surroundings
+from emitter.identity.ecs_answer import ask_for_cluster
 
 VARIABLE: Final = "ECS_CONTAINER_METADATA_URI_V4"
 WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starting again
@@ -28,14 +28,7 @@ def ecs_task(around: Surroundings, /) -> FoundCluster | NotFound:
     why = ""
     for wait_s in (0.0, *WAITS_S):
         time.sleep(wait_s)
-        try:
-            reply = exchange(f"{uri.rstrip('/')}/task")
-            if reply.status != 200:
-                why = f"it answered {reply.status}"
-            elif name := name_in(reply.json_object().get("Cluster")):
-                return FoundCluster(name, "the ECS task metadata endpoint")
-            else:
-                why = "its answer names no cluster"
-        except LocalHttpError as error:
-            why = str(error)
+        name, why = ask_for_cluster(f"{uri.rstrip('/')}/task")
+        if name:
+            return FoundCluster(name, "the ECS task metadata endpoint")
     return NotFound(f"{why}; this is an ECS task, so no other source was asked", is_final=True)

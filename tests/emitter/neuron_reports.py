@@ -337,3 +337,44 @@ def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> Mi
     for place, document in enumerate(documents):
         add(fold, document, START_S + place * every_s)
     return closed(fold)
+
+
+def two_cores(*runtimes: Document, **members: Any) -> Document:
+    """
+    A report of an instance with two cores.
+    """
+    return report(*runtimes, **{"neuron_hardware_info": hardware(1, 2), **members})
+
+
+def nobody(period: float = 5.0, **members: Any) -> Document:
+    """
+    A report of two cores without a runtime; its only system group has this period.
+    """
+    system = {"vcpu_usage": vcpu(period)}
+    return report(**{"system_data": system, "neuron_hardware_info": hardware(1, 2), **members})
+
+
+def whole() -> Document:
+    """
+    A report with every group.
+    """
+    return report(
+        runtime(
+            counters([27.02, 19.35, 0, 0]),
+            memory({0: 65_536}, [(0, 1)]),
+            executions(300),
+            runtime_vcpu(),
+        ),
+        runtime(counters([0, 0, 7.5, 0]), memory({2: 4096}), executions(1), pid=2500, tag="b"),
+        system_data={
+            "memory_info": host_memory(),
+            "vcpu_usage": vcpu(user=28.37),
+            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 1}),
+        },
+        neuron_hardware_info=hardware(neuron_device_memory_size=8 << 30),
+        neuron_k8s_info=kubernetes({0: "blue/pod-1"}, {0: "blue/pod-1"}),
+    )
+
+
+GOOD = written(report(runtime(counters([50.0, 0.0, 0.0, 0.0])))) + b"\n"
+"""One report, as a line of neuron-monitor's output."""

@@ -8,6 +8,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
+from longest_members import LONGEST
 
 from neuron_wire import MinuteRecord
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
@@ -137,37 +138,12 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
-        cluster="llm-pretraining-production-blue1",
-        instance_id="i-0123456789abcdef0",
-        boot="01a1fd4e75ef2470b16e",
-        seq=44_640,
+        **LONGEST,
         minute_ms=MINUTE_MS,
-        covered_seconds=59.99,
-        reports=60,
         core_state=state,
         utilization_percent=tuple(percent[letter] for letter in state),
         idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),
         identity_guessed=True,
-        bye=True,
-        instance_type="trn2u.48xlarge",
-        region="ap-southeast-2",
-        availability_zone="ap-southeast-2a",
-        ultraserver_id="us-0123456789abcdef0",
-        executions=123_456_789,
-        execution_errors=12_345_678,
-        latency_p50_mean_s=0.012345678,
-        latency_p99_max_s=0.123456789,
-        device_latency_p50_mean_s=0.012345678,
-        device_latency_p99_max_s=0.112345678,
-        latency_gap_s=0.001234567,
-        tera_flops=12_345.6789,
-        device_memory_used_bytes=1_649_267_441_664,
-        device_memory_total_bytes=1_649_267_441_664,
-        runtime_host_memory_bytes=2_199_023_255_552,
-        host_memory_used_bytes=2_199_023_255_552,
-        host_memory_total_bytes=2_199_023_255_552,
-        host_cpu_percent=99.99,
-        ecc_corrected=1_234_567,
         ecc_uncorrected=123_456,
         ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,

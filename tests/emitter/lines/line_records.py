@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 from hypothesis import strategies as st
+from longest_members import LONGEST
 
 from emitter.lines import LineSettings, Source
 from neuron_wire import MinuteRecord
@@ -43,39 +44,14 @@ def full(cores, known=None):
     known = cores if known is None else known
     letters = ("bau" * cores)[:known] + "?" * (cores - known)
     return MinuteRecord(
-        cluster="llm-pretraining-production-blue1",
-        instance_id="i-0123456789abcdef0",
-        boot="01a1fd4e75ef2470b16e",
-        seq=44_640,
+        **LONGEST,
         minute_ms=1_800_000_000_000,
-        covered_seconds=59.99,
-        reports=60,
-        bye=True,
-        instance_type="trn2u.48xlarge",
-        region="ap-southeast-2",
-        availability_zone="ap-southeast-2a",
-        ultraserver_id="us-0123456789abcdef0",
         core_state=letters,
         utilization_percent=tuple(
             None if letter == "?" else 10.01 + core * 0.63 % 89
             for core, letter in enumerate(letters)
         ),
         idle_minutes=(1_440,) * cores,
-        executions=123_456_789,
-        execution_errors=12_345_678,
-        latency_p50_mean_s=0.012345678,
-        latency_p99_max_s=0.123456789,
-        device_latency_p50_mean_s=0.012345678,
-        device_latency_p99_max_s=0.112345678,
-        latency_gap_s=0.001234567,
-        tera_flops=12_345.6789,
-        device_memory_used_bytes=1_649_267_441_664,
-        device_memory_total_bytes=1_649_267_441_664,
-        runtime_host_memory_bytes=2_199_023_255_552,
-        host_memory_used_bytes=2_199_023_255_552,
-        host_memory_total_bytes=2_199_023_255_552,
-        host_cpu_percent=99.99,
-        ecc_corrected=1_234_567,
         ecc_uncorrected=1_234,
         ecc_corrected_rise=12_345,
         ecc_uncorrected_rise=123,

@@ -5,14 +5,12 @@ Rule: cores that exist. Of 64 cores that somebody paid for, 40 were ever listed.
 from __future__ import annotations
 
 import pytest
+from shaped_groups import core_counters, instance_info, runtime
 from shaped_reports import (
     Reading,
-    core_counters,
     inf1_busy,
     inf2_loaded,
-    instance_info,
     minute_of,
-    runtime,
     trn1_job,
     trn1_nobody,
     trn2_logical,

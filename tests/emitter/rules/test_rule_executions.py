@@ -10,18 +10,8 @@ import pytest
 from emitter_process import neuron_emf
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_reports import (
-    CAUSES,
-    ENDINGS,
-    Reading,
-    execution_stats,
-    inf1_busy,
-    inf1_first,
-    inf2_loaded,
-    line,
-    minute_of,
-    sidecar,
-)
+from shaped_groups import CAUSES, ENDINGS, execution_stats
+from shaped_reports import Reading, inf1_busy, inf1_first, inf2_loaded, line, minute_of, sidecar
 
 COUNTS = st.fixed_dictionaries({name: st.integers(0, 10**9) for name in ENDINGS})
 

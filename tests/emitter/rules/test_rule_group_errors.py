@@ -5,7 +5,8 @@ Rule: repeated group errors. A sidecar said the same error 17,280 times a day.
 from __future__ import annotations
 
 import pytest
-from shaped_reports import START_S, Reading, inf1_busy, sidecar, vcpu_usage
+from shaped_groups import vcpu_usage
+from shaped_reports import START_S, Reading, inf1_busy, sidecar
 
 
 def complaining(text):

@@ -5,16 +5,8 @@ Rule: held. Every core of a host was "in use" by a runtime that used one of 32.
 from __future__ import annotations
 
 import pytest
-from shaped_reports import (
-    USES,
-    Reading,
-    core_counters,
-    inf1_busy,
-    loaded_model,
-    memory_used,
-    minute_of,
-    trn1_job,
-)
+from shaped_groups import USES, core_counters, loaded_model, memory_used
+from shaped_reports import Reading, inf1_busy, minute_of, trn1_job
 
 
 def idle(**memory):

@@ -7,15 +7,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_reports import (
-    execution_stats,
-    inf1_busy,
-    inf1_first,
-    inf2_loaded,
-    minute_of,
-    percentiles,
-    runtime,
-)
+from shaped_groups import execution_stats, percentiles, runtime
+from shaped_reports import inf1_busy, inf1_first, inf2_loaded, minute_of
 
 LATENCY_S = st.floats(1e-6, 100)
 

@@ -5,18 +5,8 @@ Rules: memory; vCPU and host memory. inf1 said 0 bytes beside the models that it
 from __future__ import annotations
 
 import pytest
-from shaped_reports import (
-    GIB,
-    inf1_busy,
-    inf2_loaded,
-    instance_info,
-    memory_info,
-    minute_of,
-    trn1_job,
-    trn1_nobody,
-    trn2_logical,
-    vcpu_usage,
-)
+from shaped_groups import GIB, instance_info, memory_info, vcpu_usage
+from shaped_reports import inf1_busy, inf2_loaded, minute_of, trn1_job, trn1_nobody, trn2_logical
 
 
 def test_memory_is_the_sum_over_the_runtimes():

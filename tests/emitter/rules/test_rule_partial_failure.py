@@ -5,17 +5,8 @@ Rule: partial failure. One of two runtimes in error made its busy cores look idl
 from __future__ import annotations
 
 import pytest
-from shaped_reports import (
-    Reading,
-    core_counters,
-    inf1_busy,
-    memory_used,
-    minute_of,
-    runtime,
-    sidecar,
-    trn1_job,
-    trn1_runtime,
-)
+from shaped_groups import core_counters, memory_used, runtime
+from shaped_reports import Reading, inf1_busy, minute_of, sidecar, trn1_job, trn1_runtime
 
 FAILURES = {
     "missing": lambda groups: groups.pop("neuroncore_counters"),

@@ -8,14 +8,8 @@ import json
 
 import pytest
 from emitter_process import neuron_emf
-from shaped_reports import (
-    Reading,
-    core_counters,
-    inf1_busy,
-    line,
-    minute_of,
-    sidecar,
-)
+from shaped_groups import core_counters
+from shaped_reports import Reading, inf1_busy, line, minute_of, sidecar
 
 from emitter.reports.monitor_config import GROUPS, monitor_config
 

@@ -7,17 +7,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_reports import (
-    Reading,
-    core_counters,
-    inf1_busy,
-    inf2_loaded,
-    memory_used,
-    minute_of,
-    runtime,
-    trn1_job,
-    trn2_logical,
-)
+from shaped_groups import core_counters, memory_used, runtime
+from shaped_reports import Reading, inf1_busy, inf2_loaded, minute_of, trn1_job, trn2_logical
 
 
 @pytest.mark.parametrize("split", ["v3d", "v4d", "physical"])

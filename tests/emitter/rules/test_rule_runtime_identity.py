@@ -4,7 +4,8 @@ Rule: runtime identity. Four applications tagged "1" overwrote each other's numb
 
 from __future__ import annotations
 
-from shaped_reports import Reading, memory_used, minute_of, sidecar, trn1_nobody
+from shaped_groups import memory_used
+from shaped_reports import Reading, minute_of, sidecar, trn1_nobody
 
 
 def test_a_runtime_is_its_pid_and_its_tag():

@@ -1,0 +1,106 @@
+"""
+What a runtime that failed hides, and what it does not.
+"""
+
+from __future__ import annotations
+
+import pytest
+from neuron_reports import (
+    counters,
+    memory,
+    minute_of,
+    report,
+    runtime,
+    two_cores,
+)
+
+FAILED = {
+    "missing": None,
+    "in error": counters([0, 0, 0, 0], error="cannot read counters"),
+    "too short": counters([99, 99, 99, 99], 0.07),
+}
+
+
+@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+def test_a_failed_runtime_hides_the_cores_it_holds(failed):
+    """
+    What it did on them is not known; the other cores are.
+    """
+    healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
+    record = minute_of(report(healthy, runtime(failed, memory({1: 1}, [(0, 2)]), pid=2)))
+    assert (40.0, None, None, 0.0) == record.utilization_percent
+    assert "b??u" == record.core_state
+    assert 5 == record.covered_seconds
+
+
+@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+def test_a_failed_runtime_does_not_hide_what_another_shows(failed):
+    """
+    A core above 0 is known to work, whoever else holds it.
+    """
+    healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
+    record = minute_of(report(healthy, runtime(failed, memory({0: 1}), pid=2)))
+    assert (40.0, 0.0, 0.0, 0.0) == record.utilization_percent
+
+
+@pytest.mark.parametrize(
+    "group", [None, memory(error="cannot read memory")], ids=["missing", "in error"]
+)
+@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
+    """
+    Nothing says which cores are its own; what another shows above 0 stays known.
+    """
+    healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
+    record = minute_of(report(healthy, runtime(failed, group, pid=2)))
+    assert (40.0, None, None, None) == record.utilization_percent
+
+
+def test_a_failure_hides_cores_in_its_report_only():
+    """
+    In a minute the cores are known from the reports that gave them a sample.
+    """
+    healthy = report(runtime(counters([40, 20, 0, 0]), memory({0: 1, 1: 1})))
+    failed = report(runtime(None, memory({0: 1, 1: 1})), runtime(counters([0] * 4), pid=2))
+    record = minute_of(healthy, failed, failed)
+    assert (40.0, 20.0, 0.0, 0.0) == record.utilization_percent
+    assert 15 == record.covered_seconds
+
+
+def test_a_group_error_of_a_living_runtime_leaves_the_others():
+    """
+    As captured in a sidecar: four runtimes tagged "1", a vCPU error in every report,
+    and good counters beside it.
+    """
+    entries = []
+    for mine in range(4):
+        entry = runtime(counters([12.5 if core == mine else 0 for core in range(4)]), memory())
+        entry["pid"], entry["neuron_runtime_tag"] = 784_315 + mine, "1"
+        entry["report"]["neuron_runtime_vcpu_usage"] = {
+            "period": 5.0,
+            "vcpu_usage": {"user": 0, "system": 0},
+            "error": "open /proc/784315/stat: no such file or directory",
+        }
+        entries.append(entry)
+    assert (12.5,) * 4 == minute_of(report(*entries)).utilization_percent
+
+
+def test_a_runtime_whose_process_is_gone_is_left_out():
+    """
+    It neither hides cores nor keeps the list from being empty of runtimes.
+    """
+    gone = runtime(pid=2, error="no such process")
+    gone["report"] = None
+    healthy = runtime(counters([40, 0]), memory({0: 1}))
+    assert (40.0, 0.0) == minute_of(two_cores(healthy, gone)).utilization_percent
+    first, second = two_cores(gone), two_cores(gone)
+    assert (0.0, 0.0) == minute_of(first, second).utilization_percent
+
+
+def test_a_runtime_in_error_that_exists_hides_every_core():
+    """
+    Its report is null and nothing says that it ended: what it does is unknown.
+    """
+    entry = runtime(error="failed to read metrics")
+    entry["report"] = None
+    assert "??" == minute_of(two_cores(entry)).core_state
