@@ -62,6 +62,21 @@ def repository() -> Path:
     return Path(__file__).resolve().parent.parent
 
 
+@pytest.fixture(scope="session")
+def programs(repository: Path) -> list[Path]:
+    """
+    The embedded AWS and the SAM CLI, commands of the environments that `make venvs` makes.
+    """
+    found = [
+        repository / ".venv-embedded" / "bin" / "ministack",
+        repository / ".venv-sam" / "bin" / "sam",
+    ]
+    for program in found:
+        if not program.exists():
+            pytest.skip(f"{program} is missing: run `make venvs`")
+    return found
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
     """

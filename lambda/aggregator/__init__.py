@@ -1,25 +1,23 @@
 """
 The half of neuron-emf that runs in AWS: minute records in, cluster rollups out.
 
-* `ingest`       handler: a CloudWatch Logs subscription event into the table
-* `close`        handler: each minute, one rollup line per cluster
+Handlers, one for each function of the template:
+
+* `ingest`       the emitters' lines into the table
+* `close`        each minute, one rollup per cluster
+* `departure`    an instance that EC2 stopped, so that nobody calls it silent
+* `explain`      an alarm that changed state, as a message that a person can act on
 
 What they call, from the outside in:
 
-* `runtime`      Powertools: logging, self-metrics, the subscription event
-* `environment`  what the template tells both functions
+* `runtime`      Powertools: logging, self-metrics, the events of both modes
+* `deployed`     what a function is given once: its settings and the table
+* `environment`  what the template tells the functions
+* `aws`          calls of AWS: boto3
 * `intake`       which log lines become records, which are dropped and why
-* `closing`      which minutes are reduced and published, and in what order
-* `registry`     which instances there are, and which have gone silent
-* `merge`        several records of one instance and minute become one
-* `rollup`       the records of one cluster and minute become its numbers
-* `percentiles`  percentiles of values that are only counted
-* `idle_cost`    what an idle core costs
-* `publication`  what of a rollup has been published, and what is still due
-* `publishing`   a rollup as one EMF line
-* `item`         a record as a table item, and back
-* `table`        what both functions ask of the table
-* `layout`       what stands where in the table
-* `store`        the table in DynamoDB
+* `closing`      which minutes are reduced and published, and what is remembered of them
+* `rollups`      the records of one cluster and minute become its numbers and its lines
+* `explaining`   what an alarm means, whom it concerns, what to do
+* `storage`      the table, and what stands where in it
 * `minutes`      minutes as numbers and as text
 """

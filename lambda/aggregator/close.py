@@ -1,5 +1,5 @@
 """
-Handler: each minute, one rollup line per cluster.
+Handler: each minute, the rollup of each cluster.
 
 Rollup lines are printed, never logged: a logger would wrap them and CloudWatch
 would no longer see their metrics.
@@ -7,25 +7,18 @@ would no longer see their metrics.
 
 from __future__ import annotations
 
-import os
 import time
-from functools import cache
 from typing import TYPE_CHECKING
 
-from aggregator import environment, store
-from aggregator.closing import Closing, Outcome
+from aggregator import deployed
+from aggregator.closing.run import Closing
+from aggregator.rollups.idle_cost import Prices
 from aggregator.runtime import LambdaContext, Logger, publish_health
 
 if TYPE_CHECKING:
-    from aggregator.table import Table
+    from aggregator.closing.outcome import Outcome
 
 logger = Logger()
-
-
-@cache
-def _stack() -> tuple[environment.Environment, Table]:
-    found = environment.read(os.environ)
-    return found, store.connect(found.table_name)
 
 
 @logger.inject_lambda_context
@@ -33,13 +26,14 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
     """
     Close what is due and restate what is late; the counts of what was done.
     """
-    stack, table = _stack()
+    stack, table = deployed.stack()
     outcome = Closing(
         table=table,
         rules=stack.rules,
         emit=_print,
         now_s=time.time,
         remaining_s=lambda: context.get_remaining_time_in_millis() / 1000,
+        prices=Prices(stack.price_overrides),
     ).run()
     if outcome.left:
         logger.info("another run is closing minutes")
@@ -82,7 +76,3 @@ def _log_trouble(outcome: Outcome) -> None:
             logger.error(
                 "minutes, records or lines dropped", extra={"count": count, "reason": reason}
             )
-
-
-if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
-    _stack()  # while Lambda still gives the start of a function a whole processor

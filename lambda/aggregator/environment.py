@@ -1,16 +1,19 @@
 """
-What the template tells both functions, read once and checked.
+What the template tells the functions, read once and checked.
 
 Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+MAX_USD_PER_HOUR: Final = 100_000.0
 
 
 class SettingError(ValueError):
@@ -57,6 +60,17 @@ class Environment:
 
         rules: See `Rules`.
 
+        price_overrides: USD per hour by instance type, instead of the list
+            price or where there is none.
+
+        records_log_group: Where the emitters write.
+
+        rollups_log_group: Where close prints.
+
+        alarm_topic_arn: Whom explain tells; empty in the other functions.
+
+        runbook: Where docs/alarms.md can be read, a path or an address.
+
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.
 
@@ -68,6 +82,11 @@ class Environment:
     rules: Rules
     own_log_groups: frozenset[str]
     own_log_group: str | None
+    price_overrides: Mapping[str, float] = field(default_factory=dict)
+    records_log_group: str = ""
+    rollups_log_group: str = ""
+    alarm_topic_arn: str = ""
+    runbook: str = ""
 
 
 def read(variables: Mapping[str, str]) -> Environment:
@@ -98,13 +117,19 @@ def read(variables: Mapping[str, str]) -> Environment:
         )
         raise SettingError(msg)
     own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
-    written_to = (own_log_group, variables.get("ROLLUPS_LOG_GROUP"))
+    rollups_log_group = variables.get("ROLLUPS_LOG_GROUP", "")
+    written_to = (own_log_group, rollups_log_group)
     return Environment(
         table_name=_text(variables, "TABLE_NAME"),
         stack_name=_text(variables, "STACK_NAME"),
         rules=rules,
         own_log_groups=frozenset(group for group in written_to if group),
         own_log_group=own_log_group,
+        price_overrides=_prices(variables, "PRICE_OVERRIDES"),
+        records_log_group=variables.get("RECORDS_LOG_GROUP", ""),
+        rollups_log_group=rollups_log_group,
+        alarm_topic_arn=variables.get("ALARM_TOPIC_ARN", ""),
+        runbook=variables.get("RUNBOOK", ""),
     )
 
 
@@ -124,3 +149,23 @@ def _whole(variables: Mapping[str, str], name: str, default: int, least: int, mo
         msg = f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}"
         raise SettingError(msg)
     return int(text)
+
+
+def _prices(variables: Mapping[str, str], name: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in variables.get(name, "").split(","):
+        if not part.strip():
+            continue
+        instance_type, _, text = (one.strip() for one in part.partition("="))
+        try:
+            usd_per_hour = float(text)
+        except ValueError:
+            usd_per_hour = math.nan
+        if not instance_type or not 0 <= usd_per_hour <= MAX_USD_PER_HOUR:
+            msg = (
+                f"{name} has {part.strip()[:40]!r}, expected TYPE=USD with the price of an hour,"
+                " such as trn1.32xlarge=13.5"
+            )
+            raise SettingError(msg)
+        found[instance_type] = usd_per_hour
+    return found

@@ -1,88 +1,104 @@
 """
-Handler: a CloudWatch Logs subscription event into the table.
+Handler: the emitters' lines into the table, straight from CloudWatch Logs or out of Kinesis.
 
-Asynchronous, so an exception makes Lambda deliver the event again and, in the
-end, hand it to the failure destination. Storing a record twice is harmless.
+CloudWatch Logs invokes asynchronously: an exception makes Lambda deliver the
+event again and, in the end, hand it to the failure destination. Kinesis is
+polled: an exception brings the whole batch again, a partial failure the records
+from the first one named on. Whatever can be read is stored at every attempt, so
+an unreadable record takes no other with it when Lambda gives it up. Storing a
+record twice is harmless.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from aggregator import environment, store
-from aggregator.intake import Intake, take_in
-from aggregator.runtime import LambdaContext, Logger, publish_health, subscription_of
+from aggregator import deployed
+from aggregator.intake import TOO_LATE, Intake, LogLine, take_in
+from aggregator.runtime import Arrival, LambdaContext, Logger, arrival_of, publish_health
 
 if TYPE_CHECKING:
-    from aggregator.table import Table
+    from aggregator.environment import Environment
+
+MAX_SEQUENCE_NUMBERS: Final = 5
 
 logger = Logger()
 
 
-@cache
-def _stack() -> tuple[environment.Environment, Table]:
-    found = environment.read(os.environ)
-    return found, store.connect(found.table_name)
-
-
 @logger.inject_lambda_context
-def handler(event: dict[str, object], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
+def handler(event: dict[str, object], context: LambdaContext) -> dict[str, object]:  # noqa: ARG001
     """
-    Store the minute records of one delivery; the counts of what became of them.
+    Store the minute records of one event.
+
+    Returns the counts of what became of them or, of a Kinesis batch, the
+    records to bring again.
     """
-    stack, table = _stack()
-    delivered = subscription_of(event)
-    if delivered.log_group in stack.own_log_groups:
-        return _refuse(delivered.log_group, len(delivered.lines), stack)
-    if not delivered.lines:
-        return {}
-    taken = take_in(delivered.lines, table, stack.rules.late_minutes, time.time)
-    _log_drops(taken, delivered.log_stream, stack.rules.late_minutes)
-    counts = {
-        "RecordsStored": taken.stored,
-        "RecordsRejected": sum(taken.rejected.values()),
-        "RecordsTooLate": taken.too_late,
-    }
-    publish_health(stack.stack_name, counts)
-    return counts
-
-
-def _refuse(log_group: str, lines: int, stack: environment.Environment) -> dict[str, int]:
-    # Subscribed to the group it writes to, every line it prints would call it again: say nothing.
-    if log_group != stack.own_log_group:
-        logger.error(
-            "lines refused",
-            extra={"count": lines, "reason": "own_log_group", "log_group": log_group},
+    stack, table = deployed.stack()
+    arrival = arrival_of(event)
+    lines, counts = _admitted(arrival, stack)
+    if lines:
+        taken = take_in(
+            lines, table, stack.rules.late_minutes, time.time, in_packs=arrival.by_stream
         )
-        publish_health(stack.stack_name, {"RecordsRejected": lines})
-    return {"RecordsRejected": lines}
+        _log_drops(taken, stack.rules.late_minutes)
+        counts["RecordsStored"] = taken.stored
+        counts["RecordsRejected"] = counts.get("RecordsRejected", 0) + taken.rejected
+        counts["RecordsTooLate"] = taken.too_late
+    if arrival.unreadable:
+        _log_unreadable(arrival)
+        counts["DeliveriesUnreadable"] = len(arrival.unreadable)
+    if counts:
+        publish_health(stack.stack_name, counts)
+    return arrival.response if arrival.by_stream else dict(counts)
 
 
-def _log_drops(taken: Intake, log_stream: str, late_minutes: int) -> None:
-    for reason, count in sorted(taken.rejected.items()):
+def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], dict[str, int]]:
+    """
+    The lines that may be read, and what to say about the others.
+    """
+    lines: list[LogLine] = []
+    counts: dict[str, int] = {}
+    for subscription in arrival.subscriptions:
+        if subscription.log_group not in stack.own_log_groups:
+            lines += subscription.lines
+        elif subscription.log_group != stack.own_log_group:
+            refused = len(subscription.lines)
+            counts["RecordsRejected"] = counts.get("RecordsRejected", 0) + refused
+            logger.error(
+                "lines refused",
+                extra={
+                    "count": refused,
+                    "reason": "own_log_group",
+                    "log_group": subscription.log_group,
+                },
+            )
+        # else: subscribed to the group it writes to, every line it prints would call it again
+    return lines, counts
+
+
+def _log_drops(taken: Intake, late_minutes: int) -> None:
+    for reason, drop in sorted(taken.dropped.items()):
+        late = reason == TOO_LATE
         logger.warning(
-            "lines dropped",
+            "records dropped" if late else "lines dropped",
             extra={
-                "count": count,
+                "count": drop.count,
                 "reason": reason,
-                "log_stream": log_stream,
-                "event_ids": taken.examples[reason],
-            },
-        )
-    if taken.too_late:
-        logger.warning(
-            "records dropped",
-            extra={
-                "count": taken.too_late,
-                "reason": "too_late",
-                "late_minutes": late_minutes,
-                "log_stream": log_stream,
+                **({"late_minutes": late_minutes} if late else {}),
+                "log_streams": drop.log_streams,
+                "event_ids": drop.event_ids,
             },
         )
 
 
-if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
-    _stack()  # while Lambda still gives the start of a function a whole processor
+def _log_unreadable(arrival: Arrival) -> None:
+    logger.error(
+        "deliveries unreadable",
+        extra={
+            "count": len(arrival.unreadable),
+            "reason": "no_delivery_of_cloudwatch_logs",
+            "faults": list(arrival.faults),
+            "sequence_numbers": list(arrival.unreadable[:MAX_SEQUENCE_NUMBERS]),
+        },
+    )

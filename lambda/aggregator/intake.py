@@ -2,31 +2,32 @@
 Which log lines become records, and which are dropped and why.
 
 One bad line costs itself only. Nothing here quotes a line: the log group it
-came from still has it, under the event id that is named.
+came from still has it, in the stream and under the event id that are named.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.item import item_of
 from aggregator.minutes import MARK_AFTER_S, end_s, expires_s, minute_at, minute_at_ms
+from aggregator.storage.item import item_of
+from aggregator.storage.pack import Identity, identity_of, packs_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from aggregator.table import RecordItem, Table
+    from aggregator.storage.table import Table
 
 MAX_AHEAD_MINUTES: Final = 120
 """CloudWatch Logs takes no event further in the future than two hours."""
 
 MAX_EVENT_IDS: Final = 5
 AHEAD: Final = "ahead_of_time"
-"""The one reason beside those of `neuron_wire`."""
+TOO_LATE: Final = "too_late"
+"""The two reasons beside those of `neuron_wire`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,41 @@ class LogLine:
         event_id: CloudWatch's own identity of the event.
 
         message: The line.
+
+        log_stream: The stream it was written to.
     """
 
     event_id: str
     message: str
+    log_stream: str = ""
+
+
+@dataclass(slots=True)
+class Drop:
+    """
+    The lines that were dropped for one reason.
+
+    Attributes:
+        count: How many.
+
+        event_ids: Of the first few.
+
+        log_streams: Where these few are, each stream once.
+    """
+
+    count: int = 0
+    event_ids: list[str] = field(default_factory=list)
+    log_streams: list[str] = field(default_factory=list)
+
+    def add(self, line: LogLine) -> None:
+        """
+        Count *line*, and note where it is while there are few.
+        """
+        self.count += 1
+        if len(self.event_ids) < MAX_EVENT_IDS:
+            self.event_ids.append(line.event_id)
+            if line.log_stream not in self.log_streams:
+                self.log_streams.append(line.log_stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +84,40 @@ class Intake:
     Attributes:
         stored: Distinct records put into the table.
 
-        rejected: Lines dropped as unreadable, by reason.
-
-        examples: Event ids of the first few of them, by reason.
-
-        too_late: Records dropped because their minute is too old.
+        dropped: Lines dropped, by reason.
 
         other: Lines of other kinds, which are not for the stack.
     """
 
     stored: int
-    rejected: Mapping[str, int]
-    examples: Mapping[str, list[str]]
-    too_late: int
+    dropped: Mapping[str, Drop]
     other: int
+
+    @property
+    def rejected(self) -> int:
+        """
+        Lines dropped as unreadable.
+        """
+        return sum(drop.count for reason, drop in self.dropped.items() if reason != TOO_LATE)
+
+    @property
+    def too_late(self) -> int:
+        """
+        Records dropped because their minute is too old.
+        """
+        return self.dropped[TOO_LATE].count if TOO_LATE in self.dropped else 0
 
 
 def take_in(
-    lines: Iterable[LogLine], table: Table, late_minutes: int, now_s: Callable[[], float]
+    lines: Iterable[LogLine],
+    table: Table,
+    late_minutes: int,
+    now_s: Callable[[], float],
+    *,
+    in_packs: bool = False,
 ) -> Intake:
     """
-    Store the minute records among *lines*.
+    Store the minute records among *lines*, each in an item of its own or *in_packs*.
 
     Storing the same line again changes nothing, so a failure may be answered
     by delivering everything once more.
@@ -81,45 +126,55 @@ def take_in(
         TableError: If a record could not be stored.
     """
     this_minute = minute_at(now_s())
-    rejected: Counter[str] = Counter()
-    examples: dict[str, list[str]] = defaultdict(list)
-    too_late = other = 0
-    items: dict[tuple[int, int, str], RecordItem] = {}
+    records: dict[tuple[int, Identity], MinuteRecord] = {}
+    dropped: dict[str, Drop] = {}
+    other = 0
     for line in lines:
         try:
-            record = _minute_record(line.message, this_minute)
-        except WireFormatError as error:
-            rejected[error.reason] += 1
-            if len(examples[error.reason]) < MAX_EVENT_IDS:
-                examples[error.reason].append(line.event_id)
+            record = _minute_record(line.message, this_minute, late_minutes)
+        except _DropError as error:
+            dropped.setdefault(error.reason, Drop()).add(line)
             continue
         if record is None:
             other += 1
             continue
-        minute = minute_at_ms(record.minute_ms)
-        if minute < this_minute - late_minutes:
-            too_late += 1
-            continue
-        item = item_of(record, expires_s(minute, late_minutes))
-        items[item.minute, item.bucket, item.key] = item
+        records[minute_at_ms(record.minute_ms), identity_of(record)] = record
+    if in_packs:
+        items = packs_of(records.values(), late_minutes)
+    else:
+        items = [
+            item_of(record, expires_s(minute, late_minutes))
+            for (minute, _), record in records.items()
+        ]
     try:
-        table.put_records(list(items.values()))
+        table.put_records(items)
     finally:
         # Also after a failure: what was stored must count even if no retry succeeds.
-        _mark_late({item.minute for item in items.values()}, table, late_minutes, now_s())
-    return Intake(len(items), dict(rejected), dict(examples), too_late, other)
+        _mark_late({minute for minute, _ in records}, table, late_minutes, now_s())
+    return Intake(len(records), dropped, other)
 
 
-def _minute_record(message: str, this_minute: int) -> MinuteRecord | None:
+class _DropError(Exception):
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _minute_record(message: str, this_minute: int, late_minutes: int) -> MinuteRecord | None:
     """
     The minute record in *message*, or None when it is a line of another kind.
     """
-    record = parse(message)
+    try:
+        record = parse(message)
+    except WireFormatError as error:
+        raise _DropError(error.reason) from error
     if not isinstance(record, MinuteRecord):
         return None
     ahead_minutes = minute_at_ms(record.minute_ms) - this_minute
     if ahead_minutes > MAX_AHEAD_MINUTES:
-        raise WireFormatError(AHEAD, f"the record is {ahead_minutes} minutes ahead of the clock")
+        raise _DropError(AHEAD)
+    if ahead_minutes < -late_minutes:
+        raise _DropError(TOO_LATE)
     return record
 
 

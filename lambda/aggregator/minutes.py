@@ -17,7 +17,7 @@ EARLIEST_CLOSE_S: Final = 45
 MARK_AFTER_S: Final = EARLIEST_CLOSE_S - 5
 """
 Seconds after its end from which a record leaves a marker on its minute. The 5
-are how far the clocks of the machines that run the two functions may differ.
+are how far the clocks of the machines that run ingest and close may differ.
 """
 
 RECORD_LIFE_MINUTES: Final = 24 * 60

@@ -7,12 +7,14 @@ whose letter is not `?`; a reader that counts otherwise shifts every core behind
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from neuron_wire import checked, names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_COUNTS: Final = frozenset({int})  # the very type: to Python, bool is an int too
 
 
 def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]:
@@ -59,16 +61,16 @@ def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, .
     if len(given) != known:
         msg = f"the line has {len(given)} utilization values for {known} known cores"
         raise checked.bad(msg)
-    shares = [
-        float(percent)  # type: ignore[arg-type]  # mypy does not see what the next line asks
-        for percent in given
-        if type(percent) in checked.NUMBERS and 0 <= percent <= 100  # type: ignore[operator]
-    ]
-    if len(shares) < len(given):
-        msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
+    msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
+    if given and not (
+        checked.NUMBERS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
+    ):
+        raise checked.bad(msg)
+    shares = tuple(map(float, given))  # type: ignore[arg-type]
+    if not sum(shares) <= 100 * known:  # a NaN hides from min and max, and not from a sum
         raise checked.bad(msg)
     if known == len(state):
-        return tuple(shares)
+        return shares
     values = iter(shares)
     return tuple(None if letter == names.UNKNOWN else next(values) for letter in state)
 
@@ -84,8 +86,7 @@ def idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
     if len(given) != len(state):
         msg = f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
         raise checked.bad(msg)
-    minutes = [value for value in given if type(value) is int and 0 <= value < 1 << 31]
-    if len(minutes) < len(given):
+    if not (_COUNTS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
         msg = "CoreIdleMinutes holds a value that is not a count"
         raise checked.bad(msg)
-    return tuple(minutes)
+    return tuple(given)  # type: ignore[arg-type]

@@ -1,24 +1,16 @@
 """
-What an instance type is made of, and what it costs by the hour.
+What an instance type is made of.
 
 Devices, cores and memory: the architecture pages of the AWS Neuron SDK
 documentation (2.32, read 2026-08). Cores are logical, at the default logical
 core size of the type. A report's own hardware information always wins; this
-table serves the bill and the instances that report none.
-
-Prices: on-demand list prices of us-east-1 in USD, gathered from several public
-price tables that agree with each other, not read from AWS and not what a
-customer with a discount, a reservation or a capacity block pays. `None` means
-that no trustworthy figure was found: such a core is counted as unpriced, never
-as free.
+table serves the instances that report none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-
-PRICES_AS_OF: Final = "2026-11-21"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +26,12 @@ class InstanceType:
         cores_per_device: Logical NeuronCores of one device.
 
         device_memory_gib: Device memory of the whole instance, GiB.
-
-        usd_per_hour: On-demand list price, or None when unknown.
     """
 
     name: str
     devices: int
     cores_per_device: int
     device_memory_gib: int
-    usd_per_hour: float | None
 
     @property
     def cores(self) -> int:
@@ -62,19 +51,19 @@ class InstanceType:
 INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
     row.name: row
     for row in (
-        InstanceType("inf1.xlarge", 1, 4, 8, 0.228),
-        InstanceType("inf1.2xlarge", 1, 4, 8, 0.362),
-        InstanceType("inf1.6xlarge", 4, 4, 32, 1.180),
-        InstanceType("inf1.24xlarge", 16, 4, 128, 4.721),
-        InstanceType("inf2.xlarge", 1, 2, 32, 0.7582),
-        InstanceType("inf2.8xlarge", 1, 2, 32, 1.9679),
-        InstanceType("inf2.24xlarge", 6, 2, 192, 6.4906),
-        InstanceType("inf2.48xlarge", 12, 2, 384, 12.9813),
-        InstanceType("trn1.2xlarge", 1, 2, 32, 1.34375),
-        InstanceType("trn1.32xlarge", 16, 2, 512, 21.50),
-        InstanceType("trn1n.32xlarge", 16, 2, 512, 24.78),
-        InstanceType("trn2.3xlarge", 1, 4, 96, None),
-        InstanceType("trn2.48xlarge", 16, 4, 1536, None),
-        InstanceType("trn2u.48xlarge", 16, 4, 1536, None),
+        InstanceType("inf1.xlarge", 1, 4, 8),
+        InstanceType("inf1.2xlarge", 1, 4, 8),
+        InstanceType("inf1.6xlarge", 4, 4, 32),
+        InstanceType("inf1.24xlarge", 16, 4, 128),
+        InstanceType("inf2.xlarge", 1, 2, 32),
+        InstanceType("inf2.8xlarge", 1, 2, 32),
+        InstanceType("inf2.24xlarge", 6, 2, 192),
+        InstanceType("inf2.48xlarge", 12, 2, 384),
+        InstanceType("trn1.2xlarge", 1, 2, 32),
+        InstanceType("trn1.32xlarge", 16, 2, 512),
+        InstanceType("trn1n.32xlarge", 16, 2, 512),
+        InstanceType("trn2.3xlarge", 1, 4, 96),
+        InstanceType("trn2.48xlarge", 16, 4, 1536),
+        InstanceType("trn2u.48xlarge", 16, 4, 1536),
     )
 }

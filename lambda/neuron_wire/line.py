@@ -25,6 +25,7 @@ from neuron_wire.errors import (
 )
 from neuron_wire.minute import MinuteRecord
 
+_AS_THEY_ARE: Final = frozenset({bool, int, str, type(None)})
 _MAX_SCHEMA: Final = 9999  # a greater one is no schema, and not fit for a message
 
 
@@ -120,10 +121,14 @@ def _plain(value: object) -> object:
     """
     2.0 as 2: a third of a line's numbers are whole, and bytes are the bill.
     """
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
-        return int(value)
+    # Most values are one of these, and asking for the very type is the cheapest question.
+    kind = type(value)
+    if kind in _AS_THEY_ARE:
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [one if type(one) in _AS_THEY_ARE else _plain(one) for one in value]
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     return value

@@ -214,7 +214,9 @@ class MinuteRecord:
         found: dict[str, object] = {}
         for member, name, kind in _SCALARS:
             value = line.get(member)
-            if value is not None:
+            if type(value) is kind and 0 <= value <= checked.MAX_COUNT:  # type: ignore[operator]
+                found[name] = value  # as nearly all are: a third faster than to ask below
+            elif value is not None:
                 read = checked.whole if kind is int else checked.amount
                 found[name] = read(value, member)
         for member, name in _TEXTS:

@@ -19,6 +19,7 @@ STACK_NAMESPACE: Final = "Neuron/Stack"
 """What the stack says about itself."""
 
 CLUSTER_DIMENSION: Final = "ClusterName"
+TYPE_DIMENSION: Final = "InstanceType"
 
 MINUTE: Final = "minute"
 MORE: Final = "more"
@@ -28,6 +29,8 @@ EVENT: Final = "event"
 REPORT: Final = "report"
 KINDS: Final = frozenset({MINUTE, MORE, CORE, RUNTIME, EVENT, REPORT})
 ROLLUP: Final = "rollup"
+TYPE: Final = "type"
+"""The numbers of one instance type within a rollup, a line of their own."""
 
 BUSY: Final = "b"
 ATTACHED_IDLE: Final = "a"

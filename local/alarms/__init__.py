@@ -14,7 +14,7 @@ are wrong and never shown. This package reads the alarms as they stand in
 * `errors`       what it refuses to guess
 """
 
-from local.alarms.definition import Alarm, MetricSource, read_alarms, survey
+from local.alarms.definition import Alarm, LeftOut, MetricSource, read_alarms, survey
 from local.alarms.errors import AlarmDefinitionError
 from local.alarms.evaluation import AlarmState, State, evaluate
 from local.alarms.history import CloudWatchHistory, MetricHistory, RecordedHistory, StatisticSet
@@ -27,6 +27,7 @@ __all__ = [
     "AlarmState",
     "CloudWatchHistory",
     "InsightsQuery",
+    "LeftOut",
     "MetricHistory",
     "MetricSource",
     "RecordedHistory",

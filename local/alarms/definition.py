@@ -107,22 +107,39 @@ def read_alarms(template: Template) -> list[Alarm]:
     ]
 
 
-def survey(template: Template, namespace: str) -> tuple[list[Alarm], dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """
+    Why an alarm is not evaluated.
+
+    Attributes:
+        reason: One sentence.
+
+        namespace: Of the metrics that it watches instead, empty when it is one
+            that cannot be evaluated.
+    """
+
+    reason: str
+    namespace: str = ""
+
+
+def survey(template: Template, namespace: str) -> tuple[list[Alarm], dict[str, LeftOut]]:
     """
     The alarms of *template* on metrics of *namespace*, and why the others are left out.
     """
     found: list[Alarm] = []
-    left_out: dict[str, str] = {}
+    left_out: dict[str, LeftOut] = {}
     for logical_id, properties in template.resources("AWS::CloudWatch::Alarm"):
         try:
             alarm = _alarm(logical_id, properties)
         except AlarmDefinitionError as error:
-            left_out[logical_id] = str(error)
+            left_out[logical_id] = LeftOut(str(error))
             continue
         if alarm.namespace == namespace:
             found.append(alarm)
         else:
-            left_out[logical_id] = f"the alarm {logical_id} watches metrics of {alarm.namespace}"
+            reason = f"the alarm {logical_id} watches metrics of {alarm.namespace}"
+            left_out[logical_id] = LeftOut(reason, alarm.namespace)
     return found, left_out
 
 

@@ -65,7 +65,8 @@ def evaluate(
 
     A query gives one state per group it finds, and one with OK for every group
     of *previous* that it no longer finds. No group at all is INSUFFICIENT_DATA,
-    with an empty contributor.
+    with an empty contributor. A query without groups is one time series, with
+    data or without.
     """
     newest_s = newest_whole_period_s(alarm.period_s, now_s)
     periods = alarm.evaluation_periods + EXTRA_PERIODS
@@ -86,7 +87,9 @@ def evaluate(
         return [AlarmState(alarm, source.dimensions, state, reason)]
     groups = _groups(found, source)
     states = []
-    if not groups:
+    if not source.group_by:
+        groups = {(): groups.get((), {})}
+    elif not groups:
         reason = "the query found no time series at all"
         states.append(AlarmState(alarm, (), State.INSUFFICIENT_DATA, reason))
     for group in sorted(groups):
@@ -147,11 +150,13 @@ def _groups(
     found: Mapping[Dimensions, Mapping[int, StatisticSet]], query: InsightsQuery
 ) -> dict[Dimensions, dict[int, StatisticSet]]:
     """
-    Metrics with exactly the dimensions of the query's SCHEMA, merged by group.
+    Metrics with exactly the dimensions of the query's SCHEMA, selected and merged by group.
     """
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))
     for dimensions, statistics in found.items():
         if {name for name, _ in dimensions} != set(query.dimensions):
+            continue
+        if not set(query.where) <= set(dimensions):
             continue
         group = tuple(pair for pair in dimensions if pair[0] in query.group_by)
         for start, one in statistics.items():

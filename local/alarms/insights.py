@@ -4,6 +4,9 @@ The one family of Metrics Insights queries that the template's alarms use.
     SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)
     GROUP BY ClusterName ORDER BY AVG() DESC
 
+    SELECT SUM(DeliveryErrors) FROM SCHEMA("AWS/Logs", FilterName, LogGroupName)
+    WHERE FilterName = 'a' AND LogGroupName = 'b'
+
 Pure. Anything else is refused with the place where it stops being of this
 family, never half understood. Grammar:
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-metrics-insights-querylanguage.html
@@ -18,10 +21,11 @@ from typing import Final
 from local.alarms.errors import AlarmDefinitionError
 
 FUNCTIONS: Final = ("AVG", "COUNT", "MAX", "MIN", "SUM")
-_TOKEN: Final = re.compile(r'\s*("(?:[^"]*)"|[A-Za-z_][A-Za-z0-9_.]*|[(),])')
+_TOKEN: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z_][A-Za-z0-9_.]*|[(),=])""")
 _WORDS: Final = frozenset(
     {
         *FUNCTIONS,
+        "AND",
         "ASC",
         "BY",
         "DESC",
@@ -46,14 +50,18 @@ class InsightsQuery:
 
         dimensions: Exactly the dimension names a metric must have.
 
-        group_by: Names that make one contributor each, a part of *dimensions*.
+        group_by: Names that make one contributor each, a part of *dimensions*;
+            empty when the query makes one time series of all it finds.
+
+        where: Dimension values that a metric must have.
     """
 
     function: str
     metric: str
     namespace: str
     dimensions: tuple[str, ...]
-    group_by: tuple[str, ...]
+    group_by: tuple[str, ...] = ()
+    where: tuple[tuple[str, str], ...] = ()
 
 
 def parse_query(text: str) -> InsightsQuery:
@@ -84,12 +92,38 @@ class _Parser:
         dimensions = []
         while self._one_of((",", ")")) == ",":
             dimensions.append(self._name("a dimension name"))
+        where = self._conditions() if self._peek() == "WHERE" else []
+        # Without groups it is one time series; with them the alarm has contributors.
+        group_by = self._groups(function) if not where or self._peek() else []
+        if self._peek():
+            self._refuse("the end of the query")
+        strangers = sorted({*group_by, *(name for name, _ in where)} - set(dimensions))
+        if strangers:
+            verb = "groups" if strangers[0] in group_by else "selects"
+            msg = f"the query {verb} by {strangers[0]}, which its SCHEMA does not name"
+            raise AlarmDefinitionError(msg)
+        return InsightsQuery(
+            function, metric, namespace, tuple(dimensions), tuple(group_by), tuple(where)
+        )
+
+    def _conditions(self) -> list[tuple[str, str]]:
+        found = []
+        word = "WHERE"
+        while self._peek() == word:
+            self._expect(word)
+            name = self._name("a dimension name")
+            self._expect("=")
+            found.append((name, self._value()))
+            word = "AND"
+        return found
+
+    def _groups(self, function: str) -> list[str]:
         self._expect("GROUP")
         self._expect("BY")
-        group_by = [self._name("a dimension name")]
+        found = [self._name("a dimension name")]
         while self._peek() == ",":
             self._expect(",")
-            group_by.append(self._name("a dimension name"))
+            found.append(self._name("a dimension name"))
         # An alarm on several time series must say which come first.
         self._expect("ORDER")
         self._expect("BY")
@@ -98,13 +132,7 @@ class _Parser:
         self._expect(")")
         if self._peek() in ("ASC", "DESC"):
             self._one_of(("ASC", "DESC"))
-        if self._peek():
-            self._refuse("the end of the query")
-        strangers = sorted(set(group_by) - set(dimensions))
-        if strangers:
-            msg = f"the query groups by {strangers[0]}, which its SCHEMA does not name"
-            raise AlarmDefinitionError(msg)
-        return InsightsQuery(function, metric, namespace, tuple(dimensions), tuple(group_by))
+        return found
 
     def _token(self) -> tuple[str, int]:
         match = _TOKEN.match(self._text, self._at)
@@ -129,15 +157,25 @@ class _Parser:
 
     def _name(self, what: str) -> str:
         found, end = self._token()
-        if not found or found in {"(", ")", ","} or found.upper() in _WORDS:
+        if not found or found in {"(", ")", ",", "="} or found.upper() in _WORDS:
+            self._refuse(what)
+        if found.startswith("'"):  # a value, and no name
             self._refuse(what)
         self._at = end
         return found.strip('"')
+
+    def _value(self) -> str:
+        found, end = self._token()
+        if not found.startswith("'"):
+            self._refuse("a value in single quotes")
+        self._at = end
+        return found.strip("'")
 
     def _refuse(self, expected: str) -> None:
         found = self._token()[0] or "its end"
         msg = (
             f"expected {expected} and found {found} in {self._text!r}; the evaluator knows "
-            "f(metric) of one SCHEMA, grouped and ordered by f(), and no other query"
+            "f(metric) of one SCHEMA, selected by dimension values, grouped and ordered by f(), "
+            "and no other query"
         )
         raise AlarmDefinitionError(msg)

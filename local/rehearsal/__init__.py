@@ -10,7 +10,8 @@ The whole of neuron-emf on one machine: `python -m local.rehearsal`.
 * `stack`         the deployed stack through its public APIs
 * `waiting`       until its functions have done what they were given to do
 * `figures`       what the rollups say: by their lines and by their metrics
-* `overview`      one row per cluster: newest rollup, state of its alarm
+* `overview`      one row per cluster: newest rollup, states of its alarms
+* `notice`        what people would be told of an alarm that rings
 * `table`         the rows for people
 * `expectation`   what the rollups must come to, by the simulators' truth files
 * `verdict`       the figures against what the simulators say they produced

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TEXT: Final = """
 NeuronCores and neuron-monitor: a simulator makes the reports and writes down what it made.
 CloudWatch's metric extraction: a pump of ours does it; on AWS nothing calls PutMetricData.
-CloudWatch's alarms: an evaluator of ours runs the template's, deployed or not; it notifies nobody.
+CloudWatch's alarms: an evaluator of ours runs the template's; explain is asked what it would say.
 Lambda: the functions run under {python} here, without memory limits, retries or dead letters.
 CloudWatch Logs: no limits, throttling or retention; subscriptions deliver at once, not in minutes.
 DynamoDB: no throttling, and nothing expires.
@@ -28,9 +28,16 @@ IAM: every call is allowed.
 def limits(template: Mapping[str, Any]) -> list[str]:
     """
     One sentence per thing that is not as on AWS, for this *template*.
+
+    Resources that are left out for the same reason share one.
     """
     python = f"Python {platform.python_version()}"
     sentences = _TEXT.format(python=python).strip().splitlines()
-    left_out = template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", [])
-    sentences.extend(f"{row['Resource']} is not deployed: {row['Why']}." for row in left_out)
+    by_reason: dict[str, list[str]] = {}
+    for row in template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", []):
+        by_reason.setdefault(row["Why"], []).append(row["Resource"])
+    sentences.extend(
+        f"Not deployed, because {why}: {', '.join(resources)}."
+        for why, resources in by_reason.items()
+    )
     return sentences

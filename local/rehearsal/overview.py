@@ -1,10 +1,11 @@
 """
-One row per cluster: its newest rollup by the metrics, its alarm by the evaluator.
+One row per cluster: its newest rollup by the metrics, its alarms by the evaluator.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from local.alarms import State, Template, evaluate, survey
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from local.alarms import Alarm, AlarmState, MetricHistory, StatisticSet
+    from local.alarms import Alarm, AlarmState, LeftOut, MetricHistory, StatisticSet
 
 _LOOK_BACK_S: Final = 90 * MINUTE_S
+_EVALUATE_EACH_S: Final = 10  # CloudWatch does it once a minute; each time reads an hour of metrics
 _WORST_FIRST: Final = (State.ALARM, State.INSUFFICIENT_DATA, State.OK)
 
 
@@ -30,7 +32,11 @@ class Overview:
     Attributes:
         alarms: The template's alarms on cluster metrics.
 
-        left_out: Why its other alarms are not evaluated, by logical id.
+        left_out: Which of its other alarms are not evaluated, and why, as sentences.
+
+        properties: Of each alarm resource, functions resolved, by logical id.
+
+        states: Of all alarms, when the last rows were made.
     """
 
     def __init__(
@@ -44,9 +50,13 @@ class Overview:
         Evaluate the alarms that *template* has with *parameters* on an account.
         """
         read = Template.read(template, parameters, resources)
-        self.alarms, self.left_out = survey(read, CLUSTER_NAMESPACE)
+        self.alarms, left_out = survey(read, CLUSTER_NAMESPACE)
+        self.left_out = _sentences(left_out)
+        self.properties = dict(read.resources("AWS::CloudWatch::Alarm"))
+        self.states: list[AlarmState] = []
         self._history = history
         self._before: dict[str, dict[tuple[tuple[str, str], ...], State]] = {}
+        self._evaluated_s: float | None = None
 
     def rows(self, clusters: Sequence[str], now_s: float | None = None) -> list[ClusterRow]:
         """
@@ -55,8 +65,10 @@ class Overview:
         at_s = time.time() if now_s is None else now_s
         start_s = int(at_s) - _LOOK_BACK_S
         metrics = read_metrics(self._history, FIGURES, start_s, int(at_s) + MINUTE_S)
-        states = [state for alarm in self.alarms for state in self._evaluate(alarm, at_s)]
-        return [self._row(cluster, metrics, states) for cluster in clusters]
+        if self._evaluated_s is None or at_s - self._evaluated_s >= _EVALUATE_EACH_S:
+            self.states = [one for alarm in self.alarms for one in self._evaluate(alarm, at_s)]
+            self._evaluated_s = at_s
+        return [self._row(cluster, metrics, self.states) for cluster in clusters]
 
     def _evaluate(self, alarm: Alarm, at_s: float) -> list[AlarmState]:
         before = self._before.get(alarm.logical_id)
@@ -81,6 +93,33 @@ class Overview:
         ]
         if not mine:
             return ClusterRow(cluster, max(minutes), figures)
+        ringing = [one for one in mine if one.state is State.ALARM]
+        if ringing:
+            shown = ", ".join(_subject(one.alarm) for one in ringing)
+            notes = tuple(f"{one.alarm.logical_id} rings, it saw {one.reason}" for one in ringing)
+            return ClusterRow(cluster, max(minutes), figures, shown, notes)
         worst = min(mine, key=lambda one: _WORST_FIRST.index(one.state))
-        reason = f"{worst.alarm.logical_id} saw {worst.reason}"
-        return ClusterRow(cluster, max(minutes), figures, worst.state.value, reason)
+        notes = (f"none of {len(mine)} alarms rings",)
+        return ClusterRow(cluster, max(minutes), figures, worst.state.value, notes)
+
+
+def _subject(alarm: Alarm) -> str:
+    """
+    What an alarm is about: its name without what both forms end in.
+    """
+    return alarm.logical_id.removesuffix("Alarm").removesuffix("ByCluster")
+
+
+def _sentences(left_out: Mapping[str, LeftOut]) -> list[str]:
+    """
+    One sentence per alarm that cannot be evaluated, and one for all on other metrics.
+    """
+    elsewhere = Counter(one.namespace for one in left_out.values() if one.namespace)
+    sentences = [one.reason for one in left_out.values() if not one.namespace]
+    if elsewhere:
+        namespaces = ", ".join(sorted(elsewhere))
+        sentences.append(
+            f"the alarms on metrics of {namespaces} ({elsewhere.total()}), which say nothing about "
+            "a cluster"
+        )
+    return sentences

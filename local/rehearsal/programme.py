@@ -7,6 +7,7 @@ and every process belongs to the stage.
 
 from __future__ import annotations
 
+import textwrap
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from local.rehearsal.expectation import expected_live, expected_past
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
 from local.rehearsal.limits import limits
+from local.rehearsal.notice import ask, event_of, ringing
 from local.rehearsal.overview import Overview
 from local.rehearsal.past import MINUTES, PERIOD_S, Past
 from local.rehearsal.stack import STACK_NAME, Stack, overrides
@@ -111,8 +113,9 @@ class Rehearsal:
                 aws.start(self._stage.check)
             past, stack = self._prepare(aws)
             overview = Overview(TEMPLATE, {}, stack.resources, stack.history)
-            for reason in overview.left_out.values():
-                print(f"Not evaluated: {reason}")
+            for reason in overview.left_out:
+                print(f"Not evaluated: {reason}.")
+            self._tell(aws, stack, overview)
             fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
@@ -167,6 +170,22 @@ class Rehearsal:
         for problem in against_truth(due, stack.rollups.minutes)[:SHOWN_AT_ONCE]:
             print(f"WRONG already: {problem}")
         return past, stack
+
+    def _tell(self, aws: EmbeddedAws, stack: Stack, overview: Overview) -> None:
+        """
+        What people would be told of the alarms that ring after the history.
+        """
+        overview.rows(CLUSTERS)
+        notices = []
+        with self._progress.step("Asking the explain function what the alarms mean"):
+            for found in ringing(overview.states):
+                event = event_of(found, overview.properties[found.alarm.logical_id], time.time())
+                notices.append(ask(aws.client("lambda"), stack.resources["ExplainFunction"], event))
+        for number, notice in enumerate(notices):
+            print(f"\nThe alarm topic is told: {notice.subject}")
+            if number == 0:
+                print(f"\n{textwrap.indent(notice.text, '    ')}")
+        print(flush=True)
 
     def _go_live(self, fleet: LiveFleet) -> None:
         into_s = time.time() % MINUTE_S

@@ -34,16 +34,16 @@ class ClusterRow:
         figures: Values by metric, for example `BusyCores`; what nobody reported
             is not in it.
 
-        alarm: State of the template's alarm by the evaluator.
+        alarm: Which of the template's alarms ring by the evaluator, or `OK`.
 
-        reason: Why.
+        notes: Why, as sentences without a full stop.
     """
 
     cluster: str
     minute_s: int | None
     figures: Mapping[str, float] = field(default_factory=dict)
     alarm: str = _UNKNOWN
-    reason: str = ""
+    notes: tuple[str, ...] = ()
 
 
 FIGURES: Final = (
@@ -92,13 +92,11 @@ def render(rows: Sequence[ClusterRow], now_s: float, width: int = WIDE) -> str:
         lines.append("  ".join("-" * _width(column, cells) for column in columns))
         lines += [_line(line, columns, cells) for line in cells]
     for row in rows:
-        notes = []
-        if row.reason:
-            notes.append(f"{row.cluster}: {row.alarm}, {row.reason}")
+        notes = [*row.notes]
         if row.figures.get("UnpricedCores"):
-            notes.append(f"{row.cluster}: {_number(row, 'UnpricedCores')} cores have no list price")
+            notes.append(f"{_number(row, 'UnpricedCores')} cores have no list price")
         for note in notes:
-            lines += textwrap.wrap(note, width, subsequent_indent="  ")
+            lines += textwrap.wrap(f"{row.cluster}: {note}", width, subsequent_indent="  ")
     return "\n".join(line[:width] for line in lines)
 
 

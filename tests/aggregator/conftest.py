@@ -8,6 +8,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from aggregator import close, deployed, ingest
+from tests import records_table
+from tests.aggregator.invocations import CurrentStdout
+
 
 @pytest.fixture
 def dynamodb(monkeypatch):
@@ -20,16 +24,27 @@ def dynamodb(monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         client = boto3.client("dynamodb")
-        client.create_table(
-            TableName="records",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-        )
+        records_table.create(client, "records")
         yield client
+
+
+@pytest.fixture
+def functions(monkeypatch, dynamodb):  # noqa: ARG001 - the table is there
+    """
+    The table, in the environment that the template gives both functions.
+    """
+    variables = {
+        "TABLE_NAME": "records",
+        "STACK_NAME": "neuron-emf",
+        "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
+        "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/ingest",
+        "POWERTOOLS_SERVICE_NAME": "ingest",
+        "POWERTOOLS_METRICS_NAMESPACE": "Neuron/Stack",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    deployed.stack.cache_clear()
+    for handler in (ingest, close):
+        monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
+    yield
+    deployed.stack.cache_clear()

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from aggregator.table import Progress, Publication, RecordItem
+    from aggregator.storage.table import Progress, Publication, RecordItem, Telling
 
 
 class MemoryTable:
     """
-    What `aggregator.table.Table` promises, without a database.
+    What `aggregator.storage.table.Table` promises, without a database.
     """
 
     def __init__(self):
@@ -27,7 +27,9 @@ class MemoryTable:
         self.progress: Progress | None = None
         self.publications: dict[int, dict[str, Publication]] = defaultdict(dict)
         self.registry: dict[int, bytes] = {}
-        self.last_rollups: dict[str, tuple[int, str]] = {}
+        self.last_rollups: dict[tuple[str, str], tuple[int, str]] = {}
+        self.departures: set[tuple[str, int]] = set()
+        self.told: set[str] = set()
 
     def put_records(self, items: Sequence[RecordItem]) -> None:
         for item in items:
@@ -84,9 +86,39 @@ class MemoryTable:
     def write_registry(self, bucket: int, payload: bytes) -> None:
         self.registry[bucket] = payload
 
-    def write_last_rollup(self, cluster: str, minute: int, line: str) -> None:
-        if cluster not in self.last_rollups or self.last_rollups[cluster][0] <= minute:
-            self.last_rollups[cluster] = (minute, line)
+    def write_last_rollup(self, about: Telling, cluster: str, minute: int, line: str) -> None:
+        kept = self.last_rollups.get((about, cluster))
+        if kept is None or kept[0] <= minute:
+            self.last_rollups[about, cluster] = (minute, line)
+
+    def read_last_rollup(self, about: Telling, cluster: str) -> str | None:
+        kept = self.last_rollups.get((about, cluster))
+        return None if kept is None else kept[1]
+
+    def read_published(
+        self, cluster: str, minutes: Iterable[int]
+    ) -> Iterator[tuple[int, Publication]]:
+        for minute in minutes:
+            if cluster in self.publications.get(minute, {}):
+                yield minute, self.publications[minute][cluster]
+
+    def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
+        del expires_s
+        self.departures.add((instance_id, minute))
+
+    def read_departures(self, first_minute: int, last_minute: int) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for instance_id, minute in self.departures:
+            if first_minute <= minute <= last_minute:
+                found[instance_id].append(minute)
+        return dict(found)
+
+    def was_told(self, transition: str) -> bool:
+        return transition in self.told
+
+    def put_told(self, transition: str, expires_s: int) -> None:
+        del expires_s
+        self.told.add(transition)
 
 
 class KilledError(BaseException):

@@ -9,10 +9,11 @@ rules. Knows nothing of deliveries, invocations or publications.
 from __future__ import annotations
 
 from fractions import Fraction
+from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from neuron_wire import MinuteRecord
 
@@ -20,7 +21,11 @@ USD_PER_HOUR = {"trn1.2xlarge": Fraction("1.34375"), "inf2.xlarge": Fraction("0.
 IDLE_AFTER_MINUTES = 15
 
 
-def rollups(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, float]]:
+def rollups(
+    records: Iterable[MinuteRecord],
+    idle_after_minutes: int = IDLE_AFTER_MINUTES,
+    usd_per_hour: Mapping[str, Fraction] = USD_PER_HOUR,
+) -> dict[tuple[int, str], dict[str, float]]:
     """
     Every metric of every (minute, cluster) that has a record.
 
@@ -28,35 +33,61 @@ def rollups(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, 
     SilentInstances, CoveragePercent and LateRecords; instead `CoveredSeconds`
     and `Records`.
     """
+    return {
+        key: _rollup(instances, idle_after_minutes, usd_per_hour)
+        for key, instances in _minutes(records).items()
+    }
+
+
+def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, dict[str, float]]]:
+    """
+    Every metric of every instance type that a record of the (minute, cluster) names.
+    """
+    found = {}
+    for key, instances in _minutes(records).items():
+        named = {part.instance_type for parts in instances.values() for part in parts} - {None}
+        counting = {name: _counting(parts) for name, parts in instances.items()}
+        found[key] = {
+            one: _cores_alone(parts for parts in counting.values() if _type_of(parts) == one)
+            for one in named
+        }
+    return found
+
+
+def _minutes(records):
     distinct = {(r.cluster, r.instance_id, r.boot, r.seq, r.minute_ms): r for r in records}
     minutes: dict[tuple[int, str], dict[str, list[MinuteRecord]]] = {}
     for r in distinct.values():
         minute = minutes.setdefault((r.minute_ms // 60_000, r.cluster), {})
         minute.setdefault(r.instance_id, []).append(r)
-    return {key: _rollup(instances) for key, instances in minutes.items()}
+    return minutes
 
 
-def _rollup(instances: dict[str, list[MinuteRecord]]) -> dict[str, float]:
+def _rollup(
+    instances: dict[str, list[MinuteRecord]],
+    idle_after_minutes: int,
+    usd_per_hour: Mapping[str, Fraction],
+) -> dict[str, float]:
     counting = {name: _counting(parts) for name, parts in instances.items()}
-    cores = [core for parts in counting.values() for core in _cores(parts)]
+    cores = [core for parts in counting.values() for core in _cores(parts, usd_per_hour)]
     known = [core for core in cores if core["letter"] != "?"]
-    idle = [core for core in known if core["letter"] != "b" and core["idle"] >= IDLE_AFTER_MINUTES]
+    idle = [core for core in known if core["letter"] != "b" and core["idle"] >= idle_after_minutes]
     parts = [part for own in counting.values() for part in own]
     found: dict[str, object] = {
-        "Instances": len(instances),
+        **_cores_alone(counting.values()),
         "DuplicateEmitters": sum(_two_emitters(own) for own in instances.values()),
         "Records": sum(len(own) for own in instances.values()),
-        "CoveredSeconds": sum(
-            min(Fraction(60), sum(Fraction(part.covered_seconds) for part in own))
-            for own in counting.values()
-        ),
+        "CoveredSeconds": sum(min(Fraction(60), _covered_s(own)) for own in counting.values()),
         "Executions": _total(part.executions for part in parts),
         "ExecutionErrors": _total(part.execution_errors for part in parts),
         "EccCorrectedRise": _total(part.ecc_corrected_rise for part in parts),
         "EccUncorrectedRise": _total(part.ecc_uncorrected_rise for part in parts),
-        "DeviceMemoryUsed": _total(
-            _last(part.device_memory_used_bytes for part in own) for own in counting.values()
+        "TeraFlops": _total(
+            _mean((part.tera_flops, part.covered_seconds) for part in own)
+            for own in counting.values()
         ),
+        "DeviceMemoryUsed": _total(_memory(own)[0] for own in counting.values()),
+        "DeviceMemoryPercent": _share(_memory(own) for own in counting.values()),
         "LatencyP99Max": max(
             (part.latency_p99_max_s for part in parts if part.latency_p99_max_s is not None),
             default=None,
@@ -68,26 +99,63 @@ def _rollup(instances: dict[str, list[MinuteRecord]]) -> dict[str, float]:
             )
             for own in counting.values()
         ),
+        "Stragglers": _stragglers(counting.values()),
     }
     if cores:
-        found["NeuronCores"] = len(cores)
         found["UnknownCores"] = len(cores) - len(known)
         found["UnpricedCores"] = sum(core["usd_per_hour"] is None for core in cores)
     if known:
-        found["BusyCores"] = sum(core["letter"] == "b" for core in known)
-        found["AttachedIdleCores"] = sum(core["letter"] == "a" for core in known)
-        found["UnattachedCores"] = sum(core["letter"] == "u" for core in known)
         found["IdleCores"] = found["IdleCoreMinutes"] = len(idle)
         found["IdleCorePercent"] = Fraction(100 * len(idle), len(known))
-        found["NeuronCoreUtilization"] = sum(core["utilization"] for core in known) / len(known)
     if any(core["usd_per_hour"] is not None for core in known):
         cost = sum((core["usd_per_hour"] for core in idle if core["usd_per_hour"]), Fraction(0))
         found["IdleCostPerHour"], found["IdleCost"] = cost, cost / 60
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
+def _cores_alone(instances) -> dict[str, float]:
+    """
+    What is said of a cluster and of each of its types alike.
+    """
+    instances = list(instances)
+    cores = [core for parts in instances for core in _cores(parts, {})]
+    known = [core for core in cores if core["letter"] != "?"]
+    found = {"Instances": len(instances)}
+    if cores:
+        found["NeuronCores"] = len(cores)
+    if known:
+        found["BusyCores"] = sum(core["letter"] == "b" for core in known)
+        found["AttachedIdleCores"] = sum(core["letter"] == "a" for core in known)
+        found["UnattachedCores"] = sum(core["letter"] == "u" for core in known)
+        found["NeuronCoreUtilization"] = sum(core["utilization"] for core in known) / len(known)
+    return {name: float(value) for name, value in found.items()}
+
+
+def _stragglers(instances):
+    """
+    How many do less than half of what is usual for their type; None where nothing is.
+    """
+    by_type: dict[str, list[Fraction]] = {}
+    for parts in instances:
+        busy = [core["utilization"] for core in _cores(parts, {}) if core["letter"] == "b"]
+        if busy and _type_of(parts) is not None:
+            by_type.setdefault(_type_of(parts), []).append(sum(busy) / len(busy))
+    judged = [means for means in by_type.values() if len(means) >= 4]
+    if not judged:
+        return None
+    return sum(mean < median(means) / 2 for means in judged for mean in means)
+
+
+def _type_of(parts: list[MinuteRecord]) -> str | None:
+    return _last(part.instance_type for part in parts)
+
+
+def _covered_s(parts: list[MinuteRecord]) -> Fraction:
+    return sum(_exact(part.covered_seconds) for part in parts)
+
+
 def _two_emitters(parts: list[MinuteRecord]) -> bool:
-    return len({p.boot for p in parts}) > 1 and sum(p.covered_seconds for p in parts) > 66
+    return len({p.boot for p in parts}) > 1 and _covered_s(parts) > 66
 
 
 def _counting(parts: list[MinuteRecord]) -> list[MinuteRecord]:
@@ -98,18 +166,19 @@ def _counting(parts: list[MinuteRecord]) -> list[MinuteRecord]:
     if not _two_emitters(parts):
         return parts
     covered = {
-        boot: sum(part.covered_seconds for part in parts if part.boot == boot)
+        boot: _covered_s([part for part in parts if part.boot == boot])
         for boot in {part.boot for part in parts}
     }
     winner = min(boot for boot in covered if covered[boot] == max(covered.values()))
     return [part for part in parts if part.boot == winner]
 
 
-def _cores(parts: list[MinuteRecord]) -> list[dict[str, object]]:
+def _cores(
+    parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]
+) -> list[dict[str, object]]:
     cores = []
     count = max(len(part.core_state) for part in parts)
-    instance_type = _last(part.instance_type for part in parts)
-    price = USD_PER_HOUR.get(instance_type)
+    price = usd_per_hour.get(_type_of(parts))
     for index in range(count):
         knowing = [p for p in parts if p.core_state[index : index + 1] not in ("", "?")]
         core: dict[str, object] = {
@@ -119,15 +188,40 @@ def _cores(parts: list[MinuteRecord]) -> list[dict[str, object]]:
         if knowing:
             core["letter"] = knowing[-1].core_state[index]
             core["idle"] = knowing[-1].idle_minutes[index]
-            core["utilization"] = _mean(
+            utilization = _mean(
                 (part.utilization_percent[index], part.covered_seconds) for part in knowing
             )
+            core["utilization"] = round(utilization, 2)  # what one record can say
         cores.append(core)
     return cores
 
 
+def _memory(parts: list[MinuteRecord]):
+    return (
+        _last(part.device_memory_used_bytes for part in parts),
+        _last(part.device_memory_total_bytes for part in parts),
+    )
+
+
+def _share(pairs):
+    both = [(used, capacity) for used, capacity in pairs if used is not None and capacity]
+    capacity = sum(capacity for _, capacity in both)
+    return Fraction(100 * sum(used for used, _ in both), capacity) if capacity else None
+
+
+def _exact(value) -> Fraction:
+    """
+    A number as it is written, not as a float holds it.
+    """
+    return Fraction(str(value))
+
+
 def _mean(pairs):
-    present = [(Fraction(value), Fraction(weight)) for value, weight in pairs if value is not None]
+    present = [
+        (value if isinstance(value, Fraction) else _exact(value), _exact(weight))
+        for value, weight in pairs
+        if value is not None
+    ]
     if not present:
         return None
     if not any(weight for _, weight in present):

@@ -4,104 +4,19 @@ Both handlers, from the event that Lambda gives them to what is in the table and
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-import sys
 import time
-from dataclasses import dataclass
 
 import pytest
 
-from aggregator import close, ingest
+from aggregator import close, deployed, ingest
 from aggregator.environment import SettingError
 from neuron_wire import emf
 from neuron_wire.catalogue import STACK
+from tests.aggregator.invocations import Context, documents, items, record_items
+from tests.aggregator.made_deliveries import delivery
 from tests.aggregator.made_records import lines, record
 
-
-@dataclass
-class Context:
-    """
-    What Powertools and close read of Lambda's context object.
-    """
-
-    function_name: str = "function"
-    memory_limit_in_mb: int = 256
-    invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:function"
-    aws_request_id: str = "5a2d2f6e-0000-0000-0000-000000000000"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 55_000
-
-
-class CurrentStdout:
-    """
-    Where print writes now; a logger keeps the stdout of the moment it was made.
-    """
-
-    def write(self, text):
-        return sys.stdout.write(text)
-
-    def flush(self):
-        sys.stdout.flush()
-
-
-@pytest.fixture(autouse=True)
-def stack(monkeypatch, dynamodb):  # noqa: ARG001 - the table is there
-    """
-    The table, in the environment that the template gives both functions.
-    """
-    variables = {
-        "TABLE_NAME": "records",
-        "STACK_NAME": "neuron-emf",
-        "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
-        "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/ingest",
-        "POWERTOOLS_SERVICE_NAME": "ingest",
-        "POWERTOOLS_METRICS_NAMESPACE": "Neuron/Stack",
-    }
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    for handler in (ingest, close):
-        handler._stack.cache_clear()
-        monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
-    yield
-    for handler in (ingest, close):
-        handler._stack.cache_clear()
-
-
-def delivery(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
-    """
-    A subscription event as CloudWatch Logs makes it.
-    """
-    delivered = {
-        "messageType": kind,
-        "owner": "123456789012",
-        "logGroup": log_group,
-        "logStream": "i-0aaaaaaaaaaaaaaa1",
-        "subscriptionFilters": ["neuron-emf-minutes"],
-        "logEvents": [
-            {"id": line.event_id, "timestamp": 1_764_000_000_000, "message": line.message}
-            for line in log_lines
-        ],
-    }
-    packed = base64.b64encode(gzip.compress(json.dumps(delivered).encode())).decode()
-    return {"awslogs": {"data": packed}}
-
-
-def documents(text):
-    """
-    The lines of an output that are JSON documents with metrics, and the others.
-    """
-    read = [json.loads(line) for line in text.splitlines()]
-    return [one for one in read if "_aws" in one], [one for one in read if "_aws" not in one]
-
-
-def items(dynamodb):
-    """
-    The partition keys in the table.
-    """
-    return [one["pk"]["S"] for one in dynamodb.scan(TableName="records")["Items"]]
+pytestmark = pytest.mark.usefixtures("functions")
 
 
 TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
@@ -109,7 +24,7 @@ TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.schedul
 
 def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
     """
-    Three records of the last minute, one of them twice, become one line.
+    Three records of the last minute, one of them twice, become one line, behind that of their type.
     """
     minute = int(time.time()) // 60 - 1
     made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
@@ -120,7 +35,7 @@ def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
     close.handler(TICK, Context())
     output = capsys.readouterr().out
     with_metrics, logged = documents(output)
-    rollup, health = with_metrics
+    of_type, rollup, health = with_metrics
     assert [] == logged
     assert all([] == emf.violations(line) for line in output.splitlines())
     assert ("training", 3, 300) == (
@@ -128,9 +43,14 @@ def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
         rollup["Instances"],
         rollup["Executions"],
     )
-    assert minute * 60_000 == rollup["_aws"]["Timestamp"]
+    assert ("type", "trn1.2xlarge", 3) == (
+        of_type["Kind"],
+        of_type["InstanceType"],
+        of_type["Instances"],
+    )
+    assert minute * 60_000 == rollup["_aws"]["Timestamp"] == of_type["_aws"]["Timestamp"]
     assert "Neuron/Stack" == health["_aws"]["CloudWatchMetrics"][0]["Namespace"]
-    assert "cluster" in items(dynamodb)
+    assert "cluster#minute" in items(dynamodb)
 
 
 def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
@@ -174,7 +94,7 @@ def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
     Whatever it printed would come back as the next event, for ever.
     """
     event = delivery(*lines(record()), log_group="/neuron-emf/ingest")
-    assert {"RecordsRejected": 1} == ingest.handler(event, Context())
+    assert {} == ingest.handler(event, Context())
     assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
 
@@ -190,8 +110,9 @@ def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
     assert (1, 7) == (counts["RecordsStored"], counts["RecordsRejected"])
     assert [7.0] == health["RecordsRejected"]
     assert ("not_json", 7, 5) == (logged["reason"], logged["count"], len(logged["event_ids"]))
+    assert ["i-0aaaaaaaaaaaaaaa1"] == logged["log_streams"]
     assert "secret" not in output
-    assert 1 == len([pk for pk in items(dynamodb) if pk.startswith("m#")])
+    assert 1 == len(record_items(dynamodb))
 
 
 def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
@@ -206,7 +127,17 @@ def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
     assert [] == items(dynamodb)
 
 
-@pytest.mark.parametrize("event", [{}, {"awslogs": {"data": "junk"}}, {"awslogs": {}}])
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"awslogs": {"data": "junk"}},
+        {"awslogs": {}},
+        {"Records": None},
+        {"Records": [{"eventSource": "aws:sqs", "body": "junk"}]},
+        delivery(log_group=7),
+    ],
+)
 def test_an_event_that_is_none_fails_the_invocation(event):
     """
     Lambda retries it and then keeps it in the failure destination.
@@ -219,7 +150,7 @@ def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
     """
     No metric either: the run that has the lease publishes its own.
     """
-    _, table = close._stack()
+    _, table = deployed.stack()
     now_s = time.time()
     table.take_lease("somebody", now_s, now_s + 60)
     assert {} == close.handler(TICK, Context())
@@ -246,6 +177,6 @@ def test_a_missing_variable_is_named(monkeypatch, handler):
     The first invocation fails with what is missing.
     """
     monkeypatch.delenv("TABLE_NAME", raising=False)
-    handler._stack.cache_clear()
+    deployed.stack.cache_clear()
     with pytest.raises(SettingError, match="TABLE_NAME is not set"):
         handler.handler(delivery(), Context())

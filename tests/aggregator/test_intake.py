@@ -5,38 +5,129 @@ Which log lines become records, and which are dropped and why.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aggregator.intake import LogLine, take_in
-from aggregator.store import TableError
-from tests.aggregator.made_records import MINUTE, lines, message, record
+from aggregator.storage.pack import identity_of, records_of
+from aggregator.storage.table import TableError
+from tests.aggregator.made_records import MINUTE, lines, message, record, some_holders
 from tests.aggregator.memory_table import MemoryTable
 
 END_S = (MINUTE + 1) * 60
 LATE_MINUTES = 120
 
 
-def taken(log_lines, now_s=END_S, table=None):
+BOTH_MODES = pytest.mark.parametrize("in_packs", [False, True], ids=["alone", "in_packs"])
+
+
+def taken(log_lines, now_s=END_S, table=None, *, in_packs=False):
     """
     What became of the lines, at *now_s*.
     """
-    return take_in(log_lines, table or MemoryTable(), LATE_MINUTES, lambda: now_s)
+    return take_in(
+        log_lines, table or MemoryTable(), LATE_MINUTES, lambda: now_s, in_packs=in_packs
+    )
+
+
+def reasons(found):
+    """
+    How many lines were dropped for which reason, those too late apart.
+    """
+    return {reason: drop.count for reason, drop in found.dropped.items() if reason != "too_late"}
+
+
+def identities(table):
+    """
+    The records in the table, those that stand there twice twice.
+    """
+    return sorted(
+        (minute, *identity_of(one))
+        for (minute, _), bucket in table.records.items()
+        for payload in bucket.values()
+        for one in records_of(payload, minute)[0]
+    )
 
 
 def stored(table) -> int:
     """
     Records in the table.
     """
-    return sum(len(bucket) for bucket in table.records.values())
+    return len(identities(table))
 
 
 def changed(**members) -> str:
     """
     A good line with some members changed; None takes one away.
     """
-    line = {**json.loads(message(record())), **members}
+    made = replace(record(), holders=some_holders(8, 1))
+    line = {**json.loads(message(made)), **members}
     return json.dumps({name: value for name, value in line.items() if value is not None})
+
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(1 << 70), 1 << 70),
+    st.floats(allow_nan=True),
+    st.text(),  # lone surrogates too: JSON can spell them
+    st.sampled_from(["", "i-1", "\ud800", "b", "ba?u", "x" * 2000]),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),
+    max_leaves=8,
+)
+MEMBERS = st.dictionaries(
+    st.sampled_from([*json.loads(changed()), "Bye", "UltraServerId", "HoldersMore"]), VALUES
+)
+
+
+@given(st.lists(st.text(max_size=50) | MEMBERS.map(lambda some: changed(**some)), max_size=4))
+def test_no_line_whatever_it_holds_stops_the_others(strange):
+    """
+    Each is stored, dropped with its reason or of another kind, in both modes the same, and the
+    good line beside it is stored.
+    """
+    good = record(instance_id="i-good")
+    delivery = lines(good) + [LogLine(f"strange-{n}", text) for n, text in enumerate(strange)]
+    found = {}
+    for in_packs in (False, True):
+        table = MemoryTable()
+        intake = taken(delivery, table=table, in_packs=in_packs)
+        assert (MINUTE, *identity_of(good)) in identities(table)
+        assert intake.stored == stored(table)
+        assert len(delivery) >= intake.stored + intake.other + intake.rejected + intake.too_late
+        found[in_packs] = (identities(table), reasons(intake), intake.too_late, intake.other)
+    assert found[False] == found[True]
+
+
+@given(
+    st.lists(st.integers(0, 9), max_size=30),
+    st.lists(st.integers(0, 30), max_size=4),
+    st.lists(st.booleans(), min_size=5, max_size=5),
+)
+def test_any_split_of_any_copies_stores_each_record(picks, cuts, packed):
+    """
+    In whatever order, as often as it comes, however it is split into invocations of either mode.
+    """
+    made = [record(instance_id=f"i-{n % 3}", seq=n + 1, minute=MINUTE - n % 2) for n in range(10)]
+    table = MemoryTable()
+    edges = [0, *sorted(cuts), len(picks)]
+    for first, last, in_packs in zip(edges, edges[1:], packed, strict=False):
+        taken(lines(*(made[n] for n in picks[first:last])), table=table, in_packs=in_packs)
+    expected = {(n_minute(made[n]), *identity_of(made[n])) for n in picks}
+    assert expected == set(identities(table))
+
+
+def n_minute(made) -> int:
+    """
+    The minute of a record.
+    """
+    return made.minute_ms // 60_000
 
 
 @pytest.mark.parametrize(
@@ -54,24 +145,33 @@ def changed(**members) -> str:
         (changed(_aws={"Timestamp": (MINUTE + 122) * 60_000}), "ahead_of_time"),
     ],
 )
-def test_a_bad_line_costs_itself_only(text, reason):
+@BOTH_MODES
+def test_a_bad_line_costs_itself_only(text, reason, in_packs):
     """
-    It is counted with its reason and its event is named; the others are stored.
+    It is counted with its reason, its event and stream are named; the others are stored.
     """
     table = MemoryTable()
     good = lines(record(), record(seq=2))
-    found = taken([good[0], LogLine("bad-event", text), good[1]], table=table)
-    assert ({reason: 1}, {reason: ["bad-event"]}) == (found.rejected, found.examples)
-    assert 2 == found.stored == stored(table)
+    bad = LogLine("bad-event", text, "i-stream")
+    found = taken([good[0], bad, good[1]], table=table, in_packs=in_packs)
+    assert {reason: 1} == reasons(found)
+    assert (["bad-event"], ["i-stream"]) == (
+        found.dropped[reason].event_ids,
+        found.dropped[reason].log_streams,
+    )
+    assert (2, 1, 0) == (found.stored, found.rejected, found.too_late)
+    assert 2 == stored(table)
 
 
 def test_few_events_are_named_and_all_are_counted():
     """
-    Five examples of a thousand.
+    Five examples of a thousand, and each of their streams once.
     """
-    found = taken([LogLine(f"event-{number}", "junk") for number in range(1000)])
-    assert {"not_json": 1000} == found.rejected
-    assert 5 == len(found.examples["not_json"])
+    junk = [LogLine(f"event-{n}", "junk", f"i-{n // 2}") for n in range(1000)]
+    drop = taken(junk).dropped["not_json"]
+    assert 1000 == drop.count
+    assert [f"event-{n}" for n in range(5)] == drop.event_ids
+    assert ["i-0", "i-1", "i-2"] == drop.log_streams
 
 
 def test_other_kinds_are_left_alone():
@@ -80,7 +180,7 @@ def test_other_kinds_are_left_alone():
     """
     table = MemoryTable()
     found = taken([LogLine("1", changed(Kind="event"))], table=table)
-    assert (1, {}, 0, 0) == (found.other, found.rejected, found.stored, stored(table))
+    assert (1, {}, 0, 0) == (found.other, found.dropped, found.stored, stored(table))
 
 
 @pytest.mark.parametrize(("age_minutes", "stored_records"), [(120, 1), (121, 0)])
@@ -91,15 +191,49 @@ def test_older_than_late_minutes_is_too_late(age_minutes, stored_records):
     table = MemoryTable()
     found = taken(lines(record()), now_s=(MINUTE + age_minutes) * 60, table=table)
     assert (stored_records, 1 - stored_records) == (stored(table), found.too_late)
+    assert 0 == found.rejected
 
 
-def test_copies_in_one_delivery_are_stored_once():
+@BOTH_MODES
+def test_copies_in_one_delivery_are_stored_once(in_packs):
     """
     DynamoDB refuses a batch in which a key stands twice.
     """
-    table = MemoryTable()
-    found = taken(lines(record(), record(), record(seq=2)), table=table)
+    seen = []
+
+    class Strict(MemoryTable):
+        def put_records(self, items):
+            seen.extend((item.minute, item.bucket, item.key) for item in items)
+            super().put_records(items)
+
+    table = Strict()
+    twice = message(record()).replace(str(MINUTE * 60_000), str(MINUTE * 60_000 + 1))
+    copies = [*lines(record(), record(), record(seq=2)), LogLine("moved", twice)]
+    found = taken(copies, table=table, in_packs=in_packs)
     assert 2 == found.stored == stored(table)
+    assert len(set(seen)) == len(seen)
+
+
+def test_packs_are_one_item_for_a_minute_and_bucket():
+    """
+    A batch of a thousand instances is thirty-two writes a minute, not a thousand.
+    """
+    table = MemoryTable()
+    made = [record(instance_id=f"i-{number}") for number in range(1000)]
+    assert 1000 == taken(lines(*made), table=table, in_packs=True).stored == stored(table)
+    assert [1] * 32 == [len(bucket) for bucket in table.records.values()]
+
+
+def test_a_batch_that_comes_again_changes_nothing():
+    """
+    In whatever order its lines stand then: a pack's place is made from its content.
+    """
+    table = MemoryTable()
+    made = [record(instance_id=f"i-{number}") for number in range(100)]
+    taken(lines(*made), table=table, in_packs=True)
+    before = {place: dict(bucket) for place, bucket in table.records.items()}
+    taken(lines(*reversed(made)), table=table, in_packs=True)
+    assert before == table.records
 
 
 @pytest.mark.parametrize(("after_s", "marked"), [(39.9, False), (40.0, True), (3600.0, True)])

@@ -187,13 +187,31 @@ def test_the_query_is_read_whatever_its_spacing_and_case():
     assert expected == parse_query(text)
 
 
+def test_a_query_may_select_metrics_and_make_one_series_of_them():
+    """
+    Dimension values in single quotes, joined by AND, with groups or without.
+    """
+    query = "SELECT SUM(M) FROM SCHEMA(\"AWS/Logs\", A, B) WHERE A = '/a b' AND B='c'"
+    where = (("A", "/a b"), ("B", "c"))
+    expected = InsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), (), where)
+    assert expected == parse_query(query)
+    grouped = InsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), ("A",), where)
+    assert grouped == parse_query(f"{query} GROUP BY A ORDER BY SUM()")
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("", "expected SELECT and found its end"),
         ('SELECT AVG(M) FROM "N" GROUP BY A ORDER BY AVG()', "expected SCHEMA"),
         ("SELECT P99(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG()", "expected AVG or"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = 'b' GROUP BY A", "expected GROUP"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A)", "expected GROUP and found its end"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = 'b' GROUP BY A", "expected ORDER"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = b", "expected a value in single quotes"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE 'b' = A", "expected a dimension name"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A != 'b'", "expected ="),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = 'b' OR A = 'c'", "expected GROUP"),
+        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE B = 'b'", "selects by B"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A", "expected ORDER and found its end"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY MAX()", "expected AVG"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG() LIMIT 3", "expected the end"),

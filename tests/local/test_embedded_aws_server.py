@@ -53,21 +53,6 @@ def handler(event, context):
 
 
 @pytest.fixture(scope="module")
-def programs(repository):
-    """
-    The commands of the two environments that `make venvs` makes.
-    """
-    found = [
-        repository / ".venv-embedded" / "bin" / "ministack",
-        repository / ".venv-sam" / "bin" / "sam",
-    ]
-    for program in found:
-        if not program.exists():
-            pytest.skip(f"{program} is missing: run `make venvs`")
-    return found
-
-
-@pytest.fixture(scope="module")
 def aws(programs, tmp_path_factory):
     """
     One emulator for all tests.

@@ -1,5 +1,5 @@
 """
-A cluster's row is its newest rollup by the metrics, and its alarm by the evaluator.
+A cluster's row is its newest rollup by the metrics, and its alarms by the evaluator.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def history():
                 ("Instances", 4),
                 ("BusyCores", age),
                 ("IdleCorePercent", idle_percent),
+                ("SilentInstances", idle_percent // 50),
             ):
                 dimensions = {"ClusterName": cluster}
                 recorded.put(NAMESPACE, name, dimensions, NEWEST_S - 60 * age, [value])
@@ -48,16 +49,38 @@ def test_each_cluster_shows_its_newest_minute(overview):
     assert [("research", NEWEST_S - 60), ("serving", NEWEST_S - 60)] == [
         (row.cluster, row.minute_s) for row in rows
     ]
-    assert {"Instances": 4, "BusyCores": 1} == rows[0].figures
+    assert {"Instances": 4, "BusyCores": 1, "SilentInstances": 1} == rows[0].figures
 
 
-def test_each_cluster_shows_its_own_alarm(overview):
+def test_all_six_alarms_on_clusters_are_evaluated(overview):
     """
-    By the template's alarm on every cluster, with the reason.
+    Their queries are not deployed to the embedded AWS, which would refuse them.
+    """
+    assert 6 == len(overview.alarms)
+    assert all("ByCluster" in alarm.logical_id for alarm in overview.alarms)
+
+
+def test_each_cluster_shows_the_alarms_that_ring(overview):
+    """
+    By the template's alarms on every cluster, each with its reason.
     """
     research, serving = overview.rows(["research", "serving"], NOW_S)
-    assert ("ALARM", "OK") == (research.alarm, serving.alarm)
-    assert "15 of 15 data points at or above" in research.reason
+    assert ("IdleCores, SilentInstances", "OK") == (research.alarm, serving.alarm)
+    assert 2 == len(research.notes)
+    assert "15 of 15 data points at or above 20" in research.notes[0]
+    assert research.notes[1].startswith("SilentInstancesByClusterAlarm rings")
+    assert ("none of 2 alarms rings",) == serving.notes
+
+
+@pytest.mark.parametrize(("later_s", "shown"), [(9.9, "OK"), (10.0, "EccErrors")])
+def test_alarms_are_evaluated_every_ten_seconds(overview, history, later_s, shown):
+    """
+    The figures are read each time; six alarms over an hour would keep a small machine busy.
+    """
+    assert "OK" == overview.rows(["serving"], NOW_S)[0].alarm
+    dimensions = {"ClusterName": "serving"}
+    history.put(NAMESPACE, "EccUncorrectedRise", dimensions, NEWEST_S - 60, [1])
+    assert shown == overview.rows(["serving"], NOW_S + later_s)[0].alarm
 
 
 def test_a_cluster_without_a_rollup_shows_nothing(overview):
@@ -81,9 +104,9 @@ def test_a_restated_minute_shows_the_greater_value(overview, history):
     assert (NEWEST_S, 5) == (row.minute_s, row.figures["Instances"])
 
 
-def test_alarms_on_other_metrics_are_left_out_by_name(tmp_path, history):
+def test_alarms_that_are_not_evaluated_are_said(tmp_path, history):
     """
-    Said, with the reason, rather than shown in a state that nobody evaluated.
+    One sentence for all on other metrics, and one for each that cannot be evaluated.
     """
     template = tmp_path / "template.yaml"
     template.write_text(
@@ -106,7 +129,8 @@ def test_alarms_on_other_metrics_are_left_out_by_name(tmp_path, history):
     )
     overview = Overview(template, {}, {}, history)
     assert ["Own"] == [alarm.logical_id for alarm in overview.alarms]
-    assert ["Duration", "Errors"] == sorted(overview.left_out)
-    assert "AWS/Lambda" in overview.left_out["Errors"]
+    cannot, elsewhere = overview.left_out
+    assert "the alarm Duration cannot be evaluated" in cannot
+    assert "the alarms on metrics of AWS/Lambda (1)" in elsewhere
     research, serving = overview.rows(["research", "serving"], NOW_S)
-    assert ("ALARM", "-") == (research.alarm, serving.alarm)
+    assert ("Own", "-") == (research.alarm, serving.alarm)

@@ -30,8 +30,8 @@ RESEARCH = ClusterRow(
         "IdleCostPerHour": 43.1,
         "UnpricedCores": 4,
     },
-    alarm="ALARM",
-    reason="13 of 13 data points at or above 20",
+    alarm="IdleCores, IdleCost",
+    notes=("IdleCoresAlarm rings, it saw 13 of 13 data points at or above 20", "another"),
 )
 EMPTY = ClusterRow(cluster="serving", minute_s=None)
 
@@ -41,10 +41,12 @@ def test_every_figure_is_shown():
     In the words of the metrics, with its unit in the title.
     """
     text = render([RESEARCH], NOW_S)
-    for shown in ("4 +1 silent", "98", "34", "32", "30", " 2 ", "21.3 %", "64", "43.10", "ALARM"):
+    for shown in ("4 +1 silent", "98", "34", "32", "30", " 2 ", "21.3 %", "64", "43.10"):
         assert shown in text
     assert "07:57, 120 s ago" in text
-    assert "research: ALARM, 13 of 13 data points at or above 20" in text
+    assert "IdleCores, IdleCost" in text
+    assert "research: IdleCoresAlarm rings, it saw 13 of 13 data points at or above 20" in text
+    assert "research: another" in text
     assert "research: 4 cores have no list price" in text
 
 

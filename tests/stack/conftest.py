@@ -4,14 +4,19 @@ The stack's files as the tests read them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from local.alarms.template import Template, load
+from local.embedded_aws import EmbeddedAws, SamCli
+from local.embedded_aws.clients import environment
+from tests.stack.insights import engine
+from tests.stack.template_resources import of_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -46,3 +51,75 @@ def deployed(template: dict[str, Any]) -> Callable[..., dict[str, Any]]:
         }
 
     return resources
+
+
+class SamBuild(NamedTuple):
+    """
+    What `sam build` made of template.yaml, and the SAM CLI that deploys it.
+    """
+
+    sam: SamCli
+    template: Path
+
+
+@pytest.fixture(scope="session")
+def sam_build(
+    programs: list[Path], repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> SamBuild:
+    """
+    One build for everything that deploys.
+    """
+    sam = SamCli(programs[1], tmp_path_factory.mktemp("sam"), lambda: None)
+    return SamBuild(sam, sam.build(repository / "template.yaml", environment()))
+
+
+@pytest.fixture(scope="module")
+def aws(programs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """
+    One emulator for the tests of a file.
+    """
+    embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
+    embedded.start()
+    yield embedded
+    embedded.stop()
+
+
+@pytest.fixture(scope="session")
+def queries(template: dict[str, Any]) -> dict[str, Any]:
+    """
+    The properties of every saved query as deployed, by logical id.
+    """
+    return dict(Template(template).resources("AWS::Logs::QueryDefinition"))
+
+
+@pytest.fixture(scope="session")
+def run(queries: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
+    """
+    Run a saved query on lines, for instance i-0a where it is about one.
+    """
+
+    def rows(name: str, lines: list[tuple[int, str]]) -> list[dict[str, Any]]:
+        return engine.run(queries[name]["QueryString"], lines, InstanceId="i-0a")
+
+    return rows
+
+
+@pytest.fixture(scope="session")
+def dashboard(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """
+    The properties of the one dashboard of a deployment with these parameters.
+    """
+
+    def properties(**parameters: str) -> dict[str, Any]:
+        (found,) = of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard").values()
+        return found
+
+    return properties
+
+
+@pytest.fixture(scope="session")
+def body(dashboard: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    """
+    The body of the dashboard of a default deployment, to be read only.
+    """
+    return json.loads(dashboard()["DashboardBody"])

@@ -13,15 +13,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-import boto3
 import pytest
 
-FUNCTIONS = ["IngestFunction", "CloseFunction"]
-HANDLERS = {"IngestFunction": "aggregator.ingest", "CloseFunction": "aggregator.close"}
-PYTHONS = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"]
+from tests.built_artefact import build_folder, files, link_runtime_libraries
 
-# What the Lambda runtime brings, so that the artefact need not.
-OF_THE_RUNTIME = ["boto3", "botocore", "dateutil", "s3transfer", "six.py", "urllib3"]
+HANDLERS = {
+    "IngestFunction": "aggregator.ingest",
+    "CloseFunction": "aggregator.close",
+    "DepartureFunction": "aggregator.departure",
+    "ExplainFunction": "aggregator.explain",
+}
+FUNCTIONS = [*HANDLERS]
+PYTHONS = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"]
 
 IMPORT = """
 import importlib, json, sys
@@ -35,41 +38,12 @@ json.dump(sorted({name.partition(".")[0] for name in set(sys.modules) - before})
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 
-def files(folder):
-    """
-    Every file of a folder, relative to it.
-    """
-    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
-
-
 @pytest.fixture(scope="session")
 def built(repository, request):
     """
     The folder that sam build made, no older than its source.
     """
-    build = repository / ".aws-sam" / "build"
-    reason = None
-    for name in FUNCTIONS:
-        for package in ("aggregator", "neuron_wire"):
-            made, source = build / name / package, repository / "lambda" / package
-            if not made.is_dir():
-                reason = f".aws-sam/build has no {name}: make build makes it"
-            elif differences(source, made):
-                reason = f".aws-sam/build is older than lambda/{package}: make build renews it"
-    if reason and request.config.getoption("--built"):
-        pytest.fail(reason)
-    if reason:
-        pytest.skip(reason)
-    return build
-
-
-def differences(source, made):
-    """
-    Source files that are missing or different in what was made.
-    """
-    expected = {path for path in files(source) if "__pycache__" not in path.parts}
-    same, _, _ = filecmp.cmpfiles(source, made, [str(path) for path in expected], shallow=False)
-    return expected - {Path(path) for path in same}
+    return build_folder(repository, required=request.config.getoption("--built"))
 
 
 @pytest.fixture(scope="session")
@@ -77,11 +51,7 @@ def runtime_libraries(tmp_path_factory):
     """
     A folder with the libraries of the Lambda runtime and nothing else.
     """
-    folder = tmp_path_factory.mktemp("runtime")
-    installed = Path(boto3.__file__).resolve().parent.parent
-    for name in OF_THE_RUNTIME:
-        (folder / name).symlink_to(installed / name)
-    return folder
+    return link_runtime_libraries(tmp_path_factory.mktemp("runtime"))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -113,16 +83,29 @@ def test_the_artefact_does_not_say_where_it_was_built(built, function):
     assert set() == names & {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"}
 
 
-def test_both_functions_have_the_same_artefact(built):
+@pytest.mark.parametrize("function", FUNCTIONS[1:])
+def test_all_functions_have_the_same_artefact(built, function):
     """
-    Built twice in two folders, byte for byte the same: nothing depends on the run.
+    Built once for each in folders of their own, byte for byte the same: nothing depends on the run.
     """
-    ingest, close = (built / name for name in FUNCTIONS)
-    assert files(ingest) == files(close)
+    first, other = built / FUNCTIONS[0], built / function
+    assert files(first) == files(other)
     _, different, unreadable = filecmp.cmpfiles(
-        ingest, close, [str(path) for path in files(ingest)], shallow=False
+        first, other, [str(path) for path in files(first)], shallow=False
     )
     assert [] == different + unreadable
+
+
+def test_every_function_of_the_template_is_built(template):
+    """
+    And its handler is a module of its own, named after it.
+    """
+    handlers = {
+        name: resource["Properties"]["Handler"]
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    }
+    assert {name: f"{module}.handler" for name, module in HANDLERS.items()} == handlers
 
 
 @pytest.mark.parametrize("python", [Path(sys.executable).name, *PYTHONS])

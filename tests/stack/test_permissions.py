@@ -9,10 +9,15 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from aggregator import store
+from tests.stack.policy_statements import RESOURCE_POLICIES, as_list, statements
 
 FORBIDDEN_NAMES = {"put_metric_data", "PutMetricData"}
 FORBIDDEN_CLIENTS = {"cloudwatch"}  # boto3's name of the API that has it
+RECORDS_LOG_GROUP = {
+    "Fn::Sub": "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}"
+    ":log-group:${LogGroupName}:*"
+}
+ANYTHING = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}  # X-Ray knows no resources
 
 
 def metric_calls(source):
@@ -39,25 +44,16 @@ def sources(repository):
     return [*(repository / "emitter").rglob("*.py"), *(repository / "lambda").rglob("*.py")]
 
 
-def statements(template):
+def trusts(template):
     """
-    Every policy statement of the template, with the resource it stands in.
+    Every statement that lets a service become a role, with the role.
     """
-    found = []
-    for name, resource in template["Resources"].items():
-        properties = resource["Properties"]
-        documents = [policy["PolicyDocument"] for policy in properties.get("Policies", [])]
-        if "PolicyDocument" in properties:
-            documents.append(properties["PolicyDocument"])
-        found += [(name, one) for document in documents for one in document["Statement"]]
-    return found
-
-
-def as_list(value):
-    """
-    IAM allows one text where it means a list of one.
-    """
-    return value if isinstance(value, list) else [value]
+    return [
+        (name, statement)
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::IAM::Role"
+        for statement in resource["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    ]
 
 
 # --- no PutMetricData ---
@@ -107,16 +103,22 @@ def test_no_policy_allows_the_metrics_api(template):
 
 def test_every_statement_names_its_actions_and_its_resource(template):
     """
-    No wildcard in an action, no resource but one of this stack.
+    No wildcard in an action, and no resource that is not of this stack or one of its parameters.
     """
+    ours = template["Resources"].keys() | template["Parameters"].keys()
     for name, statement in statements(template):
         assert statement["Effect"] == "Allow", name
         assert not {"NotAction", "NotResource"} & statement.keys(), name
-        for action in as_list(statement["Action"]):
-            assert "*" not in action, name
+        actions = as_list(statement["Action"])
+        assert not [action for action in actions if "*" in action], name
         for resource in as_list(statement["Resource"]):
-            logical_id = str(resource["Fn::GetAtt"]).partition(".")[0]
-            assert logical_id in template["Resources"], name
+            if resource in ("*", RECORDS_LOG_GROUP):
+                assert resource == RECORDS_LOG_GROUP or ANYTHING >= set(actions), name
+                continue
+            ways = resource["Fn::If"][1:] if "Fn::If" in resource else [resource]
+            for way in ways:
+                (reference,) = way.values()
+                assert str(reference).partition(".")[0] in ours, name
 
 
 def test_no_policy_comes_from_elsewhere(template):
@@ -133,7 +135,7 @@ def test_no_policy_comes_from_elsewhere(template):
 
 def test_every_permission_says_who_and_from_where(template):
     """
-    SourceArn and SourceAccount: nobody else's log group can invoke a function.
+    SourceArn and SourceAccount: nobody else's log group or rule can invoke a function.
     """
     permissions = {
         name: resource["Properties"]
@@ -142,8 +144,68 @@ def test_every_permission_says_who_and_from_where(template):
     }
     assert permissions
     for name, properties in permissions.items():
-        assert properties["SourceArn"] == {"Fn::GetAtt": "RecordsLogGroup.Arn"}, name
         assert properties["SourceAccount"] == {"Ref": "AWS::AccountId"}, name
+        if properties["Principal"] == "logs.amazonaws.com":
+            assert properties["SourceArn"] == RECORDS_LOG_GROUP, name
+        else:
+            rule, _, member = properties["SourceArn"]["Fn::GetAtt"].partition(".")
+            assert template["Resources"][rule]["Type"] == "AWS::Events::Rule", name
+            assert member == "Arn", name
+
+
+def test_a_service_becomes_a_role_only_for_this_account(template):
+    """
+    Lambda alone is not asked for whom: it makes nobody's function run with a role of ours, because
+    whoever makes a function must be allowed to pass the role.
+    """
+    assert trusts(template)
+    for name, statement in trusts(template):
+        if statement["Principal"] != {"Service": "lambda.amazonaws.com"}:
+            condition = statement["Condition"]
+            assert {"Ref": "AWS::AccountId"} == condition["StringEquals"]["aws:SourceAccount"], name
+            assert any("aws:SourceArn" in test for test in condition.values()), name
+
+
+def test_what_others_may_send_here_is_for_this_account(template):
+    """
+    Each says from which account and from what.
+    """
+    assert statements(template, RESOURCE_POLICIES)
+    for name, statement in statements(template, RESOURCE_POLICIES):
+        condition = statement["Condition"]
+        assert {"Ref": "AWS::AccountId"} == condition["StringEquals"]["aws:SourceAccount"], name
+        assert condition["ArnLike"]["aws:SourceArn"], name
+
+
+def test_alarms_of_this_stack_may_publish(template):
+    """
+    CloudFormation begins their names with the stack's, as long as they have none of their own.
+    """
+    policy = template["Resources"]["AlarmTopicPolicy"]["Properties"]["PolicyDocument"]
+    (statement,) = policy["Statement"]
+    assert statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert statement["Action"] == "sns:Publish"
+    source = statement["Condition"]["ArnLike"]["aws:SourceArn"]["Fn::Sub"]
+    assert source.endswith(":${AWS::AccountId}:alarm:${AWS::StackName}-*")
+    for name, resource in template["Resources"].items():
+        if resource["Type"] == "AWS::CloudWatch::Alarm":
+            assert "AlarmName" not in resource["Properties"], name
+
+
+@pytest.mark.parametrize("cluster", ["", "training"])
+def test_every_rule_may_leave_what_it_cannot_deliver(deployed, cluster):
+    """
+    The queue takes from each rule that there is and from no other; a rule has no role to send with.
+    """
+    resources = deployed(ClusterName=cluster)
+    rules = {
+        f"<{name}.Arn>" for name, one in resources.items() if one["Type"] == "AWS::Events::Rule"
+    }
+    policy = resources["UndeliveredQueuePolicy"]["Properties"]["PolicyDocument"]
+    (statement,) = policy["Statement"]
+    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+    assert statement["Action"] == "sqs:SendMessage"
+    assert rules == set(statement["Condition"]["ArnLike"]["aws:SourceArn"])
 
 
 def test_the_emitter_may_write_its_lines_and_nothing_else(template):
@@ -152,37 +214,4 @@ def test_the_emitter_may_write_its_lines_and_nothing_else(template):
     """
     (statement,) = [one for name, one in statements(template) if name == "EmitterPolicy"]
     assert sorted(statement["Action"]) == ["logs:CreateLogStream", "logs:PutLogEvents"]
-    assert statement["Resource"] == {"Fn::GetAtt": "RecordsLogGroup.Arn"}
-
-
-def allowed_on_table(template, role):
-    """
-    The DynamoDB actions of one role.
-    """
-    return {
-        action
-        for name, statement in statements(template)
-        if name == role
-        for action in as_list(statement["Action"])
-        if action.startswith("dynamodb:")
-    }
-
-
-def test_the_functions_may_call_what_the_store_calls(template):
-    """
-    Together the two roles have every operation of the client that the store uses, and no other.
-    """
-    operations = {
-        "dynamodb:" + "".join(word.title() for word in name.split("_"))
-        for name in vars(store._Client)
-        if not name.startswith("_")
-    }
-    roles = allowed_on_table(template, "IngestRole") | allowed_on_table(template, "CloseRole")
-    assert operations == roles
-
-
-def test_ingest_only_writes(template):
-    """
-    It puts records and markers, and never has to read one.
-    """
-    assert {"dynamodb:BatchWriteItem"} == allowed_on_table(template, "IngestRole")
+    assert statement["Resource"] == RECORDS_LOG_GROUP

@@ -9,12 +9,14 @@ import re
 import pytest
 
 PINNED = {
+    "requirements/checkov.txt",
     "requirements/fuzz.txt",
     "requirements/emitter.txt",
     "requirements/dev.txt",
     "requirements/sam.txt",
     "requirements/embedded.txt",
     "requirements/pins.txt",
+    "requirements/lambda.txt",
     "lambda/requirements.txt",
 }
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[\w, -]+\])?==([^\s;]+)(?: ; (.+?))? \\$", re.MULTILINE)

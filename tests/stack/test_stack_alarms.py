@@ -1,5 +1,5 @@
 """
-What the template's alarms wait for, ask for and say.
+What the template's alarms wait for and ask for.
 """
 
 from __future__ import annotations
@@ -9,99 +9,249 @@ from itertools import product
 
 import pytest
 
-from neuron_wire import CLUSTER_NAMESPACE
-from neuron_wire.catalogue import ROLLUP
+from local.alarms import InsightsQuery, Template
+from neuron_wire.catalogue import ROLLUP, STACK
+from tests.stack.stated_alarms import ALARM, ONE_CLUSTER, SUBJECTS, on_rollups, stated
 from tests.stack.template_resources import of_type
 
-ALARM = "AWS::CloudWatch::Alarm"
+FUNCTION = "AWS::Serverless::Function"
+EMF_ERRORS = ("EMFParsingErrors", "EMFValidationErrors", "EMFDisabledErrors")
 CHOICES = [
-    {"ClusterName": cluster, "Local": local}
-    for cluster, local in product(["", "training"], ["false", "true"])
+    {"ClusterName": cluster, "Local": local, "Mode": mode}
+    for cluster, local, mode in product(
+        ["", "training"], ["false", "true"], ["direct", "kinesis", "drain"]
+    )
 ]
+DAY_S = 86_400
+INSIGHTS_S = 3 * 3600
+"""How far back CloudWatch lets an alarm look: a day, a query's alarm three hours."""
+
+
+# --- which there are ---
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_one_alarm_watches_idle_cores_whatever_the_parameters_say(deployed, choice):
+def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
     """
-    All but the rehearsal with every cluster, whose evaluator runs the query itself.
+    All but the rehearsal with every cluster, whose evaluator runs the queries itself.
     """
-    expected = 0 if choice == {"ClusterName": "", "Local": "true"} else 1
-    assert expected == len(of_type(deployed(**choice), ALARM))
+    left_out = not choice["ClusterName"] and choice["Local"] == "true"
+    form = "Alarm" if choice["ClusterName"] else "ByClusterAlarm"
+    expected = set() if left_out else {f"{subject}{form}" for subject in SUBJECTS}
+    assert expected == on_rollups(template).keys() & stated(template, **choice).keys()
 
 
-def alarms(template):
+def test_both_forms_of_an_alarm_ask_the_same(template):
     """
-    Every alarm, whatever its condition.
+    Naming one cluster changes how it is asked, not what.
     """
-    return of_type(template["Resources"], ALARM).items()
+    alarms = on_rollups(template)
+    functions = {"Average": "AVG", "Maximum": "MAX"}
+    for subject in SUBJECTS:
+        one, every = alarms[f"{subject}Alarm"], alarms[f"{subject}ByClusterAlarm"]
+        assert every.source == InsightsQuery(
+            functions[one.source.statistic],
+            one.source.metric,
+            one.source.namespace,
+            ("ClusterName",),
+            ("ClusterName",),
+        ), subject
+        assert one.source.dimensions == (("ClusterName", "training"),), subject
+        for member in (
+            "comparison",
+            "threshold",
+            "period_s",
+            "evaluation_periods",
+            "datapoints_to_alarm",
+            "missing",
+        ):
+            assert getattr(one, member) == getattr(every, member), subject
 
 
-def test_an_alarm_waits_for_the_points_that_are_late(template):
+def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(template):
+    """
+    A query returns 500 time series: the first ones by its order, which are the worst.
+    """
+    for name, alarm in of_type(template["Resources"], ALARM).items():
+        if not name.endswith("ByClusterAlarm"):
+            continue
+        worst_first = "ASC" if alarm["ComparisonOperator"].startswith("Less") else "DESC"
+        assert alarm["Metrics"][0]["Expression"].endswith(f"() {worst_first}"), name
+
+
+# --- what they wait for ---
+
+
+def test_an_alarm_on_rollups_waits_for_the_points_that_are_late(template):
     """
     Rollups arrive 2 to 4 minutes after their minute: M of N, N at least 10, M at most N - 5.
     """
-    for name, alarm in alarms(template):
-        assert alarm["EvaluationPeriods"] >= 10, name
-        assert alarm["DatapointsToAlarm"] <= alarm["EvaluationPeriods"] - 5, name
+    for name, alarm in on_rollups(template).items():
+        assert alarm.period_s == 60, name
+        assert alarm.evaluation_periods >= 10, name
+        assert alarm.datapoints_to_alarm <= alarm.evaluation_periods - 5, name
+
+
+def test_no_alarm_looks_further_back_than_cloudwatch_lets_it(template):
+    """
+    A day, and three hours for a query.
+    """
+    for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
+        for name, alarm in stated(template, **parameters).items():
+            limit_s = INSIGHTS_S if isinstance(alarm.source, InsightsQuery) else DAY_S
+            assert alarm.evaluation_periods * alarm.period_s <= limit_s, name
+
+
+def test_only_silence_of_the_stack_itself_breaches(template):
+    """
+    Unknown is not idle, not slow and not broken; a stack that says nothing is.
+    """
+    for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
+        for name, alarm in stated(template, **parameters).items():
+            expected = "breaching" if name == "NoMinuteClosedAlarm" else "notBreaching"
+            assert expected == alarm.missing, name
+
+
+def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
+    """
+    All points of the window must be missing, and none is expected right after a deployment.
+    """
+    alarm = stated(template)["NoMinuteClosedAlarm"]
+    assert 10 == alarm.evaluation_periods == alarm.datapoints_to_alarm
+    properties = template["Resources"]["NoMinuteClosedAlarm"]["Properties"]
+    warm_up = properties["WarmUpConfiguration"]["WarmUpPeriodDurationInMinutes"]
+    assert alarm.evaluation_periods < warm_up
 
 
 def test_an_alarm_states_what_missing_data_means_and_why(template, template_text):
     """
     TreatMissingData on each, with its reason on the same line.
     """
-    stated = [line for line in template_text.splitlines() if "TreatMissingData:" in line]
-    assert len(stated) == len(alarms(template))
-    assert all(re.search(r"TreatMissingData: \w+ # \w+", line) for line in stated)
+    lines = [line for line in template_text.splitlines() if "TreatMissingData:" in line]
+    assert len(of_type(template["Resources"], ALARM)) == len(lines)
+    assert all(re.search(r"TreatMissingData: \w+ # \w+", line) for line in lines)
 
 
-def test_an_alarm_says_where_to_read_on(template, repository):
-    """
-    Its description is what arrives at three in the morning, and the section is there.
-    """
-    readme = (repository / "README.md").read_text(encoding="utf-8")
-    assert re.search(r"^#+ Alarms\b", readme, re.MULTILINE)
-    for name, alarm in alarms(template):
-        assert "README.md, section Alarms." in alarm["AlarmDescription"]["Fn::Sub"], name
+# --- what they ask for ---
 
 
-def test_an_alarm_asks_for_a_metric_that_rollups_have(template):
+def test_a_repeated_line_changes_no_alarm(template):
     """
-    The namespace, the name and the dimension are those of neuron_wire.
+    What the stack prints is asked for with Average or Maximum: a copy would double a Sum.
     """
-    for name, alarm in alarms(template):
-        if "Metrics" in alarm:
-            (query,) = [metric["Expression"] for metric in alarm["Metrics"]]
-            asked = re.fullmatch(
-                r'SELECT (AVG|MAX|MIN)\((\w+)\) FROM SCHEMA\("([\w/]+)", ClusterName\)'
-                r" GROUP BY ClusterName ORDER BY \1\(\) DESC",
-                query,
-            )
-            assert asked, name
-            metric, namespace = asked[2], asked[3]
-        else:
-            assert [one["Name"] for one in alarm["Dimensions"]] == ["ClusterName"], name
-            metric, namespace = alarm["MetricName"], alarm["Namespace"]
-        assert metric in ROLLUP, name
-        assert namespace == CLUSTER_NAMESPACE, name
+    alarms = {**on_rollups(template), "own": stated(template)["NoMinuteClosedAlarm"]}
+    known = {**ROLLUP, **STACK}
+    for name, alarm in alarms.items():
+        query = isinstance(alarm.source, InsightsQuery)
+        found = alarm.source.function if query else alarm.source.statistic
+        member = known[alarm.source.metric]
+        expected = "Maximum" if member.family == "tally" else member.statistic
+        assert expected in ("Average", "Maximum"), name
+        assert {"Average": "AVG", "Maximum": "MAX"}[expected] if query else expected == found, name
 
 
-def test_both_alarms_on_idle_cores_ask_the_same(template):
+def test_the_stack_names_itself_as_its_functions_do(template):
     """
-    Naming one cluster changes how it is asked, not what.
+    MinutesClosed has the dimension that close publishes it with.
     """
-    one, every = (dict(alarm) for _, alarm in alarms(template))
-    for alarm in (one, every):
-        for member in ("Metrics", "Namespace", "MetricName", "Dimensions", "Statistic", "Period"):
-            alarm.pop(member, None)
-        alarm.pop("AlarmDescription")
-    assert one == every
+    source = stated(template)["NoMinuteClosedAlarm"].source
+    assert source.namespace == "Neuron/Stack"
+    assert source.metric in STACK
+    assert source.dimensions == (("StackName", "neuron-emf"),)
 
 
-def test_alarms_without_a_topic_have_no_actions(deployed):
+def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
     """
-    An empty topic is no action, and a topic is told of both changes.
+    Its alarms use it and say it, in both forms; one memory error is one too many for everybody.
     """
-    topic = "arn:aws:sns:us-east-1:123456789012:people"
-    for given, expected in (("", None), (topic, [topic])):
-        for alarm in of_type(deployed(AlarmTopicArn=given), ALARM).values():
-            assert expected == alarm.get("AlarmActions") == alarm.get("OKActions")
+    fixed = {"EccErrors"}
+    for name, alarm in of_type(template["Resources"], ALARM).items():
+        subject = name.removesuffix("Alarm").removesuffix("ByCluster")
+        if subject not in SUBJECTS or subject in fixed:
+            continue
+        parameter = alarm["Threshold"]["Ref"]
+        assert parameter in template["Parameters"], name
+        assert f"${{{parameter}}}" in alarm["AlarmDescription"]["Fn::Sub"], name
+
+
+def test_the_description_tells_m_n_and_the_limit(template):
+    """
+    Whoever reads it at night need not open the template.
+    """
+    for name, alarm in on_rollups(template).items():
+        resource = template["Resources"][name]["Properties"]
+        text = Template(template, ONE_CLUSTER).resolve(resource["AlarmDescription"])
+        assert re.search(rf"\b{alarm.evaluation_periods} minutes\b", text), name
+        if alarm.datapoints_to_alarm > 1:
+            assert f"{alarm.datapoints_to_alarm} of {alarm.evaluation_periods} minutes" in text
+
+
+@pytest.mark.parametrize("group", ["Records", "Rollups"])
+def test_what_cloudwatch_does_not_extract_is_told(template, group):
+    """
+    Three counts on each of the two groups that metrics come from.
+    """
+    groups = {"Records": "/neuron-emf/records", "Rollups": "<RollupsLogGroup>"}
+    found = {
+        alarm.source.metric
+        for alarm in stated(template).values()
+        if not isinstance(alarm.source, InsightsQuery)
+        and alarm.source.dimensions == (("LogGroupName", groups[group]),)
+    }
+    assert set(EMF_ERRORS) == found
+
+
+@pytest.mark.parametrize("mode", ["direct", "kinesis", "drain"])
+def test_delivery_is_watched_in_every_mode(template, deployed, mode):
+    """
+    Of the subscription's own filter and group, whatever it delivers to.
+    """
+    subscription = deployed(Mode=mode)["RecordsSubscription"]["Properties"]
+    alarms = stated(template, Mode=mode)
+    for metric in ("DeliveryErrors", "DeliveryThrottling"):
+        source = alarms[f"{metric}Alarm"].source
+        assert source == InsightsQuery(
+            "SUM",
+            metric,
+            "AWS/Logs",
+            ("DestinationType", "FilterName", "LogGroupName"),
+            (),
+            (("FilterName", subscription["FilterName"]), ("LogGroupName", "/neuron-emf/records")),
+        )
+
+
+@pytest.mark.parametrize("mode", ["direct", "kinesis", "drain"])
+def test_the_streams_age_is_watched_where_there_is_a_stream(template, deployed, mode):
+    """
+    No stream, no alarm that could never ring.
+    """
+    has_stream = "RecordsStream" in deployed(Mode=mode)
+    assert has_stream == ("IteratorAgeAlarm" in stated(template, Mode=mode))
+
+
+def test_every_function_is_watched(template, deployed):
+    """
+    Errors, throttles and four fifths of its own timeout.
+    """
+    alarms = stated(template)
+    for name, function in of_type(deployed(), FUNCTION).items():
+        watched = {
+            alarm.source.metric: alarm
+            for alarm in alarms.values()
+            if not isinstance(alarm.source, InsightsQuery)
+            and alarm.source.dimensions == (("FunctionName", f"<{name}>"),)
+        }
+        assert {"Errors", "Throttles", "Duration"} == watched.keys(), name
+        assert 800 * function["Timeout"] == watched["Duration"].threshold, name
+        seconds = f"timeout of {function['Timeout']} s"
+        described = template["Resources"][watched["Duration"].logical_id]["Properties"]
+        assert seconds in described["AlarmDescription"]["Fn::Sub"], name
+
+
+def test_what_nobody_could_process_is_watched(template):
+    """
+    The one queue that all failures go to.
+    """
+    source = stated(template)["UndeliveredAlarm"].source
+    expected = (("QueueName", "<UndeliveredQueue.QueueName>"),)
+    assert (expected, "Maximum") == (source.dimensions, source.statistic)

@@ -18,6 +18,10 @@ from tests.stack.template_resources import of_type
 
 FUNCTION = "AWS::Serverless::Function"
 LOG_GROUP = "AWS::Logs::LogGroup"
+FUNCTIONS = ["IngestFunction", "CloseFunction", "DepartureFunction", "ExplainFunction"]
+UNITS = (
+    r"\b(seconds|minutes|days|percent|USD|points|shards|deliveries|instances|executions|messages)\b"
+)
 RULES = [
     "GraceSeconds",
     "LateMinutes",
@@ -58,9 +62,7 @@ def test_every_number_says_its_unit_and_its_bounds(template):
         if parameter["Type"] != "Number":
             continue
         values = parameter.get("AllowedValues") or [parameter["MinValue"], parameter["MaxValue"]]
-        assert re.search("seconds|minutes|days|percent", parameter["Description"], re.IGNORECASE), (
-            name
-        )
+        assert re.search(UNITS, parameter["Description"], re.IGNORECASE), name
         assert f"{min(values)} to {max(values)}" in parameter["Description"], name
 
 
@@ -105,14 +107,16 @@ def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
     """
     Named resources carry the stack's name or a parameter; the rest is named by CloudFormation.
     """
+    of_others = {"FunctionName", "MetricName", "PolicyName"}  # the last is within its roles
     names = {
         f"{logical_id}.{member}": value
         for logical_id, resource in template["Resources"].items()
         for member, value in resource["Properties"].items()
-        if member.endswith("Name") and member not in {"FunctionName", "MetricName", "FilterName"}
+        if member.endswith("Name") and member not in of_others
     }
     for name, value in names.items():
-        assert "Ref" in value or "${AWS::StackName}" in value["Fn::Sub"], name
+        for way in value["Fn::If"][1:] if "Fn::If" in value else [value]:
+            assert "Ref" in way or "${AWS::StackName}" in way["Fn::Sub"], name
     fixed = {"RoleName", "ManagedPolicyName", "TableName", "QueueName", "AlarmName"}
     assert set() == fixed & {name.partition(".")[2] for name in names}
 
@@ -167,11 +171,12 @@ def test_the_raw_lines_outlive_the_stack(deployed):
 
 def test_every_function_states_where_its_output_and_its_failures_go(deployed):
     """
-    A log group of its own in plain text, a role of its own, a destination for what failed.
+    A log group of its own, a role of its own, a destination for what failed.
     """
     functions = of_type(deployed(), FUNCTION)
     for name, properties in functions.items():
-        assert properties["LoggingConfig"]["LogFormat"] == "Text", name
+        assert properties["LoggingConfig"]["LogFormat"] == "JSON", name
+        assert properties["LoggingConfig"]["ApplicationLogLevel"] == "INFO", name
         failed = properties["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]
         assert failed["Destination"] == "<UndeliveredQueue.Arn>", name
         assert "Timeout" in properties, name
@@ -210,18 +215,21 @@ def variables_of(template, deployed, function, **parameters):
     values = {"RecordsTable": "table", "RollupsLogGroup": "rollups", "AWS::StackName": "stack"}
     defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
     values |= {name: str(value) for name, value in {**defaults, **parameters}.items()}
-    own = deployed()[function]["Properties"]["Environment"]["Variables"]
+    own = deployed(**parameters)[function]["Properties"]["Environment"]["Variables"]
     return {name: values[value["Ref"]] for name, value in shared.items()} | own
 
 
-@pytest.mark.parametrize("function", ["IngestFunction", "CloseFunction"])
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
     """
-    None too few, none that nobody reads. AWS_ variables are set by Lambda itself.
+    None too few, none that nobody reads. AWS_ variables are set by Lambda itself; whom to tell and
+    where to read on is for explain alone.
     """
     given = Recorded(variables_of(template, deployed, function))
     environment.read(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
+    if function != "ExplainFunction":
+        read -= {"ALARM_TOPIC_ARN", "RUNBOOK"}
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")
     } & given.keys()

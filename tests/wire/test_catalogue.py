@@ -19,6 +19,7 @@ from emitter.health import DROP_MEMBERS
 from emitter.spool.records import DropReason
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.catalogue import (
+    BY_TYPE,
     EMITTED,
     EVENT_NAMES,
     MEMBERS,
@@ -69,13 +70,13 @@ def test_a_member_says_all_there_is_to_say(member):
 @pytest.mark.parametrize("member", EACH)
 def test_a_member_stands_in_lines_that_there_are(member):
     """
-    A kind of the contract, the rollup, or the stack on itself.
+    A kind of the contract, the rollup, one type in it, or the stack on itself.
     """
     assert member.kinds
-    assert set(member.kinds) <= KINDS | {"rollup", "stack"}
+    assert set(member.kinds) <= KINDS | {"rollup", "type", "stack"}
 
 
-@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack"])
+@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "type", "stack"])
 def test_a_name_means_one_thing_in_a_line(kind):
     """
     No two members of a line have one name, and none has the place of the metadata.
@@ -108,13 +109,26 @@ def test_a_metric_is_a_number():
 
 def test_the_tables_of_metrics_are_those_of_the_members():
     """
-    One table of eight, one of the rollups, one of the stack: each name is its member's.
+    One table of eight, one of the rollups, one of a type in them, one of the stack: each name
+    is its member's.
     """
-    for table in (MINUTE, ROLLUP, STACK):
+    for table in (MINUTE, ROLLUP, BY_TYPE, STACK):
         assert table
         assert list(table) == [one.name for one in table.values()]
         assert all(one.tier for one in table.values())
     assert len(MEMBERS) == sum(len(members) for members in SUBJECTS.values())
+
+
+def test_six_metrics_of_a_rollup_are_also_by_type():
+    """
+    Gauges, each the same member in both lines: a tally would have to be restated by type.
+    """
+    names = (
+        "Instances NeuronCores BusyCores AttachedIdleCores UnattachedCores NeuronCoreUtilization"
+    )
+    assert names.split() == list(BY_TYPE)
+    assert all(ROLLUP[name] is member for name, member in BY_TYPE.items())
+    assert {"gauge"} == {one.family for one in BY_TYPE.values()}
 
 
 @given(records())
@@ -178,6 +192,8 @@ def test_a_member_nobody_described_is_found():
     """
     At the root, in the objects of an array, and where another kind may have it.
     """
+    deep = {"Kind": "rollup", "TopIdleInstances": [{"Holders": [{"Cores": "0"}, {"Host": "x"}]}]}
+    assert ["TopIdleInstances.Holders.Host"] == undocumented(deep)
     line = {"Kind": "minute", "Surprise": 1, "Reports": 1, "Holders": [{"Cores": "0", "Host": "x"}]}
     assert ["Surprise", "Holders.Host"] == undocumented(line)
     assert ["Holders.Host"] == undocumented(line, tags=["Surprise"])

@@ -5,13 +5,14 @@ What is no record is refused, with one of few reasons and without its content.
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from wire_records import MINUTE_MS, line_of
 
-from neuron_wire import VERSION, OtherRecord, WireFormatError, parse
+from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, parse
 from neuron_wire.errors import REASONS
 
 SECRET = "hunter2 \u00e9"
@@ -146,6 +147,19 @@ def test_a_member_of_a_wrong_type_or_range_is_refused(member, value):
     True is no count, a text of digits no number, and nothing is ever negative.
     """
     assert "bad_member" == reason(line_of(**{member: value}))
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)], ids=str)
+def test_a_utilization_that_no_line_can_say_is_refused_wherever_it_stands(value, place):
+    """
+    A reader of the table parses what a line's parser has already refused.
+    """
+    percent = [1.5, 2, 3.25]
+    percent[place] = value
+    with pytest.raises(WireFormatError) as refused:
+        MinuteRecord.from_members(line_of(NeuronCoreUtilization=percent), MINUTE_MS)
+    assert "bad_member" == refused.value.reason
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 import neuron_wire
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.prices import USD_PER_HOUR
 
 
 def test_the_minute_line_has_the_eight_metrics_of_a_cluster():
@@ -55,7 +56,8 @@ def test_no_price_is_free():
     """
     An unknown price is None, never 0: its cores are unpriced, not free.
     """
-    assert all(one.usd_per_hour is None or one.usd_per_hour > 0 for one in INSTANCE_TYPES.values())
+    assert all(usd_per_hour > 0 for usd_per_hour in USD_PER_HOUR.values())
+    assert USD_PER_HOUR.keys() <= INSTANCE_TYPES.keys()
     assert all(name == one.name for name, one in INSTANCE_TYPES.items())
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 __all__ = [
+    "BY_TYPE",
     "EMITTED",
     "EVENT_NAMES",
     "EXECUTIONS",
@@ -83,6 +84,9 @@ MINUTE: Final = metrics(MEMBERS, names.MINUTE)
 ROLLUP: Final = metrics(MEMBERS, names.ROLLUP)
 """The metrics of a rollup line, namespace Neuron/Cluster, dimension ClusterName."""
 
+BY_TYPE: Final = metrics(MEMBERS, names.TYPE)
+"""Those of them that also stand in a line for each instance type: ClusterName and InstanceType."""
+
 STACK: Final = metrics(MEMBERS, "stack")
 """What the stack says about itself, one count per invocation: Neuron/Stack, dimension StackName."""
 
@@ -106,7 +110,7 @@ def undocumented(line: Mapping[str, object], tags: Collection[str] = ()) -> list
     Members of *line* that the catalogue does not know for its Kind, in their order.
 
     *tags* are those that the operator adds. Members of objects in an array
-    are named like `Holders.Pid`.
+    are named like `Holders.Pid`, at whatever depth.
     """
     known = members_of(str(line.get("Kind"))).keys() | set(tags) | {"_aws"}
     return [name for name in _paths(line) if _NUMBERED.sub(r"\g<1>0", name) not in known]
@@ -117,4 +121,4 @@ def _paths(line: Mapping[str, object]) -> Iterator[str]:
         yield name
         if isinstance(value, list):
             inner = (one for one in value if isinstance(one, Mapping))
-            yield from dict.fromkeys(f"{name}.{member}" for one in inner for member in one)
+            yield from dict.fromkeys(f"{name}.{path}" for one in inner for path in _paths(one))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from neuron_wire.catalogue.member import EMITTED, Member
-from neuron_wire.names import MINUTE, MORE, REPORT, ROLLUP
+from neuron_wire.names import MINUTE, MORE, REPORT, ROLLUP, TYPE
 
 _INFO: Final = "instance_info"
 _LAST: Final = "last report that named it"
@@ -17,12 +17,12 @@ IDENTITY: Final = (
     Member(
         "Schema", "", "label", "emitter", _ONCE,
         "Version of the contract; a reader refuses a higher one than it knows.",
-        (*EMITTED, ROLLUP),
+        (*EMITTED, ROLLUP, TYPE),
     ),
     Member(
         "Kind", "", "label", "emitter", _ONCE,
-        "What the line is: minute, more, core, runtime, event, report or rollup.",
-        (*EMITTED, ROLLUP),
+        "What the line is: minute, more, core, runtime, event, report, rollup or type.",
+        (*EMITTED, ROLLUP, TYPE),
     ),
     Member(
         "Timestamp", "", "label", "emitter",
@@ -41,7 +41,7 @@ IDENTITY: Final = (
     ),
     Member(
         "ClusterName", "", "label", "--cluster, else ECS, EKS or instance tags", _ONCE,
-        "The cluster of the instance, the key of all rollups.", (*EMITTED, ROLLUP),
+        "The cluster of the instance, the key of all rollups.", (*EMITTED, ROLLUP, TYPE),
     ),
     Member(
         "InstanceId", "", "label", f"{_INFO}.instance_id, else instance metadata, --instance-id",

@@ -17,10 +17,15 @@ def _of_close(name: str, meaning: str) -> Member:
     return Member(name, "Count", "tally", "close", "per run", meaning, (STACK,), ALWAYS)
 
 
+def _of_explain(name: str, meaning: str) -> Member:
+    return Member(name, "Count", "tally", "explain", "per alarm", meaning, (STACK,), ALWAYS)
+
+
 STACK_MEMBERS: Final = (
     _of_ingest("RecordsStored", "Records put into the table."),
     _of_ingest("RecordsRejected", "Lines dropped as unreadable."),
     _of_ingest("RecordsTooLate", "Records dropped: older than LateMinutes."),
+    _of_ingest("DeliveriesUnreadable", "Kinesis records that hold no log lines, at each attempt."),
     _of_close("MinutesClosed", "Minutes closed for the first time."),
     _of_close("MinutesRestated", "Minutes reduced again for late records."),
     Member(
@@ -29,12 +34,18 @@ STACK_MEMBERS: Final = (
     ),
     _of_close("MinutesDropped", "Minutes never closed: the pause was too long."),
     _of_close("RecordsRead", "Records read, counting every reading."),
-    _of_close("RecordsUnreadable", "Items dropped: not records of ours."),
-    _of_close("LinesPrinted", "Rollup lines."),
+    _of_close("RecordsUnreadable", "Records dropped from the table: none of ours."),
+    _of_close("LinesPrinted", "Lines of clusters and of instance types."),
     _of_close("LinesRefused", "Rollups dropped: not extractable."),
     Member(
         "SecondsBehind", "Seconds", "gauge", "close", "per run",
         "Age of the end of the last closed minute.", (STACK,), ALWAYS, read_with="Maximum",
+    ),
+    _of_explain("MessagesSent", "Messages about an alarm given to the topic."),
+    _of_explain("MessagesRepeated", "State changes told before and delivered again."),
+    Member(
+        "DeparturesMarked", "Count", "tally", "departure", "per event",
+        "Instances that EC2 stopped or is stopping, each change of state.", (STACK,), ALWAYS,
     ),
     Member(
         "StackName", "", "label", "stack", "once per line",

@@ -1,0 +1,62 @@
+"""
+Calls of AWS. The only module that knows boto3.
+
+Clients retry what is worth retrying (throttling, lost connections) by
+themselves; what is left is an `AwsError` with the service's own code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class AwsError(Exception):
+    """
+    A service refused a call or did not answer.
+
+    Attributes:
+        code: The service's name of the error; empty when it did not answer.
+    """
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def client(service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
+    """
+    A client with the credentials and the region of the environment.
+    """
+    return boto3.client(
+        service,
+        config=Config(
+            connect_timeout=3,
+            read_timeout=10,
+            retries={"mode": "standard", "total_max_attempts": 5},
+        ),
+    )
+
+
+def call(operation: Callable[..., dict[str, Any]], **request: object) -> dict[str, Any]:
+    """
+    The answer of one call.
+
+    Raises:
+        AwsError: If there is none, or it is a refusal.
+    """
+    try:
+        return operation(**request)
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        msg = f"refused a call with {code or 'an unnamed error'}"
+        raise AwsError(msg, code) from error
+    except BotoCoreError as error:
+        msg = f"did not answer: {type(error).__name__}"
+        raise AwsError(msg) from error

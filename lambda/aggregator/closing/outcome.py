@@ -1,0 +1,53 @@
+"""
+What one run of close did, for whoever has to tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Outcome:
+    """
+    What one run did.
+
+    Attributes:
+        left: Another run has the lease; nothing was done.
+
+        superseded: Another run published at the same time; this one stopped.
+
+        out_of_time: Minutes are left for the next run.
+
+        minutes_closed: Minutes closed for the first time.
+
+        minutes_restated: Minutes reduced again for late records.
+
+        minutes_waiting: Minutes left to the next run although they are due.
+
+        minutes_dropped: Minutes never closed because closing paused too long.
+
+        records_read: Records read, counting every copy and every reading.
+
+        records_unreadable: Records dropped because they are none of ours.
+
+        lines_printed: Lines of clusters and of instance types.
+
+        lines_refused: Rollups dropped because CloudWatch would not extract them.
+
+        seconds_behind: Seconds since the end of the latest minute up to which
+            every minute is closed.
+    """
+
+    left: bool = False
+    superseded: bool = False
+    out_of_time: bool = False
+    minutes_closed: int = 0
+    minutes_restated: int = 0
+    minutes_waiting: int = 0
+    minutes_dropped: int = 0
+    records_read: int = 0
+    records_unreadable: int = 0
+    lines_printed: int = 0
+    lines_refused: int = 0
+    seconds_behind: float = 0.0

@@ -1,0 +1,99 @@
+"""
+Handler: EC2 stopped an instance, so nobody has to call it silent.
+
+EventBridge sends the state changes of every instance of the account and region,
+most of which run no emitter. Each is one small write, without asking whose it
+is: closing looks only at the departures of instances that it misses.
+Asynchronous, and at least once: what is said again is put again in the same
+place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Final
+
+from aggregator import deployed
+from aggregator.minutes import expires_s, minute_at
+from aggregator.runtime import LambdaContext, Logger, publish_health
+
+DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
+DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
+"""
+The states from which an instance comes back, if ever, only by starting anew:
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instance-state-changes.html
+"""
+
+_INSTANCE_ID: Final = re.compile(r"i-[0-9a-f]{8,17}")
+
+logger = Logger()
+
+
+class NoDepartureError(ValueError):
+    """
+    The event is no departure; the rule that sends it must be mended.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """
+    An instance stops or has stopped.
+
+    Attributes:
+        instance_id: Its id, for example `i-0123456789abcdef0`.
+
+        minute: The epoch minute in which EC2 said so.
+    """
+
+    instance_id: str
+    minute: int
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, object], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
+    """
+    Remember one departure; how many were remembered.
+    """
+    stack, table = deployed.stack()
+    departure = departure_of(event)
+    expiry_s = expires_s(departure.minute, stack.rules.late_minutes)
+    table.put_departure(departure.instance_id, departure.minute, expiry_s)
+    counts = {"DeparturesMarked": 1}
+    publish_health(stack.stack_name, counts)
+    return counts
+
+
+def departure_of(event: Mapping[str, object]) -> Departure:
+    """
+    Read an event of EventBridge.
+
+    Raises:
+        NoDepartureError: If it is not the departure of an instance.
+    """
+    found = event.get("detail")
+    detail: Mapping[str, object] = found if isinstance(found, Mapping) else {}
+    kind, state = str(event.get("detail-type")), str(detail.get("state"))
+    if kind != DETAIL_TYPE or state not in DEPARTING:
+        msg = (
+            f"expected {DETAIL_TYPE!r} with a state of {sorted(DEPARTING)}, found {kind[:60]!r}"
+            f" with {state[:30]!r}; mend the rule that invokes this function"
+        )
+        raise NoDepartureError(msg)
+    instance_id = str(detail.get("instance-id"))
+    if not _INSTANCE_ID.fullmatch(instance_id):
+        msg = f"expected the id of an EC2 instance, found {instance_id[:40]!r}; report this"
+        raise NoDepartureError(msg)
+    return Departure(instance_id, minute_at(_moment_s(str(event.get("time")))))
+
+
+def _moment_s(text: str) -> float:
+    try:
+        moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")  # noqa: DTZ007  # set below
+    except ValueError as error:
+        msg = f"expected a time such as 2026-11-21T08:15:30Z, found {text[:40]!r}; report this"
+        raise NoDepartureError(msg) from error
+    return moment.replace(tzinfo=timezone.utc).timestamp()

@@ -1,0 +1,142 @@
+"""
+How many cores did what: of a cluster, and of the instances of one type in it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire.names import ATTACHED_IDLE, BUSY, UNATTACHED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_TYPES: Final = 20
+"""Instance types of a cluster with metrics of their own: each costs six."""
+
+_TYPE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z0-9-]{1,32}")  # as EC2 spells them
+
+
+@dataclass(slots=True)
+class CoreSums:
+    """
+    Sums over instances, all of them whole numbers: their order does not matter.
+
+    Attributes:
+        instances: Instances that reported.
+
+        cores: Their logical NeuronCores.
+
+        busy: Those at or above the busy threshold.
+
+        attached_idle: Those that a runtime holds but does not keep busy.
+
+        unattached: Those that are neither.
+
+        hundredths: Utilization of the known cores, in hundredths of a percent.
+    """
+
+    instances: int = 0
+    cores: int = 0
+    busy: int = 0
+    attached_idle: int = 0
+    unattached: int = 0
+    hundredths: int = 0
+
+    @property
+    def known(self) -> int:
+        """
+        Cores with utilization telemetry.
+        """
+        return self.busy + self.attached_idle + self.unattached
+
+    def add(self, state: str, hundredths: int) -> None:
+        """
+        Add an instance by the letters of its cores and their utilization.
+        """
+        self.instances += 1
+        self.cores += len(state)
+        self.busy += state.count(BUSY)
+        self.attached_idle += state.count(ATTACHED_IDLE)
+        self.unattached += state.count(UNATTACHED)
+        self.hundredths += hundredths
+
+    def gauges(self) -> dict[str, float]:
+        """
+        What there is to say, by metric.
+
+        Without a core nothing is said about cores, and without a known one
+        nothing about what they did.
+        """
+        gauges: dict[str, float] = {"Instances": self.instances}
+        if self.cores:
+            gauges["NeuronCores"] = self.cores
+        if self.known:
+            gauges["BusyCores"] = self.busy
+            gauges["AttachedIdleCores"] = self.attached_idle
+            gauges["UnattachedCores"] = self.unattached
+            gauges["NeuronCoreUtilization"] = round(self.hundredths / self.known / 100, 6)
+        return gauges
+
+
+@dataclass(slots=True)
+class CoresByType:
+    """
+    The same by instance type.
+
+    A type that anybody names has an entry: also one that the records turn out
+    not to count, because an earlier rollup of the minute may have counted it.
+    """
+
+    _sums: dict[str | None, CoreSums] = field(default_factory=dict)
+
+    def name(self, instance_types: Iterable[str | None]) -> None:
+        """
+        These types are known in the cluster, whether or not an instance of them reported.
+        """
+        for instance_type in instance_types:
+            if instance_type not in self._sums:
+                self._sums[instance_type] = CoreSums()
+
+    def add(self, instance_type: str | None, state: str, hundredths: int) -> None:
+        """
+        Add an instance; None is one of which nobody knows the type.
+        """
+        sums = self._sums.get(instance_type)
+        if sums is None:
+            sums = self._sums[instance_type] = CoreSums()
+        sums.add(state, hundredths)
+
+    def total(self) -> CoreSums:
+        """
+        The sums over all types.
+        """
+        found = CoreSums()
+        for one in self._sums.values():
+            found.instances += one.instances
+            found.cores += one.cores
+            found.busy += one.busy
+            found.attached_idle += one.attached_idle
+            found.unattached += one.unattached
+            found.hundredths += one.hundredths
+        return found
+
+    def gauges(self) -> tuple[dict[str, dict[str, float]], int]:
+        """
+        What there is to say of each type.
+
+        Returns:
+            Gauges by type, of those that EC2 would spell so, at most 20 and
+            with the most instances; and how many types there are beyond those.
+        """
+        named = [(name, one) for name, one in self._sums.items() if name is not None]
+        listed = [(name, one) for name, one in named if _TYPE.fullmatch(name)]
+        listed.sort(key=lambda pair: (-pair[1].instances, pair[0]))
+        found = {name: one.gauges() for name, one in sorted(listed[:MAX_TYPES], key=_name)}
+        return found, len(named) - len(found)
+
+
+def _name(pair: tuple[str, CoreSums]) -> str:
+    return pair[0]

@@ -1,0 +1,106 @@
+"""
+The names behind a rollup's numbers, as members of its line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from aggregator.minutes import iso
+from neuron_wire import encode
+from neuron_wire.holders import core_ranges, holder_members
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aggregator.closing.registry import Silent
+    from aggregator.rollups.idle import IdleInstance
+    from aggregator.rollups.rollup import Failing, Rollup
+    from aggregator.rollups.stragglers import Straggler
+
+Lists = dict[str, list[object]]
+"""Lists of names by member, each with what matters most first; none is empty."""
+
+_SEPARATORS_BYTES: Final = len('"":[],')
+
+
+def lists_of(rollup: Rollup) -> Lists:
+    """
+    Every list that *rollup* has.
+    """
+    lists: dict[str, list[object]] = {
+        "TopIdleInstances": [_idle(one) for one in rollup.idle_instances],
+        "StragglerInstances": [_straggler(one) for one in rollup.stragglers],
+        "SilentInstanceNames": [_silent(one) for one in rollup.silent],
+        "DuplicateEmitterInstances": list(rollup.duplicates),
+        "EccInstances": [_failing(one, "EccUncorrectedRise") for one in rollup.with_ecc],
+        "ErrorInstances": [_failing(one, "ExecutionErrors") for one in rollup.with_errors],
+        "PricesOverridden": list(rollup.prices_overridden),
+    }
+    return {name: names for name, names in lists.items() if names}
+
+
+def cut(lists: Lists, room_bytes: int) -> Lists:
+    """
+    As much of *lists* as takes at most *room_bytes* of a line.
+
+    The list that takes most loses its second half, until all fit; what stands
+    first in a list is the last to go.
+    """
+    sizes = {
+        name: [len(encode({"": one}).encode()) - len('{"":}') + 1 for one in names]
+        for name, names in lists.items()
+    }
+
+    def size(name: str) -> int:
+        return sum(sizes[name]) + len(name) + _SEPARATORS_BYTES
+
+    while sizes and sum(map(size, sizes)) > room_bytes:
+        longest = max(sizes, key=size)
+        sizes[longest] = sizes[longest][: len(sizes[longest]) // 2]
+        if not sizes[longest]:
+            del sizes[longest]
+    return {name: lists[name][: len(kept)] for name, kept in sizes.items()}
+
+
+def _present(members: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _idle(one: IdleInstance) -> dict[str, object]:
+    return _present(
+        {
+            "InstanceId": one.instance_id,
+            "InstanceType": one.instance_type,
+            "IdleCores": len(one.cores),
+            "Cores": core_ranges(one.cores),
+            "IdleMinutes": one.minutes,
+            "UsdPerHour": None if one.usd_per_hour is None else round(one.usd_per_hour, 4),
+            "AttachedCores": core_ranges(one.attached) or None,
+            "Holders": holder_members(one.holders) or None,
+            "HoldersMore": one.holders_more or None,
+        }
+    )
+
+
+def _straggler(one: Straggler) -> dict[str, object]:
+    return {
+        "InstanceId": one.instance_id,
+        "InstanceType": one.instance_type,
+        "BusyUtilization": one.busy_percent,
+        "TypeMedian": one.median_percent,
+    }
+
+
+def _silent(one: Silent) -> dict[str, object]:
+    return _present(
+        {
+            "InstanceId": one.instance_id,
+            "InstanceType": one.instance_type,
+            "LastSeen": iso(one.last_minute),
+        }
+    )
+
+
+def _failing(one: Failing, member: str) -> dict[str, object]:
+    return {"InstanceId": one.instance_id, member: one.count}

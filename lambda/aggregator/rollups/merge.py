@@ -1,0 +1,224 @@
+"""
+Several records of one instance and minute become one.
+
+An emitter that restarts within a minute leaves two records, each covering its
+part: together they are that minute, and every core is still one core. Two
+emitters side by side (a daemon and a sidecar) cover the minute twice: one of
+them counts, because adding them would invent cores that do not exist.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from aggregator.rollups.holders import merged
+from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from neuron_wire import MinuteRecord
+
+MAX_RESTART_COVERED_S: Final = 66
+"""
+Covered seconds up to which several records are parts of one minute: 60, and a
+tenth for reports whose period straddles the restart.
+"""
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceMinute:
+    """
+    One minute of one instance, as it counts.
+
+    Attributes:
+        record: The merged record; its Boot and Seq are those of its last part.
+
+        records: Distinct records that were read for it, counted or not.
+
+        duplicate_emitters: Two emitters reported.
+
+        gone: The instance said goodbye in this minute and did not come back.
+
+        types: Instance types that any of the records names, counted or not.
+    """
+
+    record: MinuteRecord
+    records: int
+    duplicate_emitters: bool
+    gone: bool
+    types: frozenset[str] = frozenset()
+
+
+def merge(found: Iterable[MinuteRecord]) -> InstanceMinute:
+    """
+    Merge the distinct records of one instance and minute, in any order.
+    """
+    parts = sorted(found, key=lambda part: (part.boot, part.seq))
+    if len(parts) == 1:
+        return InstanceMinute(parts[0], 1, duplicate_emitters=False, gone=parts[0].bye)
+    types = frozenset(part.instance_type for part in parts if part.instance_type is not None)
+    emitters: dict[str, list[MinuteRecord]] = defaultdict(list)
+    for part in parts:
+        emitters[part.boot].append(part)
+    if len(emitters) == 1 or _covered_s(parts) <= MAX_RESTART_COVERED_S:
+        return InstanceMinute(
+            _one_minute(parts),
+            len(parts),
+            duplicate_emitters=False,
+            gone=parts[-1].bye,
+            types=types,
+        )
+    # Ascending by Boot, and max() keeps the first of equals: a tie goes to the smaller Boot.
+    counted = max((emitters[boot] for boot in sorted(emitters)), key=_covered_s)
+    return InstanceMinute(
+        _one_minute(counted),
+        len(parts),
+        duplicate_emitters=True,
+        gone=all(own[-1].bye for own in emitters.values()),
+        types=types,
+    )
+
+
+def _covered_s(parts: Sequence[MinuteRecord]) -> float:
+    # In hundredths, as lines have them: 29.94 and 36.06 are 66, not a trace more.
+    return sum(round(100 * part.covered_seconds) for part in parts) / 100
+
+
+def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
+    """
+    *parts* of one minute, ascending by (Boot, Seq), as one record.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    latest, utilization = _cores(parts)
+    state = "".join([part.core_state[core_index] for core_index, part in enumerate(latest)])
+    idle_minutes = tuple([part.idle_minutes[core_index] for core_index, part in enumerate(latest)])
+    holders, holders_more = merged(_last_words(parts, latest), idle_minutes)
+    return replace(
+        parts[-1],
+        covered_seconds=min(float(MINUTE_S), _covered_s(parts)),
+        reports=sum(part.reports for part in parts),
+        core_state=state,
+        utilization_percent=utilization,
+        idle_minutes=idle_minutes,
+        holders=tuple(holders),
+        holders_more=holders_more,
+        instance_type=_last(part.instance_type for part in parts),
+        executions=_sum(part.executions for part in parts),
+        execution_errors=_sum(part.execution_errors for part in parts),
+        ecc_corrected_rise=_sum(part.ecc_corrected_rise for part in parts),
+        ecc_uncorrected_rise=_sum(part.ecc_uncorrected_rise for part in parts),
+        latency_p50_mean_s=weighted_mean(
+            (part.latency_p50_mean_s, execution_weight(part)) for part in parts
+        ),
+        latency_p99_max_s=max(
+            (part.latency_p99_max_s for part in parts if part.latency_p99_max_s is not None),
+            default=None,
+        ),
+        tera_flops=weighted_mean((part.tera_flops, part.covered_seconds) for part in parts),
+        device_memory_used_bytes=_last(part.device_memory_used_bytes for part in parts),
+        device_memory_total_bytes=_last(part.device_memory_total_bytes for part in parts),
+    )
+
+
+def _cores(
+    parts: Sequence[MinuteRecord],
+) -> tuple[list[MinuteRecord], tuple[float | None, ...]]:
+    """
+    For each core the latest of *parts* that knows what it did, and its utilization.
+
+    If none knows, the latest that has such a core.
+    """
+    latest: list[MinuteRecord] = []
+    utilization: list[float | None] = []
+    weights = [round(100 * part.covered_seconds) for part in parts]
+    for core_index in range(max(len(part.core_state) for part in parts)):
+        having = parts[0]
+        knowing: list[tuple[float, int]] = []
+        for part, weight in zip(parts, weights, strict=True):
+            if core_index >= len(part.core_state):
+                continue
+            percent = part.utilization_percent[core_index]
+            if percent is not None:
+                knowing.append((percent, weight))
+                having = part
+            elif not knowing:
+                having = part
+        latest.append(having)
+        utilization.append(_mean_percent(knowing) if knowing else None)
+    return latest, tuple(utilization)
+
+
+def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
+    """
+    The mean of percentages by their weights, two decimals like every record's.
+
+    In whole numbers, half to even: a mean between two values is the same one
+    on every machine.
+    """
+    weight = sum([weight for _, weight in pairs])
+    if not weight:
+        pairs, weight = [(percent, 1) for percent, _ in pairs], len(pairs)
+    total = sum([round(100 * percent) * weight for percent, weight in pairs])
+    hundredths, rest = divmod(total, weight)
+    if 2 * rest > weight or (2 * rest == weight and hundredths % 2):
+        hundredths += 1
+    return hundredths / 100
+
+
+def _last_words(
+    parts: Sequence[MinuteRecord], latest: Sequence[MinuteRecord]
+) -> Iterator[tuple[MinuteRecord, set[int]]]:
+    """
+    The *parts*, each with the attached-idle cores of which it is the *latest* to know.
+    """
+    for part in parts:
+        if part.holders or part.holders_more:
+            yield (
+                part,
+                {
+                    core_index
+                    for core_index, last in enumerate(latest)
+                    if last is part and part.core_state[core_index] == ATTACHED_IDLE
+                },
+            )
+
+
+def execution_weight(record: MinuteRecord) -> int:
+    """
+    How much a record's median latency counts: its executions, at least 1.
+    """
+    return max(record.executions or 0, 1)
+
+
+def weighted_mean(pairs: Iterable[tuple[float | None, float]]) -> float | None:
+    """
+    The mean of the values that are there; None when none is.
+
+    Values that all weigh nothing count alike.
+    """
+    present = [(value, weight) for value, weight in pairs if value is not None]
+    if not present:
+        return None
+    total = sum(weight for _, weight in present)
+    if total <= 0:
+        return sum(value for value, _ in present) / len(present)
+    return sum(value * weight for value, weight in present) / total
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    present = [value for value in values if value is not None]
+    return sum(present) if present else None
+
+
+def _last(values: Iterable[_Value | None]) -> _Value | None:
+    last = None
+    for value in values:
+        if value is not None:
+            last = value
+    return last

@@ -1,0 +1,179 @@
+"""
+Requests of one DynamoDB table, with what a batch leaves over asked for again.
+
+Knows nothing of what stands in the table. Limits are DynamoDB's own, read
+2026-11-21:
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from aggregator import aws
+from aggregator.storage.table import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from aggregator.storage.layout import Attributes
+
+MAX_WRITES: Final = 25  # in one BatchWriteItem
+MAX_KEYS: Final = 100  # in one BatchGetItem
+MAX_ATTEMPTS: Final = 8  # for what a batch left over; with the pauses about 6 s
+FIRST_PAUSE_S: Final = 0.05
+LONGEST_PAUSE_S: Final = 2.0
+
+_One = TypeVar("_One")
+
+
+class _Client(Protocol):
+    """
+    What is used of boto3's DynamoDB client, which publishes no types.
+    """
+
+    def batch_write_item(self, **request: object) -> dict[str, Any]: ...
+    def batch_get_item(self, **request: object) -> dict[str, Any]: ...
+    def query(self, **request: object) -> dict[str, Any]: ...
+    def get_item(self, **request: object) -> dict[str, Any]: ...
+    def put_item(self, **request: object) -> dict[str, Any]: ...
+    def delete_item(self, **request: object) -> dict[str, Any]: ...
+
+
+class Requests:
+    """
+    The requests of one table. Every method raises `TableError` when it fails.
+    """
+
+    def __init__(
+        self, client: _Client, table_name: str, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._client = client
+        self._name = table_name
+        self._sleep = sleep
+
+    def get(self, key: Attributes) -> Attributes | None:
+        """
+        The item at *key*, read consistently; None when there is none.
+        """
+        answer = self._call(
+            self._client.get_item, TableName=self._name, Key=key, ConsistentRead=True
+        )
+        item: Attributes | None = answer.get("Item")
+        return item
+
+    def get_each(self, keys: Iterable[Attributes]) -> Iterator[Attributes]:
+        """
+        The items at those *keys* that there are, in no order.
+        """
+        for batch in _batches(keys, MAX_KEYS):
+            left: dict[str, Any] = {self._name: {"Keys": batch}}
+            for pause_s in _pauses_s():
+                answer = self._call(self._client.batch_get_item, RequestItems=left)
+                yield from answer["Responses"].get(self._name, [])
+                left = answer.get("UnprocessedKeys") or {}
+                if not left:
+                    break
+                self._sleep(pause_s)
+            else:
+                msg = f"{self._name} left items unread after {MAX_ATTEMPTS} attempts"
+                raise TableError(msg)
+
+    def write(self, items: Iterable[Attributes]) -> None:
+        """
+        Put *items*, at most one of each key.
+
+        Raises:
+            TableError: If any is left after the last attempt; the others are
+                kept.
+        """
+        unwritten = 0
+        for batch in _batches(items, MAX_WRITES):
+            left: list[Any] = [{"PutRequest": {"Item": item}} for item in batch]
+            for pause_s in _pauses_s():
+                answer = self._call(self._client.batch_write_item, RequestItems={self._name: left})
+                left = answer.get("UnprocessedItems", {}).get(self._name, [])
+                if not left:
+                    break
+                self._sleep(pause_s)
+            unwritten += len(left)
+        if unwritten:
+            msg = f"{self._name} left {unwritten} items unwritten after {MAX_ATTEMPTS} attempts"
+            raise TableError(msg)
+
+    def query(self, pk: str, attribute: str | None = None) -> Iterator[Attributes]:
+        """
+        The items of one partition in key order, read consistently; of each only *attribute*.
+        """
+        request: dict[str, object] = {
+            "TableName": self._name,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": {"S": pk}},
+            "ConsistentRead": True,
+        }
+        if attribute is not None:
+            request["ProjectionExpression"] = attribute
+        while True:
+            answer = self._call(self._client.query, **request)
+            yield from answer["Items"]
+            after = answer.get("LastEvaluatedKey")
+            if not after:
+                return
+            request["ExclusiveStartKey"] = after
+
+    def put(self, item: Attributes) -> None:
+        """
+        Put one item, whatever was there.
+        """
+        self._call(self._client.put_item, TableName=self._name, Item=item)
+
+    def put_if(self, item: Attributes, **condition: object) -> bool:
+        """
+        Put one item if *condition* holds; whether it did.
+        """
+        return self._if(self._client.put_item, Item=item, **condition)
+
+    def delete_if(self, key: Attributes, **condition: object) -> bool:
+        """
+        Delete one item if *condition* holds; whether it did.
+        """
+        return self._if(self._client.delete_item, Key=key, **condition)
+
+    def _if(self, operation: Callable[..., dict[str, Any]], **request: object) -> bool:
+        try:
+            self._call(operation, TableName=self._name, **request)
+        except _ConditionError:
+            return False
+        return True
+
+    def _call(self, operation: Callable[..., dict[str, Any]], **request: object) -> dict[str, Any]:
+        try:
+            return aws.call(operation, **request)
+        except aws.AwsError as error:
+            if error.code == "ConditionalCheckFailedException":
+                raise _ConditionError from error
+            msg = f"{self._name} {error}"
+            raise TableError(msg) from error
+
+
+class _ConditionError(Exception):
+    pass
+
+
+def _batches(values: Iterable[_One], size: int) -> Iterator[list[_One]]:
+    remaining = iter(values)
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+def _pauses_s() -> Iterator[float]:
+    """
+    How long to wait after each attempt.
+
+    At random, so that what was throttled together does not come back together.
+    """
+    for attempt in range(MAX_ATTEMPTS):
+        yield random.uniform(0, min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**attempt))

@@ -1,0 +1,61 @@
+"""
+Events that bring log lines, as CloudWatch Logs and Lambda's poller of Kinesis make them.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+
+
+def payload(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
+    """
+    What CloudWatch Logs delivers, compressed, to a function or a stream.
+    """
+    delivered = {
+        "messageType": kind,
+        "owner": "123456789012",
+        "logGroup": log_group,
+        "logStream": "i-0aaaaaaaaaaaaaaa1",
+        "subscriptionFilters": ["neuron-emf-minutes"],
+        "logEvents": [
+            {"id": line.event_id, "timestamp": 1_764_000_000_000, "message": line.message}
+            for line in log_lines
+        ],
+    }
+    return gzip.compress(json.dumps(delivered).encode())
+
+
+def delivery(*log_lines, **members):
+    """
+    A subscription event as CloudWatch Logs makes it.
+    """
+    return {"awslogs": {"data": base64.b64encode(payload(*log_lines, **members)).decode()}}
+
+
+def batch(*payloads):
+    """
+    A batch of Kinesis records as Lambda makes it; their sequence numbers are n-0, n-1...
+    """
+    return {
+        "Records": [
+            {
+                "kinesis": {
+                    "kinesisSchemaVersion": "1.0",
+                    "partitionKey": "i-0aaaaaaaaaaaaaaa1",
+                    "sequenceNumber": f"n-{number}",
+                    "data": base64.b64encode(one).decode(),
+                    "approximateArrivalTimestamp": 1_764_000_000.1,
+                },
+                "eventSource": "aws:kinesis",
+                "eventVersion": "1.0",
+                "eventID": f"shardId-000000000000:n-{number}",
+                "eventName": "aws:kinesis:record",
+                "invokeIdentityArn": "arn:aws:iam::123456789012:role/ingest",
+                "awsRegion": "us-east-1",
+                "eventSourceARN": "arn:aws:kinesis:us-east-1:123456789012:stream/lines",
+            }
+            for number, one in enumerate(payloads)
+        ]
+    }

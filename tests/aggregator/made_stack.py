@@ -1,0 +1,75 @@
+"""
+Both functions on one table, for tests that say what happens when.
+"""
+
+from __future__ import annotations
+
+import json
+
+from aggregator.closing.run import Closing
+from aggregator.environment import Rules
+from aggregator.intake import take_in
+from neuron_wire import names
+from tests.aggregator.made_records import MINUTE, lines, record
+from tests.aggregator.memory_table import MemoryTable
+
+RULES = Rules()
+END_S = (MINUTE + 1) * 60
+
+
+class Stack:
+    """
+    Both functions on one table, with a clock that the test sets.
+    """
+
+    def __init__(self):
+        self.table = MemoryTable()
+        self.now_s = 0.0
+        self.printed: list[str] = []
+
+    def deliver(self, at_s, *records, in_packs=False):
+        self.now_s = at_s
+        take_in(
+            lines(*records),
+            self.table,
+            RULES.late_minutes,
+            lambda: self.now_s,
+            in_packs=in_packs,
+        )
+
+    def close(self, at_s, remaining_s=lambda: 50.0, table=None):
+        self.now_s = at_s
+        return Closing(
+            table=table or self.table,
+            rules=RULES,
+            emit=self.printed.append,
+            now_s=lambda: self.now_s,
+            remaining_s=remaining_s,
+        ).run()
+
+    def rollups(self, cluster="training"):
+        """
+        The cluster's own lines printed since the last call.
+        """
+        read = [json.loads(line) for line in self.printed]
+        self.printed.clear()
+        return [
+            line for line in read if line["Kind"] == names.ROLLUP and line["ClusterName"] == cluster
+        ]
+
+    def told(self, cluster="training"):
+        """
+        The offsets of the minutes published since the last call, with their Instances.
+        """
+        return [
+            (line["_aws"]["Timestamp"] // 60_000 - MINUTE, line["Instances"])
+            for line in self.rollups(cluster)
+        ]
+
+
+def on_time(stack, *offsets, **changes):
+    """
+    One record for each minute, five seconds after its end.
+    """
+    for offset in offsets:
+        stack.deliver(END_S + 60 * offset + 5, record(minute=MINUTE + offset, **changes))

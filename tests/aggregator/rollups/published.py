@@ -1,0 +1,47 @@
+"""
+Rollup lines for the tests, as they are printed first.
+"""
+
+from __future__ import annotations
+
+import json
+
+from aggregator.closing.publication import due
+from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
+from aggregator.rollups.merge import merge
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire import emf
+from neuron_wire.catalogue import undocumented
+from tests.aggregator.made_records import MINUTE, record
+
+SOME = [record(instance_id=f"i-{number}") for number in range(4)]
+"""Instances enough of one type, and busy enough, for any to be a straggler."""
+
+
+def all_published(rollup) -> list[dict]:
+    """
+    The lines of the rollup's first publication, read back.
+    """
+    lines = lines_of(rollup, MINUTE, due(rollup, None))
+    assert [] == [one for line in lines for one in emf.violations(line, now_ms=MINUTE * 60_000)]
+    assert all(len(line.encode()) <= MAX_LINE_BYTES for line in lines)
+    read = [json.loads(line) for line in lines]
+    assert [] == [name for line in read for name in undocumented(line)]
+    return read
+
+
+def published(rollup) -> dict:
+    """
+    The line of the cluster.
+    """
+    return all_published(rollup)[-1]
+
+
+def rollup_of(*records, silent=(), cluster="training", prices=None):
+    """
+    The rollup of records of different instances.
+    """
+    in_progress = RollupInProgress(cluster, 15, prices)
+    for one in records:
+        in_progress.add(merge([one]))
+    return in_progress.finish(silent)

@@ -1,0 +1,257 @@
+"""
+Several records of one instance and minute: parts of it, or two emitters.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+
+import pytest
+
+from aggregator.rollups.merge import merge
+from tests.aggregator.made_records import BOOT, LATER_BOOT, record
+
+
+def part(covered_seconds, **changes):
+    """
+    A record of part of the minute, one core.
+    """
+    one_core = {"core_state": "b", "utilization_percent": (50.0,), "idle_minutes": (0,)}
+    return record(covered_seconds=covered_seconds, **{**one_core, **changes})
+
+
+def test_one_record_is_itself():
+    """
+    Nothing is done to the usual case.
+    """
+    made = record()
+    merged = merge([made])
+    assert made is merged.record
+    assert (1, False, False) == (merged.records, merged.duplicate_emitters, merged.gone)
+
+
+@pytest.mark.parametrize(("seconds", "two"), [(36.0, False), (36.1, True)])
+def test_66_covered_seconds_are_a_restart_and_more_are_two_emitters(seconds, two):
+    """
+    The limit is inclusive.
+    """
+    merged = merge([part(30.0), part(seconds, boot=LATER_BOOT)])
+    assert two == merged.duplicate_emitters
+    assert (seconds if two else 60.0) == merged.record.covered_seconds
+
+
+def test_the_limit_of_a_restart_is_exact():
+    """
+    5.97, 59.1 and 0.93 seconds are 66: as floats, one after the other, they are a trace more.
+    """
+    parts = [part(5.97), part(59.1, seq=2), part(0.93, boot=LATER_BOOT)]
+    # Not sum(): from Python 3.12 on it corrects itself.
+    assert 66 < reduce(add, (one.covered_seconds for one in parts))
+    assert not merge(parts).duplicate_emitters
+
+
+def test_two_records_of_one_boot_are_one_emitter():
+    """
+    However much they cover together: there is nobody else.
+    """
+    merged = merge([part(60.0), part(60.0, seq=2)])
+    assert not merged.duplicate_emitters
+    assert 60.0 == merged.record.covered_seconds
+
+
+def test_covered_seconds_add_up_to_a_minute_at_most():
+    """
+    30 and 36 seconds are one minute, 20 and 30 are 50 seconds.
+    """
+    covered = [
+        merge([part(30.0), part(36.0, boot=LATER_BOOT)]),
+        merge([part(20.0), part(30.0, seq=2)]),
+    ]
+    assert [60.0, 50.0] == [one.record.covered_seconds for one in covered]
+
+
+def test_utilization_is_weighted_by_coverage():
+    """
+    20 s at 90 % and 40 s at 30 % are a minute at 50 %.
+    """
+    merged = merge(
+        [part(20.0, utilization_percent=(90.0,)), part(40.0, seq=2, utilization_percent=(30.0,))]
+    )
+    assert (50.0,) == merged.record.utilization_percent
+
+
+@pytest.mark.parametrize(
+    ("percents", "mean"), [((0.01, 0.02), 0.02), ((0.02, 0.03), 0.02), ((12.34, 12.35), 12.34)]
+)
+def test_a_mean_between_two_values_is_the_even_one(percents, mean):
+    """
+    Two decimals, as every record has them, and the same on every machine.
+    """
+    parts = [
+        part(30.0, seq=seq, utilization_percent=(percent,))
+        for seq, percent in enumerate(percents, 1)
+    ]
+    assert (mean,) == merge(parts).record.utilization_percent
+
+
+def test_a_part_that_does_not_know_a_core_has_no_say_about_it():
+    """
+    Unknown in the latest part: utilization, state and idle minutes come from
+    the part that knew the core.
+    """
+    merged = merge(
+        [
+            part(20.0, core_state="a", utilization_percent=(0.5,), idle_minutes=(7,)),
+            part(40.0, seq=2, core_state="?", utilization_percent=(None,), idle_minutes=(0,)),
+        ]
+    )
+    assert ("a", (0.5,), (7,)) == (
+        merged.record.core_state,
+        merged.record.utilization_percent,
+        merged.record.idle_minutes,
+    )
+
+
+def test_state_and_idle_minutes_come_from_the_latest_part():
+    """
+    Latest is the greatest (Boot, Seq), whatever the order of arrival.
+    """
+    early = part(30.0, seq=9)
+    late = part(
+        30.0, boot=LATER_BOOT, core_state="u", utilization_percent=(0.0,), idle_minutes=(3,)
+    )
+    for found in ([early, late], [late, early]):
+        merged = merge(found).record
+        assert ("u", (3,), (25.0,)) == (
+            merged.core_state,
+            merged.idle_minutes,
+            merged.utilization_percent,
+        )
+
+
+def test_cores_are_counted_once():
+    """
+    A part that saw two cores and one that saw three are an instance of three.
+    """
+    merged = merge(
+        [
+            part(30.0, core_state="bb", utilization_percent=(10.0, 20.0), idle_minutes=(0, 0)),
+            part(
+                30.0,
+                seq=2,
+                core_state="bb?",
+                utilization_percent=(30.0, 40.0, None),
+                idle_minutes=(0, 0, 0),
+            ),
+        ]
+    )
+    assert ("bb?", (20.0, 30.0, None)) == (
+        merged.record.core_state,
+        merged.record.utilization_percent,
+    )
+
+
+def test_tallies_are_added_and_absent_ones_stay_absent():
+    """
+    100 executions and 7 are 107; nobody's ECC rise is no rise of 0.
+    """
+    merged = merge(
+        [
+            part(30.0, executions=100, execution_errors=None, ecc_corrected_rise=None),
+            part(30.0, seq=2, executions=7, execution_errors=1, ecc_corrected_rise=None),
+        ]
+    ).record
+    assert (107, 1, None) == (
+        merged.executions,
+        merged.execution_errors,
+        merged.ecc_corrected_rise,
+    )
+
+
+def test_median_latency_is_weighted_by_executions_and_the_greatest_p99_stays():
+    """
+    3 executions at 1 s and 1 at 5 s have a mean of 2 s; none counts as one.
+    """
+    merged = merge(
+        [
+            part(30.0, executions=3, latency_p50_mean_s=1.0, latency_p99_max_s=9.0),
+            part(30.0, seq=2, executions=0, latency_p50_mean_s=5.0, latency_p99_max_s=6.0),
+        ]
+    ).record
+    assert (2.0, 9.0) == (merged.latency_p50_mean_s, merged.latency_p99_max_s)
+
+
+def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
+    """
+    Type and memory: the last that was reported.
+    """
+    merged = merge(
+        [
+            part(30.0, instance_type="trn1.2xlarge", device_memory_used_bytes=5),
+            part(30.0, seq=2, instance_type=None, device_memory_used_bytes=None),
+        ]
+    ).record
+    assert ("trn1.2xlarge", 5) == (merged.instance_type, merged.device_memory_used_bytes)
+
+
+def test_of_two_emitters_the_one_with_more_coverage_counts():
+    """
+    And only that one: nothing of the other is added.
+    """
+    merged = merge([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
+    assert (LATER_BOOT, 2, 60.0) == (
+        merged.record.boot,
+        merged.record.executions,
+        merged.record.covered_seconds,
+    )
+    assert 2 == merged.records
+
+
+def test_of_two_equal_emitters_the_smaller_boot_counts():
+    """
+    A tie is decided the same way every minute.
+    """
+    merged = merge([part(60.0, boot=LATER_BOOT), part(60.0)])
+    assert BOOT == merged.record.boot
+
+
+def test_an_emitter_that_restarted_beside_another_is_merged_before_they_are_compared():
+    """
+    25 and 30 seconds of one Boot together beat 50 of the other.
+    """
+    merged = merge([part(25.0), part(30.0, seq=2), part(50.0, boot=LATER_BOOT)])
+    assert merged.duplicate_emitters
+    assert (BOOT, 55.0, 3) == (merged.record.boot, merged.record.covered_seconds, merged.records)
+
+
+def test_an_instance_that_came_back_is_not_gone():
+    """
+    Of a restart the latest part's goodbye counts.
+    """
+    back = [part(30.0, bye=True), part(30.0, boot=LATER_BOOT)]
+    left = [part(30.0), part(30.0, boot=LATER_BOOT, bye=True)]
+    assert [False, True] == [merge(back).gone, merge(left).gone]
+
+
+def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
+    """
+    One of two emitters may stop without the instance being gone.
+    """
+    one = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
+    both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
+    assert [False, True] == [merge(one).gone, merge(both).gone]
+
+
+def test_the_types_of_all_records_are_known():
+    """
+    Also that of the emitter that does not count, and of a part that a later one corrects.
+    """
+    restarted = [
+        part(20.0, instance_type="trn1.2xlarge"),
+        part(20.0, seq=2, instance_type="inf2.xlarge"),
+    ]
+    two = [part(60.0), part(30.0, boot=LATER_BOOT, instance_type="inf2.xlarge")]
+    assert {"trn1.2xlarge", "inf2.xlarge"} == merge(restarted).types == merge(two).types
+    assert "inf2.xlarge" == merge(restarted).record.instance_type
+    assert "trn1.2xlarge" == merge(two).record.instance_type

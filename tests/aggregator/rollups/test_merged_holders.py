@@ -1,0 +1,151 @@
+"""
+Who holds the idle cores of a minute that several records tell.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from aggregator.rollups.merge import merge
+from neuron_wire.holders import Holder
+from tests.aggregator.made_records import LATER_BOOT, record
+
+
+def holding(seconds, state, *holders, **changes):
+    """
+    A part of the minute with these letters and holders.
+    """
+    return record(
+        covered_seconds=seconds,
+        core_state=state,
+        utilization_percent=tuple(None if letter == "?" else 0.0 for letter in state),
+        idle_minutes=changes.pop("idle_minutes", (20,) * len(state)),
+        holders=holders,
+        **changes,
+    )
+
+
+def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
+    """
+    After a restart the emitter knew only core 1 again: core 0 is still held by whom it was.
+    """
+    merged = merge(
+        [
+            holding(30.0, "aa", Holder("0-1", "ml/old", 1, "x")),
+            holding(30.0, "?a", Holder("1", "ml/new", 2, "y"), seq=2),
+        ]
+    ).record
+    assert "aa" == merged.core_state
+    assert (Holder("0", "ml/old", 1, "x"), Holder("1", "ml/new", 2, "y")) == merged.holders
+
+
+def test_a_core_that_was_let_go_has_no_holder():
+    """
+    The later part says unattached; who held it before is no news.
+    """
+    merged = merge([holding(30.0, "a", Holder("0", "ml/old")), holding(30.0, "u", seq=2)]).record
+    assert ("u", ()) == (merged.core_state, merged.holders)
+
+
+def test_a_runtime_that_two_parts_name_is_one_holder():
+    """
+    With the cores of both, and the name that only one of them knew.
+    """
+    merged = merge(
+        [
+            holding(30.0, "aa", Holder("0-1", "ml/llama", 7, "serve")),
+            holding(30.0, "?a", Holder("1", None, 7, "serve"), seq=2),
+        ]
+    ).record
+    assert (Holder("0-1", "ml/llama", 7, "serve"),) == merged.holders
+
+
+@pytest.mark.parametrize(
+    "other", [Holder("1", "n", 8, "serve"), Holder("1", "n", 7, "train"), Holder("1", "n", 7)]
+)
+def test_neither_pid_nor_tag_alone_is_one_holder(other):
+    """
+    Tags collide, and a pod has several processes.
+    """
+    merged = merge(
+        [
+            holding(30.0, "aa", Holder("0-1", "n", 7, "serve")),
+            holding(30.0, "?a", other, seq=2),
+        ]
+    ).record
+    assert {Holder("0", "n", 7, "serve"), other} == set(merged.holders)
+
+
+def test_without_pid_and_tag_the_name_tells_holders_apart():
+    """
+    A reader of a later release may know nothing else.
+    """
+    merged = merge(
+        [
+            holding(30.0, "aaa", Holder("0", "a"), Holder("1-2", "b")),
+            holding(30.0, "??a", Holder("2", "b"), seq=2),
+        ]
+    ).record
+    assert {Holder("0", "a"), Holder("1-2", "b")} == set(merged.holders)
+
+
+def test_merged_holders_are_the_most_idle_eight():
+    """
+    By minutes, then by cores; the ninth and tenth are counted.
+    """
+    first = [Holder(str(core), f"n{core}", core) for core in range(8)]
+    merged = merge(
+        [
+            holding(30.0, "a" * 11, *first, holders_more=1, idle_minutes=tuple(range(11))),
+            holding(
+                30.0,
+                "?" * 8 + "aaa",
+                Holder("8-9", "late", 88),
+                Holder("10", "last", 99),
+                seq=2,
+                idle_minutes=tuple(range(11)),
+            ),
+        ]
+    ).record
+    assert ["last", "late", "n7", "n6", "n5", "n4", "n3", "n2"] == [
+        one.name for one in merged.holders
+    ]
+    assert 1 + 2 == merged.holders_more
+
+
+def test_a_holder_whose_cores_cannot_be_read_is_one_more():
+    """
+    Only an emitter that is not ours writes such a text; the minute counts all the same.
+    """
+    merged = merge([holding(30.0, "aa", Holder("9-3", "odd")), holding(30.0, "?a", seq=2)]).record
+    assert ((), 1) == (merged.holders, merged.holders_more)
+
+
+def test_of_two_emitters_only_the_counting_one_names_holders():
+    """
+    As with everything else.
+    """
+    merged = merge(
+        [
+            holding(60.0, "a", Holder("0", "counts")),
+            holding(30.0, "a", Holder("0", "does not"), boot=LATER_BOOT),
+        ]
+    ).record
+    assert (Holder("0", "counts"),) == merged.holders
+
+
+def test_cores_that_are_not_attached_idle_have_no_holder():
+    """
+    Whatever the text of a holder says: who keeps a core busy holds no idle one.
+    """
+    one = holding(30.0, "abu", Holder("0-2", "ml/llama"))
+    merged = merge([one, holding(30.0, "???", seq=2)]).record
+    assert (Holder("0", "ml/llama"),) == merged.holders
+
+
+def test_holders_beyond_those_named_are_at_least_what_one_part_says():
+    """
+    Three that the first part does not name and two that the second does not may be the same.
+    """
+    parts = [holding(30.0, "aa", holders_more=3), holding(30.0, "?a", seq=2, holders_more=2)]
+    assert ((), 3) == (merge(parts).record.holders, merge(parts).record.holders_more)

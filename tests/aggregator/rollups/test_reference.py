@@ -1,0 +1,165 @@
+"""
+Whatever records there are: the numbers of a rollup are those of the reference.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.rollups.idle_cost import Prices
+from aggregator.rollups.merge import merge
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire.catalogue import ROLLUP
+from tests.aggregator import reference
+from tests.aggregator.made_records import MINUTE, record
+
+EPSILON = 2e-6  # six decimals
+OF_THE_REGISTRY = {"SilentInstances", "CoveragePercent"}
+TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.huge", None]
+
+
+@st.composite
+def parts(draw, instance_id, most):
+    """
+    One to *most* records of an instance and minute.
+    """
+    found = []
+    for seq in range(1, draw(st.integers(1, most)) + 1):
+        state = draw(st.text("bbau?", max_size=4))
+        percent = st.sampled_from([0.0, 0.01, 12.34, 20.0, 40.0, 50.0, 80.0, 100.0])
+        count = st.none() | st.integers(0, 9)
+        amount = st.none() | st.sampled_from([0.1, 0.2, 0.3, 1e-6])
+        found.append(
+            record(
+                instance_id=instance_id,
+                seq=seq,
+                boot=draw(st.sampled_from(["a", "b"])),
+                covered_seconds=draw(st.sampled_from([0.0, 5.01, 29.94, 33.3, 36.06, 60.0])),
+                core_state=state,
+                utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
+                idle_minutes=tuple(draw(st.integers(13, 17)) for _ in state),
+                instance_type=draw(st.sampled_from(TYPES)),
+                executions=draw(count),
+                execution_errors=draw(count),
+                latency_p50_mean_s=draw(amount),
+                latency_p99_max_s=draw(amount),
+                tera_flops=draw(amount),
+                device_memory_used_bytes=draw(count),
+                device_memory_total_bytes=draw(count),
+                ecc_corrected_rise=draw(count),
+                ecc_uncorrected_rise=draw(count),
+            )
+        )
+    return found
+
+
+@st.composite
+def clusters(draw, most_parts=3):
+    """
+    Records of up to nine instances.
+    """
+    count = draw(st.integers(1, 9))
+    return [draw(parts(f"i-{number}", most_parts)) for number in range(count)]
+
+
+def rolled_up(instances):
+    """
+    The rollup of the records of each instance.
+    """
+    in_progress = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}))
+    for own in instances:
+        in_progress.add(merge(own))
+    return in_progress.finish([])
+
+
+@given(clusters())
+def test_every_number_is_that_of_the_reference(instances):
+    """
+    Each gauge and each tally, there or absent, with one price overridden.
+    """
+    rollup = rolled_up(instances)
+    records = [one for own in instances for one in own]
+    prices = {**reference.USD_PER_HOUR, "inf2.xlarge": reference.Fraction("0.5")}
+    ((key, expected),) = reference.rollups(records, usd_per_hour=prices).items()
+    assert (MINUTE, "training") == key
+    actual = {**rollup.gauges, **rollup.tallies}
+    for name in ROLLUP.keys() - OF_THE_REGISTRY - {"LateRecords"}:
+        assert (name in expected) == (name in actual), name
+        assert expected.get(name) == pytest.approx(actual.get(name), abs=EPSILON), name
+    assert expected["Records"] == rollup.records
+
+
+@given(clusters())
+def test_the_numbers_of_each_type_are_those_of_the_reference(instances):
+    """
+    Of every type that some record names, counted or not.
+    """
+    rollup = rolled_up(instances)
+    records = [one for own in instances for one in own]
+    (expected,) = reference.types(records).values()
+    assert expected.keys() == rollup.types.keys()
+    for instance_type, numbers in expected.items():
+        assert numbers == pytest.approx(rollup.types[instance_type], abs=EPSILON)
+
+
+@given(clusters(), st.randoms(use_true_random=False))
+def test_the_order_of_instances_and_records_does_not_matter(instances, draw):
+    """
+    The same rollup, number by number and name by name.
+    """
+    expected = rolled_up(instances)
+    for own in instances:
+        draw.shuffle(own)
+    draw.shuffle(instances)
+    assert expected == rolled_up(instances)
+
+
+@pytest.mark.parametrize(
+    ("field", "metric"),
+    [("tera_flops", "TeraFlops"), ("latency_p50_mean_s", "LatencyP50Mean")],
+)
+def test_the_order_does_not_matter_to_the_last_digit(field, metric):
+    """
+    Of 10^16 and ones, the sum of floats one by one has the ones or not: by their order.
+    """
+    amounts = [1e16, *[1.0] * 9]
+    records = [
+        record(instance_id=f"i-{number}", executions=1, **{field: amount})
+        for number, amount in enumerate(amounts)
+    ]
+    found = [
+        rolled_up([[one] for one in order]).gauges[metric] for order in (records, records[::-1])
+    ]
+    # Not sum(): from Python 3.12 on it corrects itself.
+    assert reduce(add, amounts) != reduce(add, amounts[::-1])
+    assert found[0] == found[1]
+
+
+BUSY = st.lists(st.integers(1, 10_000), min_size=1, max_size=6)
+
+
+@given(st.lists(BUSY, min_size=1, max_size=12))
+def test_stragglers_are_those_of_the_reference(instances):
+    """
+    Of busy instances of one type, whose means are any fractions.
+    """
+    records = [
+        [
+            record(
+                instance_id=f"i-{number:02}",
+                core_state="b" * len(own),
+                utilization_percent=tuple(one / 100 for one in own),
+                idle_minutes=(0,) * len(own),
+            )
+        ]
+        for number, own in enumerate(instances)
+    ]
+    rollup = rolled_up(records)
+    (expected,) = reference.rollups([own[0] for own in records]).values()
+    assert expected.get("Stragglers") == rollup.gauges.get("Stragglers")
+    assert (rollup.gauges.get("Stragglers") or 0) == len(rollup.stragglers)

@@ -1,0 +1,177 @@
+"""
+The numbers of one cluster and minute.
+"""
+
+from __future__ import annotations
+
+from aggregator.closing.registry import Silent
+from aggregator.rollups.merge import merge
+from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress
+from tests.aggregator.made_records import LATER_BOOT, MINUTE, record
+from tests.aggregator.rollups.made_rollups import cores, rollup
+
+
+def test_cores_are_counted_by_state():
+    """
+    Busy, attached idle, unattached and unknown add up to all.
+    """
+    gauges = rollup(cores("bba?"), cores("uu?")).gauges
+    names = ["NeuronCores", "BusyCores", "AttachedIdleCores", "UnattachedCores", "UnknownCores"]
+    assert [7, 2, 1, 2, 2] == [gauges[name] for name in names]
+
+
+def test_shares_are_of_the_known_cores():
+    """
+    One idle core of two known and two unknown is half, not a quarter.
+    """
+    found = rollup(cores("bu??", (60.0, 0.0, None, None), (0, 15, 0, 0)))
+    assert (50.0, 30.0) == (found.gauges["IdleCorePercent"], found.gauges["NeuronCoreUtilization"])
+
+
+def test_utilization_is_the_mean_over_cores_not_over_instances():
+    """
+    Three cores at 0 and one at 100 are 25 %, on however many instances.
+    """
+    found = rollup(cores("uuu"), cores("b", (100.0,)))
+    assert 25.0 == found.gauges["NeuronCoreUtilization"]
+
+
+def test_without_a_known_core_nothing_is_said_about_cores_but_their_number():
+    """
+    No idle core, no cost and no utilization are zeros that nobody measured.
+    """
+    found = rollup(cores("??"))
+    assert {"NeuronCores": 2, "UnknownCores": 2, "UnpricedCores": 0}.items() <= found.gauges.items()
+    absent = {
+        "BusyCores",
+        "AttachedIdleCores",
+        "UnattachedCores",
+        "IdleCores",
+        "IdleCorePercent",
+        "IdleCostPerHour",
+        "NeuronCoreUtilization",
+    }
+    assert not absent & found.gauges.keys()
+    assert not {"IdleCoreMinutes", "IdleCost"} & found.tallies.keys()
+    assert {} == found.utilization_percentiles
+
+
+def test_a_metric_that_nobody_reported_is_absent():
+    """
+    And one that somebody reported as 0 is 0.
+    """
+    bare = dict.fromkeys(
+        (
+            "executions",
+            "execution_errors",
+            "latency_p50_mean_s",
+            "latency_p99_max_s",
+            "tera_flops",
+            "device_memory_used_bytes",
+            "device_memory_total_bytes",
+            "ecc_corrected_rise",
+            "ecc_uncorrected_rise",
+        )
+    )
+    found = rollup(cores("", **{**bare, "executions": 0}))
+    assert {"Executions": 0} == found.tallies
+    assert {
+        "Instances": 1,
+        "SilentInstances": 0,
+        "DuplicateEmitters": 0,
+        "CoveragePercent": 100.0,
+    } == found.gauges
+
+
+def test_a_cluster_of_silent_instances_has_no_cores():
+    """
+    Nobody reported: the counts of instances are all there is to say.
+    """
+    gone = [Silent("i-1", None, MINUTE - 9), Silent("i-2", None, MINUTE - 8)]
+    found = rollup(silent=gone)
+    assert {
+        "Instances": 0,
+        "SilentInstances": 2,
+        "DuplicateEmitters": 0,
+        "CoveragePercent": 0.0,
+    } == found.gauges
+    assert {} == found.tallies
+    assert ["i-2", "i-1"] == [one.instance_id for one in found.silent]
+
+
+def test_coverage_counts_silent_instances():
+    """
+    30 covered seconds of one instance, another silent: a quarter.
+    """
+    gone = [Silent("i-9", None, MINUTE - 9)]
+    assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
+
+
+def test_tallies_and_memory_add_up_over_instances():
+    """
+    The share is of what the same instances have.
+    """
+    found = rollup(
+        record(device_memory_used_bytes=10, device_memory_total_bytes=40),
+        record(device_memory_used_bytes=10, device_memory_total_bytes=None),
+        record(device_memory_used_bytes=None, device_memory_total_bytes=99),
+    )
+    assert (300, 6) == (found.tallies["Executions"], found.tallies["ExecutionErrors"])
+    assert (20, 25.0) == (
+        found.gauges["DeviceMemoryUsed"],
+        found.gauges["DeviceMemoryPercent"],
+    )
+    assert 4.5 == found.gauges["TeraFlops"]
+
+
+def test_latency_is_weighted_by_executions_and_its_maximum_kept():
+    """
+    An instance without executions counts as one.
+    """
+    found = rollup(
+        record(executions=3, latency_p50_mean_s=1.0, latency_p99_max_s=2.0),
+        record(executions=0, latency_p50_mean_s=5.0, latency_p99_max_s=6.0),
+    )
+    assert (2.0, 6.0) == (found.gauges["LatencyP50Mean"], found.gauges["LatencyP99Max"])
+
+
+def test_percentiles_are_utilizations_of_cores_that_exist():
+    """
+    Of 1 to 100 percent in steps of one, the p-th percentile is p.
+    """
+    state = "b" * 100
+    found = rollup(cores(state, tuple(float(one) for one in range(1, 101))))
+    assert {10: 10.0, 50: 50.0, 90: 90.0, 99: 99.0} == found.utilization_percentiles
+
+
+def test_instances_that_failed_are_named_and_the_others_are_not():
+    """
+    Most failures first, then by name; at most 20; none without one.
+    """
+    found = rollup(
+        *(record(execution_errors=count, ecc_uncorrected_rise=None) for count in (0, 3, None, 7, 3))
+    )
+    assert [("i-3", 7), ("i-1", 3), ("i-4", 3)] == [
+        (one.instance_id, one.count) for one in found.with_errors
+    ]
+    assert [] == found.with_ecc
+    crowd = rollup(*(record(ecc_uncorrected_rise=count) for count in range(300)))
+    assert [(f"i-{count}", count) for count in range(299, 279, -1)] == [
+        (one.instance_id, one.count) for one in crowd.with_ecc
+    ]
+
+
+def test_names_are_bounded_and_numbers_are_not():
+    """
+    Fifty silent and fifty duplicate names, of a hundred each.
+    """
+    in_progress = RollupInProgress("training", idle_after_minutes=15)
+    for number in range(100):
+        two = [record(instance_id=f"i-{number:03}", boot=boot) for boot in ("00", LATER_BOOT)]
+        in_progress.add(merge(two))
+    gone = [Silent(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
+    found = in_progress.finish(gone)
+    assert (100, 100) == (found.gauges["SilentInstances"], found.gauges["DuplicateEmitters"])
+    assert (MAX_NAMES, MAX_NAMES) == (len(found.silent), len(found.duplicates))
+    assert "i-6" == found.silent[0].instance_id
+    assert 200 == found.records

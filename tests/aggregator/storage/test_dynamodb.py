@@ -1,0 +1,102 @@
+"""
+Requests of the table: what a batch leaves over is asked for again, failures are one error.
+"""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from aggregator.storage.dynamodb import MAX_ATTEMPTS, Requests
+from aggregator.storage.table import TableError
+
+ITEMS = [{"pk": {"S": f"{number}"}, "sk": {"S": "a"}} for number in range(60)]
+
+
+class Busy:
+    """
+    A client that leaves some of each batch over, and remembers what it was asked.
+    """
+
+    def __init__(self, capacity):
+        self.capacity = capacity
+        self.kept = []
+        self.largest = 0
+
+    def batch_write_item(self, **request):
+        (wanted,) = request["RequestItems"].values()
+        self.largest = max(self.largest, len(wanted))
+        self.kept += wanted[: self.capacity]
+        left = wanted[self.capacity :]
+        return {"UnprocessedItems": {"records": left} if left else {}}
+
+    def batch_get_item(self, **request):
+        ((name, wanted),) = request["RequestItems"].items()
+        self.largest = max(self.largest, len(wanted["Keys"]))
+        found = [{**key, "n": {"N": "1"}} for key in wanted["Keys"][: self.capacity]]
+        left = wanted["Keys"][self.capacity :]
+        return {
+            "Responses": {name: found},
+            "UnprocessedKeys": {name: {"Keys": left}} if left else {},
+        }
+
+
+def test_what_a_batch_leaves_over_is_written_again():
+    """
+    At most 25 items a request, and a pause after each that was not enough.
+    """
+    client, pauses = Busy(capacity=10), []
+    Requests(client, "records", pauses.append).write(ITEMS)
+    assert (60, 25) == (len(client.kept), client.largest)
+    assert 2 + 2 == len(pauses)
+    assert all(0 <= pause_s <= 2 for pause_s in pauses)
+
+
+def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
+    """
+    Lambda then delivers all of it again, which is harmless.
+    """
+    client, pauses = Busy(capacity=0), []
+    with pytest.raises(TableError, match="left 60 items unwritten after 8 attempts"):
+        Requests(client, "records", pauses.append).write(ITEMS)
+    assert 3 * MAX_ATTEMPTS == len(pauses)
+
+
+def test_what_a_batch_leaves_unread_is_asked_for_again():
+    """
+    At most 100 items a request; an error if they never come.
+    """
+    keys = [{"pk": {"S": f"{number}"}} for number in range(120)]
+    client = Busy(capacity=30)
+    found = Requests(client, "records", lambda _: None).get_each(keys)
+    assert keys == [{"pk": item["pk"]} for item in found]
+    assert 100 == client.largest
+    client = Busy(capacity=0)
+    with pytest.raises(TableError, match="left items unread after 8 attempts"):
+        list(Requests(client, "records", lambda _: None).get_each(keys))
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            ClientError({"Error": {"Code": "AccessDeniedException"}}, "Query"),
+            "records refused a call with AccessDeniedException",
+        ),
+        (
+            EndpointConnectionError(endpoint_url="http://127.0.0.1:9"),
+            "records did not answer: EndpointConnectionError",
+        ),
+    ],
+)
+def test_every_failure_of_the_table_is_one_kind_of_error(error, message):
+    """
+    With the name of the table and what happened, without a payload.
+    """
+
+    class Failing:
+        def query(self, **_):
+            raise error
+
+    with pytest.raises(TableError, match=message):
+        list(Requests(Failing(), "records").query("registry"))

@@ -1,0 +1,295 @@
+"""
+The table in DynamoDB, and that the table in memory keeps the same promises.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.storage import layout
+from aggregator.storage.dynamodb import Requests
+from aggregator.storage.store import DynamoTable, connect
+from aggregator.storage.table import Progress, Publication, RecordItem
+from tests.aggregator.made_records import MINUTE
+from tests.aggregator.memory_table import MemoryTable
+
+LIFE_S = MINUTE * 60 + 86_400
+
+
+@pytest.fixture(params=["memory", "dynamodb"])
+def table(request):
+    """
+    Each of the two tables in turn.
+    """
+    if request.param == "memory":
+        return MemoryTable()
+    request.getfixturevalue("dynamodb")
+    return connect("records")
+
+
+def item(key, payload=b"payload", minute=MINUTE, bucket=0):
+    """
+    A record's item; the payload is opaque to the table.
+    """
+    return RecordItem(minute, bucket, key, payload, LIFE_S)
+
+
+# --- the contract, of both ---
+
+
+def test_a_bucket_gives_its_own_records_in_key_order(table):
+    """
+    Whatever the order and the number of the puts; more than one batch.
+    """
+    keys = [f"{number:03}" for number in range(60)]
+    table.put_records([item(key, key.encode()) for key in reversed(keys)])
+    table.put_records([item("999", bucket=1), item("999", minute=MINUTE + 1)])
+    assert [key.encode() for key in keys] == list(table.read_bucket(MINUTE, 0))
+    assert [] == list(table.read_bucket(MINUTE, 2))
+
+
+def test_putting_a_record_again_keeps_one(table):
+    """
+    The key is the identity.
+    """
+    for _ in range(2):
+        table.put_records([item("a")])
+    assert [b"payload"] == list(table.read_bucket(MINUTE, 0))
+
+
+def test_more_than_a_page_is_read(table):
+    """
+    A query answers at most one megabyte at a time.
+    """
+    payload = bytes(100_000)
+    table.put_records([item(f"{number:02}", payload) for number in range(25)])
+    assert [payload] * 25 == list(table.read_bucket(MINUTE, 0))
+
+
+def test_a_marker_is_cleared_only_with_its_token(table):
+    """
+    One that was set again since stays.
+    """
+    table.put_markers([MINUTE, MINUTE + 1], "one", LIFE_S)
+    table.put_markers([MINUTE + 1], "two", LIFE_S)
+    table.clear_marker(MINUTE, "one")
+    table.clear_marker(MINUTE + 1, "one")
+    table.clear_marker(MINUTE + 2, "one")
+    assert {MINUTE + 1: "two"} == table.read_markers(range(MINUTE - 200, MINUTE + 5))
+
+
+def test_only_the_markers_asked_for_are_read(table):
+    """
+    More than DynamoDB takes in one request, and none at all.
+    """
+    minutes = range(MINUTE, MINUTE + 150)
+    table.put_markers(minutes, "one", LIFE_S)
+    assert dict.fromkeys(minutes[10:], "one") == table.read_markers(minutes[10:])
+    assert {} == table.read_markers([])
+
+
+def test_the_lease_has_one_owner_until_it_expires(table):
+    """
+    Also not the same owner twice: a redelivered tick may overlap the first.
+    """
+    assert table.take_lease("one", 100.0, 150.0)
+    assert [False, False] == [table.take_lease(owner, 150.0, 190.0) for owner in ("two", "one")]
+    assert table.take_lease("two", 150.001, 190.0)
+
+
+def test_only_the_owner_gives_the_lease_back(table):
+    """
+    A run that comes late to its own end cannot end another.
+    """
+    table.take_lease("one", 100.0, 150.0)
+    table.release_lease("two")
+    assert not table.take_lease("two", 120.0, 190.0)
+    table.release_lease("one")
+    assert table.take_lease("two", 120.0, 190.0)
+
+
+def test_progress_is_none_and_then_what_was_written(table):
+    """
+    Each time the last one.
+    """
+    assert table.read_progress() is None
+    for progress in (Progress(7, (), 1), Progress(8, (5, 6), 2)):
+        table.write_progress(progress)
+        assert progress == table.read_progress()
+
+
+def test_a_publication_is_remembered_once(table):
+    """
+    Of two runs with the same number one hears that it was too late.
+    """
+    tallies = {"Executions": 5, "IdleCost": 0.125}
+    first = Publication(1, tallies, "digest", 3)
+    second = Publication(2, {}, "other", 3)
+    assert table.write_publication(MINUTE, "training", first, LIFE_S)
+    assert not table.write_publication(MINUTE, "training", first, LIFE_S)
+    assert {"training": first} == table.read_publications(MINUTE)
+    assert table.write_publication(MINUTE, "training", second, LIFE_S)
+    assert not table.write_publication(MINUTE, "training", second, LIFE_S)
+    assert {"training": second} == table.read_publications(MINUTE)
+    assert {} == table.read_publications(MINUTE + 1)
+
+
+def test_the_registry_is_kept_by_bucket(table):
+    """
+    Writing one bucket leaves the others.
+    """
+    assert {} == table.read_registry()
+    table.write_registry(31, b"old")
+    table.write_registry(0, b"first")
+    table.write_registry(31, b"new")
+    assert {0: b"first", 31: b"new"} == table.read_registry()
+
+
+def test_the_last_rollup_is_that_of_the_latest_minute(table):
+    """
+    The same minute again replaces it, an earlier one does not.
+    """
+    assert table.read_last_rollup("minute", "training") is None
+    for minute, line in ((MINUTE, "a"), (MINUTE + 1, "b"), (MINUTE + 1, "c"), (MINUTE, "d")):
+        table.write_last_rollup("minute", "training", minute, line)
+    assert "c" == table.read_last_rollup("minute", "training")
+    table.write_last_rollup("minute", "training", MINUTE + 2, "é" * 30_000)
+    assert "é" * 30_000 == table.read_last_rollup("minute", "training")
+
+
+def test_a_last_rollup_is_kept_for_each_thing_it_tells_about(table):
+    """
+    And for each cluster; the others are left alone.
+    """
+    table.write_last_rollup("minute", "training", MINUTE, "a")
+    table.write_last_rollup("ecc", "training", MINUTE - 5, "b")
+    table.write_last_rollup("errors", "serving", MINUTE, "c")
+    places = [(about, cluster) for about in ("minute", "ecc", "errors") for cluster in "ts"]
+    names = {"t": "training", "s": "serving"}
+    assert ["a", None, "b", None, None, "c"] == [
+        table.read_last_rollup(about, names[cluster]) for about, cluster in places
+    ]
+
+
+def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
+    """
+    More than one request may ask for; minutes and clusters beside them are left out.
+    """
+    published = {}
+    for minute in range(MINUTE, MINUTE + 130):
+        published[minute] = Publication(1, {"IdleCost": minute - MINUTE}, "digest", 3)
+        table.write_publication(minute, "training", published[minute], LIFE_S)
+        table.write_publication(minute, "serving", Publication(1, {}, "", 0), LIFE_S)
+    del published[MINUTE + 129]
+    assert published == dict(table.read_published("training", range(MINUTE - 50, MINUTE + 129)))
+    assert [] == list(table.read_published("training", []))
+    assert [] == list(table.read_published("other", range(MINUTE, MINUTE + 3)))
+
+
+def test_departures_are_read_by_the_minutes_they_happened_in(table):
+    """
+    Each once, however often EC2 says it; what lies within an hour of the asked is allowed.
+    """
+    for instance_id, minute in (
+        ("i-1", MINUTE),
+        ("i-1", MINUTE),
+        ("i-1", MINUTE + 3),
+        ("i-2", MINUTE + 90),
+        ("i-3", MINUTE - 200),
+        ("i-4", MINUTE + 300),
+    ):
+        table.put_departure(instance_id, minute, LIFE_S)
+    found = table.read_departures(MINUTE, MINUTE + 100)
+    assert {"i-1": [MINUTE, MINUTE + 3], "i-2": [MINUTE + 90]} == {
+        instance_id: sorted(minutes) for instance_id, minutes in found.items()
+    }
+    assert {} == table.read_departures(MINUTE + 1000, MINUTE + 1100)
+
+
+@given(st.lists(st.integers(0, 400), max_size=8), st.integers(0, 400), st.integers(0, 400))
+def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
+    """
+    Whatever hours they lie in.
+    """
+    held = {(f"i-{offset}", MINUTE + offset) for offset in offsets}
+    partitions = layout.departures_pks(MINUTE + first, MINUTE + last)
+    assert len(partitions) == len(set(partitions))
+    found = {
+        layout.departure_of(item)
+        for item in (layout.departure_item(*one, LIFE_S) for one in held)
+        if item["pk"]["S"] in partitions
+    }
+    asked = {one for one in held if first <= one[1] - MINUTE <= last}
+    assert asked <= found <= held
+    assert all(first - 60 < minute - MINUTE < last + 60 for _, minute in found)
+
+
+def test_a_transition_is_remembered_as_told(table):
+    """
+    Its name may be longer than any key.
+    """
+    one, other = "alarm#" + "n" * 5000 + "#1", "alarm#" + "n" * 5000 + "#2"
+    table.put_told(one, LIFE_S)
+    table.put_told(one, LIFE_S)
+    assert [True, False] == [table.was_told(one), table.was_told(other)]
+
+
+# --- DynamoDB alone ---
+
+
+def test_items_expire(dynamodb):
+    """
+    Whatever belongs to a moment has a ttl in seconds; state, registry and last rollups have none.
+    """
+    table = connect("records")
+    table.put_records([item("a")])
+    table.put_markers([MINUTE], "one", LIFE_S)
+    table.write_publication(MINUTE, "training", Publication(1, {}, "", 0), LIFE_S)
+    table.put_departure("i-1", MINUTE, LIFE_S)
+    table.put_told("one", LIFE_S)
+    table.write_last_rollup("minute", "training", MINUTE, "line")
+    table.write_registry(0, b"")
+    table.write_progress(Progress(1, (), 1))
+    found = dynamodb.scan(TableName="records")["Items"]
+
+    def kind(pk):
+        return "told" if pk.startswith("told#") else pk
+
+    assert {
+        f"m#{MINUTE}#00": str(LIFE_S),
+        f"dirty#{MINUTE}": str(LIFE_S),
+        f"p#{MINUTE}": str(LIFE_S),
+        f"gone#{MINUTE // 60}": str(LIFE_S),
+        "told": str(LIFE_S),
+        "cluster#minute": None,
+        "registry": None,
+        "close": None,
+    } == {kind(one["pk"]["S"]): one.get("ttl", {}).get("N") for one in found}
+
+
+def test_what_closing_relies_on_is_read_consistently():
+    """
+    A put that has returned is seen; only markers may be seen a run later.
+    """
+    requests = []
+
+    class Spy:
+        def query(self, **request):
+            requests.append(request)
+            return {"Items": []}
+
+        def get_item(self, **request):
+            requests.append(request)
+            return {}
+
+    table = DynamoTable(Requests(Spy(), "records"))
+    list(table.read_bucket(MINUTE, 0))
+    table.read_publications(MINUTE)
+    table.read_registry()
+    table.read_progress()
+    table.read_departures(MINUTE, MINUTE)
+    table.read_last_rollup("minute", "training")
+    table.was_told("one")
+    assert [True] * 7 == [request["ConsistentRead"] for request in requests]

@@ -1,0 +1,127 @@
+"""
+An instance that EC2 stopped is remembered, from the event to the next rollups.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from aggregator import close, departure, deployed, ingest
+from aggregator.departure import DEPARTING, NoDepartureError, departure_of
+from neuron_wire import names
+from tests.aggregator.invocations import Context, CurrentStdout, documents
+from tests.aggregator.made_deliveries import delivery
+from tests.aggregator.made_records import MINUTE, lines, record
+
+NAME = "i-0aaaaaaaaaaaaaaa1"
+
+
+@pytest.fixture(autouse=True)
+def output_of_departure(functions, monkeypatch):  # noqa: ARG001 - the table is there
+    """
+    What the handler logs goes where print writes.
+    """
+    monkeypatch.setattr(departure.logger.registered_handler, "stream", CurrentStdout())
+
+
+def state_change(state="terminated", instance_id=NAME, time="2025-11-24T16:00:59Z", **changes):
+    """
+    An event as EventBridge makes it.
+    """
+    return {
+        "version": "0",
+        "id": "ee376907-2647-4179-9203-343cfb3017a4",
+        "detail-type": "EC2 Instance State-change Notification",
+        "source": "aws.ec2",
+        "account": "123456789012",
+        "time": time,
+        "region": "us-east-1",
+        "resources": [f"arn:aws:ec2:us-east-1:123456789012:instance/{instance_id}"],
+        "detail": {"instance-id": instance_id, "state": state},
+        **changes,
+    }
+
+
+@pytest.mark.parametrize("state", sorted(DEPARTING))
+def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb, state):
+    """
+    However late it is delivered, and in one place however often.
+    """
+    for _ in range(2):
+        assert {"DeparturesMarked": 1} == departure.handler(state_change(state), Context())
+    _, table = deployed.stack()
+    assert {NAME: [MINUTE]} == table.read_departures(MINUTE, MINUTE)
+    (item,) = dynamodb.scan(TableName="records")["Items"]
+    assert str((MINUTE + 1 + 120 + 24 * 60) * 60) == item["ttl"]["N"]
+
+
+def test_what_departure_says_about_itself(capsys):
+    """
+    One count with the stack as its only dimension, and nothing else.
+    """
+    departure.handler(state_change(), Context())
+    ((document,), logged) = documents(capsys.readouterr().out)
+    assert ([], [1.0], "neuron-emf") == (
+        logged,
+        document["DeparturesMarked"],
+        document["StackName"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ({}, "found 'None' with 'None'; mend the rule"),
+        (state_change("running"), "with 'running'; mend the rule"),
+        (state_change(["stopped"]), "with \"\\['stopped'\\]\"; mend the rule"),
+        (state_change(detail="stopped"), "with 'None'; mend the rule"),
+        (state_change(**{"detail-type": "Scheduled Event"}), "found 'Scheduled Event' with"),
+        (state_change(instance_id=None), "found 'None'; report this"),
+        (state_change(instance_id="i-0#1"), "found 'i-0#1'; report this"),
+        (state_change(instance_id=f"{NAME}/x"), "found 'i-0aaaaaaaaaaaaaaa1/x'; report this"),
+        (state_change(time="yesterday"), "found 'yesterday'; report this"),
+        (state_change(time=None), "found 'None'; report this"),
+        (state_change(time=1_764_000_000), "found '1764000000'; report this"),
+    ],
+)
+def test_an_event_of_another_shape_fails_the_invocation(dynamodb, event, message):
+    """
+    Lambda retries it and then keeps it in the failure destination; nothing is stored.
+    """
+    with pytest.raises(NoDepartureError, match=message):
+        departure.handler(event, Context())
+    assert [] == dynamodb.scan(TableName="records")["Items"]
+
+
+def test_what_a_wrong_event_holds_is_not_quoted_at_length():
+    """
+    A message of kilobytes helps nobody.
+    """
+    with pytest.raises(NoDepartureError) as caught:
+        departure_of(state_change("s" * 10_000, **{"detail-type": "d" * 10_000}))
+    assert 400 > len(str(caught.value))
+
+
+def test_from_a_departure_to_a_rollup_without_a_silent_instance(capsys, monkeypatch):
+    """
+    Two instances stopped reporting ten minutes ago; one of them EC2 had stopped.
+    """
+    last_minute = int(time.time()) // 60 - 10
+    made = [record(instance_id=name, minute=last_minute) for name in (NAME, "i-0bbbbbbbbbbbbbbb2")]
+    ingest.handler(delivery(*lines(*made)), Context())
+    stopped_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(last_minute * 60 + 40))
+    departure.handler(state_change("stopping", time=stopped_at), Context())
+    start_s = time.time()
+    for minutes in range(2):  # the first run learns who was there
+        monkeypatch.setattr(time, "time", lambda minutes=minutes: start_s + 60.0 * minutes)
+        capsys.readouterr()
+        close.handler({}, Context())
+    read = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    rollups = [line for line in read if line.get("Kind") == names.ROLLUP]
+    assert rollups
+    for line in rollups:
+        silent = [one["InstanceId"] for one in line["SilentInstanceNames"]]
+        assert ["i-0bbbbbbbbbbbbbbb2"] == silent

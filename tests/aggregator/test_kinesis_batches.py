@@ -1,0 +1,166 @@
+"""
+Mode kinesis: the same lines in batches of a stream, with partial failures.
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+
+import pytest
+
+from aggregator import close, deployed, ingest
+from aggregator.storage.table import TableError
+from tests.aggregator.invocations import (
+    Context,
+    documents,
+    items,
+    last_minute,
+    record_items,
+    records,
+)
+from tests.aggregator.made_deliveries import batch, delivery, payload
+from tests.aggregator.made_records import lines, record
+
+pytestmark = pytest.mark.usefixtures("functions")
+
+NOTHING_FAILED = {"batchItemFailures": []}
+
+
+def test_a_batch_of_kinesis_becomes_the_same_rollup(dynamodb, capsys, monkeypatch):
+    """
+    Three records in three deliveries, one of them twice, are packed and counted once each.
+    """
+    minute = last_minute()
+    made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
+    event = batch(*(payload(*lines(one)) for one in [*made, made[0]]))
+    assert NOTHING_FAILED == ingest.handler(event, Context())
+    assert [("i-0", 1), ("i-1", 1), ("i-2", 1)] == records(dynamodb)
+    ((health,), []) = documents(capsys.readouterr().out)
+    assert [3.0] == health["RecordsStored"]
+    monkeypatch.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
+    close.handler({}, Context())
+    rollup = documents(capsys.readouterr().out)[0][-2]
+    assert (3, 300) == (rollup["Instances"], rollup["Executions"])
+
+
+def test_a_batch_is_one_item_for_a_minute_and_bucket(dynamodb):
+    """
+    Nine deliveries of one instance are one write; straight from CloudWatch Logs they are nine.
+    """
+    minute = last_minute()
+    made = [record(seq=seq, minute=minute) for seq in range(1, 10)]
+    ingest.handler(batch(*(payload(*lines(one)) for one in made)), Context())
+    assert 1 == len(record_items(dynamodb))
+    ingest.handler(delivery(*lines(*made)), Context())
+    assert 10 == len(record_items(dynamodb))
+    assert 18 == len(records(dynamodb))
+
+
+def test_control_messages_in_a_batch_are_dropped(dynamodb, capsys):
+    """
+    Alone they are not worth a word.
+    """
+    event = batch(
+        payload(kind="CONTROL_MESSAGE"), payload(*lines(record()), kind="CONTROL_MESSAGE")
+    )
+    assert NOTHING_FAILED == ingest.handler(event, Context())
+    assert ("", []) == (capsys.readouterr().out, items(dynamodb))
+
+
+def test_an_empty_batch_is_nothing(dynamodb, capsys):
+    """
+    Lambda sends none, and a person who tries the function may.
+    """
+    assert NOTHING_FAILED == ingest.handler(batch(), Context())
+    assert ("", []) == (capsys.readouterr().out, items(dynamodb))
+
+
+UNREADABLE = [
+    b"",
+    b"secret junk",
+    gzip.compress(b"secret junk")[:-9],
+    gzip.compress(b"secret junk"),
+    gzip.compress(b"[]"),
+    gzip.compress(b"{}"),
+    payload(log_group=["/secret"]),
+    payload(*(type(one)(7, one.message) for one in lines(record()))),
+]
+
+
+@pytest.mark.parametrize("unreadable", UNREADABLE)
+def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(
+    dynamodb, capsys, unreadable
+):
+    """
+    Also those behind it: when Lambda gives it up it may give up the rest of the batch too.
+    """
+    minute = last_minute()
+    first, last = (payload(*lines(record(seq=seq, minute=minute))) for seq in (1, 2))
+    response = ingest.handler(batch(first, unreadable, last), Context())
+    assert {"batchItemFailures": [{"itemIdentifier": "n-1"}]} == response
+    assert [1, 2] == [seq for _, seq in records(dynamodb)]
+    output = capsys.readouterr().out
+    ((health,), (logged,)) = documents(output)
+    assert ([1.0], [2.0]) == (health["DeliveriesUnreadable"], health["RecordsStored"])
+    assert ("deliveries unreadable", 1, ["n-1"]) == (
+        logged["message"],
+        logged["count"],
+        logged["sequence_numbers"],
+    )
+    assert "secret" not in output
+
+
+def test_a_batch_of_nothing_readable_names_every_record(dynamodb, capsys):
+    """
+    It does not fail as a whole: the response says the same and names them.
+    """
+    response = ingest.handler(batch(*UNREADABLE), Context())
+    numbers = [f"n-{number}" for number in range(len(UNREADABLE))]
+    assert numbers == [one["itemIdentifier"] for one in response["batchItemFailures"]]
+    ((health,), (logged,)) = documents(capsys.readouterr().out)
+    assert ([8.0], 8, numbers[:5]) == (
+        health["DeliveriesUnreadable"],
+        logged["count"],
+        logged["sequence_numbers"],
+    )
+    assert [] == items(dynamodb)
+
+
+def test_a_table_that_fails_brings_the_whole_batch_again(monkeypatch):
+    """
+    A partial answer would say that what was not stored was.
+    """
+    monkeypatch.setenv("TABLE_NAME", "no-such-table")
+    deployed.stack.cache_clear()
+    event = batch(payload(*lines(record(minute=last_minute()))), b"junk")
+    with pytest.raises(TableError):
+        ingest.handler(event, Context())
+
+
+def test_own_groups_in_a_batch_are_refused(dynamodb, capsys):
+    """
+    Those of the rollups with a word, those of the function's own log in silence, and the
+    emitters' lines beside them are stored.
+    """
+    made = lines(record(minute=last_minute()))
+    event = batch(
+        payload(*made),
+        payload(*made, *made, log_group="/neuron-emf/rollups"),
+        payload(*made, log_group="/neuron-emf/ingest"),
+        payload(type(made[0])("bad", "junk")),
+    )
+    assert NOTHING_FAILED == ingest.handler(event, Context())
+    ((health,), logged) = documents(capsys.readouterr().out)
+    assert ([1.0], [3.0]) == (health["RecordsStored"], health["RecordsRejected"])
+    assert ["own_log_group", "not_json"] == [one["reason"] for one in logged]
+    assert 1 == len(records(dynamodb))
+
+
+def test_a_batch_of_its_own_log_alone_is_met_with_silence(capsys):
+    """
+    Or a loop would have begun.
+    """
+    event = batch(payload(*lines(record()), log_group="/neuron-emf/ingest"))
+    assert NOTHING_FAILED == ingest.handler(event, Context())
+    assert "" == capsys.readouterr().out

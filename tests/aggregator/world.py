@@ -1,0 +1,236 @@
+"""
+A world for the functions to live in: records, what becomes of them, a table, a clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from aggregator.closing.run import Closing
+from aggregator.environment import Rules
+from aggregator.intake import take_in
+from aggregator.rollups.idle_cost import Prices
+from neuron_wire import MinuteRecord, emf, names
+from tests.aggregator.made_records import MINUTE, lines, record
+from tests.aggregator.memory_table import KilledError, MemoryTable, Process
+
+RULES = Rules()
+PRICES = Prices({"inf2.xlarge": 0.6})
+INSTANCES = ("i-1", "i-2", "i-3")
+BOOTS = ("019a000000aa00000000", "019a000000bb00000000", "019a000000cc00000000")
+
+
+@dataclass
+class World:
+    """
+    The table, the clock and everything that was printed.
+    """
+
+    now_s: float
+    rules: Rules = RULES
+    table: MemoryTable = field(default_factory=MemoryTable)
+    printed: list[str] = field(default_factory=list)
+    failed: list[list[MinuteRecord]] = field(default_factory=list)
+    stored: set[tuple] = field(default_factory=set)
+    departed: set[tuple[str, int]] = field(default_factory=set)
+
+    def deliver(self, records, *, in_packs=False, pause=None, **fate) -> None:
+        """
+        One invocation of ingest; what it leaves undone is delivered again later.
+
+        Each record in an item of its own, as from CloudWatch Logs, or *in_packs*.
+
+        *pause* happens between storing and reading the clock.
+        """
+        process = Process(self.table, self.printed, **fate)
+        moments = iter([lambda: None, pause or (lambda: None)])
+
+        def now_s() -> float:
+            next(moments, lambda: None)()
+            return self.now_s
+
+        try:
+            take_in(lines(*records), process, self.rules.late_minutes, now_s, in_packs=in_packs)
+        except KilledError:
+            self.failed.append(list(records))
+        else:
+            self.stored.update(identity(one) for one in records)
+
+    def depart(self, instance_id, minute, **fate) -> None:
+        """
+        One invocation of departure; EventBridge delivers again what was killed.
+        """
+        with suppress(KilledError):
+            Process(self.table, self.printed, **fate).put_departure(instance_id, minute, 0)
+        self.departed.add((instance_id, minute))
+
+    def close(self, *, patience: int = 10_000, **fate):
+        """
+        One invocation of close, with time for *patience* looks at the clock; None if killed.
+        """
+        process = Process(self.table, self.printed, **fate)
+        looks = iter(range(patience))
+        closing = Closing(
+            table=process,
+            rules=self.rules,
+            emit=process.emit,
+            now_s=lambda: self.now_s,
+            remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0,
+            prices=PRICES,
+        )
+        try:
+            return closing.run()
+        except KilledError:
+            return None
+
+    def settle(self) -> None:
+        """
+        The retries of Lambda and EventBridge, then as many runs as it takes.
+        """
+        while self.failed:
+            self.deliver(self.failed.pop())
+        for instance_id, minute in self.departed:
+            self.depart(instance_id, minute)
+        for _ in range(6):
+            self.now_s += 60
+            self.close()
+
+    def type_lines(self) -> dict[tuple[int, str, str], dict]:
+        """
+        The last line of each (minute, cluster, instance type).
+        """
+        found = {}
+        for text in self.printed:
+            line = json.loads(text)
+            if line["Kind"] == names.TYPE:
+                key = line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]
+                found[(*key, line["InstanceType"])] = line
+        return found
+
+    def rollups(self) -> dict[tuple[str, str], list[dict]]:
+        """
+        The lines of each (minute, cluster), the last of each RollupId.
+        """
+        found: dict[tuple[str, str], dict[str, dict]] = defaultdict(dict)
+        for text in self.printed:
+            assert [] == emf.violations(text)
+            assert len(text.encode()) <= 32 * 1024
+            line = json.loads(text)
+            if line["Kind"] != names.ROLLUP:
+                continue
+            own = found[line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]]
+            own.pop(line["RollupId"], None)
+            own[line["RollupId"]] = line
+        return {key: list(own.values()) for key, own in found.items()}
+
+
+@st.composite
+def minute_records(draw, boots=BOOTS):
+    """
+    One record, with an identity that follows from its place.
+    """
+    state = draw(st.text("bau?", max_size=3))
+    percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
+    count = st.none() | st.integers(0, 50)
+    offset, part = draw(st.integers(0, 3)), draw(st.integers(0, 1))
+    seconds = st.sampled_from([0.0, 6.0, 30.0, 33.0, 36.0, 60.0])
+    return record(
+        cluster=draw(st.sampled_from(["training", "serving"])),
+        instance_id=draw(st.sampled_from(INSTANCES)),
+        boot=draw(st.sampled_from(boots)),
+        seq=2 * offset + part + 1,
+        minute=MINUTE + offset,
+        covered_seconds=draw(seconds),
+        core_state=state,
+        utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
+        idle_minutes=tuple(0 if one == "b" else draw(st.integers(10, 20)) for one in state),
+        instance_type=draw(st.sampled_from([None, "trn1.2xlarge", "inf2.xlarge", "trn9.huge"])),
+        bye=draw(st.booleans()),
+        executions=draw(count),
+        execution_errors=draw(count),
+        latency_p50_mean_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
+        latency_p99_max_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
+        device_memory_used_bytes=draw(count),
+        device_memory_total_bytes=draw(count),
+        tera_flops=draw(st.none() | st.sampled_from([0.1, 0.2])),
+        ecc_corrected_rise=draw(count),
+        ecc_uncorrected_rise=draw(count),
+    )
+
+
+def identity(one: MinuteRecord):
+    return one.cluster, one.instance_id, one.boot, one.seq
+
+
+def universes(records):
+    return st.lists(records, min_size=1, max_size=12, unique_by=identity)
+
+
+ONE_EACH = universes(minute_records(boots=BOOTS[:1]).filter(lambda one: one.seq % 2))
+"""Records of instances with one emitter that never restarts: nothing to merge."""
+
+STEPS = st.none() | st.integers(1, 3) | st.integers(1, 60) | st.integers(1, 400)
+FATES = st.fixed_dictionaries(
+    {
+        "what": st.sampled_from(["deliver", "close", "deliver", "close", "depart"]),
+        "in_packs": st.booleans(),
+        "shares": st.lists(st.integers(0, 99), max_size=6),
+        "wait_s": st.integers(0, 90),
+        "killed_at": STEPS,
+        "after": st.booleans(),
+        "meets_at": STEPS,
+        "meets": st.sampled_from(["deliver", "close"]),
+        "meets_in_packs": st.booleans(),
+        "departure": st.tuples(st.sampled_from(INSTANCES), st.integers(MINUTE - 1, MINUTE + 9)),
+        "meets_shares": st.lists(st.integers(0, 99), max_size=3),
+        "patience": st.sampled_from([10_000, 10_000, 90, 40]),
+    }
+)
+
+
+def live_through(records, fates, rules=RULES) -> World:
+    """
+    Everything of *fates* happens to *records*; what never arrived does, and all settles.
+
+    Closing has begun before: what came more than 5 minutes before its first run
+    and left no marker is not looked for.
+
+    A delivery takes wait_s between storing and reading the clock, and
+    closing runs in that time.
+    """
+    world = World(MINUTE * 60.0, rules)
+    world.close()
+    world.now_s += 80
+
+    def chosen(shares):
+        return [records[share * len(records) // 100] for share in shares]
+
+    for fate in fates:
+
+        def meets(fate=fate):
+            if fate["meets"] == "deliver":
+                world.deliver(chosen(fate["meets_shares"]), in_packs=fate["meets_in_packs"])
+            else:
+                world.close()
+
+        def pause(fate=fate):
+            world.now_s += fate["wait_s"]
+            world.close()
+
+        interference = {name: fate[name] for name in ("killed_at", "after", "meets_at")}
+        if fate["what"] == "deliver":
+            interference |= {"in_packs": fate["in_packs"], "pause": pause}
+            world.deliver(chosen(fate["shares"]), meets=meets, **interference)
+        elif fate["what"] == "depart":
+            world.depart(*fate["departure"], meets=meets, **interference)
+        else:
+            world.close(patience=fate["patience"], meets=meets, **interference)
+        world.now_s += fate["wait_s"]
+    world.deliver([one for one in records if identity(one) not in world.stored])
+    world.settle()
+    return world

@@ -1,0 +1,195 @@
+"""
+What is wrong with the body of a dashboard, in sentences.
+
+Nothing else reads it before a person does: CloudFormation takes any text, and
+CloudWatch draws a metric that does not exist as an empty graph. The structure
+is that of
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+
+from tests.stack.dashboard_series import series, widget_problems
+from tests.stack.insights.parser import parse
+from tests.stack.insights.reading import problems as query_problems
+from tests.stack.insights.tree import Constant, Field, Operation, QueryError, walk
+
+COLUMNS = 24
+MAX_WIDGETS = 500
+MAX_ALARMS = 100
+PLACE = ("x", "y", "width", "height")
+# Properties by type of widget: those needed, and those allowed beside them.
+PROPERTIES = {
+    "alarm": ({"alarms", "title"}, {"sortBy", "states"}),
+    "log": ({"query", "region", "title", "view"}, set()),
+    "metric": (
+        {"metrics", "region", "title", "view"},
+        {"annotations", "legend", "liveData", "period", "stacked", "stat", "yAxis"},
+    ),
+    "text": ({"markdown"}, {"background"}),
+}
+VIEWS = {"bar", "gauge", "pie", "singleValue", "table", "timeSeries"}
+VARIABLE = {"defaultValue", "id", "inputType", "label", "populateFrom", "search", "type", "visible"}
+RELATIVE_START = re.compile(r"-P(T[0-9]+[MH]|[0-9]+[DWM])")
+
+
+def problems(text):
+    """
+    Everything that is wrong with the body *text*, nothing when it may be deployed.
+    """
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        return [f"it is no JSON: {error}"]
+    found = [*_outside(body), *_layout(body["widgets"])]
+    for widget in body["widgets"]:
+        found += [f"{_name(widget)}: {problem}" for problem in _properties(widget)]
+    if not found:  # else what it holds cannot be looked at
+        for widget in body["widgets"]:
+            found += [f"{_name(widget)}: {problem}" for problem in _contents(widget)]
+    if not found:
+        found += [problem for one in body["variables"] for problem in _variable(one, body)]
+    return found
+
+
+def log_queries(text):
+    """
+    The log groups and the query of every log widget.
+    """
+    widgets = [one for one in json.loads(text)["widgets"] if one["type"] == "log"]
+    return [one["properties"]["query"] for one in widgets]
+
+
+def _name(widget):
+    properties = widget.get("properties", {})
+    return properties.get("title") or properties.get("markdown", "a widget")[:30]
+
+
+# --- structure ---
+
+
+def _outside(body):
+    found = []
+    strangers = body.keys() - {"start", "end", "periodOverride", "variables", "widgets"}
+    if strangers:
+        found.append(f"the body has no member {min(strangers)}")
+    if not RELATIVE_START.fullmatch(body.get("start", "")):
+        found.append(f"start is no time before now: {body.get('start')}")
+    if len(body["widgets"]) > MAX_WIDGETS:
+        found.append(f"it has more than {MAX_WIDGETS} widgets")
+    return found
+
+
+def _layout(widgets):
+    found = []
+    for widget in widgets:
+        if not all(isinstance(widget.get(name), int) for name in PLACE):
+            found.append(f"{_name(widget)}: x, y, width and height are whole numbers")
+        elif min(widget["x"], widget["y"]) < 0 or min(widget["width"], widget["height"]) < 1:
+            found.append(f"{_name(widget)}: it is outside of the page")
+        elif widget["x"] + widget["width"] > COLUMNS:
+            found.append(f"{_name(widget)}: it needs more than {COLUMNS} columns")
+    if not found:
+        pairs = combinations(widgets, 2)
+        found += [f"{_name(a)}: it lies over {_name(b)}" for a, b in pairs if _overlap(a, b)]
+    return found
+
+
+def _overlap(one, other):
+    return all(
+        one[start] < other[start] + other[size] and other[start] < one[start] + one[size]
+        for start, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def _properties(widget):
+    if widget["type"] not in PROPERTIES:
+        return [f"there is no widget of type {widget['type']}"]
+    needed, allowed = PROPERTIES[widget["type"]]
+    properties = widget["properties"]
+    missing = [f"it lacks {name}" for name in sorted(needed - properties.keys())]
+    strangers = properties.keys() - needed - allowed
+    found = [*missing, *(f"it has no property {name}" for name in sorted(strangers))]
+    if properties.get("view", "table") not in VIEWS:
+        found.append(f"there is no view {properties['view']}")
+    return found
+
+
+# --- contents ---
+
+
+def _contents(widget):
+    properties = widget["properties"]
+    if widget["type"] == "metric":
+        return widget_problems(properties)
+    if widget["type"] == "log":
+        return _log(properties["query"])
+    if widget["type"] == "alarm" and not 1 <= len(properties["alarms"]) <= MAX_ALARMS:
+        return [f"it has {len(properties['alarms'])} alarms, 1 to {MAX_ALARMS} may be"]
+    return []
+
+
+def _log(query):
+    try:
+        found = query_problems(query)
+        first = parse(query)[0].name
+    except QueryError as error:
+        return [str(error)]
+    return found if first == "SOURCE" else [*found, "its query names no log group"]
+
+
+def _variable(variable, body):
+    """
+    The variable has what it needs, and everything about one cluster follows it.
+    """
+    kind = variable.get("type")
+    needed = VARIABLE | {kind}
+    found = [f"the variable lacks {name}" for name in sorted(needed - variable.keys(), key=str)]
+    found += [f"a variable has no {name}" for name in sorted(variable.keys() - needed)]
+    if kind != "pattern":
+        found.append(f"a variable of type {kind} does not reach into log queries")
+    if found:
+        return found
+    if not re.fullmatch(r"[0-9A-Za-z_-]{1,32}", variable["id"]) or len(variable["label"]) > 30:
+        found.append("the variable's id or label is too long")
+    searched = series([[{"expression": f"SEARCH('{variable['search']}', 'Average', 60)"}]], {})
+    for one in searched:
+        found += one.problems()
+        if variable["populateFrom"] not in one.dimensions:
+            found.append(f"{variable['populateFrom']} is no dimension of the variable's search")
+    followers = {"log": 0, "metric": 0}
+    for widget in body["widgets"]:
+        for name in _cluster_names(widget):
+            followers[widget["type"]] += 1
+            if name != variable["pattern"]:
+                found.append(f"{_name(widget)}: it shows {name} whatever is chosen")
+    return found + [
+        f"no {kind} widget follows the choice" for kind, n in followers.items() if not n
+    ]
+
+
+def _cluster_names(widget):
+    """
+    The clusters that a widget is about by name.
+    """
+    if widget["type"] == "metric":
+        shown = series(widget["properties"]["metrics"], widget["properties"])
+        return [one.values["ClusterName"] for one in shown if "ClusterName" in one.values]
+    if widget["type"] == "log":
+        parts = [
+            part
+            for command in parse(widget["properties"]["query"])
+            for one in command.expressions
+            for part in walk(one)
+        ]
+        compared = [part.operands for part in parts if isinstance(part, Operation)]
+        return [
+            right.value
+            for left, right in (pair for pair in compared if len(pair) == 2)
+            if left == Field("ClusterName") and isinstance(right, Constant)
+        ]
+    return []

@@ -1,0 +1,200 @@
+"""
+The series that a metric widget draws, and what is wrong with each.
+
+Ours must be in the catalogue, by their namespace, dimensions and statistic;
+those of AWS are the few in the table below, from
+https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch-Logs-Monitoring-CloudWatch-Metrics.html
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE
+from neuron_wire.catalogue import BY_TYPE, MINUTE, ROLLUP, STACK
+from neuron_wire.names import STACK_NAMESPACE
+
+OURS = {
+    (NAMESPACE, ("ClusterName",)): MINUTE,
+    (CLUSTER_NAMESPACE, ("ClusterName",)): ROLLUP,
+    (CLUSTER_NAMESPACE, ("ClusterName", "InstanceType")): BY_TYPE,
+    (STACK_NAMESPACE, ("StackName",)): STACK,
+}
+_GROUP, _FILTER = ("LogGroupName",), ("DestinationType", "FilterName", "LogGroupName")
+_TALLY, _GAUGE = {"Sum"}, {"Average", "Maximum"}
+# Namespace and dimensions: what each metric is read with.
+OF_AWS = {
+    ("AWS/Lambda", ("FunctionName",)): {
+        "Duration": _GAUGE,
+        "Errors": _TALLY,
+        "Invocations": _TALLY,
+        "IteratorAge": _GAUGE,
+        "Throttles": _TALLY,
+    },
+    ("AWS/Logs", _GROUP): {
+        "EMFDisabledErrors": _TALLY,
+        "EMFParsingErrors": _TALLY,
+        "EMFValidationErrors": _TALLY,
+        "IncomingBytes": _TALLY,
+        "IncomingLogEvents": _TALLY,
+    },
+    ("AWS/Logs", _FILTER): {"DeliveryErrors": _TALLY, "DeliveryThrottling": _TALLY},
+    ("AWS/SQS", ("QueueName",)): {"ApproximateNumberOfMessagesVisible": _GAUGE},
+    ("AWS/DynamoDB", ("TableName",)): {
+        "ConsumedReadCapacityUnits": _TALLY,
+        "ConsumedWriteCapacityUnits": _TALLY,
+        "ReadThrottleEvents": _TALLY,
+        "WriteThrottleEvents": _TALLY,
+    },
+}
+RENDERING = {"color", "id", "label", "period", "stat", "visible", "yAxis"}
+SEARCH = re.compile(
+    r"SEARCH\('\{(?P<schema>[^}']+)\}(?P<terms>(?: \w+=\"[^\"']+\")+)', "
+    r"'(?P<stat>\w+)', (?P<period>[0-9]+)\)"
+)
+
+
+@dataclass(frozen=True)
+class Series:
+    """
+    One metric as a widget asks for it.
+
+    Attributes:
+        dimensions: Their names, sorted.
+
+        values: The value of each dimension that is given; a search leaves some open.
+
+        wrong: What was wrong with how it is written.
+    """
+
+    namespace: str = ""
+    metric: str = ""
+    dimensions: tuple = ()
+    values: dict = field(default_factory=dict)
+    stat: str = ""
+    period: int = 60
+    axis: str = "left"
+    wrong: tuple = ()
+
+    def member(self):
+        """
+        What the catalogue says of it, None when it is not ours.
+        """
+        return OURS.get((self.namespace, self.dimensions), {}).get(self.metric)
+
+    def problems(self):
+        """
+        What is wrong with it.
+        """
+        if self.wrong:
+            return list(self.wrong)
+        name = f"{self.namespace} {self.metric}"
+        found = []
+        if self.period < 60 or self.period % 60:
+            found.append(f"{name}: a period is a multiple of 60 seconds, not {self.period}")
+        member = self.member()
+        of_aws = OF_AWS.get((self.namespace, self.dimensions), {}).get(self.metric)
+        if member is None and of_aws is None:
+            return [*found, f"{name} by {', '.join(self.dimensions)}: there is no such metric"]
+        allowed = of_aws or _statistics(member)
+        if self.stat not in allowed:
+            found.append(f"{name} is read with {' or '.join(sorted(allowed))}, not {self.stat}")
+        return found
+
+
+def _statistics(member):
+    """
+    Average or Maximum for a gauge, only Maximum where the mean says nothing; Sum for a tally.
+    """
+    if member.family == "gauge" and member.statistic == "Average":
+        return {"Average", "Maximum"}
+    return {member.statistic}
+
+
+def series(metrics, properties):
+    """
+    What the array *metrics* of a widget with *properties* draws.
+    """
+    found, above = [], []
+    for row in metrics:
+        rendering = row[-1] if isinstance(row[-1], dict) else {}
+        strangers = rendering.keys() - RENDERING - {"expression"}
+        if strangers:
+            found.append(Series(wrong=(f"a metric has no {min(strangers)}",)))
+        elif "expression" in rendering:
+            found.append(_searched(rendering))
+        else:
+            texts = [one for one in row if isinstance(one, str)]
+            texts = [above[at] if one == "." else one for at, one in enumerate(texts)]
+            above = texts
+            found.append(_named(texts, {**properties, **rendering}))
+    return found
+
+
+def _searched(rendering):
+    match = SEARCH.fullmatch(rendering["expression"])
+    if not match:
+        return Series(wrong=(f"it is no search that we know: {rendering['expression']}",))
+    namespace, *dimensions = match["schema"].split(",")
+    terms = dict(term.split("=", 1) for term in match["terms"].split())
+    values = {name: value.strip('"') for name, value in terms.items()}
+    metric = values.pop("MetricName", "")
+    strangers = values.keys() - set(dimensions)
+    if strangers:
+        return Series(wrong=(f"{min(strangers)} is no dimension of the search",))
+    return Series(
+        namespace,
+        metric,
+        tuple(sorted(dimensions)),
+        values,
+        match["stat"],
+        int(match["period"]),
+        rendering.get("yAxis", "left"),
+    )
+
+
+def _named(texts, rendering):
+    namespace, metric, *pairs = texts
+    if len(pairs) % 2:
+        return Series(wrong=(f"{namespace} {metric}: a dimension has no value",))
+    values = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    axis = rendering.get("yAxis", "left")
+    return Series(
+        namespace,
+        metric,
+        tuple(sorted(values)),
+        values,
+        rendering.get("stat", "Average"),
+        rendering.get("period", 60),
+        axis if isinstance(axis, str) else "left",  # that of the widget is about both axes
+    )
+
+
+def widget_problems(properties):
+    """
+    What is wrong with the metrics of a widget: each alone, and on one axis together.
+    """
+    shown = series(properties["metrics"], properties)
+    found = [problem for one in shown for problem in one.problems()]
+    ids = [row[-1]["id"] for row in properties["metrics"] if "id" in _rendering(row)]
+    if len(ids) > len(set(ids)) or not all(re.fullmatch(r"[a-z]\w*", one) for one in ids):
+        found.append(f"ids are different and begin with a small letter: {', '.join(ids)}")
+    units = defaultdict(set)
+    for one in shown:
+        if one.member():
+            units[one.axis].add(one.member().unit)
+    found += [
+        f"the {axis} axis mixes {' and '.join(sorted(named))}"
+        for axis, named in units.items()
+        if len(named) > 1
+    ]
+    return found
+
+
+def _rendering(row):
+    return row[-1] if isinstance(row[-1], dict) else {}

@@ -1,0 +1,70 @@
+"""
+The template's alarms as typed values, by what they watch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from local.alarms import Template, read_alarms
+from local.alarms.template import load
+from neuron_wire import CLUSTER_NAMESPACE
+from tests.stack.template_resources import of_type
+
+ALARM = "AWS::CloudWatch::Alarm"
+SUBJECTS = (
+    "IdleCores",
+    "IdleCost",
+    "LowUtilization",
+    "SilentInstances",
+    "EccErrors",
+    "ExecutionErrors",
+)
+ONE_CLUSTER = {"ClusterName": "training"}
+REPOSITORY = Path(__file__).resolve().parents[2]
+TEMPLATE = load((REPOSITORY / "template.yaml").read_text(encoding="utf-8"))
+ALARMS = {
+    alarm.logical_id: alarm
+    for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"})
+    for alarm in read_alarms(Template(TEMPLATE, parameters))
+}
+"""All there are, whatever the parameters, by logical id."""
+
+
+def stated(template, **parameters):
+    """
+    The alarms as typed values, by logical id.
+    """
+    return {one.logical_id: one for one in read_alarms(Template(template, parameters))}
+
+
+def on_rollups(template):
+    """
+    The alarms on cluster metrics in both forms, by logical id.
+    """
+    every, one = stated(template), stated(template, **ONE_CLUSTER)
+    return {
+        name: alarm
+        for name, alarm in {**one, **every}.items()
+        if alarm.namespace == CLUSTER_NAMESPACE
+    }
+
+
+def on_pipeline(template):
+    """
+    The alarms on everything else, whatever their condition, by logical id.
+    """
+    return {
+        name: properties
+        for name, properties in of_type(template["Resources"], ALARM).items()
+        if name not in on_rollups(template)
+    }
+
+
+def each(alarms):
+    """
+    One test per alarm.
+    """
+    return pytest.mark.parametrize("alarm", alarms.values(), ids=alarms.keys())

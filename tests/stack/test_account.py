@@ -1,0 +1,182 @@
+"""
+The stack as one of several in an account: a log group that is already there, a key, limits.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.stack.policy_statements import as_list
+from tests.stack.template_resources import of_type
+
+KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
+FUNCTIONS = ["Ingest", "Close", "Departure", "Explain"]
+
+ENCRYPTED = {
+    "AWS::Logs::LogGroup": ("KmsKeyId",),
+    "AWS::DynamoDB::Table": ("SSESpecification", "KMSMasterKeyId"),
+    "AWS::Kinesis::Stream": ("StreamEncryption", "KeyId"),
+    "AWS::SNS::Topic": ("KmsMasterKeyId",),
+    "AWS::SQS::Queue": ("KmsMasterKeyId",),
+}
+
+
+def member(properties, path):
+    """
+    The value at *path*, None where there is none.
+    """
+    for step in path:
+        properties = (properties or {}).get(step)
+    return properties
+
+
+# --- the log group of an earlier stack ---
+
+
+def test_an_adopted_group_is_used_like_a_made_one(deployed):
+    """
+    The group itself is the only difference: deploy, delete and deploy again comes to the same.
+    """
+    made, adopted = deployed(), deployed(AdoptLogGroup="true")
+    group = made.pop("RecordsLogGroup")["Properties"]["LogGroupName"]
+    assert made["RecordsSubscription"]["Properties"].pop("LogGroupName") == "<RecordsLogGroup>"
+    assert adopted["RecordsSubscription"]["Properties"].pop("LogGroupName") == group
+    assert made == adopted
+
+
+def test_nothing_needs_the_group_to_be_of_this_stack(deployed):
+    """
+    An adopted group has no logical id that could be referred to.
+    """
+    assert "RecordsLogGroup" not in json.dumps(deployed(AdoptLogGroup="true", Mode="drain"))
+
+
+def test_two_stacks_on_one_group_have_two_filters(template):
+    """
+    A filter of the same name would silently take the other's place.
+    """
+    name = template["Resources"]["RecordsSubscription"]["Properties"]["FilterName"]
+    assert {"Fn::Sub": "${AWS::StackName}-minutes"} == name
+
+
+# --- a key of one's own ---
+
+
+def test_one_key_encrypts_everything_that_stores_something(deployed):
+    """
+    Log groups, table, stream, topic and queue, and the functions' variables.
+    """
+    resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
+    for resource_type, path in ENCRYPTED.items():
+        found = of_type(resources, resource_type)
+        assert found, resource_type
+        for name, properties in found.items():
+            assert member(properties, path) == KEY, name
+
+
+def test_without_a_key_everything_is_encrypted_with_one_of_aws_except_the_topic(deployed):
+    """
+    The key that SNS has cannot be made to admit CloudWatch, whose alarms would then reach nobody.
+    """
+    resources = deployed(Mode="kinesis")
+    assert KEY not in json.dumps(resources)
+    assert resources["UndeliveredQueue"]["Properties"]["SqsManagedSseEnabled"] is True
+    stream = resources["RecordsStream"]["Properties"]["StreamEncryption"]
+    assert stream == {"EncryptionType": "KMS", "KeyId": "alias/aws/kinesis"}
+    assert resources["RecordsTable"]["Properties"]["SSESpecification"] == {"SSEEnabled": False}
+    assert "KmsMasterKeyId" not in resources["AlarmTopic"]["Properties"]
+    assert "KeyPolicy" not in resources
+
+
+def test_a_queue_has_one_kind_of_encryption(deployed):
+    """
+    SQS refuses both at once.
+    """
+    queue = deployed(KmsKeyArn=KEY)["UndeliveredQueue"]["Properties"]
+    assert 1 == len({"KmsMasterKeyId", "SqsManagedSseEnabled"} & queue.keys())
+
+
+def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed):
+    """
+    No role can decrypt what it has not been given by a service it may call.
+    """
+    resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
+    properties = resources["KeyPolicy"]["Properties"]
+    roles = {f"<{name}Role>" for name in [*FUNCTIONS, "Schedule"]}
+    assert roles == set(properties["Roles"])
+    through, variables = properties["PolicyDocument"]["Statement"]
+    services = {
+        service.partition(".")[0]
+        for service in through["Condition"]["StringEquals"]["kms:ViaService"]
+    }
+    assert {"dynamodb", "kinesis", "sns", "sqs"} == services
+    assert {"kms:Decrypt", "kms:GenerateDataKey"} == set(through["Action"])
+    assert "kms:Decrypt" == variables["Action"]
+    (functions,) = variables["Condition"]["ArnLike"].values()
+    assert [f"<{name}Function.Arn>" for name in FUNCTIONS] == functions
+    assert KEY == through["Resource"] == variables["Resource"]
+    (policy,) = resources["SubscriptionRole"]["Properties"]["Policies"]
+    writing = policy["PolicyDocument"]["Statement"][1]
+    assert ("kms:GenerateDataKey", KEY) == (writing["Action"], writing["Resource"])
+    assert "kms:ViaService" in writing["Condition"]["StringEquals"]
+
+
+# --- limits and tracing ---
+
+
+def test_no_concurrency_is_reserved_unless_asked_for(deployed):
+    """
+    A new account has 10 in all and must keep 100 unreserved: a default would make it fail.
+    """
+    for function in FUNCTIONS:
+        properties = deployed()[f"{function}Function"]["Properties"]
+        assert "ReservedConcurrentExecutions" not in properties
+        asked = deployed(**{f"{function}Concurrency": "7"})
+        assert "7" == asked[f"{function}Function"]["Properties"]["ReservedConcurrentExecutions"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_role_may_write_traces_only_when_they_are_wanted(deployed, function):
+    """
+    It is the only right of a role that is not for one resource.
+    """
+    for tracing, expected in (("PassThrough", []), ("Active", ["xray"])):
+        (policy,) = deployed(Tracing=tracing)[f"{function}Role"]["Properties"]["Policies"]
+        anywhere = [one for one in policy["PolicyDocument"]["Statement"] if one["Resource"] == "*"]
+        services = [as_list(one["Action"])[0].partition(":")[0] for one in anywhere]
+        assert expected == services
+
+
+# --- whom alarms tell ---
+
+
+def test_without_a_topic_the_stack_makes_one(deployed):
+    """
+    And whoever publishes gets it.
+    """
+    resources = deployed()
+    explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
+    assert explain["ALARM_TOPIC_ARN"] == "<AlarmTopic>"
+    assert resources["AlarmTopicPolicy"]["Properties"]["Topics"] == ["<AlarmTopic>"]
+    assert "AlarmEmailSubscription" not in resources
+
+
+def test_with_a_topic_the_stack_makes_none(deployed):
+    """
+    The address is subscribed to whichever it is.
+    """
+    arn = "arn:aws:sns:eu-west-1:111122223333:pager"
+    resources = deployed(AlarmTopicArn=arn, AlarmEmail="ops@example.org")
+    assert set() == {"AlarmTopic", "AlarmTopicPolicy"} & resources.keys()
+    explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
+    assert explain["ALARM_TOPIC_ARN"] == arn
+    assert resources["AlarmEmailSubscription"]["Properties"]["TopicArn"] == arn
+    (policy,) = resources["ExplainRole"]["Properties"]["Policies"]
+    published = [
+        one["Resource"]
+        for one in policy["PolicyDocument"]["Statement"]
+        if one["Action"] == "sns:Publish"
+    ]
+    assert [arn] == published

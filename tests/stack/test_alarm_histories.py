@@ -1,0 +1,192 @@
+"""
+The alarms on clusters over synthetic histories: when each rings, and above all when not.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from local.alarms import InsightsQuery, State
+from tests.stack.stated_alarms import ALARMS, REPOSITORY, TEMPLATE, each
+from tests.stack.told_minutes import CLUSTER, LATE_S, ToldMinutes, states, tell
+
+ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
+SUSTAINED = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm > 1}
+AT_ONCE = {name: alarm for name, alarm in ON_ROLLUPS.items() if name not in SUSTAINED}
+MOST_LATE_S = 240.0
+
+
+def rung(alarm, pattern, **how):
+    """
+    At the end of which minutes the alarm is in ALARM.
+    """
+    told = ToldMinutes()
+    tell(told, alarm, pattern, **how)
+    found = states(alarm, told, len(pattern), CLUSTER)
+    return [minute for minute, state in enumerate(found) if state is State.ALARM]
+
+
+# --- the six on clusters: what rings ---
+
+
+@each(ON_ROLLUPS)
+@pytest.mark.parametrize("late_s", [0.0, LATE_S, MOST_LATE_S])
+def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, late_s):
+    """
+    As soon as the last of the M points has arrived, and until it is over; four minutes late too.
+    """
+    bad_minutes = alarm.evaluation_periods + 10
+    needed = alarm.datapoints_to_alarm
+    pattern = "g" * 70 + "b" * bad_minutes + "g" * 90
+    found = rung(alarm, pattern, late_s=late_s)
+    assert 70 + needed - 1 + late_s // 60 == found[0]
+    assert list(range(found[0], found[-1] + 1)) == found  # one ring, not several
+    assert 70 + bad_minutes - 1 <= found[-1] < 70 + bad_minutes + alarm.evaluation_periods + 10
+
+
+@each(ON_ROLLUPS)
+def test_the_runbook_says_how_long_it_takes(alarm):
+    """
+    Its table, with rollups two minutes late, what the metric itself waits for included.
+    """
+    words = {
+        "IdleCorePercent": ("idle cores", 14),  # the 15th idle minute has the offset 14
+        "IdleCostPerHour": ("idle cost", 14),
+        "NeuronCoreUtilization": ("low utilization", 0),
+        "SilentInstances": ("silent instances", 5),
+        "EccUncorrectedRise": ("ECC errors", 0),
+        "ExecutionErrors": ("execution errors", 0),
+    }
+    title, first_bad = words[alarm.source.metric]
+    text = (REPOSITORY / "docs" / "alarms.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| {title} \|.*$", text, re.MULTILINE)
+    told_minutes = int(re.search(r"\| (\d+) minutes? after", row)[1])
+    found = rung(alarm, "-" * first_bad + "b" * 60, late_s=LATE_S)
+    assert found[0] + 1 <= told_minutes <= found[0] + 2
+    assert re.search(rf"\b{alarm.threshold:g}\b|\bone\b", row)
+    assert f"{alarm.datapoints_to_alarm} of {alarm.evaluation_periods} minutes" in row or (
+        alarm.datapoints_to_alarm == 1 and f"in {alarm.evaluation_periods} minutes" in row
+    )
+
+
+@each(AT_ONCE)
+@pytest.mark.parametrize("late_s", [LATE_S, 45 * 60.0])
+def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
+    """
+    A host that had to restart sends its lines of half an hour ago.
+    """
+    assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
+
+
+# --- the six on clusters: what does not ring ---
+
+
+@each(SUSTAINED)
+def test_a_single_minute_does_not_ring(alarm):
+    """
+    Alone, and one after which the cluster is never heard of again.
+    """
+    assert [] == rung(alarm, "g" * 70 + "b" + "g" * 70)
+    assert [] == rung(alarm, "g" * 70 + "b" + "-" * 70)
+    assert [] == rung(alarm, "-" * 70 + "b" + "-" * 70)
+
+
+@each(SUSTAINED)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_fewer_than_m_bad_minutes_never_ring(alarm, data):
+    """
+    Wherever they lie, whatever is missing between them and however late they are.
+    """
+    marks = st.sampled_from("gggb--")
+    drawn = data.draw(st.lists(marks, min_size=20, max_size=100))
+    pattern, in_window = "", alarm.evaluation_periods + 2
+    for mark in drawn:
+        enough = pattern[-in_window:].count("b") == alarm.datapoints_to_alarm - 1
+        pattern += "g" if mark == "b" and enough else mark
+    late_s = data.draw(st.sampled_from([0.0, LATE_S, MOST_LATE_S]))
+    assert [] == rung(alarm, pattern, late_s=late_s)
+
+
+@each(ON_ROLLUPS)
+def test_a_cluster_that_fell_silent_does_not_ring(alarm):
+    """
+    It was well, and then nothing: another alarm is there for that.
+    """
+    assert [] == rung(alarm, "g" * 70 + "-" * 90)
+
+
+@each(ON_ROLLUPS)
+def test_what_rang_ends_when_nobody_knows_any_more(alarm):
+    """
+    Without points the alarm goes back to OK once, and stays there.
+    """
+    found = rung(alarm, "b" * 80 + "-" * 90)
+    assert list(range(found[0], found[-1] + 1)) == found
+    assert found[-1] < 80 + alarm.evaluation_periods + LATE_S // 60 + 2
+
+
+@each(ON_ROLLUPS)
+def test_unknown_telemetry_does_not_ring(alarm):
+    """
+    The rollups have no such number then: never known, and known well before.
+    """
+    assert [] == rung(alarm, "-" * 120)
+    assert [] == rung(alarm, "g" * 5 + "-" * 30 + "g" * 5 + "-" * 80)
+
+
+@each(ON_ROLLUPS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_copies_of_lines_change_nothing(alarm, data):
+    """
+    CloudWatch may extract a line twice, and a crash may print it twice.
+    """
+    pattern = data.draw(st.lists(st.sampled_from("bbbg-"), min_size=30, max_size=90))
+    copies = [data.draw(st.integers(1, 3)) for _ in pattern]
+    once, again = ToldMinutes(), ToldMinutes()
+    tell(once, alarm, pattern)
+    for minute, (mark, number) in enumerate(zip(pattern, copies, strict=True)):
+        tell(again, alarm, ["-"] * minute + [mark], copies=number)
+    last = len(pattern)
+    assert states(alarm, once, last, CLUSTER) == states(alarm, again, last, CLUSTER)
+
+
+@each(ON_ROLLUPS)
+def test_each_cluster_is_judged_for_itself(alarm):
+    """
+    A neighbour's trouble is not ours, nor is one instance type's, which is another metric.
+    """
+    told = ToldMinutes()
+    tell(told, alarm, "g" * 90)
+    tell(told, alarm, "b" * 90, cluster="serving")
+    tell(told, alarm, "b" * 90, InstanceType="trn1.32xlarge")
+    assert State.ALARM not in states(alarm, told, 90, CLUSTER)
+    if isinstance(alarm.source, InsightsQuery):
+        assert State.ALARM in states(alarm, told, 90, "serving")
+
+
+@each(ON_ROLLUPS)
+def test_the_default_grace_leaves_room_for_the_newest_points(alarm):
+    """
+    Grace, the wait for the next tick and a minute of extraction fit into N - M minutes.
+    """
+    grace_s = TEMPLATE["Parameters"]["GraceSeconds"]["Default"]
+    assert (grace_s + 60 + 60) / 60 <= alarm.evaluation_periods - alarm.datapoints_to_alarm
+
+
+def test_states_are_told_as_they_change():
+    """
+    The histories above are worth something only if both states occur in them.
+    """
+    told = ToldMinutes()
+    alarm = ALARMS["IdleCoresAlarm"]
+    tell(told, alarm, "g" * 30 + "b" * 30 + "g" * 30)
+    found = states(alarm, told, 90, CLUSTER)
+    changes = [(one, other) for one, other in pairwise(found) if one is not other]
+    assert [(State.OK, State.ALARM), (State.ALARM, State.OK)] == changes

@@ -1,0 +1,271 @@
+"""
+The template's own alarms over what the stack truly prints: from records to rings.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from aggregator.closing.run import Closing
+from aggregator.environment import Rules
+from aggregator.explaining import subject as explained
+from aggregator.intake import take_in
+from aggregator.runtime import publish_health
+from local.alarms import State
+from local.pump.extraction import extract
+from tests.aggregator.made_records import lines, record
+from tests.aggregator.memory_table import MemoryTable
+from tests.stack.stated_alarms import ALARMS, SUBJECTS, TEMPLATE
+from tests.stack.told_minutes import START, ToldMinutes, states
+
+RULES = Rules()
+SENT_AFTER_S = 20
+CLOSED_AFTER_S = 50
+EXTRACTED_AFTER_S = 60
+
+BUSY = record(core_state="bb", utilization_percent=(80.0, 60.0), idle_minutes=(0, 0))
+HELD_BY_NOBODY = record(core_state="uu", utilization_percent=(0.0, 0.0), execution_errors=0)
+UNKNOWN = record(
+    core_state="??", utilization_percent=(), idle_minutes=(0, 0), covered_seconds=0.0, reports=0
+)
+
+
+class Fleet:
+    """
+    One instance on the real ingest and close, minute by minute, and the metrics of their lines.
+    """
+
+    def __init__(self):
+        self.told = ToldMinutes()
+        self._table = MemoryTable()
+        self._now_s = 0.0
+        self._idle_minutes = 0
+        self._seq = 0
+
+    def minute(self, offset, like, late_minutes=0):
+        """
+        The minute at *offset* passes; the instance reports as *like*, or says nothing.
+        """
+        end_s = (START + offset + 1) * 60
+        if like is not None:
+            self._deliver(end_s + SENT_AFTER_S, self._record(offset - late_minutes, like))
+        self._close(end_s + CLOSED_AFTER_S)
+
+    def depart(self, instance_id, offset):
+        """
+        EC2 says that the instance stops in the minute at *offset*.
+        """
+        self._table.put_departure(instance_id, START + offset, expires_s=2**31)
+
+    def _record(self, offset, like):
+        self._seq += 1
+        idle = set(like.core_state) == {"u"}
+        self._idle_minutes = self._idle_minutes + 1 if idle else 0
+        return replace(
+            like,
+            seq=self._seq,
+            minute_ms=(START + offset) * 60_000,
+            idle_minutes=(self._idle_minutes,) * len(like.core_state),
+        )
+
+    def _deliver(self, at_s, made):
+        self._now_s = at_s
+        take_in(lines(made), self._table, RULES.late_minutes, lambda: self._now_s)
+
+    def _close(self, at_s):
+        self._now_s = at_s
+        Closing(
+            table=self._table,
+            rules=RULES,
+            emit=self._extract,
+            now_s=lambda: self._now_s,
+            remaining_s=lambda: 50.0,
+        ).run()
+
+    def _extract(self, line):
+        found = extract(line, int(self._now_s * 1000))
+        assert not found.refused
+        for datum in found.data:
+            ((value, _),) = datum.counts.items()
+            minute = datum.timestamp_ms // 60_000
+            late_s = self._now_s + EXTRACTED_AFTER_S - (minute + 1) * 60
+            metric = (datum.namespace, datum.name, dict(datum.dimensions))
+            self.told.tell(metric, minute - START, value, late_s)
+
+
+def rings(*acts):
+    """
+    At the end of which minutes each alarm rings while *acts* play: pairs of minutes and a record.
+
+    Both forms of an alarm must ring alike.
+    """
+    fleet = Fleet()
+    played = [like for number, like in acts for _ in range(number)]
+    for offset, like in enumerate(played):
+        fleet.minute(offset, like)
+    found = {}
+    for subject in SUBJECTS:
+        one, every = (
+            [
+                offset
+                for offset, state in enumerate(states(alarm, fleet.told, len(played), "training"))
+                if state is State.ALARM
+            ]
+            for alarm in (ALARMS[f"{subject}Alarm"], ALARMS[f"{subject}ByClusterAlarm"])
+        )
+        assert one == every, subject
+        if one:
+            found[subject] = one
+    return found
+
+
+def test_work_rings_nothing():
+    """
+    An hour and a half of it.
+    """
+    assert {} == rings((90, BUSY))
+
+
+def test_sustained_idleness_rings():
+    """
+    27 minutes after the last work, and once; at 1.34 USD per hour nothing else but utilization.
+    """
+    found = rings((30, BUSY), (60, HELD_BY_NOBODY), (30, BUSY))
+    assert {"IdleCores", "LowUtilization"} == found.keys()
+    first, last = found["IdleCores"][0], found["IdleCores"][-1]
+    assert 54 <= first <= 57
+    assert list(range(first, last + 1)) == found["IdleCores"]
+    assert 90 <= last <= 100
+
+
+def test_a_pause_between_two_jobs_rings_nothing():
+    """
+    A quarter of an hour without work, one idle minute in the metric.
+    """
+    assert {} == rings((40, BUSY), (RULES.idle_after_minutes, HELD_BY_NOBODY), (60, BUSY))
+
+
+def test_a_busy_cluster_that_falls_silent_rings_silence_only():
+    """
+    12 minutes after its last line, until it is forgotten; nobody says that it were idle.
+    """
+    found = rings((30, BUSY), (90, None))
+    assert {"SilentInstances"} == found.keys()
+    first, last = found["SilentInstances"][0], found["SilentInstances"][-1]
+    assert 40 <= first <= 43
+    assert list(range(first, last + 1)) == found["SilentInstances"]
+    assert 30 + RULES.silent_forget_minutes <= last <= 30 + RULES.silent_forget_minutes + 10
+
+
+@pytest.mark.parametrize(("forget_after", "is_rung"), [(9, False), (10, True)])
+def test_silence_must_be_remembered_for_five_points(monkeypatch, forget_after, is_rung):
+    """
+    SilentForgetMinutes at least 5 above SilentAfterMinutes, as the runbook says.
+    """
+    rules = replace(RULES, silent_forget_minutes=forget_after)
+    assert rules.silent_after_minutes == 5
+    monkeypatch.setattr(f"{__name__}.RULES", rules)
+    assert is_rung == ("SilentInstances" in rings((20, BUSY), (30, None)))
+
+
+def test_an_instance_that_ec2_stopped_rings_nothing():
+    """
+    It said no goodbye, and is gone and not silent.
+    """
+    fleet = Fleet()
+    for offset in range(90):
+        if offset == 30:
+            fleet.depart(BUSY.instance_id, offset)
+        fleet.minute(offset, BUSY if offset < 30 else None)
+    alarm = ALARMS["SilentInstancesAlarm"]
+    assert State.ALARM not in states(alarm, fleet.told, 90, "training")
+
+
+def test_an_idle_cluster_that_falls_silent_stops_ringing_for_idleness():
+    """
+    Whether it is still idle is unknown.
+    """
+    found = rings((50, HELD_BY_NOBODY), (90, None))
+    assert found["IdleCores"][-1] <= 62
+    assert found["SilentInstances"]
+
+
+def test_unknown_telemetry_rings_nothing():
+    """
+    The instance reports and knows nothing of its cores: neither idle nor slow nor silent.
+    """
+    assert {} == rings((100, UNKNOWN))
+    assert {} == rings((20, BUSY), (100, UNKNOWN))
+
+
+def test_idleness_that_becomes_unknown_before_it_lasted_rings_nothing():
+    """
+    Twenty idle minutes are five in the metric.
+    """
+    assert {} == rings((20, BUSY), (20, HELD_BY_NOBODY), (80, UNKNOWN))
+
+
+def test_one_memory_error_rings_at_once_and_alone():
+    """
+    Three minutes after it, for an hour.
+    """
+    broken = replace(BUSY, ecc_uncorrected_rise=1)
+    found = rings((20, BUSY), (1, broken), (80, BUSY))
+    assert {"EccErrors"} == found.keys()
+    assert 21 <= found["EccErrors"][0] <= 23
+    assert 60 <= len(found["EccErrors"]) <= 62
+
+
+def test_a_memory_error_that_is_told_late_rings():
+    """
+    The minute was closed without the record, forty minutes before it came.
+    """
+    fleet = Fleet()
+    for offset in range(100):
+        fleet.minute(offset, BUSY if not 20 <= offset < 62 else None)
+        if offset == 60:
+            late = replace(BUSY, ecc_uncorrected_rise=1)
+            fleet.minute(offset, late, late_minutes=40)
+    alarm = ALARMS["EccErrorsAlarm"]
+    found = states(alarm, fleet.told, 100, "training")
+    assert State.ALARM not in found[:60]
+    assert State.ALARM in found[60:65]
+
+
+@pytest.mark.parametrize(("errors", "is_rung"), [(9, False), (10, True)])
+def test_failing_executions_ring_from_ten_a_minute_on(errors, is_rung):
+    """
+    In three minutes of ten.
+    """
+    failing = replace(BUSY, execution_errors=errors)
+    assert is_rung == ("ExecutionErrors" in rings((10, BUSY), (3, failing), (15, BUSY)))
+
+
+def test_the_stacks_own_line_is_what_its_alarm_reads(capsys):
+    """
+    Exactly one dimension, whatever else Powertools would like to add.
+    """
+    alarm = ALARMS["NoMinuteClosedAlarm"]
+    publish_health("neuron-emf", {"MinutesClosed": 1})
+    printed = capsys.readouterr().out.strip()
+    extracted = extract(printed, int(time.time() * 1000)).data
+    data = [one for one in extracted if one.name == "MinutesClosed"]
+    assert [(alarm.source.namespace, alarm.source.dimensions)] == [
+        (one.namespace, one.dimensions) for one in data
+    ]
+
+
+def test_explain_knows_every_alarm_and_its_page():
+    """
+    It tells them by their metric, and links to the heading that the alarm's description names.
+    """
+    found = {}
+    for subject, form in product(SUBJECTS, ("Alarm", "ByClusterAlarm")):
+        name = f"{subject}{form}"
+        text = TEMPLATE["Resources"][name]["Properties"]["AlarmDescription"]["Fn::Sub"]
+        found[ALARMS[name].source.metric] = text.rpartition("#")[2]
+    assert found == {metric: one.anchor for metric, one in explained.SUBJECTS.items()}

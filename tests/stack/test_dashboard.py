@@ -1,0 +1,180 @@
+"""
+The dashboard: that CloudWatch draws it, and that every graph is of something that is there.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import pytest
+
+from neuron_wire.catalogue import STACK
+from neuron_wire.names import STACK_NAMESPACE
+from tests.stack.dashboard_body import log_queries, problems
+from tests.stack.dashboard_series import series
+from tests.stack.insights import engine
+from tests.stack.insights.lines import START_MS, emitted, idle, iso, rollup
+from tests.stack.insights.parser import parse
+from tests.stack.insights.reading import kinds
+from tests.stack.template_resources import of_type
+
+CHOICES = [
+    {"ClusterName": cluster, "Local": local, "Mode": mode}
+    for cluster, local, mode in product(["", "blue"], ["false", "true"], ["direct", "kinesis"])
+]
+
+
+# --- what is deployed ---
+
+
+def test_its_name_has_the_stack_and_the_region(dashboard):
+    """
+    Dashboards are global in an account: two stacks, or one in two regions, would share a name.
+    """
+    assert "neuron-emf-us-east-1" == dashboard()["DashboardName"]
+    found = dashboard(**{"AWS::StackName": "blue", "AWS::Region": "eu-west-1"})
+    assert "blue-eu-west-1" == found["DashboardName"]
+    regions = set(json.dumps(json.loads(found["DashboardBody"])).split('"'))
+    assert "eu-west-1" in regions
+    assert "us-east-1" not in regions
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_the_dashboard_has_no_mistake_whatever_the_parameters_say(dashboard, choice):
+    """
+    It is JSON after substitution, fits 24 columns, and each metric, dimension, statistic and field
+    is in the catalogue.
+    """
+    assert [] == problems(dashboard(**choice)["DashboardBody"])
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_every_alarm_of_the_deployment_is_on_the_dashboard(dashboard, deployed, choice):
+    """
+    And none that the deployment does not have: a widget with one unknown ARN shows an error.
+    """
+    body = json.loads(dashboard(**choice)["DashboardBody"])
+    shown = [arn for one in body["widgets"] for arn in one["properties"].get("alarms", [])]
+    alarms = of_type(deployed(**choice), "AWS::CloudWatch::Alarm")
+    assert {f"<{name}.Arn>" for name in alarms} == set(shown)
+    has_cluster_alarms = bool(choice["ClusterName"]) or choice["Local"] == "false"
+    assert (len(shown) == len(set(shown))) is has_cluster_alarms
+
+
+def test_whatever_the_stack_says_of_itself_is_on_the_dashboard(body):
+    """
+    A count of losses that nobody draws is a loss that nobody sees.
+    """
+    shown = {
+        one.metric
+        for widget in body["widgets"]
+        if widget["type"] == "metric"
+        for one in series(widget["properties"]["metrics"], widget["properties"])
+        if one.namespace == STACK_NAMESPACE
+    }
+    assert STACK.keys() == shown
+
+
+def test_a_deployment_for_one_cluster_opens_with_it(dashboard):
+    """
+    Otherwise with the first in the alphabet.
+    """
+    for cluster, expected in (("blue", "blue"), ("", "__FIRST")):
+        body = json.loads(dashboard(ClusterName=cluster)["DashboardBody"])
+        assert [expected] == [one["defaultValue"] for one in body["variables"]]
+
+
+def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboard):
+    """
+    Rollups are in a group of their own.
+    """
+    queries = log_queries(dashboard()["DashboardBody"])
+    assert len(queries) == 5
+    for query in queries:
+        (group,) = [one.expressions[0].value for one in parse(query) if one.name == "SOURCE"]
+        is_of_stack = kinds(query) == {"rollup"}
+        assert ("<RollupsLogGroup>" if is_of_stack else "/neuron-emf/records") == group
+
+
+def test_the_choice_reaches_metrics_and_log_queries(body):
+    """
+    CloudWatch puts the chosen name wherever the pattern stands.
+    """
+    (variable,) = body["variables"]
+    chosen = json.loads(json.dumps(body["widgets"]).replace(variable["pattern"], "blue"))
+    changed = [new["type"] for new, old in zip(chosen, body["widgets"], strict=True) if new != old]
+    assert {"log": 4, "metric": 12, "text": 1} == {name: changed.count(name) for name in changed}
+
+
+# --- what the log widgets say ---
+
+
+def rows(body, title, lines):
+    """
+    What the log widget called *title* shows of *lines*, cluster training chosen.
+    """
+    (query,) = [
+        one["properties"]["query"]
+        for one in body["widgets"]
+        if one["properties"].get("title") == title
+    ]
+    return engine.run(query.replace(body["variables"][0]["pattern"], "training"), lines)
+
+
+def test_the_fleet_table_shows_the_last_publication_of_the_last_minute(body):
+    """
+    One row for each cluster, however often a minute was restated.
+    """
+    lines = [
+        rollup(0, Instances=9),
+        rollup(1, Instances=1),
+        rollup(1, number=2, Instances=2),
+        rollup(1, cluster="serving", Instances=3),
+        rollup(0, number=5, Instances=8),
+    ]
+    found = rows(body, "All clusters: the last rollup of each", [*lines, *lines])
+    assert [("serving", 3, iso(1)), ("training", 2, iso(1))] == sorted(
+        (row["ClusterName"], row["Instances"], row["Minute"]) for row in found
+    )
+
+
+def test_the_tables_of_one_cluster_show_no_other(body):
+    """
+    Idle instances, silent ones, stragglers and events.
+    """
+    straggler = {"InstanceId": "i-0s", "BusyUtilization": 20, "TypeMedian": 80}
+    lines = [
+        line
+        for cluster in ("training", "serving")
+        for line in (
+            rollup(
+                0,
+                cluster=cluster,
+                IdleInstanceCount=1,
+                TopIdleInstances=[idle(f"i-{cluster}", 2, 30)],
+                SilentInstances=1,
+                SilentInstanceNames=[{"InstanceId": f"i-{cluster}", "LastSeen": iso(0)}],
+                Stragglers=1,
+                StragglerInstances=[straggler | {"InstanceId": f"i-{cluster}"}],
+            ),
+            emitted("event", 0, 1, instance=f"i-{cluster}", cluster=cluster, Event="EccRise"),
+        )
+    ]
+    titles = [
+        "Instances with idle cores",
+        "Silent instances",
+        "Stragglers",
+        "Events, the latest first",
+    ]
+    for title in titles:
+        assert ["i-training"] == [row["InstanceId"] for row in rows(body, title, lines)], title
+
+
+def test_an_event_that_came_twice_is_shown_once(body):
+    """
+    Its identity tells; the latest stands first.
+    """
+    lines = [emitted("event", at, at, Event=name) for at, name in enumerate("abb")]
+    found = rows(body, "Events, the latest first", [*lines, *lines])
+    assert [START_MS + at * 60_000 for at in (2, 1, 0)] == [row["@timestamp"] for row in found]

@@ -1,0 +1,173 @@
+"""
+docs/deploying.md says what the template does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.stack.template_resources import of_type
+
+KEY = "arn:aws:kms:us-east-1:111122223333:key/0"
+EXAMPLE = {"AWS::AccountId": "111122223333", "AWS::Region": "us-east-1"}
+RESOURCE_POLICIES = {"AWS::SNS::TopicPolicy": "Topics", "AWS::SQS::QueuePolicy": "Queues"}
+
+
+@pytest.fixture(scope="module")
+def page(repository):
+    """
+    The page as it is written.
+    """
+    return (repository / "docs" / "deploying.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def documents(page):
+    """
+    The JSON documents of the page, in its order: key policy, trust, access.
+    """
+    return [json.loads(text) for text in re.findall(r"```json\n(.+?)```", page, re.DOTALL)]
+
+
+@pytest.fixture(scope="module")
+def key_policy(documents):
+    """
+    The statements of the key's policy.
+    """
+    return documents[0]["Statement"]
+
+
+def principals(statements):
+    """
+    The services that statements admit.
+    """
+    return {one["Principal"]["Service"] for one in statements if "Service" in one["Principal"]}
+
+
+# --- parameters ---
+
+
+def test_the_table_has_parameters_and_their_defaults(page, template):
+    """
+    As they are in the template.
+    """
+    rows = dict(re.findall(r"^\| `(\w+)` \| (?:`([^`]+)`|empty) \| ", page, re.MULTILINE))
+    assert len(rows) > 10
+    defaults = {name: str(template["Parameters"][name]["Default"]) for name in rows}
+    assert defaults == rows
+
+
+def test_every_parameter_that_the_page_names_exists(page, template):
+    """
+    With a value that it may have.
+    """
+    named = re.findall(r"`?\b([A-Z][A-Za-z]+)=([a-z]+)\b", page)
+    assert named
+    for name, value in named:
+        assert value in template["Parameters"][name]["AllowedValues"], name
+
+
+def test_every_mode_is_explained(page, template):
+    """
+    Each has a row.
+    """
+    modes = re.findall(r"^\| `(\w+)` \| from ", page, re.MULTILINE)
+    assert template["Parameters"]["Mode"]["AllowedValues"] == modes
+
+
+# --- the key ---
+
+
+def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed):
+    """
+    CloudWatch Logs, which encrypts, and whoever may send to an encrypted topic or queue.
+    """
+    resources = deployed(KmsKeyArn=KEY, Mode="drain", **EXAMPLE)
+    needed = set()
+    for properties in of_type(resources, "AWS::Logs::LogGroup").values():
+        needed |= (
+            {f"logs.{EXAMPLE['AWS::Region']}.amazonaws.com"} if properties["KmsKeyId"] else set()
+        )
+    for resource_type, member in RESOURCE_POLICIES.items():
+        for properties in of_type(resources, resource_type).values():
+            for target in properties[member]:
+                assert resources[target.strip("<>")]["Properties"]["KmsMasterKeyId"] == KEY
+            needed |= principals(properties["PolicyDocument"]["Statement"])
+    assert needed == principals(key_policy)
+
+
+def test_the_key_admits_cloudwatch_logs_for_every_log_group_and_no_other(key_policy, deployed):
+    """
+    The two patterns match each group of the stack.
+    """
+    (statement,) = [one for one in key_policy if one["Sid"] == "CloudWatchLogsKeepsLines"]
+    (patterns,) = statement["Condition"]["ArnLike"].values()
+    groups = of_type(deployed(KmsKeyArn=KEY, **EXAMPLE), "AWS::Logs::LogGroup").values()
+    for properties in groups:
+        arn = f"arn:aws:logs:us-east-1:111122223333:log-group:{properties['LogGroupName']}"
+        assert any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), arn) for one in patterns), arn
+    stranger = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/lambda/other"
+    assert not any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), stranger) for one in patterns)
+
+
+def test_the_key_admits_services_for_this_account_only(key_policy):
+    """
+    By the account, or by the log groups, whose names hold it.
+    """
+    for statement in key_policy:
+        if "Service" in statement["Principal"]:
+            assert "111122223333" in json.dumps(statement["Condition"]), statement["Sid"]
+
+
+def test_roles_may_use_the_key_because_the_account_may(key_policy, deployed):
+    """
+    The statement that gives policies of roles an effect; there are such.
+    """
+    assert "KeyPolicy" in deployed(KmsKeyArn=KEY)
+    (statement,) = [one for one in key_policy if "AWS" in one["Principal"]]
+    assert statement["Principal"]["AWS"].endswith(":root")
+    assert statement["Action"] == "kms:*"
+
+
+def test_what_the_key_admits_a_sender_for_is_what_sending_needs(key_policy):
+    """
+    A sender to an encrypted topic or queue gets a data key and checks it.
+    """
+    for name in ("AlarmsReachTheTopic", "RulesReachTheQueue"):
+        (statement,) = [one for one in key_policy if one["Sid"] == name]
+        assert statement["Action"] == ["kms:Decrypt", "kms:GenerateDataKey*"]
+
+
+# --- other accounts ---
+
+
+def test_the_destination_has_the_output_and_the_pattern_of_the_template(page, template, deployed):
+    """
+    What is typed in another account subscribes to the same lines.
+    """
+    assert "RecordsStreamArn" in re.findall(r"OutputKey=='(\w+)'", page)
+    assert "RecordsStreamArn" in template["Outputs"]
+    pattern = deployed()["RecordsSubscription"]["Properties"]["FilterPattern"]
+    assert f"--filter-pattern '{pattern}'" in page
+
+
+def test_the_trust_names_both_accounts(documents):
+    """
+    The sender's and the stack's own.
+    """
+    (statement,) = documents[1]["Statement"]
+    assert {"logs.amazonaws.com"} == principals([statement])
+    (arns,) = statement["Condition"]["StringLike"].values()
+    assert {"444455556666", "111122223333"} == {arn.split(":")[4] for arn in arns}
+
+
+def test_the_hand_made_role_may_do_what_the_stacks_own_may(page, deployed):
+    """
+    The same actions on the same stream.
+    """
+    (policy,) = deployed(Mode="kinesis")["SubscriptionRole"]["Properties"]["Policies"]
+    actions = policy["PolicyDocument"]["Statement"][0]["Action"]
+    assert all(f'\\"{action}\\"' in page for action in actions)

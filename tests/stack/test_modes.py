@@ -1,0 +1,188 @@
+"""
+How lines reach ingest in each mode, and that changing the mode loses none.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.stack.policy_statements import as_list
+
+MODES = ["direct", "kinesis", "drain"]
+WITH_STREAM = ["kinesis", "drain"]
+STREAM_ONLY = {"RecordsStream", "StreamReader", "SubscriptionRole", "IteratorAgeAlarm"}
+DAY_S = 24 * 3600
+
+
+def statements_of(role):
+    """
+    What a resolved role may do.
+    """
+    (policy,) = role["Properties"]["Policies"]
+    return policy["PolicyDocument"]["Statement"]
+
+
+def actions_of(role, service):
+    """
+    The actions of one service that a resolved role may call.
+    """
+    return {
+        action
+        for statement in statements_of(role)
+        for action in as_list(statement["Action"])
+        if action.startswith(f"{service}:")
+    }
+
+
+# --- one filter, one destination ---
+
+
+def test_direct_needs_nothing_of_kinesis(deployed):
+    """
+    No stream that costs by the hour, no role for it, no right to read one.
+    """
+    resources = deployed(Mode="direct")
+    assert set() == STREAM_ONLY & resources.keys()
+    assert set() == actions_of(resources["IngestRole"], "kinesis")
+    subscription = resources["RecordsSubscription"]["Properties"]
+    assert subscription["DestinationArn"] == "<IngestFunction.Arn>"
+    assert set() == {"RoleArn", "Distribution"} & subscription.keys()
+
+
+def test_kinesis_delivers_to_the_stream_and_to_nothing_else(deployed):
+    """
+    CloudWatch Logs writes with a role of its own, and may invoke no function.
+    """
+    resources = deployed(Mode="kinesis")
+    assert resources.keys() >= STREAM_ONLY
+    assert "IngestPermission" not in resources
+    subscription = resources["RecordsSubscription"]["Properties"]
+    assert subscription["DestinationArn"] == "<RecordsStream.Arn>"
+    assert subscription["RoleArn"] == "<SubscriptionRole.Arn>"
+    (statement,) = statements_of(resources["SubscriptionRole"])
+    assert statement["Resource"] == "<RecordsStream.Arn>"
+    assert {"kinesis:PutRecord", "kinesis:PutRecords"} == set(statement["Action"])
+
+
+def test_drain_delivers_directly_and_still_reads_the_stream(deployed):
+    """
+    What direct and kinesis have, together: so nothing in the stream is left unread.
+    """
+    direct, kinesis, drain = (deployed(Mode=mode) for mode in MODES)
+    assert direct.keys() | kinesis.keys() == drain.keys()
+    assert direct["RecordsSubscription"] == drain["RecordsSubscription"]
+    assert kinesis["StreamReader"] == drain["StreamReader"]
+    assert kinesis["IngestRole"] == drain["IngestRole"]
+
+
+def test_the_filter_is_the_same_in_every_mode(deployed):
+    """
+    The same name on the same group: another mode moves it in one step, with no gap and no copy.
+    """
+    filters = [deployed(Mode=mode)["RecordsSubscription"]["Properties"] for mode in MODES]
+    for member in ("FilterName", "FilterPattern", "LogGroupName"):
+        assert 1 == len({properties[member] for properties in filters}), member
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_delivery_alarms_watch_the_filter_as_it_is(deployed, mode):
+    """
+    Its name and its group are dimensions of what CloudWatch Logs says about deliveries.
+    """
+    resources = deployed(Mode=mode)
+    subscription = resources["RecordsSubscription"]["Properties"]
+    for name in ("DeliveryErrorsAlarm", "DeliveryThrottlingAlarm"):
+        watched = json.dumps(resources[name]["Properties"])
+        assert subscription["FilterName"] in watched, name
+        assert "/neuron-emf/records" in watched, name
+
+
+def test_the_filter_waits_for_its_destination(template):
+    """
+    A permission or a reader that is made later would make the deployment fail, or lines wait.
+    """
+    subscription = template["Resources"]["RecordsSubscription"]["Metadata"]["After"]
+    ways = ["DeliversToStream", {"Ref": "StreamReader"}, {"Ref": "IngestPermission"}]
+    assert {"Fn::If": ways} == subscription
+    reader = template["Resources"]["StreamReader"]
+    assert reader["DependsOn"] == "IngestRole"
+    assert {"Fn::If": ["HasKmsKey", {"Ref": "KeyPolicy"}, ""]} == reader["Metadata"]["After"]
+
+
+# --- the stream and its reader ---
+
+
+def test_the_stream_scales_by_itself_unless_told_how_far(deployed):
+    """
+    On demand with 0 shards, which is no number of shards; else as many as asked for.
+    """
+    on_demand = deployed(Mode="kinesis")["RecordsStream"]["Properties"]
+    assert on_demand["StreamModeDetails"] == {"StreamMode": "ON_DEMAND"}
+    assert "ShardCount" not in on_demand
+    provisioned = deployed(Mode="kinesis", StreamShards="3")["RecordsStream"]["Properties"]
+    assert provisioned["StreamModeDetails"] == {"StreamMode": "PROVISIONED"}
+    assert provisioned["ShardCount"] == "3"
+
+
+@pytest.mark.parametrize("mode", WITH_STREAM)
+def test_the_reader_gives_up_in_the_end_and_says_so(deployed, mode):
+    """
+    Tries are finite, bad batches are halved, and what is given up goes to the queue, before the
+    stream itself forgets it.
+    """
+    resources = deployed(Mode=mode)
+    reader = resources["StreamReader"]["Properties"]
+    assert reader["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert reader["BisectBatchOnFunctionError"] is True
+    assert 0 < reader["MaximumRetryAttempts"] <= 10_000
+    kept_s = resources["RecordsStream"]["Properties"]["RetentionPeriodHours"] * 3600
+    assert reader["MaximumRecordAgeInSeconds"] < kept_s == DAY_S
+    failed = reader["DestinationConfig"]["OnFailure"]["Destination"]
+    assert failed == "<UndeliveredQueue.Arn>"
+    assert reader["EventSourceArn"] == "<RecordsStream.Arn>"
+    assert reader["StartingPosition"] == "TRIM_HORIZON"
+
+
+def test_both_modes_try_for_as_long(deployed):
+    """
+    An outage of the table costs the same lines either way.
+    """
+    resources = deployed(Mode="kinesis")
+    direct = resources["IngestFunction"]["Properties"]["EventInvokeConfig"]
+    reader = resources["StreamReader"]["Properties"]
+    assert direct["MaximumEventAgeInSeconds"] == reader["MaximumRecordAgeInSeconds"]
+
+
+def test_batches_are_as_large_as_asked_for(deployed):
+    """
+    The parameters arrive.
+    """
+    reader = deployed(Mode="kinesis", StreamBatchSize="77", StreamWindowSeconds="9")["StreamReader"]
+    assert reader["Properties"]["BatchSize"] == "77"
+    assert reader["Properties"]["MaximumBatchingWindowInSeconds"] == "9"
+
+
+def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
+    """
+    The default window is far below the default grace, and Kinesis allows the longest.
+    """
+    parameters = template["Parameters"]
+    window, grace = parameters["StreamWindowSeconds"], parameters["GraceSeconds"]
+    assert window["Default"] <= grace["Default"] / 4
+    assert window["MaxValue"] <= 300
+
+
+@pytest.mark.parametrize("mode", WITH_STREAM)
+def test_ingest_may_read_its_stream_and_no_other(deployed, mode):
+    """
+    What Lambda's reader calls, on one stream.
+    """
+    (statement,) = [
+        one
+        for one in statements_of(deployed(Mode=mode)["IngestRole"])
+        if as_list(one["Action"])[0].startswith("kinesis:")
+    ]
+    assert statement["Resource"] == "<RecordsStream.Arn>"
+    assert not [action for action in statement["Action"] if "Put" in action]

@@ -1,0 +1,126 @@
+"""
+The alarms on the pipeline over synthetic histories.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from local.alarms import State
+from tests.stack.stated_alarms import ALARMS, each
+from tests.stack.told_minutes import ToldMinutes, states, tell
+
+ON_PIPELINE = {
+    name: alarm
+    for name, alarm in ALARMS.items()
+    if alarm.namespace != "Neuron/Cluster" and alarm.missing == "notBreaching"
+}
+
+# --- the stack itself ---
+
+
+@pytest.fixture
+def closing():
+    """
+    The alarm on minutes that are not closed.
+    """
+    return ALARMS["NoMinuteClosedAlarm"]
+
+
+def closed(told, alarm, counts, late_s):
+    """
+    How many minutes each tick closed, None where close did not run.
+    """
+    metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))
+    for minute, count in enumerate(counts):
+        if count is not None:
+            told.tell(metric, minute, count, late_s)
+
+
+@pytest.mark.parametrize("late_s", [0.0, 60.0, 90.0])
+@pytest.mark.parametrize("stopped", [None, 0])
+def test_a_stack_that_stops_rings_after_ten_minutes(closing, late_s, stopped):
+    """
+    Whether close does not run at all or runs and closes nothing; and it ends with the next minute.
+    """
+    told = ToldMinutes()
+    closed(told, closing, [1] * 30 + [stopped] * 30 + [1] * 20, late_s)
+    found = [one is State.ALARM for one in states(closing, told, 80)]
+    ringing = [minute for minute, is_ringing in enumerate(found) if is_ringing and minute >= 15]
+    assert 39 <= ringing[0] <= 42 + late_s // 60
+    assert list(range(ringing[0], ringing[-1] + 1)) == ringing
+    assert 59 <= ringing[-1] <= 61 + late_s // 60
+
+
+def test_ticks_that_are_missed_and_made_up_for_do_not_ring(closing):
+    """
+    A failed run, two minutes closed by the next, nine minutes of nothing.
+    """
+    told = ToldMinutes()
+    closed(told, closing, [1] * 20 + [None, 2, 0, 2, None, None, 3] + [None] * 9 + [10] * 20, 60.0)
+    assert State.ALARM not in states(closing, told, 55)[15:]
+
+
+# --- the pipeline ---
+
+
+def pipeline(alarm, pattern, late_s=60.0):
+    """
+    Whether the alarm rings for a value of each minute; a sum takes whole errors.
+    """
+    told = ToldMinutes()
+    tell(told, alarm, pattern, late_s=late_s)
+    return State.ALARM in states(alarm, told, len(pattern))
+
+
+@each(ON_PIPELINE)
+def test_trouble_that_lasts_a_quarter_of_an_hour_rings(alarm):
+    """
+    Every alarm on the pipeline, whatever its period.
+    """
+    assert pipeline(alarm, "-" * 30 + "b" * 20 + "-" * 10)
+
+
+@each(ON_PIPELINE)
+def test_a_quiet_pipeline_does_not_ring(alarm):
+    """
+    Nothing counted, and nothing but the worst good value once in a while.
+    """
+    assert not pipeline(alarm, "-" * 60)
+    every_ten = "g" + "-" * 9
+    assert not pipeline(alarm, every_ten * 6)
+
+
+@each({name: one for name, one in ON_PIPELINE.items() if one.datapoints_to_alarm > 1})
+def test_what_is_tried_again_may_fail_once(alarm):
+    """
+    One bad minute of an hour is the business of the next attempt.
+    """
+    assert not pipeline(alarm, "g" * 30 + "b" + "g" * 29)
+
+
+def test_one_period_is_enough_where_nothing_tries_again():
+    """
+    Lost metrics, refused deliveries, messages to people and what waits for a person.
+    """
+    at_once = {name for name, one in ON_PIPELINE.items() if one.datapoints_to_alarm == 1}
+    expected = {f"{group}Emf{kind}Alarm" for group in ("Records", "Rollups")
+                for kind in ("Parsing", "Validation", "Disabled")}  # fmt: skip
+    expected |= {f"Explain{kind}Alarm" for kind in ("Errors", "Throttles", "Duration")}
+    assert expected | {"DeliveryErrorsAlarm", "UndeliveredAlarm"} == at_once
+    for name in at_once:
+        assert pipeline(ALARMS[name], "-" * 30 + "b" + "-" * 29), name
+
+
+def test_trouble_of_another_filter_or_group_is_not_ours():
+    """
+    A query selects by the dimensions that it names, and only by those.
+    """
+    alarm = ALARMS["DeliveryErrorsAlarm"]
+    own = dict(alarm.source.where)
+    for changed in ({"FilterName": "theirs"}, {"LogGroupName": "/theirs"}):
+        told = ToldMinutes()
+        metric = ("AWS/Logs", "DeliveryErrors", {"DestinationType": "any", **own, **changed})
+        for minute in range(30):
+            told.tell(metric, minute, 5.0, 0.0)
+        assert State.ALARM not in states(alarm, told, 30)

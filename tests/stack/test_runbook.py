@@ -1,0 +1,76 @@
+"""
+What the template's alarms say, and the runbook that they link to.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from local.alarms import Template
+from tests.stack.stated_alarms import ALARM
+from tests.stack.template_resources import of_type
+
+
+@pytest.fixture(scope="module")
+def runbook(repository):
+    """
+    docs/alarms.md.
+    """
+    return (repository / "docs" / "alarms.md").read_text(encoding="utf-8")
+
+
+def anchor_of(heading):
+    """
+    The anchor that a Markdown heading gets.
+    """
+    return re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
+
+
+def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
+    """
+    The link in its description is a heading of the runbook, and no heading is left over.
+    """
+    headings = [anchor_of(found) for found in re.findall(r"^### (.+)$", runbook, re.MULTILINE)]
+    assert len(headings) == len(set(headings))
+    linked = set()
+    for name, alarm in of_type(template["Resources"], ALARM).items():
+        text = alarm["AlarmDescription"]["Fn::Sub"]
+        link = re.search(r"What it means and what to do: \$\{Runbook\}#([a-z-]+)$", text)
+        assert link, name
+        linked.add(link[1])
+    assert set(headings) == linked
+
+
+def test_every_page_says_what_it_means_what_to_look_at_what_to_do_and_when_it_is_noise(runbook):
+    """
+    In this order, each once.
+    """
+    _, *pages = re.split(r"^### ", runbook, flags=re.MULTILINE)
+    for page in pages:
+        own = page.partition("\n## ")[0]
+        parts = re.findall(r"^\*(.+?):\* ", own, re.MULTILINE)
+        assert ["What it means", "Look at", "Do", "Noise"] == parts, page.splitlines()[0]
+
+
+def test_the_pages_name_every_alarm(template, runbook):
+    """
+    Whoever searches the runbook for the name in the message finds it.
+    """
+    for name in of_type(template["Resources"], ALARM):
+        assert f"`{name}`" in runbook, name
+
+
+def test_a_description_fits_whatever_the_parameters_say(template):
+    """
+    CloudWatch takes 1,024 characters.
+    """
+    longest = {
+        name: "x" * parameter["MaxLength"]
+        for name, parameter in template["Parameters"].items()
+        if name in {"ClusterName", "LogGroupName", "Runbook"}
+    }
+    resolved = Template(template, {**longest, "AWS::StackName": "s" * 128})
+    for name, alarm in of_type(template["Resources"], ALARM).items():
+        assert len(resolved.resolve(alarm["AlarmDescription"])) <= 1024, name

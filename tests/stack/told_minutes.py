@@ -1,0 +1,124 @@
+"""
+What CloudWatch has been told so far about each minute, and what alarms make of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import nextafter
+
+from local.alarms import InsightsQuery, StatisticSet, evaluate
+
+START = 30_000_000
+"""The epoch minute that offsets count from."""
+
+CLUSTER = "training"
+LATE_S = 120.0
+"""After the end of a minute: 45 to 120 s until it closes, and its line must be extracted."""
+
+
+class ToldMinutes:
+    """
+    A metric history in which every value arrives at its own time.
+
+    Attributes:
+        now_s: The moment up to which arrivals are seen, seconds since the epoch.
+    """
+
+    def __init__(self):
+        self.now_s = 0.0
+        self._rows = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+
+    def tell(self, metric, minute, value, late_s, copies=1):
+        """
+        One value of the minute at the offset *minute*, *late_s* after its end.
+
+        *metric* is a namespace, a name and dimensions.
+        """
+        namespace, name, dimensions = metric
+        at_s = (START + minute) * 60
+        minutes = self._rows[namespace, name][tuple(sorted(dimensions.items()))]
+        minutes[at_s].extend([(at_s + 60 + late_s, value)] * copies)
+
+    def read(self, namespace, metric, period_s, start_s, end_s):
+        """
+        As every metric history, of what has arrived.
+        """
+        found = {}
+        for dimensions, minutes in self._rows.get((namespace, metric), {}).items():
+            periods = defaultdict(list)
+            for at_s in range(start_s, end_s, 60):
+                for arrival_s, value in minutes.get(at_s, ()):
+                    if arrival_s <= self.now_s:
+                        periods[at_s // period_s * period_s].append(value)
+            if periods:
+                found[dimensions] = {
+                    start: StatisticSet.of(values) for start, values in periods.items()
+                }
+        return found
+
+
+def states(alarm, told, last, contributor=None):
+    """
+    The alarm's state at the end of each minute up to *last*, evaluated once a minute.
+
+    *contributor* is the cluster, for an alarm of either form; None where a
+    query does not know it. Without one it is the alarm's only state.
+    """
+    before, found = {}, []
+    for minute in range(last):
+        told.now_s = (START + minute + 1) * 60
+        now = {one.contributor: one.state for one in evaluate(alarm, told, told.now_s, before)}
+        before = now
+        if contributor is None:
+            ((_, state),) = now.items()
+            found.append(state)
+        else:
+            found.append(now.get((("ClusterName", contributor),)))
+    return found
+
+
+def bad(alarm):
+    """
+    The least bad value that still breaches.
+    """
+    return alarm.threshold if alarm.breaches(alarm.threshold) else nextafter(alarm.threshold, 0)
+
+
+def function_of(alarm):
+    """
+    How its values are read, in the words of a query.
+    """
+    source = alarm.source
+    if isinstance(source, InsightsQuery):
+        return source.function
+    return {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}[source.statistic]
+
+
+def good(alarm):
+    """
+    The worst value that does not breach; of what AWS counts up, none.
+    """
+    if function_of(alarm) == "SUM" and alarm.namespace.startswith("AWS/"):
+        return 0.0
+    towards = 0 if alarm.breaches(alarm.threshold) else alarm.threshold + 1
+    return nextafter(alarm.threshold, towards)
+
+
+def tell(told, alarm, pattern, *, late_s=LATE_S, cluster=CLUSTER, copies=1, **more):
+    """
+    One value for each mark of *pattern*: b is bad, g is good, anything else is missing.
+    """
+    source = alarm.source
+    if isinstance(source, InsightsQuery):
+        where = dict(source.where)
+        dimensions = {name: where.get(name, "anything") for name in source.dimensions}
+    else:
+        dimensions = dict(source.dimensions)
+    if "ClusterName" in dimensions:
+        dimensions["ClusterName"] = cluster
+    for minute, mark in enumerate(pattern):
+        if mark in "bg":
+            value = bad(alarm) if mark == "b" else good(alarm)
+            metric = (source.namespace, source.metric, {**dimensions, **more})
+            told.tell(metric, minute, value, late_s, copies)

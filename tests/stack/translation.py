@@ -1,0 +1,46 @@
+"""
+template.yaml as CloudFormation receives it, by AWS's own translator of SAM, without AWS.
+
+    .venv-sam/bin/python tests/stack/translation.py template.yaml [NAME=VALUE ...]
+
+A script, because the translator lives in the SAM CLI's environment. Prints JSON;
+NAME=VALUE replaces a parameter's default.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from samcli.yamlhelper import yaml_parse
+from samtranslator.translator.transform import transform
+
+
+class NoManagedPolicies:
+    """
+    Stands in for IAM's list of AWS's managed policies, of which the template uses none.
+    """
+
+    def load(self) -> dict[str, str]:
+        return {}
+
+
+def main() -> None:
+    path, *overrides = sys.argv[1:]
+    template = yaml_parse(Path(path).read_text(encoding="utf-8"))
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            # the folder becomes an object in S3 before a template is translated
+            resource["Properties"]["CodeUri"] = "s3://bucket/code.zip"
+    template["Globals"]["Function"].pop("CodeUri")
+    values = {name: one.get("Default") for name, one in template["Parameters"].items()}
+    values |= dict(override.split("=", 1) for override in overrides)
+    os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")  # the translator wants one to be set
+    translated = transform(template, values, NoManagedPolicies())
+    json.dump(translated, sys.stdout, indent=1)
+
+
+if __name__ == "__main__":
+    main()
