@@ -1,0 +1,175 @@
+"""
+The built functions under AWS's own runtime client, on two of the Pythons that Lambda offers.
+"""
+
+from __future__ import annotations
+
+import urllib.request
+from contextlib import ExitStack
+
+import boto3
+import pytest
+
+from tests import records_table
+from tests.built_artefact import build_folder, link_runtime_libraries
+from tests.runtime.function_process import Function, Runtime
+from tests.runtime.interpreters import interpreter_of
+
+VERSIONS = ["3.11", "3.13"]  # the oldest that Lambda goes on offering, and the template's default
+TABLE = "records"
+TIMES = pytest.StashKey()
+
+VARIABLES = {
+    "TABLE_NAME": TABLE,
+    "STACK_NAME": "neuron-emf",
+    "RECORDS_LOG_GROUP": "/neuron-emf/records",
+    "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
+    "POWERTOOLS_SERVICE_NAME": "tested",
+}
+
+
+@pytest.fixture(scope="session")
+def built(repository, request):
+    """
+    The folder that sam build made, no older than its source.
+    """
+    return build_folder(repository, required=request.config.getoption("--built"))
+
+
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory):
+    """
+    A folder with the libraries of the Lambda runtime and nothing else.
+    """
+    return link_runtime_libraries(tmp_path_factory.mktemp("libraries"))
+
+
+@pytest.fixture(scope="session", params=VERSIONS, ids=lambda version: f"python{version}")
+def runtime(request, repository, libraries, tmp_path_factory):
+    """
+    One Python of Lambda, with AWS's client for it.
+    """
+    interpreter = interpreter_of(request.param)
+    client = repository / ".venv-lambda" / request.param
+    if interpreter is None:
+        pytest.skip(f"this machine has no Python {request.param}")
+    if not (client / ".ready").exists():
+        pytest.skip(f"{client} is missing: run `make venvs` on Linux")
+    found = Runtime(
+        request.param, interpreter, client, libraries, tmp_path_factory.mktemp("bytecode")
+    )
+    found.compile()
+    return found
+
+
+@pytest.fixture(scope="session")
+def endpoint():
+    """
+    A DynamoDB behind a socket.
+    """
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def dynamodb(endpoint):
+    """
+    A client to look into it with; its table is empty.
+    """
+    reset = urllib.request.Request(f"{endpoint}/moto-api/reset", method="POST")
+    urllib.request.urlopen(reset).close()
+    client = boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+    )
+    records_table.create(client, TABLE)
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def made(built, runtime, endpoint, tmp_path_factory):
+    """
+    Make a process of a function of the template; whoever asks for it stops it.
+    """
+
+    def function(name, handler, **variables):
+        return Function(
+            runtime,
+            built / name,
+            handler,
+            {**VARIABLES, "AWS_ENDPOINT_URL": endpoint, **variables},
+            tmp_path_factory.mktemp(name),
+        )
+
+    return function
+
+
+@pytest.fixture
+def start(made):
+    """
+    Start a function anew; the one before it is stopped.
+    """
+    with ExitStack() as running:
+
+        def anew(name, handler, **variables):
+            running.close()
+            function = made(name, handler, **variables)
+            running.callback(function.stop)
+            return function
+
+        yield anew
+
+
+@pytest.fixture(scope="session")
+def warm(made):
+    """
+    A function that has started, the same one each time: warm, with whatever it remembers.
+    """
+    running = {}
+
+    def same(name, **variables):
+        key = (name, *sorted(variables.items()))
+        if key not in running:
+            handler = f"aggregator.{name}.handler"
+            running[key] = made(f"{name.capitalize()}Function", handler, **variables)
+            running[key].start()
+        running[key].output()
+        running[key].messages()
+        return running[key]
+
+    yield same
+    for function in running.values():
+        function.stop()
+
+
+@pytest.fixture
+def times(request):
+    """
+    Rows for the table at the end of the run.
+    """
+    return request.config.stash.setdefault(TIMES, [])
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """
+    How long the functions took, in milliseconds: figures of this machine, no verdict.
+    """
+    rows = config.stash.get(TIMES, [])
+    if not rows:
+        return
+    header = ("function", "python", "cold start", "first event", "warm event", "its CPU")
+    table = [header, *rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+    terminalreporter.section("built functions under awslambdaric, milliseconds")
+    for row in table:
+        cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        terminalreporter.line("  ".join(cells))

@@ -1,0 +1,86 @@
+"""
+What must be in the table and on stdout, by the code in this process and a table in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+from aggregator.closing.run import Closing
+from aggregator.environment import Rules
+from aggregator.intake import take_in
+from aggregator.storage.pack import identity_of, records_of
+from tests.aggregator.made_records import full_record, lines, some_holders
+from tests.aggregator.memory_table import MemoryTable
+
+
+def closable_minute():
+    """
+    A minute that is over for long enough to be closed at the first run.
+    """
+    return int(time.time()) // 60 - 4
+
+
+def some_records(minute, count=12):
+    """
+    A minute of a few instances of two clusters, with names beyond ASCII.
+    """
+    holders = tuple(replace(one, name="größe/モデル") for one in some_holders(16, 1))
+    made = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(count)]
+    return [
+        replace(one, cluster=f"cluster-{n % 2}", holders=holders, health={})
+        for n, one in enumerate(made)
+    ]
+
+
+def kept(dynamodb):
+    """
+    The records in the table by minute and identity, alone or in packs, each once.
+    """
+    pages = dynamodb.get_paginator("scan").paginate(TableName="records")
+    found = set()
+    for item in (item for page in pages for item in page["Items"]):
+        kind, _, place = item["pk"]["S"].partition("#")
+        if kind == "m":
+            minute = int(place.partition("#")[0])
+            records, unreadable = records_of(item["r"]["B"], minute)
+            assert unreadable == 0
+            found |= {(minute, *identity_of(one)) for one in records}
+    return found
+
+
+def identities(made):
+    """
+    The same of records that were made.
+    """
+    return {(one.minute_ms // 60_000, *identity_of(one)) for one in made}
+
+
+def rollup_lines(made, minute):
+    """
+    The lines that closing prints of *minute* when exactly the records *made* are in the table.
+    """
+    table, printed, now_s = MemoryTable(), [], time.time()
+    take_in(lines(*made), table, Rules().late_minutes, lambda: now_s)
+    Closing(
+        table=table,
+        rules=Rules(),
+        emit=printed.append,
+        now_s=lambda: now_s,
+        remaining_s=lambda: 55.0,
+    ).run()
+    return of_minute([line.encode() for line in printed], minute)
+
+
+def of_minute(output, minute):
+    """
+    The rollups of one minute among lines of output, as the bytes that they are.
+    """
+    found = []
+    for line in output:
+        document = json.loads(line)
+        if "RollupId" in document and minute * 60_000 == document["_aws"]["Timestamp"]:
+            found.append(line)
+    return found

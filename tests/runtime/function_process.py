@@ -1,0 +1,173 @@
+"""
+A built function as Lambda runs it: AWS's own runtime client in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.runtime.runtime_api import NoAnswerError, RuntimeApi
+
+FRAME_HEADER_BYTES = 16  # of a message on the telemetry descriptor: type, length, time
+
+FIRST_IMPORTS = "import awslambdaric.bootstrap, boto3; boto3.client('dynamodb').close()"
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """
+    One Python that Lambda offers: the interpreter, the client for it and the SDK, and a folder
+    for the bytecode of these two.
+    """
+
+    version: str
+    interpreter: Path
+    client: Path
+    libraries: Path
+    bytecode: Path
+
+    def variables(self, *first):
+        """
+        How Python finds the folders, *first* before all others, and nothing else.
+        """
+        return {
+            "PATH": os.environ["PATH"],
+            "LANG": "en_US.UTF-8",
+            "TZ": ":UTC",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "PYTHONPATH": os.pathsep.join(map(str, [*first, self.client, self.libraries])),
+            "PYTHONPYCACHEPREFIX": str(self.bytecode),
+        }
+
+    def compile(self):
+        """
+        Make the bytecode of what the runtime brings, as Lambda has it.
+
+        Functions start with -B: theirs is made at every cold start, because the artefact has none.
+        """
+        command = [self.interpreter, "-S", "-c", FIRST_IMPORTS]
+        subprocess.run(command, env=self.variables(), check=True, stdin=subprocess.DEVNULL)
+
+
+class Function:
+    """
+    One execution environment of a function, started when it is made.
+    """
+
+    def __init__(self, runtime, artefact, handler, variables, folder):
+        self._ends = ExitStack()
+        self._api = self._ends.enter_context(RuntimeApi())
+        self._output = folder / "output"
+        self._telemetry = folder / "telemetry"
+        self._read_bytes = {self._output: 0, self._telemetry: 0}
+        # Files, not pipes: what was written before an answer is there once the answer is.
+        output = self._ends.enter_context(self._output.open("wb"))
+        telemetry = self._ends.enter_context(self._telemetry.open("wb"))
+        self.started_s = time.monotonic()
+        self._process = subprocess.Popen(
+            [runtime.interpreter, "-S", "-B", "-m", "awslambdaric", handler],
+            cwd=artefact,
+            env={
+                **runtime.variables(artefact),
+                "_HANDLER": handler,
+                "_LAMBDA_TELEMETRY_LOG_FD": str(telemetry.fileno()),
+                "AWS_ACCESS_KEY_ID": "testing",
+                "AWS_SECRET_ACCESS_KEY": "testing",
+                "AWS_EXECUTION_ENV": f"AWS_Lambda_python{runtime.version}",
+                "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
+                "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf",
+                "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+                "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+                "AWS_LAMBDA_RUNTIME_API": self._api.address,
+                "AWS_REGION": "us-east-1",
+                "LAMBDA_TASK_ROOT": str(artefact),
+                **variables,
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,  # a log group has both
+            pass_fds=[telemetry.fileno()],
+        )
+
+    def start(self):
+        """
+        Wait until it has started; the seconds that took.
+
+        Raises:
+            NoAnswerError: If it could not, with what it wrote.
+        """
+        try:
+            self._api.started()
+        except NoAnswerError as error:
+            raise NoAnswerError(error.args[0], self.output()) from None
+        return self._api.first_asked_s - self.started_s
+
+    def invoke(self, event):
+        """
+        The answer to *event*, a value or the bytes of one.
+        """
+        payload = event if isinstance(event, bytes) else json.dumps(event).encode()
+        try:
+            return self._api.invoke(payload)
+        except NoAnswerError as error:
+            raise NoAnswerError(error.args[0], self.output()) from None
+
+    def result(self, event):
+        """
+        What it returns for *event*.
+
+        Raises:
+            AssertionError: If it raised instead.
+        """
+        answer = self.invoke(event)
+        assert not answer.failed, answer.body
+        return json.loads(answer.body)
+
+    def output(self):
+        """
+        What it wrote on stdout and stderr since it was asked last.
+        """
+        return self._news(self._output)
+
+    def messages(self):
+        """
+        What the runtime client itself logged since it was asked last.
+        """
+        found, rest = [], self._news(self._telemetry)
+        while rest:
+            length = int.from_bytes(rest[4:8], "big")
+            end = FRAME_HEADER_BYTES + length
+            found.append(rest[FRAME_HEADER_BYTES:end].decode())
+            rest = rest[end:]
+        return found
+
+    def cpu_seconds(self):
+        """
+        Processor time it has used, where the kernel says so to the nanosecond; else None.
+        """
+        try:
+            text = Path(f"/proc/{self._process.pid}/schedstat").read_text("ascii")
+        except OSError:
+            return None
+        return int(text.split()[0]) / 1e9
+
+    def stop(self):
+        """
+        End it as Lambda does in the end: without asking.
+        """
+        self._process.kill()
+        self._process.wait()
+        self._ends.close()
+
+    def _news(self, path):
+        with path.open("rb") as file:
+            file.seek(self._read_bytes[path])
+            news = file.read()
+        self._read_bytes[path] += len(news)
+        return news

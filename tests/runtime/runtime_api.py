@@ -1,0 +1,166 @@
+"""
+The Lambda Runtime API: the side of it that Lambda plays.
+
+A function's process asks for the next event and waits; what it answers belongs
+to that event. Only what a function without extensions uses:
+https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import uuid
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+VERSION = "2018-06-01"
+FUNCTION_ARN = "arn:aws:lambda:us-east-1:123456789012:function:neuron-emf"
+
+
+class NoAnswerError(Exception):
+    """
+    The function did not answer: it hangs, it died, or it could not start.
+    """
+
+
+@dataclass(frozen=True)
+class Answer:
+    """
+    What a function made of one event: its result or its error, and after how many seconds.
+    """
+
+    body: bytes
+    failed: bool
+    seconds: float
+
+
+class RuntimeApi:
+    """
+    A server for one function on a port of its own; `with` starts and ends it.
+    """
+
+    def __init__(self, timeout_s=55.0):
+        self.timeout_s = timeout_s
+        self.init_error = None
+        self.first_asked_s = None  # on the monotonic clock: when the function had started
+        self._asked = threading.Event()
+        self._events = queue.SimpleQueue()
+        self._answers = queue.SimpleQueue()
+        self._handed_s = 0.0
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+
+    @property
+    def address(self):
+        """
+        What the function finds in AWS_LAMBDA_RUNTIME_API.
+        """
+        return f"127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self._events.put(None)
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def started(self):
+        """
+        Wait until the function has asked for its first event.
+
+        Raises:
+            NoAnswerError: If it reported an error instead, or nothing at all.
+        """
+        if not self._asked.wait(self.timeout_s) or self.init_error is not None:
+            raise NoAnswerError(self.init_error or b"the function did not start")
+
+    def invoke(self, payload):
+        """
+        Hand over one event; the function's answer.
+
+        Raises:
+            NoAnswerError: If there is none in time.
+        """
+        request_id = str(uuid.uuid4())
+        self._events.put((request_id, payload))
+        try:
+            answered_id, failed, body, answered_s = self._answers.get(timeout=self.timeout_s)
+        except queue.Empty:
+            msg = f"the function did not answer {request_id} in {self.timeout_s} s"
+            raise NoAnswerError(msg) from None
+        if answered_id != request_id:
+            msg = f"the function answered {answered_id}, expected {request_id}"
+            raise NoAnswerError(msg)
+        return Answer(body, failed, answered_s - self._handed_s)
+
+    def next_event(self):
+        """
+        What the function is told when it asks: status, headers and body.
+        """
+        if self.first_asked_s is None:
+            self.first_asked_s = time.monotonic()
+            self._asked.set()
+        event = self._events.get()
+        if event is None:
+            return None  # the end: whoever waited is gone
+        request_id, payload = event
+        self._handed_s = time.monotonic()
+        deadline_ms = int((time.time() + self.timeout_s) * 1000)
+        return (
+            200,
+            {
+                "Content-Type": "application/json",
+                "Lambda-Runtime-Aws-Request-Id": request_id,
+                "Lambda-Runtime-Deadline-Ms": str(deadline_ms),
+                "Lambda-Runtime-Invoked-Function-Arn": FUNCTION_ARN,
+                "Lambda-Runtime-Trace-Id": "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Sampled=0",
+            },
+            payload,
+        )
+
+    def take(self, place, body):
+        """
+        What the function says: an answer, or that it could not start.
+        """
+        if place[0] == "init":
+            self.init_error = body
+            self._asked.set()
+        else:
+            _, request_id, outcome = place
+            self._answers.put((request_id, outcome == "error", body, time.monotonic()))
+
+
+def _handler_of(api):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or each answer waits for an acknowledgement, 40 ms
+
+        def do_GET(self):
+            event = api.next_event()
+            if event is None:
+                self.close_connection = True
+            else:
+                self._answer(*event)
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            api.take(self.path.removeprefix(f"/{VERSION}/runtime/").split("/"), body)
+            self._answer(202, {"Content-Type": "application/json"}, b'{"status":"OK"}')
+
+        def _answer(self, status, headers, body):
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments):
+            del arguments  # nobody reads a log of the tests' own server
+
+    return Handler

@@ -1,0 +1,144 @@
+"""
+Every function of the template starts and answers, and how long that takes.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import pytest
+
+from tests.aggregator.made_deliveries import delivery
+from tests.aggregator.made_records import lines, record
+from tests.built_artefact import handlers
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+COLD_STARTS = 3
+WARM_EVENTS = 20
+
+
+def a_delivery():
+    """
+    One record of the last minute, as a quiet instance sends it.
+    """
+    return delivery(*lines(record(minute=int(time.time()) // 60 - 1)))
+
+
+def a_tick():
+    """
+    What the schedule sends.
+    """
+    return {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
+
+
+def a_departure():
+    """
+    What EC2 says of an instance that ends.
+    """
+    return {
+        "version": "0",
+        "id": "7bf73129-1428-4cd3-a780-95db273d1602",
+        "detail-type": "EC2 Instance State-change Notification",
+        "source": "aws.ec2",
+        "account": "123456789012",
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "region": "us-east-1",
+        "resources": ["arn:aws:ec2:us-east-1:123456789012:instance/i-0aaaaaaaaaaaaaaa1"],
+        "detail": {"instance-id": "i-0aaaaaaaaaaaaaaa1", "state": "shutting-down"},
+    }
+
+
+def an_alarm():
+    """
+    What CloudWatch says of an alarm on one cluster that rings.
+    """
+    arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:neuron-emf-idle"
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())
+    metric = {
+        "namespace": "Neuron/Cluster",
+        "name": "IdleCorePercent",
+        "dimensions": {"ClusterName": "training"},
+    }
+    return {
+        "version": "0",
+        "id": "c4c1c1c9-6542-e61b-6ef0-8c4d36933a92",
+        "detail-type": "CloudWatch Alarm State Change",
+        "source": "aws.cloudwatch",
+        "account": "123456789012",
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "region": "us-east-1",
+        "resources": [arn],
+        "detail": {
+            "alarmName": "neuron-emf-idle",
+            "state": {"value": "ALARM", "reason": "Threshold Crossed", "timestamp": now},
+            "previousState": {"value": "OK", "reason": "Below", "timestamp": now},
+            "configuration": {
+                "description": "idle cores",
+                "metrics": [
+                    {
+                        "id": "m1",
+                        "metricStat": {"metric": metric, "period": 60, "stat": "Average"},
+                        "returnData": True,
+                    }
+                ],
+            },
+        },
+    }
+
+
+EVENTS = {
+    "IngestFunction": a_delivery,
+    "CloseFunction": a_tick,
+    "DepartureFunction": a_departure,
+    "ExplainFunction": an_alarm,
+}
+
+
+def milliseconds(seconds):
+    """
+    The median, for people.
+    """
+    return f"{statistics.median(seconds) * 1000:.1f}"
+
+
+def test_there_is_an_event_for_every_function(repository):
+    """
+    A new function of the template is tried below too.
+    """
+    assert EVENTS.keys() == handlers(repository).keys()
+
+
+@pytest.mark.usefixtures("dynamodb")
+@pytest.mark.parametrize("name", EVENTS)
+def test_every_function_starts_and_answers(repository, runtime, start, times, name):
+    """
+    From a new process to an answer, several times, and then warm: figures in the summary.
+    """
+    event, cold, first = EVENTS[name](), [], []
+    for _ in range(COLD_STARTS):
+        function = start(name, handlers(repository)[name])
+        cold.append(function.start())
+        answer = function.invoke(event)
+        assert not answer.failed, answer.body
+        first.append(answer.seconds)
+    before_s = function.cpu_seconds()
+    answers = [function.invoke(event) for _ in range(WARM_EVENTS)]
+    assert [] == [answer.body for answer in answers if answer.failed]
+    assert [] == function.messages()
+    warm = milliseconds([answer.seconds for answer in answers])
+    cpu = "-"
+    if before_s is not None:
+        cpu = milliseconds([(function.cpu_seconds() - before_s) / WARM_EVENTS])
+    times.append((name, runtime.version, milliseconds(cold), milliseconds(first), warm, cpu))
+
+
+def test_a_function_that_cannot_start_says_why(start):
+    """
+    A stack that was deployed without its table's name fails at its start, once, with the name.
+    """
+    function = start("IngestFunction", "aggregator.ingest.handler", TABLE_NAME="")
+    with pytest.raises(Exception, match="TABLE_NAME is not set; deploy the function") as failure:
+        function.start()
+    assert b'"errorType": "SettingError"' in failure.value.args[0]

@@ -1,0 +1,115 @@
+"""
+What the function's process writes in each log format: rollup lines as they are.
+
+What Lambda does behind the process is not shown here. With LogFormat JSON it takes a printed
+document without a level for INFO, so an ApplicationLogLevel above INFO would drop the rollups:
+https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aggregator.intake import LogLine
+from neuron_wire import emf
+from tests.aggregator.made_deliveries import delivery
+from tests.aggregator.made_records import lines
+from tests.runtime.expectations import (
+    closable_minute,
+    of_minute,
+    rollup_lines,
+    some_records,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+FORMATS = {
+    "text": {"AWS_LAMBDA_LOG_FORMAT": "Text"},
+    "json": {"AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "INFO"},
+    "json_errors_only": {"AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "ERROR"},
+}
+
+
+@pytest.mark.usefixtures("dynamodb")
+@pytest.mark.parametrize("log_format", FORMATS)
+def test_a_rollup_line_comes_out_byte_for_byte(warm, log_format):
+    """
+    Nothing before it, behind it or around it: each line is a document that CloudWatch extracts.
+    """
+    minute = closable_minute()
+    made = some_records(minute)
+    warm("ingest").result(delivery(*lines(*made)))
+    close = warm("close", **FORMATS[log_format])
+    close.result({})
+    output = close.output()
+    assert output.endswith(b"\n")
+    printed = output.removesuffix(b"\n").split(b"\n")
+    expected = rollup_lines(made, minute)
+    assert sorted(expected) == sorted(of_minute(printed, minute))
+    assert "größe".encode() in b"".join(expected)
+    assert [[]] * len(printed) == [emf.violations(line.decode()) for line in printed]
+    assert [] == close.messages()
+
+
+@pytest.mark.usefixtures("dynamodb")
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_what_is_logged_is_one_document_a_line(warm, log_format):
+    """
+    And it is there once: the runtime's own handler does not repeat what ours has written.
+    """
+    ingest = warm("ingest", **FORMATS[log_format])
+    ingest.result(delivery(LogLine("bad", "junk", "i-1")))
+    logged, health = map(json.loads, ingest.output().splitlines())
+    assert [1.0] == health["RecordsRejected"]
+    assert ("lines dropped", "not_json", ["bad"], "WARNING") == (
+        logged["message"],
+        logged["reason"],
+        logged["event_ids"],
+        logged["level"],
+    )
+    assert logged["function_request_id"]
+    assert [] == ingest.messages()
+
+
+@pytest.mark.usefixtures("dynamodb")
+def test_a_level_above_info_silences_the_log_and_no_metric(warm):
+    """
+    The warning is gone; that a line was dropped is still counted.
+    """
+    ingest = warm("ingest", **FORMATS["json_errors_only"])
+    ingest.result(delivery(LogLine("bad", "junk", "i-1")))
+    (health,) = map(json.loads, ingest.output().splitlines())
+    assert [1.0] == health["RecordsRejected"]
+
+
+@pytest.mark.usefixtures("dynamodb")
+def test_an_exception_is_one_document_in_json(warm):
+    """
+    Level, kind, message, request and stack, as Lambda's own log has them.
+    """
+    ingest = warm("ingest", **FORMATS["json"])
+    answer = ingest.invoke({"awslogs": {"data": ["secret"]}})
+    returned = json.loads(answer.body)
+    (message,) = ingest.messages()
+    logged = json.loads(message)
+    assert (True, "ERROR") == (answer.failed, logged.pop("level"))
+    assert logged.pop("timestamp")
+    assert returned == logged
+    assert {"errorMessage", "errorType", "requestId", "stackTrace"} == returned.keys()
+    assert "aggregator/ingest.py" in "".join(returned["stackTrace"])
+    assert "secret" not in message
+    assert b"" == ingest.output()
+
+
+@pytest.mark.usefixtures("dynamodb")
+def test_an_exception_is_framed_as_text(warm):
+    """
+    In the other format: one message with the traceback, not a line of it each.
+    """
+    ingest = warm("ingest", **FORMATS["text"])
+    assert ingest.invoke({}).failed
+    (message,) = ingest.messages()
+    assert message.startswith("[ERROR] KeyError: 'awslogs'\nTraceback (most recent call last):\n")
+    assert b"" == ingest.output()
