@@ -1,7 +1,7 @@
 """
-What the emitter costs, measured on the machine that asks: `python -m benchmarks`.
+What the emitter and the stack cost, measured on the machine that asks: `python -m benchmarks`.
 
-Every figure of processor time stands beside a bare decode of the same bytes in
+Every figure of the emitter's processor time stands beside a bare decode of the same bytes in
 the same process, the two in turns, so that a slow or a busy machine makes both
 slow. Limits are printed beside figures; only `--check` makes a figure over its
 limit a failure.
@@ -14,4 +14,14 @@ limit a failure.
 * `spooling`     records through the spool
 * `residence`    memory of running emitters
 * `logs_sink`    what they send to: a CloudWatch Logs that says yes
+* `stack`        what the stack's functions cost
+* `scale`        from that to a bill: `python -m benchmarks.scale`, docs/scale.md
 """
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# Where the functions live: a root folder of its own, which is not installed.
+sys.path.append(str(Path(__file__).resolve().parent.parent / "lambda"))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scale import measured, tables
 from emitter.cli import cli
 from emitter.settings import RunSettings
 from neuron_wire.catalogue import (
@@ -134,6 +135,7 @@ TABLES = {
     (README, "rollup-metrics"): lambda: metrics_table(ROLLUP.values()),
     (README, "minute-metrics"): lambda: metrics_table(MINUTE.values()),
     (README, "minute-properties"): properties_table,
+    (README, "bills"): lambda: tables.bills(measured.read()),
     (README, "stack-metrics"): lambda: metrics_table(STACK.values()),
     (METRICS, "event-names"): events_table,
     **{

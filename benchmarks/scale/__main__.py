@@ -1,0 +1,48 @@
+"""
+`python -m benchmarks.scale`: print docs/scale.md; with `--measure` find its numbers again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+import tempfile
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.scale import measured
+from benchmarks.scale.page import page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str]) -> int:
+    """
+    Print the page; the exit code.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.scale",
+        description="What a fleet takes of an account, and what it costs: prints docs/scale.md.",
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="find the sizes and times again first, about four minutes, and keep them",
+    )
+    if parser.parse_args(arguments).measure:
+        today = datetime.now(tz=timezone.utc).date().isoformat()
+        with tempfile.TemporaryDirectory(prefix="neuron-emf-scale-") as name:
+            measured.write(measured.measure(Path(name), today, _machine()))
+    sys.stdout.write(page(measured.read()))
+    return 0
+
+
+def _machine() -> str:
+    return f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,151 @@
+"""
+docs/scale.md: the words are in `page.md`, the numbers are put in here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.scale import fleets, switch, tables, tariff
+from benchmarks.scale.bill import (
+    CLUSTER_ALARMS,
+    bill,
+    counterfactual_usd,
+    on_demand_usd,
+    shards_usd,
+    usd,
+)
+from benchmarks.scale.fleets import INGEST_MB, LARGE, MIDDLE, MODES, PROMISED_SHARE, Fleet
+from benchmarks.scale.functions import ingest_of, shard_load, shards_of
+from benchmarks.scale.quotas import stream_creation_s
+from benchmarks.scale.tariff import QUOTAS
+from benchmarks.scale.written import amount, dollars, percent
+
+if TYPE_CHECKING:
+    from benchmarks.scale.measured import Measured
+
+WORDS: Final = Path(__file__).with_name("page.md")
+
+
+def page(found: Measured) -> str:
+    """
+    The whole page, from what was measured.
+    """
+    return WORDS.read_text(encoding="utf-8").format_map(
+        {
+            **_settings(found),
+            **_assumptions(),
+            **_tables(found),
+            **_account(),
+            **_money(found),
+            **_streams(found),
+            **{name: f"{quota.most:,.0f}" for name, quota in QUOTAS.items()},
+            **_concurrency(found),
+        }
+    )
+
+
+def _settings(found: Measured) -> dict[str, str]:
+    return {
+        "as_of": found.as_of,
+        "machine": found.machine,
+        "counterfactual_metrics": f"{fleets.COUNTERFACTUAL_METRICS}",
+        "ingest_direct_mb": f"{INGEST_MB['direct']:,}",
+        "ingest_kinesis_mb": f"{INGEST_MB['kinesis']:,}",
+        "close_mb": f"{fleets.CLOSE_MB:,}",
+        "batch_deliveries": f"{fleets.BATCH_DELIVERIES:,}",
+        "batch_window_s": f"{fleets.BATCH_WINDOW_S}",
+        "hours": f"{tariff.HOURS}",
+        "region": tariff.REGION,
+        "retention_days": f"{fleets.RETENTION_DAYS}",
+        "prices_as_of": tariff.AS_OF,
+        "middle": f"{MIDDLE.instances:,}",
+        "middle_clusters": f"{MIDDLE.clusters}",
+        "large": f"{LARGE.instances:,}",
+        "promised_share": f"{100 * PROMISED_SHARE:.0f} %",
+        "cluster_alarms": f"{CLUSTER_ALARMS}",
+    }
+
+
+def _assumptions() -> dict[str, str]:
+    return {
+        "spread_s": f"{fleets.SPREAD_S}",
+        "runtimes": f"{fleets.RUNTIMES}",
+        "readings": f"{fleets.READINGS}",
+        "slowness": f"{fleets.LAMBDA_SLOWNESS}",
+        "whole_processor_mb": f"{fleets.WHOLE_PROCESSOR_MB:,}",
+        "runtime_cpu_ms": f"{1_000 * fleets.RUNTIME_CPU_S:g}",
+        "call_ms": f"{1_000 * fleets.CALL_S:g}",
+        "record_hours": f"{fleets.RECORD_HOURS}",
+        "shard_use": f"{100 * fleets.SHARD_USE:.0f} %",
+    }
+
+
+def _tables(found: Measured) -> dict[str, str]:
+    return {
+        "measured": tables.measured(found),
+        "requests": tables.requests(found),
+        "limits": tables.limits(found),
+        "month": tables.month(found),
+        "detail": tables.detail(found),
+        "prices": tables.prices(),
+        "quotas": tables.quotas(),
+    }
+
+
+def _account() -> dict[str, str]:
+    put_log_events = QUOTAS["put_log_events"].most * fleets.SPREAD_S
+    return {
+        "put_log_events_instances": f"{put_log_events:,.0f}",
+        "stream_creation_minutes": f"{stream_creation_s(LARGE) / 60:,.0f}",
+        "adjustable": ", ".join(one.what for one in QUOTAS.values() if one.is_adjustable),
+    }
+
+
+def _concurrency(found: Measured) -> dict[str, str]:
+    per_instance = ingest_of(found, Fleet(1, 1), "direct").busiest_at_a_time
+    return {
+        f"{name}_instances": f"{amount((QUOTAS[name].most - 1) / per_instance, digits=2)}"
+        for name in ("concurrency", "new_concurrency")
+    }
+
+
+def _money(found: Measured) -> dict[str, str]:
+    further = Fleet(MIDDLE.instances, MIDDLE.clusters + 1)
+    direct, more = (usd(bill(found, fleet, "direct")) for fleet in (MIDDLE, further))
+    of_stack = found.close["items"][MIDDLE.instances].metrics / MIDDLE.clusters
+    values = {
+        "counterfactual": dollars(counterfactual_usd(MIDDLE.instances)),
+        "further_cluster": dollars(more - direct),
+        "cluster_metrics": f"{found.emitter_metrics + of_stack:.0f}",
+        "emitter_metrics_usd": dollars(tariff.metrics_usd(found.emitter_metrics)),
+        "switch_at": amount(switch.switch_at(found), digits=2),
+        "switch_on_demand_at": amount(switch.switch_at(found, on_demand=True), digits=2),
+    }
+    for mode in MODES:
+        values[f"middle_{mode}"] = dollars(usd(bill(found, MIDDLE, mode)))
+        values[f"middle_{mode}_share"] = percent(
+            switch.share_of_counterfactual(found, MIDDLE, mode)
+        )
+        values[f"{mode}_clusters"] = f"{switch.clusters_within_promise(found, MIDDLE, mode)}"
+    return values
+
+
+def _streams(found: Measured) -> dict[str, str]:
+    until = switch.on_demand_until(found)
+    load = shard_load(found, LARGE.instances)
+    return {
+        "on_demand": (
+            f"From {until:,} instances on provisioned shards (`StreamShards`) are cheaper than a"
+            " stream on demand (`StreamShards=0`)"
+            if until
+            else "At every size provisioned shards (`StreamShards`) are cheaper than a stream on"
+            " demand (`StreamShards=0`)"
+        ),
+        "large_shards": dollars(shards_usd(found, LARGE.instances)),
+        "large_on_demand": dollars(on_demand_usd(found, LARGE.instances)),
+        "shards_for_large": f"{shards_of(found, LARGE.instances)}",
+        "shard_load": f"{load:.2f}",
+        "shard_load_small": f"{load * INGEST_MB['kinesis'] / INGEST_MB['direct']:.2f}",
+    }

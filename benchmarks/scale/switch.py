@@ -1,0 +1,67 @@
+"""
+Where one choice becomes cheaper than another, and up to where the promise holds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.scale.bill import bill, counterfactual_usd, on_demand_usd, shards_usd, usd
+from benchmarks.scale.fleets import MODES, PROMISED_SHARE, Fleet, Mode
+
+if TYPE_CHECKING:
+    from benchmarks.scale.measured import Measured
+
+_STEP: Final = 10
+_MOST: Final = 100_000  # instances up to which is searched
+
+
+def switch_at(found: Measured, *, on_demand: bool = False) -> int:
+    """
+    Instances from which `Mode=kinesis` is the cheaper one, in steps of ten.
+
+    With as many shards as are needed or, *on_demand*, a stream that scales by itself.
+
+    What does not depend on the mode cancels out, so the clusters hardly matter.
+
+    Raises:
+        ValueError: If it never is.
+    """
+    for instances in range(_STEP, _MOST, _STEP):
+        fleet = Fleet(instances, 1)
+        direct, kinesis = (usd(bill(found, fleet, mode)) for mode in MODES)
+        if on_demand:
+            kinesis += on_demand_usd(found, instances) - shards_usd(found, instances)
+        if kinesis < direct:
+            return instances
+    msg = f"Mode=kinesis is never the cheaper one, searched up to {_MOST:,} instances"
+    raise ValueError(msg)
+
+
+def on_demand_until(found: Measured) -> int:
+    """
+    Instances up to which a stream on demand is cheaper than shards; 0 when it never is.
+    """
+    instances = _STEP
+    while instances < _MOST and on_demand_usd(found, instances) < shards_usd(found, instances):
+        instances += _STEP
+    return instances - _STEP
+
+
+def share_of_counterfactual(found: Measured, fleet: Fleet, mode: Mode) -> float:
+    """
+    What a fleet costs of what PutMetricData would.
+    """
+    return usd(bill(found, fleet, mode)) / counterfactual_usd(fleet.instances)
+
+
+def clusters_within_promise(found: Measured, fleet: Fleet, mode: Mode) -> int:
+    """
+    Clusters that as many instances may be in before the promised share is passed.
+    """
+    clusters = 0
+    while (
+        share_of_counterfactual(found, Fleet(fleet.instances, clusters + 1), mode) <= PROMISED_SHARE
+    ):
+        clusters += 1
+    return clusters

@@ -1,0 +1,222 @@
+"""
+The tables of the page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.scale import tariff
+from benchmarks.scale.bill import GROUPS, bill, counterfactual_usd, usd
+from benchmarks.scale.fleets import (
+    BATCH_DELIVERIES,
+    FLEETS,
+    LARGE,
+    MIDDLE,
+    MODES,
+    SMALL,
+    SPREAD_S,
+)
+from benchmarks.scale.functions import close_of, ingest_of, shards_of
+from benchmarks.scale.quotas import loads
+from benchmarks.scale.written import amount, dollars, percent, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from benchmarks.scale.measured import Measured
+    from benchmarks.stack.prepared import Form
+
+_COLUMNS: Final = tuple((fleet, mode) for fleet in FLEETS for mode in MODES)
+_FORMS: Final[Mapping[Form, str]] = {"items": "stored one by one", "packs": "stored in packs"}
+_DOES_NOT_FIT: Final = " (!)"
+
+
+def measured(found: Measured) -> str:
+    """
+    Sizes, requests and times.
+    """
+    return table(("what", "measured"), _measured_rows(found))
+
+
+def _measured_rows(found: Measured) -> Iterator[tuple[str, str]]:
+    sizes = found.sizes
+    one, batch = found.ingest[1], found.ingest[BATCH_DELIVERIES]
+    many = f"ingest, {BATCH_DELIVERIES:,} records of Kinesis"
+    yield "an emitter's minute line", f"{sizes.line:,.0f} bytes"
+    yield "the line of one runtime", f"{sizes.runtime_line:,.0f} bytes"
+    yield "a minute line as CloudWatch Logs delivers it", f"{sizes.payload:,.0f} bytes"
+    yield "many lines compressed, as they are stored", percent(sizes.stored_share)
+    yield "a record in the table", f"{sizes.item:,.0f} bytes, at most {sizes.largest_item:,.0f}"
+    yield "ingest, one record", f"{1_000 * one.cpu_s:.2f} ms, {one.write_units} write unit"
+    yield many, f"{1_000 * batch.cpu_s:,.0f} ms, {batch.write_units:,} write units"
+    yield "ingest, its log of one invocation", f"{one.printed_bytes:,} bytes"
+    yield f"{many}, memory", f"{batch.peak_mib:.0f} MiB"
+    for form, what in _FORMS.items():
+        for instances, run in found.close[form].items():
+            yield (
+                f"close, a minute of {instances:,} instances {what}",
+                ", ".join(
+                    (
+                        f"{run.cpu_s:.3g} s",
+                        f"{run.peak_mib:.0f} MiB",
+                        f"{run.calls:,} requests",
+                        f"{run.read_units:,.0f} read units",
+                        f"{run.write_units:,} write units",
+                    )
+                ),
+            )
+
+
+def requests(found: Measured) -> str:
+    """
+    What the functions do for each fleet.
+    """
+    heads = (
+        "instances",
+        "mode",
+        "lines in the busiest second",
+        "shards",
+        "records of one invocation",
+        "invocations a minute",
+        "each takes",
+        "at a time, busiest",
+        "write units a minute",
+        "read units a minute",
+        "close takes",
+    )
+    rows = []
+    for fleet, mode in _COLUMNS:
+        ingest, close = ingest_of(found, fleet, mode), close_of(found, fleet, mode)
+        rows.append(
+            (
+                f"{fleet.instances:,}",
+                mode,
+                amount(fleet.instances / SPREAD_S),
+                f"{shards_of(found, fleet.instances):,}" if mode == "kinesis" else "",
+                amount(ingest.records),
+                amount(ingest.invocations / tariff.MINUTES),
+                f"{1_000 * ingest.seconds:,.0f} ms",
+                amount(ingest.busiest_at_a_time),
+                amount(ingest.write_units / tariff.MINUTES + close.write_units),
+                amount(close.read_units),
+                f"{close.seconds:.1f} s",
+            )
+        )
+    return table(heads, rows)
+
+
+def limits(found: Measured) -> str:
+    """
+    What each fleet takes of each limit.
+    """
+    columns = [{one.what: one for one in loads(found, *column)} for column in _COLUMNS]
+    heads = ["limit", "most", *(f"{fleet.instances:,} {mode}" for fleet, mode in _COLUMNS)]
+    rows = []
+    for what in dict.fromkeys(what for column in columns for what in column):
+        taken = [column.get(what) for column in columns]
+        most = next(f"{one.most:,.0f}" for one in taken if one is not None)
+        cells = [
+            "" if one is None else amount(one.taken) + _DOES_NOT_FIT * (one.share > 1)
+            for one in taken
+        ]
+        rows.append((what, most, *cells))
+    return table(heads, rows)
+
+
+def month(found: Measured) -> str:
+    """
+    The bill of each fleet by group, and what PutMetricData would cost.
+    """
+    bills = [bill(found, fleet, mode) for fleet, mode in _COLUMNS]
+    sums = [usd(entries) for entries in bills]
+    instead = [counterfactual_usd(fleet.instances) for fleet, _ in _COLUMNS]
+    each = [total / fleet.instances for total, (fleet, _) in zip(sums, _COLUMNS, strict=True)]
+    shares = [total / other for total, other in zip(sums, instead, strict=True)]
+    heads = [f"{fleet.instances:,} in {fleet.clusters}, {mode}" for fleet, mode in _COLUMNS]
+    return table(
+        ("USD a month, instances in clusters", *heads),
+        [
+            *((group, *(dollars(usd(entries, group)) for entries in bills)) for group in GROUPS),
+            ("**all**", *(f"**{dollars(total)}**" for total in sums)),
+            ("an instance", *(f"{one:.3f}" for one in each)),
+            ("by PutMetricData", *map(dollars, instead)),
+            ("share of that", *map(percent, shares)),
+        ],
+    )
+
+
+def bills(found: Measured) -> str:
+    """
+    What the README says: each fleet by itself, in the mode or modes that it would choose.
+    """
+    rows = []
+    for fleet, mode in _COLUMNS:
+        if (fleet, mode) in ((SMALL, "kinesis"), (LARGE, "direct")):
+            continue
+        total = usd(bill(found, fleet, mode))
+        clusters = f"{fleet.clusters} cluster{'s' if fleet.clusters > 1 else ''}"
+        share = percent(total / counterfactual_usd(fleet.instances))
+        rows.append((f"{fleet.instances:,} in {clusters}", mode, dollars(total), share))
+    heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
+    return table(heads, rows)
+
+
+def detail(found: Measured) -> str:
+    """
+    Every entry of the middle fleet's bills.
+    """
+    bills = [
+        {(entry.group, entry.what): entry for entry in bill(found, MIDDLE, mode)} for mode in MODES
+    ]
+    rows = []
+    for group, what in dict.fromkeys(key for entries in bills for key in entries):
+        found_in = [entries.get((group, what)) for entries in bills]
+        cells = [
+            "" if one is None else f"{amount(one.quantity)} {one.unit}: {dollars(one.usd)}"
+            for one in found_in
+        ]
+        rows.append((group, what, *cells))
+    return table(("", "what", *MODES), rows)
+
+
+def prices() -> str:
+    """
+    What AWS charges.
+    """
+    rows = [
+        (
+            one.what,
+            f"{one.usd:g}",
+            one.unit if one.units == 1 else f"{one.units:,.0f} {one.unit}",
+            _verified(is_verified=one.is_verified),
+        )
+        for one in tariff.PRICES.values()
+    ]
+    for place, (size, each_usd, is_verified) in enumerate(tariff.METRIC_TIERS):
+        which = f"the {'next' if place else 'first'} {size:,.0f}"
+        if place == len(tariff.METRIC_TIERS) - 1:
+            which = "all others"
+        verified = _verified(is_verified=is_verified)
+        rows.append((f"custom metrics, {which}", f"{each_usd:g}", "metric-month", verified))
+    return table(("what", "USD", "for", "verified"), rows)
+
+
+def quotas() -> str:
+    """
+    What AWS allows.
+    """
+    rows = [
+        (
+            one.what,
+            f"{one.most:,.0f}",
+            "yes" if one.is_adjustable else "no",
+            _verified(is_verified=one.is_verified),
+        )
+        for one in tariff.QUOTAS.values()
+    ]
+    return table(("quota", "most", "adjustable", "verified"), rows)
+
+
+def _verified(*, is_verified: bool) -> str:
+    return "yes" if is_verified else "no"

@@ -1,0 +1,55 @@
+"""
+Measures with round numbers everywhere: a bill that can be made by hand.
+"""
+
+from __future__ import annotations
+
+from benchmarks.scale import measured
+from benchmarks.scale.fleets import FLEETS, SCATTERED
+from benchmarks.stack.closing import Closed
+from benchmarks.stack.delivering import Delivered
+
+
+def made_run(fleet):
+    """
+    A run of close whose numbers depend on the clusters alone, in straight lines.
+    """
+    return Closed(
+        cpu_s=0.2,
+        peak_mib=60.0,
+        records=fleet.instances,
+        lines=fleet.clusters,
+        printed_bytes=1_000 * fleet.clusters,
+        metrics=30 * fleet.clusters,
+        calls=50,
+        read_units=100.0,
+        write_units=10 + 2 * fleet.clusters,
+        largest_item_bytes=1_000,
+    )
+
+
+def made_delivery(records):
+    return Delivered(
+        cpu_s=0.001 * records, peak_mib=60.0, printed_bytes=174, calls=1, write_units=records
+    )
+
+
+RUNS = {fleet.instances: made_run(fleet) for fleet in FLEETS}
+MADE = measured.Measured(
+    as_of="2026-01-01",
+    machine="made up",
+    sizes=measured.Sizes(
+        line=974,
+        runtime_line=474,
+        payload=1_000,
+        rounded_payload=2_048,
+        item=500,
+        largest_item=600,
+        stored_share=0.1,
+    ),
+    emitter_metrics=8,
+    stack_metrics=10,
+    ingest={records: made_delivery(records) for records in (1, 10, 500)},
+    close={"items": RUNS, "packs": RUNS},
+    scattered=made_run(SCATTERED),
+)

@@ -1,0 +1,203 @@
+"""
+The benchmarks of the stack measure its own code, on instances that are like real ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import pytest
+
+from aggregator.storage import layout
+from aggregator.storage.dynamodb import Requests
+from aggregator.storage.item import BUCKETS
+from aggregator.storage.pack import identity_of, records_of
+from aggregator.storage.store import DynamoTable
+from aggregator.storage.table import RecordItem
+from benchmarks.stack import figures as stack
+from benchmarks.stack import fleet
+from benchmarks.stack.closing import Closed, closed
+from benchmarks.stack.delivering import delivered
+from benchmarks.stack.dynamodb import StandIn
+from benchmarks.stack.prepared import FORMS, PAGE_BYTES, page_of, prepare
+from neuron_wire import parse
+
+INSTANCES = 300
+CLOSED = Closed(
+    cpu_s=1.0,
+    peak_mib=60.0,
+    records=10_000,
+    lines=20,
+    printed_bytes=60_000,
+    metrics=600,
+    calls=100,
+    read_units=1_000.0,
+    write_units=100,
+    largest_item_bytes=4_000,
+)
+
+
+def without_health(record):
+    """
+    As a reader of its line has it.
+    """
+    return dataclasses.replace(record, health={})
+
+
+def test_the_fleet_is_the_same_each_time_and_no_two_instances_are_alike():
+    """
+    Or a compressor would find it easier than with real ones.
+    """
+    found = list(fleet.records(INSTANCES, 3))
+    assert found == list(fleet.records(INSTANCES, 3))
+    assert 3 == len({record.cluster for record in found})
+    assert INSTANCES == len({record.instance_id for record in found})
+    known = [one.utilization_percent for one in found if any(one.utilization_percent)]
+    assert len(known) == len(set(known)) > INSTANCES / 2
+
+
+def test_the_lines_of_the_fleet_are_lines_of_the_contract():
+    """
+    What they say is the record, but for the emitter's words about itself.
+    """
+    for record in fleet.records(100):
+        assert without_health(record) == parse(fleet.line_of(record))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_prepared_minute_holds_every_record_once(form, tmp_path):
+    """
+    In pages, each in the bucket of its instance.
+    """
+    items = prepare(tmp_path / form, INSTANCES, 2, form)
+    found = [
+        record
+        for bucket in range(BUCKETS)
+        for _, payload in page_of(tmp_path / form, bucket, 0)[0]
+        for record in records_of(payload, fleet.MINUTE)[0]
+    ]
+    expected = [without_health(record) for record in fleet.records(INSTANCES, 2)]
+    assert sorted(expected, key=identity_of) == sorted(found, key=identity_of)
+    assert items == (INSTANCES if form == "items" else BUCKETS)
+
+
+def test_a_bucket_is_read_a_page_at_a_time(tmp_path, monkeypatch):
+    """
+    As Query gives a megabyte at a time: no item is lost between two pages, none is repeated.
+    """
+    prepare(tmp_path / "all", INSTANCES, 1, "items")
+    whole, end = page_of(tmp_path / "all", 0, 0)
+    assert (0, PAGE_BYTES) == (end, 1 << 20)
+    monkeypatch.setattr("benchmarks.stack.prepared.PAGE_BYTES", 1_000)
+    pages, offset = [], 0
+    while True:
+        page, offset = page_of(tmp_path / "all", 0, offset)
+        pages.append(page)
+        if not offset:
+            break
+    assert len(pages) > 1
+    assert whole == [item for page in pages for item in page]
+    table = DynamoTable(Requests(StandIn(tmp_path / "all"), "table"))
+    assert [payload for _, payload in whole] == list(table.read_bucket(fleet.MINUTE, 0))
+
+
+@pytest.mark.parametrize(
+    ("payload_bytes", "units"), [(0, 1), (1_024 - 26, 1), (1_024 - 25, 2), (3_000, 3)]
+)
+def test_the_stand_in_bills_a_write_as_dynamodb_does(payload_bytes, units):
+    """
+    A unit for each 1,024 bytes begun, of names and values: 26 of this item are not its payload.
+    """
+    item = RecordItem(minute=1, bucket=0, key="kk", payload=b"x" * payload_bytes, expires_s=10**9)
+    stand_in = StandIn()
+    stand_in.put_item(Item=layout.record_item(item))
+    assert (units, payload_bytes + 26) == (
+        stand_in.use.write_units,
+        stand_in.use.largest_item_bytes,
+    )
+
+
+def test_the_stand_in_bills_a_read_by_what_it_reads():
+    """
+    A unit for each 4,096 bytes, one when there is nothing, half of it when it may be stale.
+    """
+    stand_in = StandIn()
+    stand_in.put_item(Item=layout.registry_item(7, b"x" * 5_000))
+    values = {":pk": {"S": layout.REGISTRY}}
+    assert 1 == len(stand_in.query(ExpressionAttributeValues=values)["Items"])
+    assert 2 == stand_in.use.read_units
+    stand_in.query(ExpressionAttributeValues={":pk": {"S": "nobody"}})
+    assert 3 == stand_in.use.read_units
+    stand_in.batch_get_item(RequestItems={"table": {"Keys": [layout.marker_key(1)] * 3}})
+    assert 4.5 == stand_in.use.read_units
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_minute_is_closed_alike_with_boto3_and_without(form, tmp_path):
+    """
+    Every record is read, and what is printed and asked for does not depend on the client.
+    """
+    prepare(tmp_path / form, INSTANCES, 2, form)
+    plain, through_boto3 = closed(tmp_path / form), closed(tmp_path / form, boto3=True)
+    assert INSTANCES == plain.records
+    times = {"cpu_s": 0.0, "peak_mib": 0.0}
+    assert dataclasses.replace(plain, **times) == dataclasses.replace(through_boto3, **times)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("records", "units"), [(1, 1), (2, 2)])
+def test_a_delivery_costs_what_it_stores(records, units):
+    """
+    One record straight, or two of two instances in packs of their own, in a single request.
+    """
+    found = delivered(records, 2)
+    assert (1, units) == (found.calls, found.write_units)
+    assert found.printed_bytes > 100
+
+
+@pytest.mark.parametrize("module", ["benchmarks", "benchmarks.scale", "benchmarks.stack.closing"])
+def test_a_module_runs_as_make_runs_it(module, repository):
+    """
+    With nothing on the path but the repository: the functions are not installed.
+    """
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    ended = subprocess.run(
+        [sys.executable, "-m", module, "--help"],
+        cwd=repository,
+        env=variables,
+        capture_output=True,
+        check=False,
+    )
+    assert (0, b"") == (ended.returncode, ended.stderr)
+
+
+def test_the_figures_of_the_stack_hold_it_to_its_limits(monkeypatch, tmp_path):
+    """
+    10,000 instances in 1.5 s and 512 MiB, and linear above.
+    """
+    seconds = {1_000: 0.1, 10_000: 1.6, 100_000: 17.0}
+
+    def slow(folder, *, boto3=False):
+        del boto3
+        return dataclasses.replace(
+            CLOSED, cpu_s=seconds[int(folder.name.partition("-")[2])], peak_mib=513.0
+        )
+
+    monkeypatch.setattr(stack, "closed", slow)
+    monkeypatch.setattr(stack, "prepare", lambda folder, *_: folder.mkdir())
+    found = stack.closing(tmp_path)
+    assert {
+        "close: processor time of 10,000 instances, an item each",
+        "close: most memory of 10,000 instances, an item each",
+        "close: processor time of 10,000 instances, packed",
+        "close: most memory of 10,000 instances, packed",
+    } == {one.what for one in found if one.is_over}
+    assert [1.06, 1.06] == [round(one.value, 2) for one in found if one.unit == "x"]
+    seconds[100_000] = 25.0
+    assert 6 == sum(one.is_over for one in stack.closing(tmp_path))
