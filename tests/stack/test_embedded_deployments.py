@@ -1,0 +1,104 @@
+"""
+The real template on the embedded AWS: changed in every way that docs/deploying.md promises.
+
+What the emulator does not do: it delivers nothing to a stream and asks for no permission.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from local.rehearsal.stack import overrides
+
+GROUP = "/neuron-emf/records"
+STACK = "changing"
+PATIENCE_S = 60.0
+
+pytestmark = [
+    pytest.mark.embedded,
+    pytest.mark.slow,
+    pytest.mark.timeout(480),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
+]
+
+
+@pytest.fixture(scope="module")
+def deploy(aws, sam_build, template):
+    """
+    `sam deploy` of what `sam build` made, with these parameters.
+    """
+
+    def deploy_with(**parameters):
+        asked = {**overrides(template), **parameters}
+        return sam_build.sam.deploy(sam_build.template, STACK, asked, aws)
+
+    return deploy_with
+
+
+def delete(aws):
+    """
+    Delete the stack and wait until it is gone.
+    """
+    cloudformation = aws.client("cloudformation")
+    cloudformation.delete_stack(StackName=STACK)
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        pages = cloudformation.get_paginator("list_stacks").paginate()
+        rows = [row for page in pages for row in page["StackSummaries"]]
+        states = {row["StackStatus"] for row in rows if row["StackName"] == STACK}
+        if states <= {"DELETE_COMPLETE"}:
+            return
+        time.sleep(0.2)
+    pytest.fail(f"the stack was not deleted within {PATIENCE_S:.0f} s, its states are {states}")
+
+
+def destination(aws):
+    """
+    The service that the one subscription of the log group delivers to.
+    """
+    logs = aws.client("logs")
+    (one,) = logs.describe_subscription_filters(logGroupName=GROUP)["subscriptionFilters"]
+    assert one["filterName"] == f"{STACK}-minutes"
+    return one["destinationArn"].split(":")[2]
+
+
+def groups(aws):
+    """
+    Every log group.
+    """
+    return {one["logGroupName"] for one in aws.client("logs").describe_log_groups()["logGroups"]}
+
+
+def test_the_stack_changes_its_mode_and_is_deployed_again_on_its_lines(aws, deploy):
+    """
+    Kinesis, drain, direct; deleted; deployed again on the log group that it left, lines and all.
+    """
+    made = deploy(Mode="kinesis")
+    assert "RecordsStreamArn" in made.outputs
+    assert destination(aws) == "kinesis"
+    logs = aws.client("logs")
+    logs.create_log_stream(logGroupName=GROUP, logStreamName="i-0")
+    line = {"timestamp": int(time.time() * 1000), "message": "kept"}
+    logs.put_log_events(logGroupName=GROUP, logStreamName="i-0", logEvents=[line])
+
+    drained = deploy(Mode="drain")
+    assert destination(aws) == "lambda"
+    assert drained.outputs["RecordsStreamArn"] == made.outputs["RecordsStreamArn"]
+    direct = deploy(Mode="direct")
+    assert destination(aws) == "lambda"
+    assert "RecordsStreamArn" not in direct.outputs
+    assert [] == aws.client("kinesis").list_streams()["StreamNames"]
+
+    delete(aws)
+    assert {GROUP} == groups(aws)
+    adopted = deploy(AdoptLogGroup="true")
+    assert "RecordsLogGroup" not in adopted.resources
+    assert adopted.outputs["EmitterLogGroupName"] == GROUP
+    assert destination(aws) == "lambda"
+    delete(aws)
+    assert {GROUP} == groups(aws)
+    (event,) = logs.get_log_events(logGroupName=GROUP, logStreamName="i-0")["events"]
+    assert event["message"] == "kept"
