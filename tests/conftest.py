@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from tests.built_artefact import build_folder, link_runtime_libraries
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -75,6 +77,22 @@ def programs(repository: Path) -> list[Path]:
         if not program.exists():
             pytest.skip(f"{program} is missing: run `make venvs`")
     return found
+
+
+@pytest.fixture(scope="session")
+def built(repository: Path, request: pytest.FixtureRequest) -> Path:
+    """
+    The folder that sam build made, no older than its source.
+    """
+    return build_folder(repository, required=request.config.getoption("--built"))
+
+
+@pytest.fixture(scope="session")
+def runtime_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """
+    A folder with the libraries of the Lambda runtime and nothing else.
+    """
+    return link_runtime_libraries(tmp_path_factory.mktemp("runtime"))
 
 
 @pytest.fixture

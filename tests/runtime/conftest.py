@@ -11,7 +11,6 @@ import boto3
 import pytest
 
 from tests import records_table
-from tests.built_artefact import build_folder, link_runtime_libraries
 from tests.runtime.function_process import Function, Runtime
 from tests.runtime.interpreters import interpreter_of
 
@@ -28,24 +27,8 @@ VARIABLES = {
 }
 
 
-@pytest.fixture(scope="session")
-def built(repository, request):
-    """
-    The folder that sam build made, no older than its source.
-    """
-    return build_folder(repository, required=request.config.getoption("--built"))
-
-
-@pytest.fixture(scope="session")
-def libraries(tmp_path_factory):
-    """
-    A folder with the libraries of the Lambda runtime and nothing else.
-    """
-    return link_runtime_libraries(tmp_path_factory.mktemp("libraries"))
-
-
 @pytest.fixture(scope="session", params=VERSIONS, ids=lambda version: f"python{version}")
-def runtime(request, repository, libraries, tmp_path_factory):
+def runtime(request, repository, runtime_libraries, tmp_path_factory):
     """
     One Python of Lambda, with AWS's client for it.
     """
@@ -56,7 +39,7 @@ def runtime(request, repository, libraries, tmp_path_factory):
     if not (client / ".ready").exists():
         pytest.skip(f"{client} is missing: run `make venvs` on Linux")
     found = Runtime(
-        request.param, interpreter, client, libraries, tmp_path_factory.mktemp("bytecode")
+        request.param, interpreter, client, runtime_libraries, tmp_path_factory.mktemp("bytecode")
     )
     found.compile()
     return found

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.built_artefact import build_folder, files, link_runtime_libraries
+from tests.built_artefact import files
 
 HANDLERS = {
     "IngestFunction": "aggregator.ingest",
@@ -36,22 +36,6 @@ json.dump(sorted({name.partition(".")[0] for name in set(sys.modules) - before})
 """
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
-
-
-@pytest.fixture(scope="session")
-def built(repository, request):
-    """
-    The folder that sam build made, no older than its source.
-    """
-    return build_folder(repository, required=request.config.getoption("--built"))
-
-
-@pytest.fixture(scope="session")
-def runtime_libraries(tmp_path_factory):
-    """
-    A folder with the libraries of the Lambda runtime and nothing else.
-    """
-    return link_runtime_libraries(tmp_path_factory.mktemp("runtime"))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -1,0 +1,65 @@
+"""
+Reports of the simulated neuron-monitor, and what one reads in them.
+"""
+
+from __future__ import annotations
+
+import json
+
+from local.monitor.configuration import default_configuration
+from local.monitor.instance import SimulatedInstance
+from local.monitor.report import ReportWriter
+from local.monitor.schedule import Schedule
+
+
+def play(instance_type="inf2.xlarge", scenario="busy", seed=1, reports=12, configuration=None):
+    """
+    The first *reports* lines, 5 s apart unless *configuration* says otherwise.
+    """
+    configuration = configuration or default_configuration()
+    writer = ReportWriter(SimulatedInstance(instance_type, scenario, seed), configuration)
+    schedule = Schedule(configuration.periods_ms(), 0)
+    return [writer.write(schedule.next()) for _ in range(reports)]
+
+
+def reports_of(*args, **kwargs):
+    """
+    The same, decoded, without the truth.
+    """
+    return [json.loads(line) for line, _ in play(*args, **kwargs)]
+
+
+def groups(report, name):
+    """
+    One group of every runtime.
+    """
+    return [one["report"][name] for one in report["neuron_runtime_data"]]
+
+
+def percents(report):
+    """
+    Utilization by core, the greatest over runtimes.
+    """
+    found = {}
+    for counters in groups(report, "neuroncore_counters"):
+        for key, core in counters["neuroncores_in_use"].items():
+            percent = core["neuroncore_utilization"]
+            found[int(key)] = max(percent, found.get(int(key), 0))
+    return [found[core] for core in sorted(found)]
+
+
+def held(report):
+    """
+    Cores with bytes or a model on them, over all runtimes.
+    """
+    per_device = report["neuron_hardware_info"]["neuroncore_per_device_count"]
+    cores = set()
+    for memory in groups(report, "memory_used"):
+        table = memory["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
+        cores |= {int(key) for key, uses in table.items() if any(uses.values())}
+        for model in memory["loaded_models"]:
+            for subgraph in model["subgraphs"].values():
+                device, index = subgraph["neuron_device_index"], subgraph["neuroncore_index"]
+                assert 0 <= index < per_device
+                cores.add(device * per_device + index)
+    return cores
