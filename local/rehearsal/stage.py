@@ -34,6 +34,8 @@ ORPHAN_PATIENCE_S: Final = 2.0
 FOLDER_PREFIX: Final = "neuron-emf-rehearsal-"
 _PR_SET_CHILD_SUBREAPER: Final = 36  # prctl(2)
 _PROGRESS_S: Final = 0.2
+_LOOK_S: Final = 0.05
+"""How often who waits looks whether a signal came: sleep goes on after one."""
 
 
 class StoppedError(Exception):
@@ -63,7 +65,6 @@ class Stage:
         With *keep* the folder stays.
         """
         self._keep = keep
-        self._requested = threading.Event()
         self._signal_number = 0
         self._children: list[ChildProcess] = []
         self._handlers: dict[int, object] = {}
@@ -101,7 +102,7 @@ class Stage:
         Raises:
             StoppedError: If a signal came.
         """
-        if self._requested.is_set():
+        if self._signal_number:
             raise StoppedError(self._signal_number)
 
     def wait(self, seconds: float) -> None:
@@ -111,7 +112,9 @@ class Stage:
         Raises:
             StoppedError: If one came.
         """
-        self._requested.wait(max(0.0, seconds))
+        until = time.monotonic() + seconds
+        while not self._signal_number and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _LOOK_S))
         self.check()
 
     def start(
@@ -156,9 +159,8 @@ class Stage:
             child.stop(deadline - time.monotonic())
 
     def _remember(self, number: int, _frame: FrameType | None) -> None:
-        if not self._requested.is_set():
-            self._signal_number = number
-            self._requested.set()
+        # No lock: the handler may run while whoever waits has it.
+        self._signal_number = self._signal_number or number
 
 
 class Progress:

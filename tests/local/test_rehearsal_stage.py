@@ -102,6 +102,42 @@ def test_a_signal_interrupts_nothing_but_waiting(stage):
     assert not (stage.folder / "log").exists()
 
 
+def test_a_signal_at_any_line_of_waiting_ends_it():
+    """
+    Also where what waits holds a lock: the handler must not want it too.
+    """
+    sent = steps = 0
+    while sent == steps:
+        steps += 1
+        sent = _steps_until_signalled(steps)
+    assert steps > 3
+
+
+def _steps_until_signalled(at):
+    """
+    Wait, with a SIGTERM before the line number *at*; the lines that were seen until then.
+    """
+    seen = 0
+
+    def trace(_frame, event, _argument):
+        nonlocal seen
+        if event == "line" and seen < at:
+            seen += 1
+            if seen == at:
+                os.kill(os.getpid(), signal.SIGTERM)
+        return trace
+
+    with Stage() as opened:
+        sys.settrace(trace)
+        try:
+            opened.wait(0.001)
+        except StoppedError:
+            pass
+        finally:
+            sys.settrace(None)
+    return seen
+
+
 def test_waiting_without_a_signal_ends(stage):
     """
     After its time.
