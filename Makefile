@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 SECONDS ?=
+WORKERS ?= 2
 
 # Addresses no account: the checks only want a region to be set.
 export AWS_DEFAULT_REGION ?= us-east-1
@@ -17,12 +18,13 @@ UNIVERSAL := --universal --python-version 3.10
 RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
-.PHONY: help venvs demo test lint types unit template checkov build wheel bench fuzz pins clean
+.PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
+.PHONY: proof bench chaos soak fuzz mutants audit pages
 
 help:
 	@echo "make demo             the whole system on this machine, until Ctrl-C; no AWS account"
 	@echo "make demo SECONDS=120 the same, ends by itself, non-zero when a rollup is missing or wrong"
-	@echo "make test             every check: lint, types, template, build, tests"
+	@echo "make test             every check: lint, types, template, build, tests; WORKERS=2 processes"
 	@echo
 	@echo "make venvs            .venv (code and tests), .venv-sam (SAM CLI), .venv-embedded (embedded AWS),"
 	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; Linux)"
@@ -32,8 +34,14 @@ help:
 	@echo "make template         sam validate --lint"
 	@echo "make build            sam build, into .aws-sam/"
 	@echo "make wheel            the wheel for instances, into dist/"
-	@echo "make bench            what it costs: time, memory, bytes; CHECK=1 fails above a limit, JSON=FILE keeps it"
-	@echo "make fuzz SECONDS=60  broken reports, found by the branches they take; Linux"
+	@echo "make proof            what is claimed, shown: the next five; RECORD=1 keeps the figures in docs/"
+	@echo "make bench            what it costs: time, memory, bytes, beside what others do; CHECK=1 fails above a limit"
+	@echo "make chaos            20 emitters and the stack through every trouble; SEED=N, PLAN=1 only says what would happen"
+	@echo "make soak             weeks in minutes: memory, files, threads, spool"
+	@echo "make fuzz SECONDS=60  broken input for every reader, found by the branches it takes; Linux"
+	@echo "make audit            known vulnerabilities of what is pinned; asks the Python Package Index"
+	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merge those of one"
+	@echo "make pages            docs/benchmarks.md and docs/reliability.md of the figures that were kept"
 	@echo "make checkov          what checkov says of the template beyond .checkov.yaml; fetches 190 MB"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
@@ -52,8 +60,11 @@ venvs:
 .venv-pins/.ready: requirements/pins.txt
 .venv-fuzz/.ready: requirements/fuzz.txt
 .venv-checkov/.ready: requirements/checkov.txt
+.venv-pictures/.ready: requirements/pictures.txt
+.venv-audit/.ready: requirements/audit.txt
+.venv-mutants/.ready: requirements/mutants.txt
 
-.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready .venv-fuzz/.ready .venv-checkov/.ready:
+.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready .venv-fuzz/.ready .venv-checkov/.ready .venv-pictures/.ready .venv-audit/.ready .venv-mutants/.ready:
 	@command -v $(PYTHON) >/dev/null || { \
 		echo "$(PYTHON) was not found: expected Python 3.10 or later; install it or name one with make PYTHON=/path/to/python3" >&2; \
 		exit 2; }
@@ -87,7 +98,7 @@ test: venvs
 	@$(MAKE) --no-print-directory types
 	@$(MAKE) --no-print-directory template
 	@$(MAKE) --no-print-directory build
-	$(PY) -m pytest --built
+	$(PY) -m pytest --built -n $(WORKERS) --dist worksteal
 
 lint: .venv/.editable
 	$(PY) -m ruff check
@@ -106,13 +117,40 @@ build: .venv-sam/.ready
 unit: venvs
 	$(PY) -m pytest $(TESTS)
 
-# --- measurements and searches: not part of the checks ---
+# --- proofs: their short forms are part of the tests ---
+
+RECORDED := $(if $(RECORD),--record)
+
+# The figures in docs/ come from here alone: make proof RECORD=1, make mutants RECORD=1, make pages
+proof:
+	@$(MAKE) --no-print-directory bench CHECK=1
+	@$(MAKE) --no-print-directory chaos
+	@$(MAKE) --no-print-directory soak
+	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory audit
 
 bench: .venv/.editable
-	@$(PY) -m benchmarks $(if $(CHECK),--check) $(if $(JSON),--json $(JSON))
+	@$(PY) -m benchmarks $(if $(CHECK),--check) $(RECORDED)
+
+chaos: .venv/.editable
+	@$(PY) -m tests.proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAN),--plan) $(RECORDED)
+
+soak: .venv/.editable .venv-pictures/.ready
+	@$(PY) -m tests.proof.soak $(if $(WEEKS),--weeks $(WEEKS)) $(RECORDED)
 
 fuzz: .venv-fuzz/.ready
-	@.venv-fuzz/bin/python tests/emitter/reports/fuzz_decoder.py $(or $(SECONDS),60)
+	@.venv-fuzz/bin/python -m tests.fuzz --seconds $(or $(SECONDS),60) $(RECORDED)
+
+mutants: .venv-mutants/.ready
+	@.venv-mutants/bin/python -m tests.mutants $(if $(ALL),--all) $(MODULE:%=--module %) \
+		$(if $(SEED),--seed $(SEED)) $(RECORDED)
+
+audit: .venv/.editable .venv-audit/.ready
+	@$(PY) -m tests.security.audit
+
+pages: .venv/.editable
+	@$(PY) -m benchmarks.page
+	@$(PY) -m tests.proof.reliability
 
 checkov: .venv-checkov/.ready
 	@.venv-checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
@@ -129,17 +167,20 @@ wheel: .venv/.editable
 
 pins: .venv-pins/.ready
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group tests --group lint --group rehearsal --output-file requirements/dev.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group tests --group lint --group rehearsal --group benchmarks --output-file requirements/dev.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group sam --output-file requirements/sam.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pins --output-file requirements/pins.txt
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group fuzz --output-file requirements/fuzz.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group tests --group benchmarks --group mutants --output-file requirements/mutants.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group lambda --output-file requirements/lambda.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group checkov --output-file requirements/checkov.txt
+	$(UV_COMPILE) $(UNIVERSAL) --group pictures --output-file requirements/pictures.txt
+	$(UV_COMPILE) $(UNIVERSAL) --group audit --output-file requirements/audit.txt
 	@# the functions' run on Lambda alone: releases that the oldest Python reads, without markers
 	$(UV_COMPILE) --python-version 3.10 --python-platform linux --group functions --output-file lambda/requirements.txt
 
 clean:
-	rm -rf .venv .venv-sam .venv-embedded .venv-pins .venv-fuzz .venv-lambda .venv-checkov .aws-sam build dist *.egg-info demo.json
+	rm -rf .venv .venv-sam .venv-embedded .venv-pins .venv-fuzz .venv-lambda .venv-checkov .venv-pictures .venv-audit .venv-mutants .aws-sam build dist *.egg-info demo.json
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find benchmarks emitter lambda local tests -name __pycache__ -type d -prune -exec rm -rf {} +

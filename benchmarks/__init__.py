@@ -1,19 +1,26 @@
 """
 What the emitter and the stack cost, measured on the machine that asks: `python -m benchmarks`.
 
-Every figure of the emitter's processor time stands beside a bare decode of the same bytes in
-the same process, the two in turns, so that a slow or a busy machine makes both
-slow. Limits are printed beside figures; only `--check` makes a figure over its
-limit a failure.
+Processor time stands beside a reference in the same run, the two in turns where both are
+ours to run, so that a slow or a busy machine makes both slow: a bare decode of the same
+bytes, and what people run today. Limits are printed beside figures; only `--check` makes
+a figure over its limit a failure, and only `--record` changes docs/benchmarks.md.
 
-* `figures`      one figure, its limit, the table
+* `figures`      one figure, its limit, its reference, the table
 * `turns`        two pieces of work in turns, and their ratio
 * `reports`      reports of the sizes that matter, from the simulated neuron-monitor
 * `reading`      a report: read, decoded, folded
+* `instance`     the emitter's minute in one process
 * `minutes`      a minute: its lines' size and what closing it costs
 * `spooling`     records through the spool
-* `residence`    memory of running emitters
-* `logs_sink`    what they send to: a CloudWatch Logs that says yes
+* `residence`    memory of running emitters, and of naive ones
+* `others`       what people run today, beside the emitter
+* `sink`         what everything sends to: an AWS that says yes
+* `month`        what a month costs, beside PutMetricData
+* `freshly`      from a fresh clone to the first rollup on screen
+* `page`         docs/benchmarks.md, from what was recorded
+* `record`       what a command printed, kept for the pages
+* `machine`      what it ran on
 * `stack`        what the stack's functions cost
 * `scale`        from that to a bill: `python -m benchmarks.scale`, docs/scale.md
 """

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks import reports
 from benchmarks.figures import Figure
-from emitter.fold import Fold, FoldSettings, Stamp
+from benchmarks.instance import Minutes
 from emitter.lines import Lines, LineSettings
-from emitter.reports.framing import Framer
 from emitter.spool import NewRecord, Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from neuron_wire.minute import MinuteRecord
@@ -25,20 +24,6 @@ if TYPE_CHECKING:
 LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}  # without Holders
 IDLE_MINUTES: Final = 1_000  # four digits, as after most of a day
 LITTLE: Final = 0.01  # of a busy core's utilization: two decimals, and idle all the same
-_START_S: Final = 1_800_000_000
-_HEALTH: Final = {
-    "ReportsRead": 1_000_000,
-    "ReportsMalformed": 0,
-    "MonitorRestarts": 12,
-    "RecordsProduced": 100_000,
-    "RecordsDelivered": 99_990,
-    "RecordsDropped": 0,
-    "SpoolRecords": 10,
-    "SpoolBytes": 24_000,
-    "EmitterCpuSeconds": 1_234.56,
-    "EmitterMemory": 55_000_000,
-}
-"""As after two months."""
 
 
 def line_sizes() -> list[Figure]:
@@ -53,17 +38,17 @@ def closing(folder: Path, rounds: int) -> list[Figure]:
     From the full minute of 32 cores to its record on disk.
     """
     minute = reports.wide(32)
-    fold = Fold(FoldSettings(period_s=5.0))
+    minutes = Minutes()
     lines = Lines(LineSettings())
     processor_s: list[float] = []
     wall_s: list[float] = []
     with Spool.open(folder / "closing") as spool:
-        for label in range(rounds):
-            _read(fold, minute, _START_S + 60 * label)
+        for _ in range(rounds):
+            minutes.read(minute)
             begun = time.perf_counter(), time.process_time()
-            record = fold.close(_stamp(spool.next_seq))
+            record = minutes.close(spool.next_seq)
             new = [NewRecord(record.minute_ms, line) for line in lines.minute(record)]
-            spool.append(new, fold.state())
+            spool.append(new, minutes.fold.state())
             wall_s.append(time.perf_counter() - begun[0])
             processor_s.append(time.process_time() - begun[1])
             spool.delivered([one.id for one in spool.oldest(10, 1 << 20)])
@@ -81,13 +66,13 @@ def closing(folder: Path, rounds: int) -> list[Figure]:
 
 
 def _line_size(cores: int, limit: int) -> Figure:
-    fold = Fold(FoldSettings(period_s=5.0))
+    minutes = Minutes()
     minute = reports.wide(cores, share=LITTLE)
     record = None
     for label in range(IDLE_MINUTES):
         # Idle minutes count whole minutes: twelve reports each, the same ones.
-        _read(fold, minute, _START_S + 60 * label)
-        record = fold.close(_stamp(100_000 + label))
+        minutes.read(minute)
+        record = minutes.close(100_000 + label)
     if record is None or record.neuron_cores != cores:
         msg = f"a minute of {cores} cores was expected"
         raise RuntimeError(msg)
@@ -104,20 +89,3 @@ def _line_size(cores: int, limit: int) -> Figure:
 
 def _without_holders(record: MinuteRecord) -> MinuteRecord:
     return dataclasses.replace(record, holders=(), holders_more=0)
-
-
-def _read(fold: Fold, minute: Sequence[bytes], at_s: float) -> None:
-    framer = Framer()
-    for place, line in enumerate(minute):
-        for report in framer.feed(line):
-            fold.add(report, at_s + 5 * place + 2)
-
-
-def _stamp(seq: int) -> Stamp:
-    return Stamp(
-        cluster="training-production",
-        boot="01234567890123456789",
-        seq=seq,
-        instance_id="i-0123456789abcdef0",
-        health=_HEALTH,
-    )

@@ -1,10 +1,11 @@
 """
-How much memory a running emitter takes, as the kernel sees it.
+How much memory a running emitter takes, as the kernel sees it, and how much the naive ones.
 
 Two emitters read reports on standard input, one sends to CloudWatch Logs and
 one prints. They are looked at when each has closed a real minute and got rid of
-its line: everything has been loaded by then. What 30 hours add is a test's
-business (tests/proof).
+its line: everything has been loaded by then. The naive ones (`benchmarks.others`)
+read the same reports, and are looked at when all have been sent or printed. What
+weeks add is the soak's business.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from benchmarks.figures import Figure
-from benchmarks.logs_sink import LogsSink
 from benchmarks.reports import environment
+from benchmarks.sink import PUT_LOG_EVENTS, PUT_METRIC_DATA, Sink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 LIMITS_MIB: Final = {"logs": 60, "stdout": 45}
 PATIENCE_S: Final = 120.0  # a minute closes within 60
-_REPORTS: Final = 720
+REPORTS: Final = 720
 _MIB: Final = 1 << 20
 
 
@@ -34,18 +35,22 @@ def running(folder: Path, minute: Sequence[bytes]) -> Iterator[Callable[[], list
     """
     Start the emitters; ask for the figures when other things have been measured.
     """
-    with LogsSink() as sink:
+    with Sink() as sink:
         printed = folder / "lines"
-        logs = _start(folder, "logs", subprocess.DEVNULL, **sink.variables)
+        logs = _emitter(folder, "logs", subprocess.DEVNULL, **sink.variables)
         with printed.open("wb") as file:
-            stdout = _start(folder, "stdout", file)
+            stdout = _emitter(folder, "stdout", file)
         try:
             for process in (logs, stdout):
-                _feed(process, minute)
+                _feed(process, minute, REPORTS)
 
             def figures() -> list[Figure]:
-                _wait(lambda: sink.calls > 0 and printed.stat().st_size > 0)
-                return [_figure("logs", logs), _figure("stdout", stdout)]
+                naive = naive_mib(folder, minute)
+                _wait(lambda: sink.calls[PUT_LOG_EVENTS] > 0 and printed.stat().st_size > 0)
+                return [
+                    _figure("logs", logs, naive["metric_calls"], "a PutMetricData call a report"),
+                    _figure("stdout", stdout, naive["embedded"], "aws-embedded-metrics a report"),
+                ]
 
             yield figures
         finally:
@@ -54,42 +59,85 @@ def running(folder: Path, minute: Sequence[bytes]) -> Iterator[Callable[[], list
                 process.communicate()
 
 
-def _start(
+def naive_mib(folder: Path, minute: Sequence[bytes], reports: int = REPORTS) -> dict[str, float]:
+    """
+    What each naive emitter takes after so many reports, in MiB.
+    """
+    found = {}
+    with Sink() as sink:
+        documents = folder / "documents"
+        for module, is_done in (
+            ("metric_calls", lambda: sink.calls[PUT_METRIC_DATA] >= reports),
+            ("embedded", lambda: documents.read_bytes().count(b"\n") >= reports),
+        ):
+            with documents.open("wb") as file:
+                process = _start(
+                    [f"benchmarks.others.{module}"],
+                    file,
+                    environment(HOME=str(folder), AWS_EMF_ENVIRONMENT="Local", **sink.variables),
+                    PYTHONUNBUFFERED="1",
+                )
+            try:
+                _feed(process, minute, reports)
+                _wait(is_done)
+                found[module] = _memory_mib(process)["VmRSS"]
+            finally:
+                process.terminate()
+                process.communicate()
+    return found
+
+
+def _emitter(
     folder: Path, output: str, stdout: IO[bytes] | int, **variables: str
 ) -> subprocess.Popen[bytes]:
+    command = ["emitter", "run", "--cluster", "benchmarks", "--input", "-", "--output", output]
+    command += ["--spool-dir", str(folder / output), "--spread-seconds", "0"]
+    return _start(command, stdout, environment(HOME=str(folder), **variables), cwd=folder)
+
+
+def _start(
+    module: Sequence[str],
+    stdout: IO[bytes] | int,
+    variables: Mapping[str, str],
+    *,
+    cwd: Path | None = None,
+    **more: str,
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "emitter", "run", "--cluster", "benchmarks", "--input", "-"),
-            *("--output", output, "--spool-dir", str(folder / output), "--spread-seconds", "0"),
-        ],
+        [sys.executable, "-m", *module],
         stdin=subprocess.PIPE,
         stdout=stdout,
-        env=environment(HOME=str(folder), **variables),
-        cwd=folder,
+        env={**variables, **more},
+        cwd=cwd,
     )
 
 
-def _feed(process: subprocess.Popen[bytes], minute: Sequence[bytes]) -> None:
+def _feed(process: subprocess.Popen[bytes], minute: Sequence[bytes], reports: int) -> None:
     if process.stdin is None:
         return
-    for number in range(_REPORTS):
+    for number in range(reports):
         process.stdin.write(minute[number % len(minute)])
     process.stdin.flush()
 
 
-def _figure(output: str, process: subprocess.Popen[bytes]) -> Figure:
+def _memory_mib(process: subprocess.Popen[bytes]) -> dict[str, float]:
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
-    kib = {
-        name: int(rest.split()[0])
+    return {
+        name: int(rest.split()[0]) * 1024 / _MIB
         for name, _, rest in (line.partition(":") for line in status.splitlines())
         if name in {"VmRSS", "VmHWM"}
     }
+
+
+def _figure(output: str, process: subprocess.Popen[bytes], naive: float, beside: str) -> Figure:
+    found = _memory_mib(process)
     return Figure(
         f"resident memory, --output {output}",
-        kib["VmRSS"] * 1024 / _MIB,
+        found["VmRSS"],
         "MiB",
         LIMITS_MIB[output],
-        f"after {_REPORTS} reports and a line; {kib['VmHWM'] * 1024 / _MIB:.2f} at most",
+        f"{beside}; after {REPORTS} reports, ours and a line; {found['VmHWM']:.2f} at most",
+        naive,
     )
 
 
@@ -97,6 +145,9 @@ def _wait(is_so: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > deadline:
-            msg = f"no line came within {PATIENCE_S:.0f} s: the emitters write to standard error"
+            msg = (
+                f"every process was to be done within {PATIENCE_S:.0f} s, one is not: look at what"
+                " it wrote to standard error"
+            )
             raise RuntimeError(msg)
         time.sleep(0.1)

@@ -58,6 +58,7 @@ def spool_members(health: SpoolHealth) -> dict[str, int]:
     }
     rare = {
         "SpoolRecordsOlder": health.older_records,
+        "RecordsDroppedOlder": health.older_dropped,
         "SpoolInMemory": health.in_memory,
         "SpoolsSetAside": health.set_aside,
         **{DROP_MEMBERS[reason]: count for reason, count in health.dropped.items()},

@@ -26,6 +26,7 @@ else:  # pragma: no cover - the standard library reads TOML from 3.11 on
     import tomli as tomllib
 
 SYSTEM_FILE: Final = Path("/etc/neuron-emf/config.toml")
+MAX_FILE_BYTES: Final = 1 << 20
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -92,9 +93,16 @@ def _config_option(settings: type) -> Callable[[_Command], _Command]:
 
 def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{path} was expected to be a TOML file and could not be read as one: {error}"
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            msg = f"{path} was expected to have at most {MAX_FILE_BYTES} bytes: check the name"
+            raise SettingsError(msg)
+        found = tomllib.loads(content.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        # A ValueError is no UTF-8, no TOML, or a number without end.
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        msg = f"{path} was expected to be a TOML file and could not be read as one: {reason}"
         raise SettingsError(msg) from error
     given = {key.replace("-", "_"): value for key, value in found.items()}
     unknown = sorted(given.keys() - _ALL.keys())

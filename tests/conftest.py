@@ -13,9 +13,16 @@ import hypothesis
 import pytest
 
 from tests.built_artefact import build_folder, link_runtime_libraries
+from tests.runtime.times import (  # hooks, here because a run with workers loads no other conftest
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+__all__ = ["pytest_sessionfinish", "pytest_terminal_summary", "pytest_testnodedown"]
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
 

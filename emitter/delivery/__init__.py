@@ -8,6 +8,7 @@ From the spool to a destination, without losing a record on the way.
 * `destination`      what a destination is asked and may answer
 * `cloudwatch_logs`  a log stream; the only module that knows the AWS SDK
 * `aws_failures`     which of its failures mean what
+* `rejected`         which events of a call it did not take
 * `sdk_models`       of the SDK's own data, what sending log lines needs
 * `log_names`        names of log groups and streams, and which one an instance has
 * `agent_socket`     the CloudWatch agent's EMF socket

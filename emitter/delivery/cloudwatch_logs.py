@@ -10,6 +10,7 @@ because other outputs do not need it.
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import time
 from email.utils import parsedate_to_datetime
@@ -26,6 +27,7 @@ from emitter.delivery.aws_failures import (
 from emitter.delivery.batches import PUT_LOG_EVENTS
 from emitter.delivery.destination import Delivered, Outcome, Refused
 from emitter.delivery.log_names import require_group, require_stream
+from emitter.delivery.rejected import rejected_places
 from emitter.delivery.sdk_models import LeanFileLoader
 from emitter.repeats import Repeats
 
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from emitter.delivery.sdk_models import FileLoader
-    from emitter.spool.records import DropReason, SpooledRecord
+    from emitter.spool.records import SpooledRecord
 
 CONNECT_TIMEOUT_S: Final = 5
 READ_TIMEOUT_S: Final = 15
+MAX_CODE_CHARS: Final = 128  # a name; what is longer is none, and not for a log
 SKEW_WARN_S: Final = 60.0
 SKEW_LOG_INTERVAL_S: Final = 3600.0
+_FIRST_ERROR: Final = 300  # below it, the SDK sees a success
 # After these a new client may find what was set right meanwhile; the old one keeps its credentials.
 _STALE_AFTER: Final = frozenset({"access", "client", "credentials", "no_region", "signature"})
 
@@ -172,6 +176,7 @@ class LogStream:
             self._loader = cast("_Loader", core.get_component("data_loader"))
             self._loader.file_loader = LeanFileLoader(self._loader.file_loader)
         core.register_component("data_loader", self._loader)
+        core.register("response-received.cloudwatch-logs.PutLogEvents", _require_answer)
         places = len(self._loader.search_paths)
         session = boto3.session.Session(region_name=self._region, botocore_session=core)
         del self._loader.search_paths[places:]  # boto3 adds its own folder, each time again
@@ -192,18 +197,18 @@ class LogStream:
         place = {"logGroupName": self._group, "logStreamName": self._stream}
         events = [{"timestamp": record.timestamp_ms, "message": record.line} for record in batch]
         try:
-            response = client.put_log_events(**place, logEvents=events)
+            response = _called(client.put_log_events, **place, logEvents=events)
         except ClientError as error:
             if _failure(error).code != NOT_FOUND:
                 raise
             try:
-                client.create_log_stream(**place)  # not found again: it is the group
+                _called(client.create_log_stream, **place)  # not found again: it is the group
             except ClientError as error:
                 if _failure(error).code != ALREADY_EXISTS:
                     raise
-            response = client.put_log_events(**place, logEvents=events)
+            response = _called(client.put_log_events, **place, logEvents=events)
         self._compare_clocks(response)
-        return Delivered(_rejected(response, len(batch)))
+        return Delivered(rejected_places(response, len(batch)))
 
     def _compare_clocks(self, response: Mapping[str, object]) -> None:
         metadata = response.get("ResponseMetadata")
@@ -220,32 +225,60 @@ class LogStream:
             _log.warning("clock skew found", extra={"skew_s": round(self.skew_s)})
 
 
+def _require_answer(response_dict: Mapping[str, object] | None, **_event: object) -> None:
+    """
+    Refuse a success without an answer in it.
+
+    The SDK takes whatever body comes with HTTP 200, half an answer or a proxy's
+    page, for one that says nothing: what was rejected would count as delivered.
+
+    Raises:
+        ResponseParserError:
+            If the body is no JSON object.
+    """
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
+
+    if response_dict is None:
+        return  # nothing came back, which is an error already
+    status = cast("int", response_dict["status_code"])
+    if status >= _FIRST_ERROR:
+        return  # an error is one whatever it brings
+    body = cast("bytes", response_dict["body"])
+    try:
+        is_answer = isinstance(json.loads(body), dict)
+    except ValueError:
+        is_answer = False
+    if not is_answer:
+        msg = f"HTTP {status} was expected to bring a JSON object, found {len(body)} other bytes"
+        raise ResponseParserError(msg)
+
+
 def _failure(error: _ClientError) -> Failure:
     words = error.response.get("Error", {})
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return Failure(
         operation=error.operation_name,
-        code=str(words.get("Code", "unknown")),
+        code=str(words.get("Code", "unknown"))[:MAX_CODE_CHARS],
         status=status if isinstance(status, int) else 0,
         message=str(words.get("Message", "")),
     )
 
 
-def _rejected(response: Mapping[str, object], events: int) -> dict[DropReason, tuple[int, ...]]:
+def _called(
+    operation: Callable[..., Mapping[str, object]], **parameters: object
+) -> Mapping[str, object]:
     """
-    Places of the rejected events, each in one class.
+    Call *operation*.
 
-    The two ends are exclusive, the start is inclusive, says the API's model.
-    What is too old has also expired: the first class that fits counts.
+    Raises:
+        ResponseParserError:
+            Also for an answer in whose JSON the SDK finds another type than it
+            is sure to find: it stumbles then, with whatever error.
     """
-    found = response.get("rejectedLogEventsInfo")
-    indexes = cast("dict[str, int]", found) if isinstance(found, dict) else {}
-    old_end = min(events, indexes.get("tooOldLogEventEndIndex", 0))
-    expired_end = min(events, indexes.get("expiredLogEventEndIndex", 0))
-    new_start = max(old_end, expired_end, indexes.get("tooNewLogEventStartIndex", events))
-    places: dict[DropReason, tuple[int, ...]] = {
-        "too_old": tuple(range(old_end)),
-        "expired": tuple(range(old_end, expired_end)),
-        "too_new": tuple(range(new_start, events)),
-    }
-    return {reason: those for reason, those in places.items() if those}
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
+
+    try:
+        return operation(**parameters)
+    except (AttributeError, LookupError, RecursionError, TypeError) as error:
+        msg = f"its answer is of no shape that the SDK knows: {type(error).__name__}"
+        raise ResponseParserError(msg) from error

@@ -39,7 +39,7 @@ class Cores:
         newest: The members of a `Sample` of the report taken last, or None when it gave none.
     """
 
-    def __init__(self, periods: Periods, *, only_matched: bool = False) -> None:
+    def __init__(self, periods: Periods, *, only_matched: bool) -> None:
         self.malformed_keys = 0
         self.newest: tuple[Listing, Span, Collection[int], set[int], float] | None = None
         self._span = Span(set(), None)

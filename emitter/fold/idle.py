@@ -37,7 +37,7 @@ class IdleMinutes:
         watched: int | None = None,
     ) -> None:
         self.label = label
-        self.minutes = [max(0, count) for count in minutes]
+        self.minutes = list(minutes)
         self.watched = label if watched is None else watched
 
     def close(self, label: int, states: str, covered_s: Sequence[float]) -> tuple[int, ...]:

@@ -66,7 +66,7 @@ class Inventory:
         if info is not None and info != self._info:  # nearly always it is as before
             is_another = self._identify(info)
             self._info = info
-        if hardware is not None and (hardware != self._hardware or is_another):
+        if hardware is not None and hardware != self._hardware:
             self._count(hardware)
             self._hardware = hardware
         return is_another
@@ -146,6 +146,7 @@ class Inventory:
         self.instance_type = self.region = self.availability_zone = None
         self.ultraserver_id = self.ami_id = None
         self.cores = self.cores_per_device = self.device_memory_bytes = None
+        self._info = self._hardware = None  # the next report is read as the first
 
     def _count(self, hardware: Hardware) -> None:
         devices = hardware.neuron_device_count or 0

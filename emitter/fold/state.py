@@ -15,7 +15,9 @@ from neuron_wire.names import MAX_CORES
 
 _Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
-_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+# What the stack takes of an id or a type: a minute with anything else is refused as a whole.
+_PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
+_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
 
 
 class FoldState(msgspec.Struct, frozen=True):

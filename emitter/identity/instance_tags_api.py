@@ -124,5 +124,5 @@ def _refusal(status: int, body: bytes) -> str:
 def _document(body: bytes) -> ET.Element | None:
     try:
         return ET.fromstring(body)  # noqa: S314 - from EC2 over TLS, and bounded
-    except ET.ParseError:
+    except (ET.ParseError, LookupError, ValueError):  # the last two: an encoding Python lacks
         return None

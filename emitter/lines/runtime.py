@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from emitter.lines.draft import Draft, identity
 from emitter.lines.properties import present
 from neuron_wire import names
-from neuron_wire.holders import core_ranges
+from neuron_wire.holders import core_ranges, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +31,8 @@ def runtime_draft(runtime: RuntimeMinute, source: Source, seq: int, minute_ms: i
         **present(
             Reason=runtime.reason,
             Pid=runtime.pid,
-            RuntimeTag=runtime.tag,
-            Owner=runtime.owner,
+            RuntimeTag=printable(runtime.tag),
+            Owner=printable(runtime.owner),
             Cores=core_ranges(runtime.cores),
             CoresHeld=len(runtime.cores),
             CoresListed=runtime.cores_listed,

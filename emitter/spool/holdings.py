@@ -40,6 +40,9 @@ class Holdings:
         books: By boot: those that have records waiting, and our own.
 
         cost_bytes: Room that all waiting records take in the file.
+
+        older_dropped: Records of earlier boots that this one dropped: their books are
+            forgotten with their last record.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Holdings:
     ) -> None:
         self.books: dict[str, Book] = {}
         self.cost_bytes = 0
+        self.older_dropped = 0
         self._boot: str | None = None  # until `enter`
         self._last_id = 0
         self._journal = Journal()
@@ -197,7 +201,7 @@ class Holdings:
         """
         gone = self._take_out(ids)
         for boot, records in gone.items():
-            self.books[boot].dropped[reason] += records
+            self._count_dropped(boot, reason, records)
         return sum(gone.values())
 
     def write(self, *, at_once: bool = False) -> None:
@@ -238,7 +242,7 @@ class Holdings:
             kept = journal.added.values() if boot == self._boot else ()
             damaged = book.records - len(kept)
             if damaged:
-                book.dropped["damaged"] += damaged
+                self._count_dropped(boot, "damaged", damaged)
             book.records, book.bytes = len(kept), sum(line_bytes for _, line_bytes in kept)
             book.changed = True
             lost += damaged
@@ -248,6 +252,11 @@ class Holdings:
         journal.state_changed = journal.state is not None
         self._changed = True
         return lost
+
+    def _count_dropped(self, boot: str, reason: DropReason, records: int) -> None:
+        self.books[boot].dropped[reason] += records
+        if boot != self._boot:
+            self.older_dropped += records
 
     def _memory_cost_bytes(self) -> int:
         return sum(cost_bytes(line_bytes) for _, line_bytes in self._journal.added.values())

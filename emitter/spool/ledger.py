@@ -27,6 +27,7 @@ _RECORD_OVERHEAD_BYTES: Final = 600
 _LINE_OVERHEAD_DIVISOR: Final = 16
 
 _LOWEST_ROW: Final = -(1 << 63)
+_LARGEST: Final = 1 << 53  # of a number that is to count on: SQLite ends at 64 bits
 _RECORD: Final = "SELECT id, boot_id, seq, timestamp_ms, line, bytes FROM records"
 
 
@@ -281,8 +282,8 @@ def _whole(value: object) -> int:
     """
     SQLite puts any type into any column; a damaged row shows it.
     """
-    if not isinstance(value, int):
-        msg = "a number is none"
+    if not isinstance(value, int) or not -_LARGEST < value < _LARGEST:
+        msg = "a number is none, or none of ours"
         raise sqlite3.DatabaseError(msg)
     return value
 

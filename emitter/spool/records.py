@@ -82,6 +82,8 @@ class SpoolHealth:
 
         older_records: Waiting records that earlier boots left behind.
 
+        older_dropped: Records of earlier boots lost on purpose since the spool was opened.
+
         in_memory: Waiting records that the disk does not take now: lost if the
             process ends. 0 for a spool that was asked to be in memory.
 
@@ -94,5 +96,6 @@ class SpoolHealth:
     delivered: int
     dropped: Mapping[DropReason, int]
     older_records: int
+    older_dropped: int = 0
     in_memory: int = 0
     set_aside: int = 0

@@ -276,6 +276,7 @@ class Spool:
                 dropped={reason: count for reason, count in book.dropped.items() if count},
                 older_records=sum(each.records for each in holdings.books.values())
                 - holdings.own.records,
+                older_dropped=holdings.older_dropped,
                 in_memory=holdings.in_memory,
                 set_aside=holdings.set_aside,
             )

@@ -11,6 +11,7 @@ Handlers, one for each function of the template:
 What they call, from the outside in:
 
 * `runtime`      Powertools: logging, self-metrics, the events of both modes
+* `unpacking`    what CloudWatch Logs compressed, in bounded memory
 * `deployed`     what a function is given once: its settings and the table
 * `environment`  what the template tells the functions
 * `aws`          calls of AWS: boto3

@@ -46,6 +46,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         "MinutesDropped": outcome.minutes_dropped,
         "RecordsRead": outcome.records_read,
         "RecordsUnreadable": outcome.records_unreadable,
+        "RecordsRefused": outcome.records_refused,
         "LinesPrinted": outcome.lines_printed,
         "LinesRefused": outcome.lines_refused,
         "SecondsBehind": outcome.seconds_behind,
@@ -66,8 +67,17 @@ def _log_trouble(outcome: Outcome) -> None:
             "minutes left to the next run",
             extra={"count": outcome.minutes_waiting, "reason": "out_of_time"},
         )
+    if outcome.records_refused:
+        logger.error(
+            "records refused",
+            extra={
+                "count": outcome.records_refused,
+                "reason": "over_a_bound",
+                "clusters": outcome.refused_clusters,
+            },
+        )
     drops = {
-        "closing_paused_too_long": outcome.minutes_dropped,
+        "never_closed": outcome.minutes_dropped,
         "item_unreadable": outcome.records_unreadable,
         "line_not_extractable": outcome.lines_refused,
     }

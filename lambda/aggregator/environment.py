@@ -10,10 +10,13 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from aggregator.closing.room import MAX_CLUSTERS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_USD_PER_HOUR: Final = 100_000.0
+_TOO_MANY_DIGITS: Final = 20  # Python refuses to read thousands, with an error of its own
 
 
 class SettingError(ValueError):
@@ -39,6 +42,8 @@ class Rules:
 
         silent_forget_minutes: Minutes without a record after which it is
             forgotten.
+
+        max_clusters: Clusters that have rollups at a time.
     """
 
     grace_s: int = 120
@@ -46,6 +51,7 @@ class Rules:
     idle_after_minutes: int = 15
     silent_after_minutes: int = 5
     silent_forget_minutes: int = 60
+    max_clusters: int = MAX_CLUSTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         silent_forget_minutes=_whole(
             variables, "SILENT_FORGET_MINUTES", default.silent_forget_minutes, 1, 1440
         ),
+        max_clusters=_whole(variables, "MAX_CLUSTERS", default.max_clusters, 1, 10_000),
     )
     if rules.silent_forget_minutes < rules.silent_after_minutes:
         msg = (
@@ -145,7 +152,8 @@ def _whole(variables: Mapping[str, str], name: str, default: int, least: int, mo
     text = variables.get(name, "").strip()
     if not text:
         return default
-    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+    is_number = text.isascii() and text.isdigit() and len(text) < _TOO_MANY_DIGITS
+    if not is_number or not least <= int(text) <= most:
         msg = f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}"
         raise SettingError(msg)
     return int(text)

@@ -6,7 +6,9 @@ event again and, in the end, hand it to the failure destination. Kinesis is
 polled: an exception brings the whole batch again, a partial failure the records
 from the first one named on. Whatever can be read is stored at every attempt, so
 an unreadable record takes no other with it when Lambda gives it up. Storing a
-record twice is harmless.
+record twice is harmless. Memory is bounded whatever comes: a delivery that
+unpacks to too much is unreadable, and what a batch holds beyond what one
+invocation can take is named, to come again.
 """
 
 from __future__ import annotations
@@ -48,6 +50,11 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, objec
     if arrival.unreadable:
         _log_unreadable(arrival)
         counts["DeliveriesUnreadable"] = len(arrival.unreadable)
+    if arrival.left:
+        logger.warning(
+            "deliveries left",
+            extra={"count": len(arrival.left), "reason": "enough_for_one_invocation"},
+        )
     if counts:
         publish_health(stack.stack_name, counts)
     return arrival.response if arrival.by_stream else dict(counts)

@@ -7,6 +7,7 @@ through, and prints lines of its own making.
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,21 +15,19 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 from aws_lambda_powertools.utilities.data_classes import CloudWatchLogsEvent
-from aws_lambda_powertools.utilities.data_classes.kinesis_stream_event import (
-    extract_cloudwatch_logs_from_record,
+from aws_lambda_powertools.utilities.data_classes.cloud_watch_logs_event import (
+    CloudWatchLogsDecodedData,
 )
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aggregator.intake import LogLine
+from aggregator.unpacking import unpacked
 from neuron_wire import STACK_NAMESPACE
 from neuron_wire.catalogue import STACK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aws_lambda_powertools.utilities.data_classes.cloud_watch_logs_event import (
-        CloudWatchLogsDecodedData,
-    )
     from aws_lambda_powertools.utilities.data_classes.kinesis_stream_event import (
         KinesisStreamRecord,
     )
@@ -44,6 +43,15 @@ __all__ = [
 
 _CONTROL: Final = "CONTROL_MESSAGE"
 _RECORDS: Final = "Records"  # of a stream; CloudWatch Logs itself sends no such member
+
+MAX_HELD_BYTES: Final = 64 << 20
+"""
+Of lines of a batch at once. Lambda hands over 6 MB of a stream, encoded in base64:
+4.5 MB compressed, an eighth of the lines of many instances, 36 MB.
+"""
+
+MAX_NAME_CHARS: Final = 512  # of a log group or stream, says CloudWatch Logs; its ids have 56
+_LINE_BYTES: Final = 256  # what Python needs for a line beside its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,9 @@ class Arrival:
         unreadable: Sequence numbers of the batch's records that are no
             deliveries of CloudWatch Logs.
 
+        left: Sequence numbers of those that were not looked at, because what
+            came before them is enough for one invocation.
+
         faults: The kinds of errors they gave; never their text, which may
             quote a line.
     """
@@ -81,6 +92,7 @@ class Arrival:
     subscriptions: tuple[Subscription, ...]
     by_stream: bool = False
     unreadable: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
     @property
@@ -88,7 +100,7 @@ class Arrival:
         """
         What Lambda's poller of the stream expects: which records to bring again.
         """
-        failed = [{"itemIdentifier": number} for number in self.unreadable]
+        failed = [{"itemIdentifier": number} for number in (*self.unreadable, *self.left)]
         return {"batchItemFailures": failed}
 
 
@@ -101,35 +113,94 @@ def arrival_of(event: dict[str, object]) -> Arrival:
             must fail, so that Lambda keeps the event where somebody will look.
     """
     if _RECORDS not in event:
-        return Arrival((_subscription(CloudWatchLogsEvent(event).parse_logs_data()),))
+        data = CloudWatchLogsEvent(event).raw_logs_data
+        return Arrival((_subscription(unpacked(base64.b64decode(data))),))
     batch = event[_RECORDS]
     if not isinstance(batch, list):
         msg = f"{_RECORDS} is {type(batch).__name__}, expected the records of a Kinesis stream"
         raise TypeError(msg)
     # All of them unreadable is no other case: an exception would say less than the response.
     processor = BatchProcessor(EventType.KinesisDataStreams, raise_on_entire_batch_failure=False)
-    with processor(records=batch, handler=_subscription_in):
+    reader = _Reader()
+    with processor(records=batch, handler=reader.read):
         read = processor.process()
     failed = processor.response()["batchItemFailures"]
+    numbers = [str(one["itemIdentifier"]) for one in failed]
+    unreadable = len(numbers) - reader.left  # once one was left, so was all that came behind it
     return Arrival(
         subscriptions=tuple(result for outcome, result, _ in read if outcome == "success"),
         by_stream=True,
-        unreadable=tuple(str(one["itemIdentifier"]) for one in failed),
-        faults=tuple(sorted({kind.__name__ for kind, _, _ in processor.exceptions if kind})),
+        unreadable=tuple(numbers[:unreadable]),
+        left=tuple(numbers[unreadable:]),
+        faults=tuple(sorted(reader.faults)),
     )
 
 
-def _subscription_in(record: KinesisStreamRecord) -> Subscription:
-    return _subscription(extract_cloudwatch_logs_from_record(record))
+class _UnreadError(Exception):
+    """
+    A record of a batch that must come again.
+    """
 
 
-def _subscription(delivered: CloudWatchLogsDecodedData) -> Subscription:
-    log_group, log_stream = _text(delivered.log_group), _text(delivered.log_stream)
+class _Reader:
+    """
+    Reads the records of one batch until it holds enough.
+
+    Attributes:
+        left: How many records were not looked at.
+
+        faults: The kinds of errors that the others gave.
+    """
+
+    def __init__(self) -> None:
+        self.left = 0
+        self.faults: set[str] = set()
+        self._held_bytes = 0
+
+    def read(self, record: KinesisStreamRecord) -> Subscription:
+        """
+        The lines of one record.
+
+        Raises:
+            _UnreadError: If it is no delivery, or there is no room for it.
+        """
+        if self._held_bytes >= MAX_HELD_BYTES:
+            self.left += 1
+        else:
+            try:
+                found = _subscription(unpacked(record.kinesis.data_as_bytes()))
+            except Exception as error:  # noqa: BLE001  # of whatever kind: the others count
+                self.faults.add(type(error).__name__)
+            else:
+                for line in found.lines:
+                    self._held_bytes += len(line.message) + _LINE_BYTES
+                return found
+        # Powertools keeps what is raised, with its frames and the megabytes that are in them:
+        # so not the error itself, and out here, where it is no longer the context.
+        raise _UnreadError
+
+
+def _subscription(document: dict[str, object]) -> Subscription:
+    delivered = CloudWatchLogsDecodedData(document)
+    log_group, log_stream = _name(delivered.log_group), _name(delivered.log_stream)
     lines = () if delivered.message_type == _CONTROL else tuple(delivered.log_events)
     return Subscription(
         log_group,
-        tuple(LogLine(_text(line.get_id), _text(line.message), log_stream) for line in lines),
+        tuple(LogLine(_name(line.get_id), _text(line.message), log_stream) for line in lines),
     )
+
+
+def _name(found: object) -> str:
+    """
+    A text short enough to be said, half a character made whole.
+    """
+    if isinstance(found, str) and found.isascii() and len(found) <= MAX_NAME_CHARS:
+        return found
+    name = _text(found)
+    if len(name) > MAX_NAME_CHARS:
+        msg = f"a name in the delivery has {len(name)} characters, expected {MAX_NAME_CHARS}"
+        raise ValueError(msg)
+    return name.encode(errors="replace").decode()
 
 
 def _text(found: object) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+TOO_LONG: Final = "too_long"
 NOT_JSON: Final = "not_json"
 NOT_AN_OBJECT: Final = "not_an_object"
 NOT_OURS: Final = "not_ours"
@@ -19,6 +20,7 @@ NOT_EXTRACTABLE: Final = "not_extractable"
 
 REASONS: Final = frozenset(
     {
+        TOO_LONG,
         NOT_JSON,
         NOT_AN_OBJECT,
         NOT_OURS,

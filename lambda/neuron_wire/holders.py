@@ -19,6 +19,9 @@ MAX_HOLDERS: Final = 8
 """Holders that one line names; the rest is a count."""
 
 MAX_NAME_CHARS: Final = 128
+_MAX_CORES_CHARS: Final = 3 * names.MAX_CORES
+"""Of one list of core ranges: pairs with a gap of one between them are the longest."""
+
 _RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 
 
@@ -84,9 +87,9 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
             name: value
             for name, value in (
                 ("Cores", one.cores),
-                ("Name", _printable(one.name)),
+                ("Name", printable(one.name)),
                 ("Pid", one.pid if _is_count(one.pid) else None),
-                ("Tag", _printable(one.tag)),
+                ("Tag", printable(one.tag)),
             )
             if value is not None
         }
@@ -112,7 +115,7 @@ def _holder(value: object) -> Holder | None:
     if not isinstance(value, Mapping):
         return None
     cores, pid = value.get("Cores"), value.get("Pid")
-    if not isinstance(cores, str) or not _RANGES.fullmatch(cores):
+    if not isinstance(cores, str) or len(cores) > _MAX_CORES_CHARS or not _RANGES.fullmatch(cores):
         return None
     return Holder(
         cores, _text(value.get("Name")), pid if _is_count(pid) else None, _text(value.get("Tag"))
@@ -127,10 +130,10 @@ def _is_count(value: object) -> TypeGuard[int]:
 
 
 def _text(value: object) -> str | None:
-    return _printable(value) if isinstance(value, str) else None
+    return printable(value) if isinstance(value, str) else None
 
 
-def _printable(text: str | None) -> str | None:
+def printable(text: str | None) -> str | None:
     """
     Names are other people's: of any length, with any character, or empty.
     """

@@ -21,9 +21,16 @@ from neuron_wire.errors import (
     NOT_JSON,
     NOT_OURS,
     SCHEMA_NEWER,
+    TOO_LONG,
     WireFormatError,
 )
 from neuron_wire.minute import MinuteRecord
+
+MAX_LINE_CHARS: Final = 1 << 20
+"""
+No event of CloudWatch Logs has more bytes:
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
+"""
 
 _AS_THEY_ARE: Final = frozenset({bool, int, str, type(None)})
 _MAX_SCHEMA: Final = 9999  # a greater one is no schema, and not fit for a message
@@ -46,14 +53,15 @@ def encode(document: Mapping[str, object]) -> str:
     Write *document* as one compact line: `_aws`, then scalars, then the rest.
 
     Logs Insights discovers about 200 fields of an event and flattens arrays,
-    so a scalar behind a long array could not be queried by name.
+    so a scalar behind a long array could not be queried by name. What does not
+    print is escaped, so that no line can tell a terminal anything.
 
     Raises:
         WireFormatError: If a number is not finite.
     """
     ordered = sorted(document.items(), key=_place)
     try:
-        return json.dumps(
+        line = json.dumps(
             {name: _plain(value) for name, value in ordered},
             separators=(",", ":"),
             allow_nan=False,
@@ -63,6 +71,7 @@ def encode(document: Mapping[str, object]) -> str:
         raise WireFormatError(
             NOT_EXTRACTABLE, "the document holds a number that is not finite"
         ) from error
+    return line if line.isprintable() else "".join(map(_shown, line))
 
 
 def parse(message: str) -> MinuteRecord | OtherRecord:
@@ -70,9 +79,12 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
     Read one log line.
 
     Raises:
-        WireFormatError: If *message* is not JSON, is not a line of ours, has a
-            Schema above `names.VERSION`, or lacks a member a record needs.
+        WireFormatError: If *message* is longer than a log event can be, is not
+            JSON, is not a line of ours, has a Schema above `names.VERSION`, or
+            lacks a member a record needs.
     """
+    if len(message) > MAX_LINE_CHARS:
+        raise WireFormatError(TOO_LONG, f"the line has more than {MAX_LINE_CHARS} characters")
     try:
         line: Any = json.loads(message, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -108,6 +120,12 @@ def _timestamp_ms(line: Mapping[str, Any]) -> int:
     if isinstance(found, bool) or not isinstance(found, int):
         raise WireFormatError(BAD_MEMBER, "Timestamp is not a whole number of milliseconds")
     return found
+
+
+def _shown(letter: str) -> str:
+    # Half a character stays what it is: escaped, it would pass for a whole one.
+    is_half = "\ud800" <= letter <= "\udfff"
+    return letter if letter.isprintable() or is_half else json.dumps(letter)[1:-1]
 
 
 def _place(item: tuple[str, object]) -> int:

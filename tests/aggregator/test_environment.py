@@ -28,8 +28,9 @@ def test_every_rule_is_read():
         "IDLE_AFTER_MINUTES": "30",
         "SILENT_AFTER_MINUTES": "10",
         "SILENT_FORGET_MINUTES": "20",
+        "MAX_CLUSTERS": "7",
     }
-    assert Rules(90, 60, 30, 10, 20) == read({**GIVEN, **given}).rules
+    assert Rules(90, 60, 30, 10, 20, 7) == read({**GIVEN, **given}).rules
 
 
 def test_the_groups_the_stack_writes_to_are_its_own():

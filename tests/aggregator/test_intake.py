@@ -179,8 +179,8 @@ def test_other_kinds_are_left_alone():
     They are good lines, and not for the stack.
     """
     table = MemoryTable()
-    found = taken([LogLine("1", changed(Kind="event"))], table=table)
-    assert (1, {}, 0, 0) == (found.other, found.dropped, found.stored, stored(table))
+    found = taken([LogLine("1", changed(Kind="event")), *lines(record())], table=table)
+    assert (1, {}, 1, 1) == (found.other, found.dropped, found.stored, stored(table))
 
 
 @pytest.mark.parametrize(("age_minutes", "stored_records"), [(120, 1), (121, 0)])
@@ -192,6 +192,16 @@ def test_older_than_late_minutes_is_too_late(age_minutes, stored_records):
     found = taken(lines(record()), now_s=(MINUTE + age_minutes) * 60, table=table)
     assert (stored_records, 1 - stored_records) == (stored(table), found.too_late)
     assert 0 == found.rejected
+
+
+@pytest.mark.parametrize(("ahead_minutes", "stored_records"), [(120, 1), (121, 0)])
+def test_more_than_two_hours_ahead_is_unreadable(ahead_minutes, stored_records):
+    """
+    The limit is inclusive: no clock that CloudWatch Logs believes is further ahead.
+    """
+    table = MemoryTable()
+    found = taken(lines(record()), now_s=(MINUTE - ahead_minutes) * 60, table=table)
+    assert (stored_records, 1 - stored_records) == (stored(table), found.rejected)
 
 
 @BOTH_MODES
@@ -212,6 +222,15 @@ def test_copies_in_one_delivery_are_stored_once(in_packs):
     found = taken(copies, table=table, in_packs=in_packs)
     assert 2 == found.stored == stored(table)
     assert len(set(seen)) == len(seen)
+
+
+def test_unless_packs_are_asked_for_each_record_has_an_item():
+    """
+    A direct subscription delivers one instance's lines: nothing would be packed together.
+    """
+    table = MemoryTable()
+    take_in(lines(record(), record(seq=2)), table, LATE_MINUTES, lambda: END_S)
+    assert [2] == [len(bucket) for bucket in table.records.values()]
 
 
 def test_packs_are_one_item_for_a_minute_and_bucket():

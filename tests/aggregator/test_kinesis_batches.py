@@ -88,7 +88,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize("unreadable", UNREADABLE)
+@pytest.mark.parametrize("unreadable", UNREADABLE, ids=range(len(UNREADABLE)))
 def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(
     dynamodb, capsys, unreadable
 ):

@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from shaped_groups import (
+from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.reports.framing import Framer
+from tests.emitter.shaped_groups import (
     GIB,
     Document,
     core_counters,
@@ -25,9 +27,6 @@ from shaped_groups import (
     runtime_vcpu,
     vcpu_usage,
 )
-
-from emitter.fold import Fold, FoldSettings, Stamp
-from emitter.reports.framing import Framer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,9 +1,8 @@
 """
-A double of CloudWatch Logs that enforces PutLogEvents' rules and has bad days.
+A destination in memory that keeps the rules of PutLogEvents and has bad days.
 
 It keeps what it applied, whoever was told, so that a test can compare what
-arrived with what was answered. Rules and error names:
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
+arrived with what was answered. The rules are those of the loopback service.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from collections import Counter
 
 from emitter.delivery.batches import PUT_LOG_EVENTS
 from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
+from tests.proof.logs.forms import ServiceError
+from tests.proof.logs.rules import POISONED, RECORDS_GROUP, LogRules
 
-MAX_EVENTS = 10_000
-MAX_BYTES = 1_048_576
-OVERHEAD_BYTES = 26
+STREAM = "training/i-0123456789abcdef0"
 DAY_MS = 86_400_000
 POISON = "poison"
 
@@ -70,7 +69,9 @@ class StrictService:
     limits = PUT_LOG_EVENTS
 
     def __init__(self, clock) -> None:
-        self._clock = clock
+        self._rules = LogRules(
+            lambda: clock() + self.skew_s, {RECORDS_GROUP: {STREAM}}, poison=POISON
+        )
         self.mood = None
         self.skew_s = 0.0
         self.retention_days = 10_000
@@ -89,12 +90,12 @@ class StrictService:
             return refusal
         if self.mood == "killed before":
             raise KilledError
-        if broken := self._broken_rule(batch):
-            self.violations.append(broken)
-            return Invalid(broken)
-        if any(POISON in record.line for record in batch):
-            return Invalid("an event is not acceptable")
-        rejected = self._rejected(batch)
+        try:
+            rejected = self._rejected(batch)
+        except ServiceError as error:
+            if error.words != POISONED:
+                self.violations.append(error.words)
+            return Invalid(error.words)
         keys = {(record.boot, record.seq) for record in batch}
         lost = {(batch[n].boot, batch[n].seq): why for why, at in rejected.items() for n in at}
         self._apply([record for record in batch if (record.boot, record.seq) not in lost])
@@ -120,32 +121,18 @@ class StrictService:
                 return Refused("access_denied", "logs:PutLogEvents is not allowed")
         return None
 
-    def _broken_rule(self, batch):
-        times = [record.timestamp_ms for record in batch]
-        sizes = [len(record.line.encode()) + OVERHEAD_BYTES for record in batch]
-        if not 1 <= len(batch) <= MAX_EVENTS:
-            return f"{len(batch)} events"
-        if sum(sizes) > MAX_BYTES:
-            return f"{sum(sizes)} bytes"
-        if min(sizes) == OVERHEAD_BYTES:
-            return "an empty event"
-        if times != sorted(times):
-            return "not in order of time"
-        if times[-1] - times[0] > DAY_MS:
-            return "more than 24 hours"
-        return None
-
     def _rejected(self, batch):
-        now_ms = round((self._clock() + self.skew_s) * 1000)
-        places = {"too_old": [], "expired": [], "too_new": []}
-        for place, record in enumerate(batch):
-            age_ms = now_ms - record.timestamp_ms
-            if age_ms > 14 * DAY_MS:
-                places["too_old"].append(place)
-            elif age_ms > self.retention_days * DAY_MS:
-                places["expired"].append(place)
-            elif -age_ms > 2 * DAY_MS // 24:
-                places["too_new"].append(place)
+        self._rules.retention_ms = self.retention_days * DAY_MS
+        events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
+        place = {"logGroupName": RECORDS_GROUP, "logStreamName": STREAM}
+        answer, _taken = self._rules.call("PutLogEvents", {**place, "logEvents": events})
+        told = answer.get("rejectedLogEventsInfo", {})
+        old_end = told.get("tooOldLogEventEndIndex", 0)
+        places = {
+            "too_old": range(old_end),
+            "expired": range(old_end, told.get("expiredLogEventEndIndex", old_end)),
+            "too_new": range(told.get("tooNewLogEventStartIndex", len(batch)), len(batch)),
+        }
         return {why: tuple(at) for why, at in places.items() if at}
 
     def _apply(self, records):

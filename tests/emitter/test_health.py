@@ -77,6 +77,25 @@ def test_records_of_an_earlier_boot_are_named_apart(tmp_path):
     )
 
 
+def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
+    """
+    In no sum of this boot's: without it nobody would hear of them, for their books are gone.
+    """
+    with Spool.open(tmp_path) as spool:
+        spool.append([NewRecord(60_000 * 10**9, "line")] * 3)
+    with Spool.open(tmp_path) as spool:
+        spool.append([NewRecord(60_000 * 10**9, "line")])
+        left = [record.id for record in spool.oldest(4, 1_000)]
+        spool.dropped(left[1:], "too_new")
+        members = spool_members(spool.health())
+    assert (2, 1, 1, 1) == (
+        members["RecordsDroppedOlder"],
+        members["RecordsDropped"],
+        members["DroppedTooNew"],
+        members["SpoolRecordsOlder"],
+    )
+
+
 def test_reports_read_and_dropped_are_counted():
     """
     Pieces that were no report, and parts of reports, each under its own name.

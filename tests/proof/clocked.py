@@ -14,20 +14,25 @@ import select
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wall_clock import WallClock
+from tests.proof.wall_clock import WallClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SOON_S = 0.02
 
 
-def main() -> None:
+def main(prepare: Callable[[str, WallClock], Callable[[], float]] = lambda _, clock: clock) -> None:
     """
-    Become MODULE.
+    Become MODULE; *prepare* may put another clock in the place of the one it is given.
     """
     path, module, *arguments = sys.argv[1:]
     clock = WallClock(Path(path))
     time.time = clock
     time.time_ns = lambda: int(clock() * 1e9)
+    time.time = prepare(module, clock)
     sys.argv = [module, *arguments]
     is_monitor = module == "local.monitor"
     if is_monitor:

@@ -1,18 +1,12 @@
 """
-Let the tests of this folder import what stands beside this file, and the process runner.
+What the proofs share: a wall clock that a test sets.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "emitter")]
-
-from wall_clock import WallClock  # noqa: E402 - found from here on
+from tests.proof.wall_clock import WallClock
 
 
 @pytest.fixture

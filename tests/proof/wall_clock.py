@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+_NOW = struct.Struct("d")
 _FORM = struct.Struct("ddd")  # time of day, monotonic moment at which it was so, speed
 
 
@@ -45,8 +46,15 @@ class WallClock:
         Let it be *now_s*, seconds since the epoch, and pass *speed* seconds a second.
         """
         # Read while it is written only by who asks for the time that is being set: each
-        # of the three is one aligned word, and a clock that is moved keeps its speed.
+        # of the three is one aligned word. A clock that runs is moved by `move`.
         self._shared[:] = _FORM.pack(now_s, time.monotonic(), speed)
+
+    def move(self, by_s: float) -> None:
+        """
+        Let it be *by_s* later, or earlier, from now on: whoever reads it meanwhile reads either.
+        """
+        now_s, _, _ = _FORM.unpack(self._shared[:])
+        self._shared[: _NOW.size] = _NOW.pack(now_s + by_s)
 
     def __call__(self) -> float:
         """

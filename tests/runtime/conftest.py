@@ -13,10 +13,10 @@ import pytest
 from tests import records_table
 from tests.runtime.function_process import Function, Runtime
 from tests.runtime.interpreters import interpreter_of
+from tests.runtime.times import TIMES
 
 VERSIONS = ["3.11", "3.13"]  # the oldest that Lambda goes on offering, and the template's default
 TABLE = "records"
-TIMES = pytest.StashKey()
 
 VARIABLES = {
     "TABLE_NAME": TABLE,
@@ -140,19 +140,3 @@ def times(request):
     Rows for the table at the end of the run.
     """
     return request.config.stash.setdefault(TIMES, [])
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    """
-    How long the functions took, in milliseconds: figures of this machine, no verdict.
-    """
-    rows = config.stash.get(TIMES, [])
-    if not rows:
-        return
-    header = ("function", "python", "cold start", "first event", "warm event", "its CPU")
-    table = [header, *rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-    terminalreporter.section("built functions under awslambdaric, milliseconds")
-    for row in table:
-        cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        terminalreporter.line("  ".join(cells))

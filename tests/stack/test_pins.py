@@ -9,6 +9,9 @@ import re
 import pytest
 
 PINNED = {
+    "requirements/audit.txt",
+    "requirements/mutants.txt",
+    "requirements/pictures.txt",
     "requirements/checkov.txt",
     "requirements/fuzz.txt",
     "requirements/emitter.txt",

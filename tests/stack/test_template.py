@@ -20,7 +20,8 @@ FUNCTION = "AWS::Serverless::Function"
 LOG_GROUP = "AWS::Logs::LogGroup"
 FUNCTIONS = ["IngestFunction", "CloseFunction", "DepartureFunction", "ExplainFunction"]
 UNITS = (
-    r"\b(seconds|minutes|days|percent|USD|points|shards|deliveries|instances|executions|messages)\b"
+    r"\b(seconds|minutes|days|percent|USD|points|shards|deliveries|instances|executions|messages"
+    r"|clusters)\b"
 )
 RULES = [
     "GraceSeconds",
@@ -28,6 +29,7 @@ RULES = [
     "IdleAfterMinutes",
     "SilentAfterMinutes",
     "SilentForgetMinutes",
+    "MaxClusters",
 ]
 
 

@@ -14,6 +14,7 @@ from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, parse
 from neuron_wire.errors import REASONS
+from neuron_wire.line import MAX_LINE_CHARS
 
 SECRET = "hunter2 \u00e9"
 DEEP = "[" * 100_000
@@ -53,6 +54,15 @@ def test_what_is_not_json_is_refused(line):
     Half a line, a line and more, NaN, a depth or a number no parser takes.
     """
     assert "not_json" == reason(line)
+
+
+def test_a_line_longer_than_a_log_event_is_not_read():
+    """
+    The limit is inclusive: 1,048,576 characters are, one more is not.
+    """
+    line = json.dumps(line_of())
+    parse(line + " " * (MAX_LINE_CHARS - len(line)))
+    assert "too_long" == reason(line + " " * (MAX_LINE_CHARS - len(line) + 1))
 
 
 @pytest.mark.parametrize("line", ["1", "null", "[]", '"text"', "true"])

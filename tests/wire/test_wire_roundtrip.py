@@ -251,3 +251,20 @@ def test_a_number_that_is_not_finite_is_not_written(value, wrap):
     with pytest.raises(WireFormatError) as caught:
         encode({"member": wrap(value)})
     assert "not_extractable" == caught.value.reason
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",))))
+def test_what_does_not_print_is_escaped(text):
+    """
+    A line on a terminal is text, whatever is in it, and says the same to a program.
+    """
+    line = encode({text: text})
+    assert line.isprintable()
+    assert {text: text} == json.loads(line)
+
+
+def test_half_a_character_is_not_made_to_pass_for_a_whole_one():
+    """
+    It stays where the rules of extraction find it.
+    """
+    assert ["json"] == [one.rule for one in violations(encode({"a": "\ud800\x1b"}))]

@@ -117,6 +117,7 @@ RARE_HEALTH = {
     "MinutesDropped": 1_234,
     "EventsDropped": 1_234,
     "SpoolRecordsOlder": 20_160,
+    "RecordsDroppedOlder": 12_345,
     "SpoolInMemory": 12_345,
     "SpoolsSetAside": 123,
     "DroppedSpoolFull": 12_345,

@@ -4,7 +4,11 @@ What one run of close did, for whoever has to tell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
+
+MAX_REFUSED_CLUSTERS: Final = 5
+"""Clusters named when records are refused."""
 
 
 @dataclass(slots=True)
@@ -25,11 +29,17 @@ class Outcome:
 
         minutes_waiting: Minutes left to the next run although they are due.
 
-        minutes_dropped: Minutes never closed because closing paused too long.
+        minutes_dropped: Minutes never closed, because closing paused too long
+            or no run could read them whole.
 
         records_read: Records read, counting every copy and every reading.
 
         records_unreadable: Records dropped because they are none of ours.
+
+        records_refused: Records left out of their minute because they are over
+            a bound, counting every reading.
+
+        refused_clusters: The first few clusters that these name.
 
         lines_printed: Lines of clusters and of instance types.
 
@@ -48,6 +58,17 @@ class Outcome:
     minutes_dropped: int = 0
     records_read: int = 0
     records_unreadable: int = 0
+    records_refused: int = 0
+    refused_clusters: list[str] = field(default_factory=list)
     lines_printed: int = 0
     lines_refused: int = 0
     seconds_behind: float = 0.0
+
+    def refuse(self, cluster: str) -> None:
+        """
+        Count a record of *cluster* that is over a bound, and name the cluster while there are few.
+        """
+        self.records_refused += 1
+        named = self.refused_clusters
+        if len(named) < MAX_REFUSED_CLUSTERS and cluster not in named:
+            named.append(cluster)

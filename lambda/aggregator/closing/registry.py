@@ -12,6 +12,11 @@ if EC2 says that it stopped, or if it has reported to another cluster since.
 
 Packed by bucket of the instance, like the records, so that the records of one
 bucket answer for the instances of one bucket.
+
+Names are whatever somebody wrote into a line, so there is an end to them: at
+most so many clusters, and of each bucket what one item of the table takes. Who
+is remembered stays until it is forgotten; who comes when there is no room is
+not admitted.
 """
 
 from __future__ import annotations
@@ -19,58 +24,19 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from aggregator.closing.room import MAX_BUCKET_BYTES, MAX_CLUSTERS, Room
+from aggregator.closing.runs import Entry, Run
 from aggregator.storage.item import BUCKETS, bucket_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+_SHORTER_RUNS: Final = (8, 4, 2, 1)  # kept of each instance when a bucket grows too large
+
 Presence = Literal["live", "silent", "gone"]
 Key = tuple[str, str]  # cluster, instance
-
-
-@dataclass(slots=True)
-class Run:
-    """
-    Minutes in which an instance was there.
-
-    Attributes:
-        first: The first minute it reported in.
-
-        last: The last one.
-
-        bye: It said goodbye in the last one.
-    """
-
-    first: int
-    last: int
-    bye: bool
-
-
-@dataclass(slots=True)
-class Entry:
-    """
-    One instance of one cluster.
-
-    Attributes:
-        cluster: Its name.
-
-        instance_type: As last reported, or None.
-
-        runs: At least one, ascending, with silence between them.
-    """
-
-    cluster: str
-    instance_type: str | None
-    runs: list[Run]
-
-    @property
-    def last(self) -> int:
-        """
-        The latest minute in which the instance reported.
-        """
-        return self.runs[-1].last
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +68,20 @@ class Registry:
 
         silent_forget_minutes: Minutes without a record after which it is
             forgotten.
+
+        max_clusters: Clusters that are remembered at a time.
     """
 
     silent_after_minutes: int
     silent_forget_minutes: int
+    max_clusters: int = MAX_CLUSTERS
     _buckets: list[dict[str, list[Entry]]] = field(  # of each instance an entry per cluster
         default_factory=lambda: [{} for _ in range(BUCKETS)]
     )
     _changed: set[int] = field(default_factory=set)
     _departures: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    _clusters: set[str] = field(default_factory=set)
+    _rooms: list[Room] = field(default_factory=lambda: [Room() for _ in range(BUCKETS)])
 
     def load(self, packed: Mapping[int, bytes]) -> None:
         """
@@ -119,8 +90,11 @@ class Registry:
         for bucket, payload in packed.items():
             clusters: dict[str, dict[str, list[Any]]] = json.loads(zlib.decompress(payload))
             entries: dict[str, list[Entry]] = {}
+            room = self._rooms[bucket]
+            self._clusters.update(clusters)
             for cluster, instances in clusters.items():
                 for instance_id, (instance_type, *runs) in instances.items():
+                    room.take(cluster, instance_id, instance_type)
                     found = [Run(first, last, bool(bye)) for first, last, bye in runs]
                     entries.setdefault(instance_id, []).append(Entry(cluster, instance_type, found))
             self._buckets[bucket] = entries
@@ -130,15 +104,22 @@ class Registry:
         The buckets that changed since they were loaded.
         """
         for bucket in sorted(self._changed):
-            clusters: dict[str, dict[str, list[object]]] = {}
-            for instance_id, entries in sorted(self._buckets[bucket].items()):
-                for entry in entries:
-                    clusters.setdefault(entry.cluster, {})[instance_id] = [
-                        entry.instance_type,
-                        *([run.first, run.last, int(run.bye)] for run in entry.runs),
-                    ]
-            text = json.dumps(clusters, separators=(",", ":"), sort_keys=True)
-            yield bucket, zlib.compress(text.encode())
+            payload = self._payload(bucket, None)
+            for runs in _SHORTER_RUNS:
+                if len(payload) <= MAX_BUCKET_BYTES:
+                    break
+                # Only what was long ago is lost: a minute of then may not know who was silent.
+                payload = self._payload(bucket, runs)
+            yield bucket, payload
+
+    def _payload(self, bucket: int, most_runs: int | None) -> bytes:
+        clusters: dict[str, dict[str, list[object]]] = {}
+        for instance_id, entries in sorted(self._buckets[bucket].items()):
+            for entry in entries:
+                if entry.runs:  # none while its minute waits
+                    clusters.setdefault(entry.cluster, {})[instance_id] = entry.packed(most_runs)
+        text = json.dumps(clusters, separators=(",", ":"), sort_keys=True)
+        return zlib.compress(text.encode())
 
     def depart(self, departures: Mapping[str, Sequence[int]]) -> None:
         """
@@ -148,43 +129,51 @@ class Registry:
         """
         self._departures = departures
 
+    def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
+        """
+        Whether the instance is remembered, or there is room for it, which it then has.
+
+        A cluster that *is_published* needs no room among the clusters.
+        """
+        return self._entry(cluster, instance_id, is_published=is_published) is not None
+
+    def _entry(self, cluster: str, instance_id: str, *, is_published: bool) -> Entry | None:
+        bucket = bucket_of(instance_id)
+        entries = self._buckets[bucket].get(instance_id, [])
+        for entry in entries:
+            if entry.cluster == cluster:
+                return entry
+        is_full = len(self._clusters) >= self.max_clusters
+        if is_full and not is_published and cluster not in self._clusters:
+            return None
+        if not self._rooms[bucket].admits(cluster, instance_id):
+            return None
+        self._clusters.add(cluster)
+        entry = Entry(cluster, None, [])
+        self._buckets[bucket][instance_id] = [*entries, entry]
+        return entry
+
     def see(
         self, cluster: str, instance_id: str, minute: int, instance_type: str | None, *, gone: bool
     ) -> None:
         """
         The instance reported in *minute*, and with *gone* said goodbye in it.
+
+        Nothing is remembered of one that is not admitted.
         """
         bucket = bucket_of(instance_id)
-        entries = self._buckets[bucket].setdefault(instance_id, [])
-        for entry in entries:
-            if entry.cluster == cluster:
-                break
-        else:
-            entry = Entry(cluster, instance_type, [])
-            entries.append(entry)
-        if instance_type not in (None, entry.instance_type) and (
-            entry.instance_type is None or minute >= entry.last
+        entry = self._entry(cluster, instance_id, is_published=False)
+        if entry is None:
+            return
+        if (
+            instance_type not in (None, entry.instance_type)
+            and (entry.instance_type is None or minute >= entry.last)
+            and self._rooms[bucket].exchanges(entry.instance_type, instance_type)
         ):
             entry.instance_type = instance_type
             self._changed.add(bucket)
-        if self._extend(entry, minute, gone=gone):
+        if entry.extend(minute, self.silent_after_minutes, gone=gone):
             self._changed.add(bucket)
-
-    def _extend(self, entry: Entry, minute: int, *, gone: bool) -> bool:
-        for run in entry.runs:
-            if run.first <= minute < run.last or (run.last == minute and run.bye == gone):
-                return False
-        # Last of equals, so that this minute's own word on goodbye is the one that stays.
-        runs = sorted([*entry.runs, Run(minute, minute, gone)], key=lambda run: run.last)
-        joined = [runs[0]]
-        for run in runs[1:]:
-            before = joined[-1]
-            if run.first - before.last > self.silent_after_minutes + 1:
-                joined.append(run)
-            else:
-                joined[-1] = Run(min(before.first, run.first), run.last, run.bye)
-        entry.runs = joined
-        return True
 
     def forget(self, before_minute: int) -> None:
         """
@@ -192,7 +181,7 @@ class Registry:
         """
         for bucket, instances in enumerate(self._buckets):
             for instance_id, entries in list(instances.items()):
-                if all(entry.runs[0].last >= before_minute for entry in entries):
+                if all(entry.runs and entry.runs[0].last >= before_minute for entry in entries):
                     continue
                 self._changed.add(bucket)
                 for entry in entries:

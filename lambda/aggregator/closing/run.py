@@ -8,7 +8,8 @@ is made up by the next, and a run that happened twice prints nothing new.
 Minutes that nobody has closed come first, so that a flood of late records
 cannot keep the present from being published. Both kinds go oldest first: who
 is silent since when is learnt in the order in which it happened. What does not
-fit into the time of a run is left to the next.
+fit into the time of a run is left to the next. A minute that no run can read
+whole is given up after a while, or it would keep all later ones waiting.
 
 The order within a run is what makes a crash harmless:
 
@@ -23,13 +24,14 @@ The order within a run is what makes a crash harmless:
 from __future__ import annotations
 
 import secrets
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.closing.outcome import Outcome
+from aggregator.closing.patience import Patience
 from aggregator.closing.publication import due
-from aggregator.closing.registry import Key, Registry
+from aggregator.closing.reading import Reading
+from aggregator.closing.registry import Registry
 from aggregator.minutes import (
     EARLIEST_CLOSE_S,
     RECORD_LIFE_MINUTES,
@@ -42,9 +44,8 @@ from aggregator.rollups.line import lines_of
 from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.storage.item import BUCKETS
-from aggregator.storage.pack import Identity, identity_of, records_of
 from aggregator.storage.table import Progress, Table, Telling
-from neuron_wire import MinuteRecord, WireFormatError
+from neuron_wire import WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -112,6 +113,7 @@ class Closing:
     remaining_s: Callable[[], float]
     prices: Prices = field(default_factory=Prices)
     _outcome: Outcome = field(default_factory=Outcome)
+    _stuck: int | None = None  # the minute that took more than half of the run and is not done
 
     def run(self) -> Outcome:
         """
@@ -147,7 +149,11 @@ class Closing:
         markers_from = max(progress.markers_from, oldest)
         # Read before any record: a marker set later keeps another token and is not cleared.
         tokens = self.table.read_markers(range(markers_from, this_minute + 1))
-        registry = Registry(self.rules.silent_after_minutes, self.rules.silent_forget_minutes)
+        registry = Registry(
+            self.rules.silent_after_minutes,
+            self.rules.silent_forget_minutes,
+            self.rules.max_clusters,
+        )
         registry.load(self.table.read_registry())
 
         next_minute = max(progress.next_minute, minute_at(now_s - EARLIEST_CLOSE_S))
@@ -161,6 +167,10 @@ class Closing:
             self.table.read_departures(first_minute - self.rules.silent_forget_minutes, this_minute)
         )
         done = self._reduce_all(open_minutes, marked, registry, now_s)
+        patience = Patience.of(progress)
+        if patience.after(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
+            done.update([] if self._stuck is None else [self._stuck])
+            self._outcome.minutes_dropped += 1
 
         still_open = tuple(minute for minute in open_minutes if minute not in done)
         still_marked = [minute for minute in marked if minute not in done]
@@ -168,7 +178,9 @@ class Closing:
         registry.forget(markers_from - self.rules.silent_forget_minutes)
         for bucket, payload in registry.packed():
             self.table.write_registry(bucket, payload)
-        self.table.write_progress(Progress(next_minute, still_open, markers_from))
+        self.table.write_progress(
+            Progress(next_minute, still_open, markers_from, patience.tried, patience.tried_late)
+        )
         for minute in sorted(done & tokens.keys()):
             self.table.clear_marker(minute, tokens[minute])
 
@@ -192,18 +204,23 @@ class Closing:
         Reduce and publish; the minutes that need nothing more.
         """
         done: set[int] = set()
+        whole_s = begun_s = self.remaining_s()
+        minute = 0
         try:
             for minute in open_minutes:
+                begun_s = self.remaining_s()
                 wait = not self._grace_is_over(minute, now_s)
                 if self._reduce(minute, registry, wait=wait):
                     done.add(minute)
                     self._outcome.minutes_closed += 1
             for minute in marked:
+                begun_s = self.remaining_s()
                 self._reduce(minute, registry, wait=False)
                 done.add(minute)
                 self._outcome.minutes_restated += 1
         except OutOfTimeError:
             self._outcome.out_of_time = True
+            self._stuck = minute if begun_s > whole_s / 2 else None
         return done
 
     def _check_time(self) -> None:
@@ -215,9 +232,10 @@ class Closing:
         Publish *minute*; with *wait*, only if every live instance reported.
         """
         clusters: dict[str, RollupInProgress] = {}
+        reading = Reading(self.table, registry, self._outcome, self._check_time, minute)
         for bucket in range(BUCKETS):
             self._check_time()
-            found = self._read(minute, bucket)
+            found = reading.of_bucket(bucket)
             if wait and registry.lacks(bucket, minute, found.keys()):
                 return False
             for (cluster, instance_id), records in found.items():
@@ -236,23 +254,6 @@ class Closing:
                 clusters[cluster].add(instance)
         self._publish(minute, clusters, registry)
         return True
-
-    def _read(self, minute: int, bucket: int) -> dict[Key, list[MinuteRecord]]:
-        copies: dict[Identity, MinuteRecord] = {}
-        for payload in self.table.read_bucket(minute, bucket):
-            records, unreadable = records_of(payload, minute)
-            self._outcome.records_read += len(records)
-            self._outcome.records_unreadable += unreadable
-            for record in records:
-                identity = identity_of(record)
-                kept = copies.get(identity)
-                # Copies differ in the holders that had room where they were kept.
-                if kept is None or record.holders_more < kept.holders_more:
-                    copies[identity] = record
-        found: dict[Key, list[MinuteRecord]] = defaultdict(list)
-        for record in copies.values():
-            found[record.cluster, record.instance_id].append(record)
-        return found
 
     def _publish(
         self, minute: int, clusters: dict[str, RollupInProgress], registry: Registry

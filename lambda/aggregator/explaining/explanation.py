@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explaining import failures, idle
-from aggregator.explaining.figures import duration, printable
+from aggregator.explaining.figures import duration, name, printable
 from aggregator.explaining.finding import Case, Finding
 from aggregator.explaining.queries import LogGroups, Query, query_of
 from aggregator.explaining.subject import (
@@ -90,7 +90,7 @@ class Explanation:
         The one line that tells most.
         """
         transition = self.transition
-        cluster = printable(transition.cluster or "", LONGEST_CLUSTER)
+        cluster = name(transition.cluster or "", LONGEST_CLUSTER)
         what = self.subject.title if self.subject else printable(transition.alarm, LONGEST_CLUSTER)
         if transition.state == "ALARM":
             what = self.finding.figure or what

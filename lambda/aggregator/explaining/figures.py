@@ -9,6 +9,10 @@ from typing import Final
 
 LONGEST_NAME: Final = 80  # characters of any one name in a message
 LATEST_S: Final = 1e11  # in the year 5138; what is later, or before 1970, is no time of ours
+_MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
+_FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
+
 _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 _SMALLEST_USD: Final = 0.005  # what two decimals still show
@@ -24,6 +28,24 @@ def printable(text: str, longest: int = LONGEST_NAME) -> str:
     if len(text) > longest:
         text = text[: longest - 3] + "..."
     return text if text.isprintable() else "".join(_shown(letter) for letter in text)
+
+
+def name(text: str, longest: int = LONGEST_NAME) -> str:
+    """
+    *text*, a name that somebody else gave, for people.
+
+    What a shell, a page or a chat would take for more than a letter becomes a
+    question mark, an address is none to click on, and a spreadsheet sees no
+    formula. Names as they are stand in the log lines.
+    """
+    return printable(cell(text.translate(_MARKUP).replace("://", ":??")), longest)
+
+
+def cell(text: str) -> str:
+    """
+    *text* behind an apostrophe if a spreadsheet would take it for a formula.
+    """
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def ascii_only(text: str, longest: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explaining import commands
-from aggregator.explaining.figures import amount, counted, duration, joined, percent, printable, usd
+from aggregator.explaining.figures import amount, counted, duration, joined, name, percent, usd
 from aggregator.explaining.finding import (
     MAX_INSTANCES,
     Case,
@@ -210,7 +210,7 @@ def _cores(one: Members, member: str) -> str:
     if not isinstance(value, str) or not value:
         return "cores that are not named"
     noun = "core" if value.isdigit() else "cores"
-    return f"{noun} {printable(value, _LONGEST_CORES)}"
+    return f"{noun} {name(value, _LONGEST_CORES)}"
 
 
 def _held(one: Members) -> str:

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from aggregator.explaining.figures import LATEST_S, printable
+from aggregator.explaining import figures
+from aggregator.explaining.figures import LATEST_S
 from neuron_wire.names import MINUTE_S
 
 
@@ -44,7 +45,7 @@ class Members:
         A name for a message; None when it is empty.
         """
         value = self.given.get(name)
-        return printable(value) if isinstance(value, str) and value else None
+        return figures.name(value) if isinstance(value, str) and value else None
 
     def entries(self, name: str) -> list[Members]:
         """
@@ -62,7 +63,7 @@ class Members:
         value = self.given.get(name)
         if not isinstance(value, list):
             return []
-        return [printable(one) for one in value if isinstance(one, str) and one]
+        return [figures.name(one) for one in value if isinstance(one, str) and one]
 
     def minute_s(self, name: str) -> float | None:
         """

@@ -8,15 +8,14 @@ the rollup itself. SNS takes all of them in one call.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explaining.figures import ascii_only, iso, printable
+from aggregator.explaining.figures import ascii_only, cell, iso, printable
 from aggregator.explaining.text import LONGEST_REASON, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from aggregator.explaining.explanation import Explanation
     from aggregator.explaining.members import Members
 
@@ -118,7 +117,20 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Dashboard": explanation.dashboard,
         "DashboardAddress": explanation.dashboard_address,
     }
-    return {name: value for name, value in members.items() if value not in (None, "")}
+    return {name: _cells(value) for name, value in members.items() if value not in (None, "")}
+
+
+def _cells(value: object) -> object:
+    """
+    *value* with no text in it that a spreadsheet takes for a formula.
+    """
+    if isinstance(value, str):
+        return cell(value)
+    if isinstance(value, list):
+        return [_cells(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _cells(one) for name, one in value.items()}
+    return value
 
 
 def _document(members: Mapping[str, object], rollup: Members | None) -> str:
@@ -130,15 +142,18 @@ def _document(members: Mapping[str, object], rollup: Members | None) -> str:
     """
     if rollup is None:
         return _json(members)
-    kept = {name: value for name, value in rollup.given.items() if name != "_aws"}
+    without = _json({**members, "RollupLeftOut": True})
+    try:
+        kept = {name: _cells(value) for name, value in rollup.given.items() if name != "_aws"}
+    except RecursionError:  # what the reader just managed to read
+        return without
     longest = max((len(one) for one in kept.values() if isinstance(one, list)), default=0)
     cut: dict[str, object] = {}
-    without = _json({**members, "RollupLeftOut": True})
     while True:
         try:
             document = _json({**members, **cut, "Rollup": kept})
             fits = len(_json(document).encode()) <= MAX_DOCUMENT_BYTES
-        except ValueError:  # infinity, or half a character: Python reads both
+        except (ValueError, RecursionError):  # infinity, half a character, depth: Python reads all
             return without
         if fits:
             return document

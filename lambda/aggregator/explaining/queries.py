@@ -8,7 +8,7 @@ read with latest, avg or max.
 
 from __future__ import annotations
 
-import json
+import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HOUR_S: Final = 3600
 _DAY_S: Final = 24 * HOUR_S
 _BEFORE_S: Final = 10 * MINUTE_S  # what an instance said before it fell silent
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
+_SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def query_of(
     """
     end_s = int(now_s) + MINUTE_S
     start_s = end_s - HOUR_S
-    of_cluster = f"ClusterName = {_quoted(cluster)}"
+    of_cluster = _is("ClusterName", cluster)
     if subject == IDLE_COST:
         midnight_s = int(now_s) // _DAY_S * _DAY_S
         return Query(
@@ -118,7 +120,8 @@ def query_of(
             end_s,
         )
     if subject == SILENCE:
-        named = ", ".join(_quoted(one) for one in instances[:MAX_IDS])
+        plain = [one for one in instances if _PLAIN.fullmatch(one)]
+        named = ", ".join(f'"{one}"' for one in plain[:MAX_IDS])
         before_s = start_s if since_s is None else int(since_s) - _BEFORE_S
         return Query(
             "the last that the silent instances said",
@@ -198,10 +201,14 @@ _OF_RECORDS: Final[dict[str, _Template]] = {
 }
 
 
-def _quoted(text: str) -> str:
+def _is(member: str, text: str) -> str:
     """
-    A text for Logs Insights, in whichever quotes it does not hold itself.
+    The condition that *member* is *text*, whatever is in it.
+
+    A text goes into quotes if it holds nothing that means anything to Logs
+    Insights or to a shell. Any other is matched with a dot for each such
+    letter: it finds that text, and rarely another one as well.
     """
-    if '"' in text and "'" not in text and "\\" not in text:
-        return f"'{text}'"
-    return json.dumps(text, ensure_ascii=False)
+    if _PLAIN.fullmatch(text):
+        return f'{member} = "{text}"'
+    return f"{member} like /^{_SPECIAL.sub('.', text)}$/"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explaining.explanation import WORDS
-from aggregator.explaining.figures import duration, moment, printable
+from aggregator.explaining.figures import duration, moment, name, printable
 
 if TYPE_CHECKING:
     from aggregator.explaining.explanation import Explanation
@@ -37,7 +37,7 @@ def text_of(explanation: Explanation) -> str:
 def _headline(explanation: Explanation) -> str:
     transition, subject = explanation.transition, explanation.subject
     what = subject.title if subject else f"alarm {printable(transition.alarm, 256)}"
-    where = f" in cluster {printable(transition.cluster, 256)}" if transition.cluster else ""
+    where = f" in cluster {name(transition.cluster, 256)}" if transition.cluster else ""
     return f"{explanation.word}: {what}{where}"
 
 

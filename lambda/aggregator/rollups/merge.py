@@ -193,7 +193,7 @@ def execution_weight(record: MinuteRecord) -> int:
     """
     How much a record's median latency counts: its executions, at least 1.
     """
-    return max(record.executions or 0, 1)
+    return record.executions or 1
 
 
 def weighted_mean(pairs: Iterable[tuple[float | None, float]]) -> float | None:

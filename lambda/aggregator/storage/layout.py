@@ -30,6 +30,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from aggregator.minutes import end_s
 from aggregator.storage.table import Progress, Publication, RecordItem, Telling
 
 Attributes = Mapping[str, Mapping[str, Any]]
@@ -41,6 +42,8 @@ REGISTRY: Final = "registry"
 CLUSTERS: Final = "cluster"
 DEPARTURES: Final = "gone"
 HOUR_MINUTES: Final = 60
+LAST_ROLLUP_LIFE_S: Final = 30 * 24 * 3600
+"""How long the last rollup is kept of a cluster that nobody hears of any more."""
 
 
 def minute_pk(minute: int, bucket: int) -> str:
@@ -107,6 +110,7 @@ def progress_item(progress: Progress) -> Attributes:
         "next": progress.next_minute,
         "open": progress.open_minutes,
         "markers_from": progress.markers_from,
+        "tried": [progress.tried, progress.tried_late],
     }
     return {**PROGRESS, "r": _packed(members)}
 
@@ -116,7 +120,10 @@ def progress_of(item: Attributes) -> Progress:
     What `progress_item` wrote.
     """
     members = _unpacked(item)
-    return Progress(members["next"], tuple(members["open"]), members["markers_from"])
+    tried, tried_late = members.get("tried", (0, 0))  # a release before wrote none
+    return Progress(
+        members["next"], tuple(members["open"]), members["markers_from"], tried, tried_late
+    )
 
 
 def publication_key(minute: int, cluster: str) -> Attributes:
@@ -181,6 +188,7 @@ def last_rollup_item(about: Telling, cluster: str, minute: int, line: str) -> At
         **last_rollup_key(about, cluster),
         "minute": {"N": str(minute)},
         "r": {"B": zlib.compress(line.encode())},
+        "ttl": {"N": str(end_s(minute) + LAST_ROLLUP_LIFE_S)},
     }
 
 

@@ -84,11 +84,17 @@ class Progress:
 
         markers_from: The first minute that may carry a late-record marker
             which no run has dealt with.
+
+        tried: Runs in a row that could not finish a minute that nobody has closed.
+
+        tried_late: Runs in a row that could not finish a minute to restate.
     """
 
     next_minute: int
     open_minutes: tuple[int, ...]
     markers_from: int
+    tried: int = 0
+    tried_late: int = 0
 
 
 class Table(Protocol):

@@ -50,6 +50,7 @@ HEALTH: Final = (
         "Size of all lines that wait in the spool.",
     ),
     _now_rare("SpoolRecordsOlder", "Lines of earlier Boots that wait in the spool."),
+    _rare("RecordsDroppedOlder", "Lines of earlier Boots dropped, for any reason."),
     _now_rare("SpoolInMemory", "Lines that are only in memory because the disk refuses them."),
     _rare("SpoolsSetAside", "Damaged spool files set aside."),
     _rare(

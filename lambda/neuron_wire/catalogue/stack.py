@@ -32,9 +32,10 @@ STACK_MEMBERS: Final = (
         "MinutesWaiting", "Count", "gauge", "close", "per run", "Minutes left to the next run.",
         (STACK,), ALWAYS,
     ),
-    _of_close("MinutesDropped", "Minutes never closed: the pause was too long."),
+    _of_close("MinutesDropped", "Minutes given up: the pause too long, or too much to read."),
     _of_close("RecordsRead", "Records read, counting every reading."),
     _of_close("RecordsUnreadable", "Records dropped from the table: none of ours."),
+    _of_close("RecordsRefused", "Records in no rollup: over MaxClusters or another bound."),
     _of_close("LinesPrinted", "Lines of clusters and of instance types."),
     _of_close("LinesRefused", "Rollups dropped: not extractable."),
     Member(

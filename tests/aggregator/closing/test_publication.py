@@ -55,6 +55,35 @@ def test_nothing_changed_is_nothing_due():
     assert due(rollup(Executions=5), first.publication) is None
 
 
+def test_the_order_in_which_members_were_found_is_no_change():
+    """
+    Instances are read in any order: another order of the same types is the same rollup.
+    """
+    types = {"trn1.2xlarge": {"Instances": 1}, "inf2.xlarge": {"Instances": 2}}
+    first = due(rollup(types=types), None)
+    assert due(rollup(types=dict(reversed(types.items()))), first.publication) is None
+
+
+def test_less_than_a_millionth_is_rounding_and_no_amount():
+    """
+    A sum of floats in another order differs in its last digits.
+    """
+    first = due(rollup(IdleCost=0.3), None)
+    second = due(rollup(IdleCost=0.300_000_2), first.publication)
+    assert ({}, {}) == (second.amounts, second.overstated)
+    third = due(rollup(IdleCost=0.300_001), second.publication)
+    assert {"IdleCost": 0.000_001} == third.amounts
+
+
+def test_fewer_records_than_before_are_not_late_ones():
+    """
+    A record that has expired was not late, and no amount is taken back.
+    """
+    first = due(rollup(records=3), None)
+    fewer = due(rollup(records=2, Executions=1), first.publication)
+    assert ({"Executions": 1}, {}) == (fewer.amounts, fewer.overstated)
+
+
 def test_a_changed_gauge_alone_is_due_without_any_amount():
     """
     Gauges are restated whole; a tally that lacks nothing has no member.

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aggregator.closing.run import Closing
+from aggregator.closing.outcome import Outcome
+from aggregator.closing.reading import Reading
+from aggregator.closing.registry import Registry
 from aggregator.storage.item import item_of, packed, unpacked
 from aggregator.storage.pack import packs_of, records_of
 from tests.aggregator.made_records import MINUTE, full_record, record, some_holders
-from tests.aggregator.made_stack import END_S, RULES, Stack, on_time
+from tests.aggregator.made_stack import END_S, Stack, on_time
 
 
 def test_a_damaged_item_costs_itself_only():
@@ -61,8 +63,8 @@ def test_of_two_copies_that_with_more_holders_counts():
         stack.table.records[MINUTE, item.bucket] = {
             f"{place}": one.payload for place, one in enumerate(order)
         }
-        closing = Closing(stack.table, RULES, stack.printed.append, lambda: END_S, lambda: 50.0)
-        ((_, (read,)),) = closing._read(MINUTE, item.bucket).items()
+        reading = Reading(stack.table, Registry(5, 60), Outcome(), lambda: None, MINUTE)
+        ((_, (read,)),) = reading.of_bucket(item.bucket).items()
         closings.append(read)
     assert 1 < records_of(item.payload, MINUTE)[0][0].holders_more
     assert [made, made] == closings

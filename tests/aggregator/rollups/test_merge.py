@@ -130,6 +130,36 @@ def test_state_and_idle_minutes_come_from_the_latest_part():
         )
 
 
+def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
+    """
+    Of three parts the third, not the second and not the first.
+    """
+    merged = merge([part(20.0, seq=seq, host_cpu_percent=10.0 * seq) for seq in (1, 2, 3)]).record
+    assert (3, 30.0) == (merged.seq, merged.host_cpu_percent)
+
+
+def test_a_part_of_a_second_weighs_twice_one_of_half_a_second():
+    """
+    Weights are hundredths of a second, whole: 2 to 1 is exact.
+    """
+    merged = merge(
+        [part(1.0, utilization_percent=(100.0,)), part(0.5, seq=2, utilization_percent=(0.0,))]
+    )
+    assert (66.67,) == merged.record.utilization_percent
+
+
+@pytest.mark.parametrize(
+    ("covered", "mean"), [((0.25, 0.75), 2.5), ((0.25, 0.25), 2.0), ((0.0, 0.0), 2.0)]
+)
+def test_a_mean_is_weighted_however_little_was_covered(covered, mean):
+    """
+    Also under a second in all; parts that cover nothing count alike.
+    """
+    first, second = covered
+    merged = merge([part(first, tera_flops=1.0), part(second, seq=2, tera_flops=3.0)])
+    assert mean == merged.record.tera_flops
+
+
 def test_cores_are_counted_once():
     """
     A part that saw two cores and one that saw three are an instance of three.
@@ -231,7 +261,8 @@ def test_an_instance_that_came_back_is_not_gone():
     """
     back = [part(30.0, bye=True), part(30.0, boot=LATER_BOOT)]
     left = [part(30.0), part(30.0, boot=LATER_BOOT, bye=True)]
-    assert [False, True] == [merge(back).gone, merge(left).gone]
+    thrice = [part(10.0), part(10.0, seq=2), part(30.0, boot=LATER_BOOT, bye=True)]
+    assert [False, True, True] == [merge(parts).gone for parts in (back, left, thrice)]
 
 
 def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
@@ -240,7 +271,8 @@ def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
     """
     one = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
     both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
-    assert [False, True] == [merge(one).gone, merge(both).gone]
+    again = [part(30.0), part(30.0, seq=2, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
+    assert [False, True, True] == [merge(parts).gone for parts in (one, both, again)]
 
 
 def test_the_types_of_all_records_are_known():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from aggregator.rollups.holders import holders_of
 from aggregator.rollups.merge import merge
 from neuron_wire.holders import Holder
 from tests.aggregator.made_records import LATER_BOOT, record
@@ -44,7 +45,16 @@ def test_a_core_that_was_let_go_has_no_holder():
     The later part says unattached; who held it before is no news.
     """
     merged = merge([holding(30.0, "a", Holder("0", "ml/old")), holding(30.0, "u", seq=2)]).record
-    assert ("u", ()) == (merged.core_state, merged.holders)
+    assert ("u", (), 0) == (merged.core_state, merged.holders, merged.holders_more)
+
+
+def test_where_no_idle_core_is_asked_for_nobody_holds_one():
+    """
+    However many a record names or leaves out.
+    """
+    assert ((), 0) == holders_of(((Holder("0", "ml/llama"),), 3), ())
+    nobody = merge([holding(30.0, "a"), holding(30.0, "a", seq=2)]).record
+    assert ((), 0) == (nobody.holders, nobody.holders_more)
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
@@ -113,12 +123,46 @@ def test_merged_holders_are_the_most_idle_eight():
     assert 1 + 2 == merged.holders_more
 
 
+def test_holders_of_cores_that_are_idle_alike_come_by_cores_then_pid_tag_and_name():
+    """
+    The same order every time, and a runtime of which no pid is known before those of one.
+    """
+    listed = [
+        Holder("0", "z", 5, "t"),
+        Holder("1-2", "y", 9, "t"),
+        Holder("3", "x", 4, "u"),
+        Holder("4", "w", 4, "t"),
+        Holder("5", "b"),
+        Holder("6", "a"),
+        Holder("7", "v", 1, "t"),
+        Holder("8", "c", None, "zz"),
+    ]
+    merged = merge([holding(30.0, "a" * 9, *listed), holding(30.0, "?" * 9, seq=2)]).record
+    assert ["y", "a", "b", "c", "v", "w", "x", "z"] == [one.name for one in merged.holders]
+    assert 0 == merged.holders_more
+
+
+def test_a_pid_without_a_tag_is_one_runtime():
+    """
+    The name that only one of the parts knew is its name.
+    """
+    merged = merge(
+        [
+            holding(30.0, "aa", Holder("0-1", "n", 7)),
+            holding(30.0, "?a", Holder("1", None, 7), seq=2),
+        ]
+    ).record
+    assert (Holder("0-1", "n", 7),) == merged.holders
+
+
 def test_a_holder_whose_cores_cannot_be_read_is_one_more():
     """
     Only an emitter that is not ours writes such a text; the minute counts all the same.
     """
     merged = merge([holding(30.0, "aa", Holder("9-3", "odd")), holding(30.0, "?a", seq=2)]).record
     assert ((), 1) == (merged.holders, merged.holders_more)
+    said = ((Holder("9-3", "odd"), Holder("0", "fine")), 0)
+    assert ([Holder("0", "fine")], 1) == holders_of(said, {0, 1})
 
 
 def test_of_two_emitters_only_the_counting_one_names_holders():

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.minutes import expires_s
+from aggregator.storage import pack
 from aggregator.storage.item import bucket_of, item_of, packed, unpacked
 from aggregator.storage.pack import identity_of, packs_of, records_of
 from neuron_wire import WireFormatError
@@ -113,6 +114,17 @@ def test_a_pack_is_split_long_before_an_item_is_full(cores, count):
     assert 3 < len(items)
     assert MAX_ITEM_BYTES * 3 / 4 > max(len(item.payload) for item in items)
     assert sorted(map(identity_of, records)) == sorted(map(identity_of, read(items)))
+
+
+@pytest.mark.parametrize(("less", "sizes"), [(0, [2, 2]), (1, [1, 1, 1, 1])])
+def test_a_pack_at_exactly_the_limit_is_one_item(monkeypatch, less, sizes):
+    """
+    The limit is that of the whole text, the ends of its lines included, and is inclusive.
+    """
+    records = [record(seq=seq) for seq in (1, 2, 3, 4)]
+    (of_two,) = packs_of(records[:2], 120)
+    monkeypatch.setattr(pack, "MAX_PACK_BYTES", len(unpacked(of_two.payload)) - less)
+    assert sizes == [len(read([item])) for item in packs_of(records, 120)]
 
 
 def test_a_pack_takes_less_than_half_of_what_single_records_take():

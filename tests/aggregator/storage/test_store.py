@@ -115,7 +115,7 @@ def test_progress_is_none_and_then_what_was_written(table):
     Each time the last one.
     """
     assert table.read_progress() is None
-    for progress in (Progress(7, (), 1), Progress(8, (5, 6), 2)):
+    for progress in (Progress(7, (), 1), Progress(8, (5, 6), 2, 3, 4)):
         table.write_progress(progress)
         assert progress == table.read_progress()
 
@@ -241,7 +241,7 @@ def test_a_transition_is_remembered_as_told(table):
 
 def test_items_expire(dynamodb):
     """
-    Whatever belongs to a moment has a ttl in seconds; state, registry and last rollups have none.
+    Whatever belongs to a moment has a ttl in seconds, a last rollup 30 days; state has none.
     """
     table = connect("records")
     table.put_records([item("a")])
@@ -263,7 +263,7 @@ def test_items_expire(dynamodb):
         f"p#{MINUTE}": str(LIFE_S),
         f"gone#{MINUTE // 60}": str(LIFE_S),
         "told": str(LIFE_S),
-        "cluster#minute": None,
+        "cluster#minute": str((MINUTE + 1) * 60 + 30 * 24 * 3600),
         "registry": None,
         "close": None,
     } == {kind(one["pk"]["S"]): one.get("ttl", {}).get("N") for one in found}

@@ -1,13 +1,12 @@
 """
-What the tests of delivery share: a spool to send from, an AWS that is not there, a strict double
-of it, and moto.
+What the tests of delivery share: a spool to send from, an AWS that is not there, the loopback
+CloudWatch Logs of the proofs, and moto.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-import threading
 from pathlib import Path
 
 import boto3
@@ -15,12 +14,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from logs_double import GROUP, REGION, STREAM, LogsDouble
+from batches_sent import GROUP, REGION, STREAM
 from scripted import Clock
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
+from tests.proof.logs.moto_service import moto_url
+from tests.proof.logs.service import LogsService
+
+KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 
 
 @pytest.fixture
@@ -77,26 +80,23 @@ def no_aws(monkeypatch, tmp_path):
 @pytest.fixture
 def aws(no_aws):
     """
-    Credentials that no account knows.
+    Credentials that no account knows, only the loopback service.
     """
-    no_aws.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
-    no_aws.setenv("AWS_SECRET_ACCESS_KEY", "not-a-secret")
+    ((key, secret),) = KEYS.items()
+    no_aws.setenv("AWS_ACCESS_KEY_ID", key)
+    no_aws.setenv("AWS_SECRET_ACCESS_KEY", secret)
     return no_aws
 
 
 @pytest.fixture
-def double(aws):
+def service(aws):
     """
-    The strict double, where boto3 finds it.
+    A CloudWatch Logs that keeps all the rules, where boto3 finds it.
     """
-    with LogsDouble() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        aws.setenv("AWS_ENDPOINT_URL", server.url)
-        yield server
-        server.released.set()
-        server.shutdown()
-        thread.join()
+    with LogsService() as made:
+        made.keys = dict(KEYS)
+        aws.setenv("AWS_ENDPOINT_URL", made.url)
+        yield made
 
 
 @pytest.fixture
@@ -114,13 +114,8 @@ def moto_server():
     """
     The server of moto behind a socket, once for all: it takes a second to import.
     """
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with moto_url() as url:
+        yield url
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ Failures of AWS: which words mean a retry, a refusal, or a poison record.
 from __future__ import annotations
 
 import pytest
+from batches_sent import GROUP, REGION
 from hypothesis import given
 from hypothesis import strategies as st
-from logs_double import GROUP, REGION
 
 from emitter.delivery import aws_failures
 from emitter.delivery.aws_failures import Failure, bounded, outcome_of, sdk_outcome

@@ -12,18 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from logs_double import (
-    DAY_MS,
-    GROUP,
-    REGION,
-    RESET,
-    RESET_APPLIED,
-    STREAM,
-    THROTTLED,
-    Answer,
-    batch_of,
-    now_ms,
-)
+from batches_sent import DAY_MS, GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
 
 from emitter import __version__
 from emitter.delivery.batches import MAX_BATCH_BYTES, MAX_BATCH_EVENTS
@@ -33,41 +22,43 @@ from emitter.delivery.destination import Delivered, Invalid
 from emitter.delivery.log_names import stream_name
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
+from tests.proof.logs import faults
+from tests.proof.logs.forms import ServiceError
+from tests.proof.logs.rules import EXISTS, NOT_FOUND
 
 
-def test_one_put_is_one_call(double, log_stream):
+def test_one_put_is_one_call(service, log_stream):
     """
     Nothing is described first, nothing is retried behind our back; the version is in the header.
     """
-    double.events[STREAM] = []
+    service.rules.groups[GROUP].add(STREAM)
     assert Delivered() == log_stream.send(batch_of("a"))
-    assert ["PutLogEvents"] == double.calls
-    assert f"neuron-emf/{__version__}" in double.headers["User-Agent"]
+    assert ["PutLogEvents"] == service.operations
+    assert f"neuron-emf/{__version__}" in service.calls[0].user_agent
 
 
-def test_a_stream_that_another_made_meanwhile_is_a_success(double, log_stream):
+def test_a_stream_that_another_made_meanwhile_is_a_success(service, log_stream):
     """
     Two emitters of one instance start together.
     """
-    double.script["CreateLogStream"] = [
-        Answer(400, "ResourceAlreadyExistsException", "already exists", applied=True)
-    ]
+    streams = service.rules.groups[GROUP]
+    service.next_create_faults.append(ServiceError(EXISTS, "already exists"))
+    service.before_taking = lambda: service.calls and streams.add(STREAM)
     assert Delivered() == log_stream.send(batch_of("a"))
-    assert ["PutLogEvents", "CreateLogStream", "PutLogEvents"] == double.calls
+    assert ["PutLogEvents", "CreateLogStream", "PutLogEvents"] == service.operations
 
 
-def test_a_stream_that_is_not_there_yet_is_waited_for(double, log_stream):
+def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
     """
     Made, and still unknown: try again, it is not the group.
     """
-    missing = Answer(400, "ResourceNotFoundException", "The specified log stream does not exist.")
-    double.script["PutLogEvents"] = [missing, missing]
+    service.next_faults += [ServiceError(NOT_FOUND, "The specified log stream does not exist.")] * 2
     assert "stream_not_ready" == log_stream.send(batch_of("a")).reason
     assert Delivered() == log_stream.send(batch_of("a"))
 
 
 @pytest.mark.timeout(60)
-def test_a_fleet_shares_its_streams(double):
+def test_a_fleet_shares_its_streams(service):
     """
     Instances that start together on shared streams: made once each, by whoever comes first.
     """
@@ -76,8 +67,7 @@ def test_a_fleet_shares_its_streams(double):
         instance: stream_name("{cluster}/{shard:4}", cluster="blue", instance_id=instance)
         for instance in instances
     }
-    throttled = [THROTTLED, THROTTLED, THROTTLED]
-    double.script["CreateLogStream"] = throttled
+    service.next_create_faults += [faults.THROTTLED] * 3
 
     def deliver(instance):
         with Spool.open(None) as spool:
@@ -89,14 +79,15 @@ def test_a_fleet_shares_its_streams(double):
 
     with ThreadPoolExecutor(8) as pool:
         assert {0} == set(pool.map(deliver, instances))
-    assert {name: sorted(i for i in instances if streams[i] == name) for name in double.events} == {
-        name: sorted(lines) for name, lines in double.events.items()
+    found = service.rules.lines()
+    assert {name: sorted(i for i in instances if streams[i] == name) for name in found} == {
+        name: sorted(lines) for name, lines in found.items()
     }
-    assert set(streams.values()) == set(double.events)
-    assert [] == throttled
+    assert set(streams.values()) == set(found)
+    assert [] == service.next_create_faults
 
 
-def test_an_instance_that_was_renamed_has_another_stream(double, log_stream):
+def test_an_instance_that_was_renamed_has_another_stream(service, log_stream):
     """
     From the next call on, with the same connection; an impossible name changes nothing.
     """
@@ -105,15 +96,15 @@ def test_an_instance_that_was_renamed_has_another_stream(double, log_stream):
     with pytest.raises(SettingsError, match="must be"):
         log_stream.rename("a:b")
     log_stream.send(batch_of("known"))
-    assert {STREAM: ["guessed"], "training/i-known": ["known"]} == double.events
+    assert {STREAM: ["guessed"], "training/i-known": ["known"]} == service.rules.lines()
 
 
-def test_the_region_may_come_from_the_environment(aws, double):
+def test_the_region_may_come_from_the_environment(aws, service):
     """
     As boto3 finds it; the sentence then names it.
     """
     aws.setenv("AWS_DEFAULT_REGION", "us-west-2")
-    double.groups.clear()
+    service.rules.groups.clear()
     log_stream = LogStream(GROUP, STREAM)
     assert "us-west-2" in log_stream.send(batch_of("a")).sentence
     log_stream.close()
@@ -127,7 +118,7 @@ def test_the_region_may_come_from_the_environment(aws, double):
         ("eu-north-1", "us-west-2", "eu-north-1"),
     ],
 )
-def test_where_the_instance_is_comes_last(aws, double, region, variable, expected):
+def test_where_the_instance_is_comes_last(aws, service, region, variable, expected):
     """
     On a bare instance nobody names a region; what is named goes before it.
     """
@@ -135,7 +126,7 @@ def test_where_the_instance_is_comes_last(aws, double, region, variable, expecte
         aws.setenv("AWS_DEFAULT_REGION", variable)
     log_stream = LogStream(GROUP, STREAM, region=region, instance_region="eu-west-3")
     assert Delivered() == log_stream.send(batch_of("a"))
-    assert f"/{expected}/logs/" in double.headers["Authorization"]
+    assert {expected} == {call.region for call in service.calls if call.status == 200}
     log_stream.close()
 
 
@@ -157,18 +148,18 @@ def test_where_the_instance_is_comes_last(aws, double, region, variable, expecte
         ({"tooOldLogEventEndIndex": 9, "tooNewLogEventStartIndex": 0}, {"too_old": (0, 1, 2, 3)}),
     ],
 )
-def test_rejected_events_are_in_one_class_each(double, log_stream, indexes, expected):
+def test_rejected_events_are_in_one_class_each(service, log_stream, indexes, expected):
     """
     Ends are exclusive, the start is inclusive; an index out of range is cut to the batch.
     """
-    double.rejected = indexes
+    service.instead = lambda answer: {**answer, "rejectedLogEventsInfo": indexes}
     assert Delivered(expected) == log_stream.send(batch_of(*"abcd"))
 
 
-@pytest.mark.usefixtures("double")
+@pytest.mark.usefixtures("service")
 def test_the_largest_call_is_accepted(log_stream):
     """
-    The double enforces the limits; 10,000 events and exactly 1,048,576 bytes pass them.
+    The service enforces the limits; 10,000 events and exactly 1,048,576 bytes pass them.
     """
     filler = MAX_BATCH_BYTES - 26 * MAX_BATCH_EVENTS - (MAX_BATCH_EVENTS - 1)
     lines = ["x"] * (MAX_BATCH_EVENTS - 1) + ["x" * filler]
@@ -176,23 +167,23 @@ def test_the_largest_call_is_accepted(log_stream):
     assert isinstance(log_stream.send(batch_of(*lines[:-1], "x" * (filler + 1))), Invalid)
 
 
-def test_skew_is_measured_and_said_once_an_hour(double, log_stream, caplog):
+def test_skew_is_measured_and_said_once_an_hour(service, log_stream, caplog):
     """
     At every answer, errors included; 60 s is still within what a network may cost.
     """
     assert log_stream.skew_s is None
-    double.script["PutLogEvents"] = [THROTTLED]
-    double.skew_s = -100
+    service.next_faults.append(faults.THROTTLED)
+    service.clock = lambda: time.time() - 100
     for _ in range(3):
         log_stream.send(batch_of("a"))
         assert 98 <= log_stream.skew_s <= 102
     assert ["clock skew found"] == caplog.messages
-    double.skew_s = 0
+    service.clock = time.time
     log_stream.send(batch_of("a"))
     assert abs(log_stream.skew_s) <= 2
 
 
-@pytest.mark.usefixtures("double")
+@pytest.mark.usefixtures("service")
 def test_the_hour_is_counted_by_our_own_clock(caplog):
     """
     Once more after an hour, however wrong the clock is.
@@ -208,15 +199,18 @@ def test_the_hour_is_counted_by_our_own_clock(caplog):
 
 
 @pytest.mark.timeout(60)
-def test_whatever_fails_on_the_way_every_record_arrives_or_is_counted(double, log_stream):
+def test_whatever_fails_on_the_way_every_record_arrives_or_is_counted(service, log_stream):
     """
-    A rough day: throttling, errors, resets before and after the call was applied, poison.
+    A rough day: throttling, errors, pages of proxies, answers lost, cut and garbled, poison.
 
     Taken at least once; without the copies, exactly what is counted as delivered.
     """
     rng = random.Random(7)
-    kinds = [THROTTLED, Answer(500, "InternalFailure"), RESET, RESET_APPLIED]
+    slow = {faults.UNHEARD, faults.NEVER_ANSWERED}  # they cost the client's whole patience
+    refused = {faults.DENIED, faults.EXPIRED, faults.UNRECOGNIZED}
+    kinds = sorted(set(faults.FAULTS) - slow - refused)
     refusals = {5, 15}  # few: a new client costs the SDK a fifth of a second
+    service.rules.poison = "poison"
     with Spool.open(None) as spool:
         delivery = Delivery(spool, log_stream, sleep=lambda _: None)
         sent = []
@@ -225,19 +219,39 @@ def test_whatever_fails_on_the_way_every_record_arrives_or_is_counted(double, lo
             texts += ["poison"] if rng.random() < 0.2 else []
             spool.append([NewRecord(now_ms() - rng.randint(0, 2) * DAY_MS, text) for text in texts])
             sent += texts
-            double.script["PutLogEvents"] = rng.choices(kinds, k=rng.randint(0, 2))
+            service.next_faults = rng.choices(kinds, k=rng.randint(0, 2))
             if turn in refusals:
-                double.script["PutLogEvents"].insert(0, Answer(400, "ExpiredTokenException"))
+                service.next_faults.insert(0, faults.EXPIRED)
             if turn % 5 == 2:
-                double.script["PutLogEvents"].insert(0, RESET_APPLIED)
+                service.next_faults.insert(0, faults.ANSWER_LOST)
             delivery.attempt()
-        double.script.clear()
+        service.next_faults.clear()
         delivery.flush(60)
         health = spool.health()
+        taken = service.rules.lines()[STREAM]
         assert sent.count("poison") == health.dropped["invalid"]
         assert len(sent) - sent.count("poison") == health.delivered
-        assert set(sent) - {"poison"} == set(double.events[STREAM])
-        assert len(double.events[STREAM]) > health.delivered  # the answers that were lost
+        assert set(sent) - {"poison"} == set(taken)
+        assert len(taken) > health.delivered  # the answers that were lost
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])
+def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
+    """
+    Half an answer with HTTP 200 does not say which records were left out: it is asked for again.
+
+    The service's clock is three hours behind: it takes nothing of what is now.
+    """
+    service.rules.clock = lambda: time.time() - 3 * HOUR_MS / 1000
+    service.rules.groups[GROUP].add(STREAM)
+    service.next_faults.append(fault)
+    with Spool.open(None) as spool:
+        spool.append([NewRecord(now_ms(), "a"), NewRecord(now_ms() - 2 * HOUR_MS, "b")])
+        Delivery(spool, log_stream, sleep=lambda _: None).flush(60)
+        health = spool.health()
+    assert (1, {"too_new": 1}) == (health.delivered, dict(health.dropped))
+    assert {"b"} == set(service.rules.lines()[STREAM])
 
 
 def test_the_sdk_is_loaded_with_the_first_send_only():

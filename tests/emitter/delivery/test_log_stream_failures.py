@@ -4,53 +4,91 @@ A log stream: what each failure means, through a real SDK client.
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import time
 
 import pytest
-from logs_double import GROUP, HANG, REGION, RESET, STREAM, THROTTLED, Answer, batch_of
+from batches_sent import GROUP, REGION, STREAM, batch_of
+from botocore.parsers import ResponseParserError
 
 from emitter.delivery import cloudwatch_logs
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
+from tests.proof.logs import faults
+from tests.proof.logs.forms import ServiceError
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (THROTTLED, ("throttled", True, False)),
-        (Answer(429, "TooManyRequestsException"), ("throttled", True, False)),
-        (Answer(500, "InternalFailure"), ("service", False, False)),
-        (Answer(503, "ServiceUnavailableException"), ("service", False, False)),
-        (Answer(502, "what a proxy says"), ("service", False, False)),
-        (RESET, ("connection_lost", False, True)),
+        (faults.THROTTLED, ("throttled", True, False)),
+        (ServiceError("TooManyRequestsException", "", 429), ("throttled", True, False)),
+        (faults.INTERNAL, ("service", False, False)),
+        (faults.UNAVAILABLE, ("service", False, False)),
+        (faults.BAD_GATEWAY, ("service", False, False)),
+        (faults.GATEWAY_TIMEOUT, ("service", False, False)),
+        (faults.RESET, ("connection_lost", False, True)),
+        (faults.ANSWER_LOST, ("connection_lost", False, True)),
+        (faults.CUT, ("connection_lost", False, True)),
+        (faults.GARBLED, ("connection_lost", False, True)),
+        (faults.SIGN_IN, ("connection_lost", False, True)),
     ],
+    ids=str,
 )
-def test_what_passes_is_a_retry(double, log_stream, answer, expected):
+def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     """
     After one call: the waiting is ours, not the SDK's.
     """
-    double.script["PutLogEvents"] = [answer]
+    service.rules.groups[GROUP].add(STREAM)
+    service.next_faults.append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Retry)
     assert expected == (outcome.reason, outcome.throttled, outcome.ambiguous)
-    assert ["PutLogEvents"] == double.calls
+    assert ["PutLogEvents"] == service.operations
     assert Delivered() == log_stream.send(batch_of("a"))
 
 
-def test_throttled_while_the_stream_is_made_is_a_retry(double, log_stream):
+@pytest.mark.parametrize(
+    ("status", "body", "is_answer"),
+    [
+        (200, b"{}", True),
+        (200, b'{"nextSequenceToken": "0"}', True),
+        (200, b'{"nextSequenceToken": "', False),
+        (200, b"[]", False),
+        (200, b"", False),
+        (204, b"", False),
+        (299, b"\xff", False),
+        (300, b"<html>", True),
+        (503, b"", True),
+    ],
+)
+def test_a_success_brings_an_answer(status, body, is_answer):
+    """
+    Whatever its number; an error is one whatever it brings.
+    """
+    expected = contextlib.nullcontext() if is_answer else pytest.raises(ResponseParserError)
+    with expected:
+        cloudwatch_logs._require_answer({"status_code": status, "body": body}, event_name="any")
+    cloudwatch_logs._require_answer(None)
+
+
+def test_throttled_while_the_stream_is_made_is_a_retry(service, log_stream):
     """
     CreateLogStream has 50 a second for the whole account.
     """
-    double.script["CreateLogStream"] = [THROTTLED]
+    service.next_create_faults.append(faults.THROTTLED)
     assert "throttled" == log_stream.send(batch_of("a")).reason
 
 
-def test_no_answer_in_time_is_ambiguous(double, log_stream, monkeypatch):
+@pytest.mark.parametrize("fault", [faults.UNHEARD, faults.NEVER_ANSWERED])
+def test_no_answer_in_time_is_ambiguous(fault, service, log_stream, monkeypatch):
     """
     The records may have been taken.
     """
     monkeypatch.setattr(cloudwatch_logs, "READ_TIMEOUT_S", 0.2)
-    double.script["PutLogEvents"] = [HANG]
+    service.rules.groups[GROUP].add(STREAM)
+    service.next_faults.append(fault)
     outcome = log_stream.send(batch_of("a"))
     assert ("timeout", True) == (outcome.reason, outcome.ambiguous)
 
@@ -71,18 +109,13 @@ def test_nobody_listening_is_no_connection(aws, log_stream):
 @pytest.mark.parametrize(
     ("answer", "reason", "words"),
     [
-        (Answer(400, "ExpiredTokenException", "expired"), "credentials", "renew"),
-        (Answer(400, "UnrecognizedClientException", "token"), "credentials", "role"),
-        (Answer(403, "InvalidSignatureException", "earlier"), "signature", "clock"),
+        (faults.EXPIRED, "credentials", "renew"),
+        (faults.UNRECOGNIZED, "credentials", "role"),
+        (ServiceError("InvalidSignatureException", "earlier", 403), "signature", "clock"),
+        (faults.DENIED, "access", "logs:PutLogEvents"),
+        (ServiceError("NeverHeardOfException", "hm"), "refused", "NeverHeardOfException"),
         (
-            Answer(400, "AccessDeniedException", "User: arn:aws:iam::1:user/a is not authorized"),
-            "access",
-            "logs:PutLogEvents",
-        ),
-        (Answer(400, "NeverHeardOfException", "hm"), "refused", "NeverHeardOfException"),
-        (
-            Answer(
-                400,
+            ServiceError(
                 "InvalidParameterException",
                 "1 validation error detected: Value 'x' at 'logStreamName' failed",
             ),
@@ -91,11 +124,11 @@ def test_nobody_listening_is_no_connection(aws, log_stream):
         ),
     ],
 )
-def test_what_somebody_must_change_is_refused(double, log_stream, answer, reason, words):
+def test_what_somebody_must_change_is_refused(service, log_stream, answer, reason, words):
     """
     One sentence with the region and what to do; never a dropped record.
     """
-    double.script["PutLogEvents"] = [answer]
+    service.next_faults.append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Refused)
     assert reason == outcome.reason
@@ -104,7 +137,26 @@ def test_what_somebody_must_change_is_refused(double, log_stream, answer, reason
     assert "\n" not in outcome.sentence
 
 
-def test_new_credentials_are_found_without_a_restart(no_aws, double, tmp_path):
+@pytest.mark.parametrize("skew_s", [-301, 301])
+def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, skew_s):
+    """
+    The SDK signs by this machine's clock: at more than 5 minutes the service believes nothing.
+
+    The records stay; what the answer says of the service's time is in the health all the same.
+    """
+    service.clock = service.signing_clock = lambda: time.time() - skew_s
+    service.rules.groups[GROUP].add(STREAM)
+    outcome = log_stream.send(batch_of("a"))
+    assert isinstance(outcome, Refused)
+    assert "signature" == outcome.reason
+    assert "clock" in outcome.sentence
+    assert abs(skew_s - log_stream.skew_s) <= 2
+    service.clock = service.signing_clock = time.time
+    assert Delivered() == log_stream.send(batch_of("b"))
+    assert {STREAM: ["b"]} == service.rules.lines()
+
+
+def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
     """
     None at first; then somebody writes the file.
     """
@@ -114,7 +166,8 @@ def test_new_credentials_are_found_without_a_restart(no_aws, double, tmp_path):
     outcome = log_stream.send(batch_of("a"))
     assert "credentials" == outcome.reason
     assert "emitter policy" in outcome.sentence
-    assert [] == double.calls
+    assert [] == service.calls
+    service.keys["A"] = "B"
     path = tmp_path / "credentials"
     path.write_text("[default]\naws_access_key_id = A\n")
     assert "credentials" == log_stream.send(batch_of("a")).reason
@@ -141,9 +194,9 @@ def test_an_endpoint_that_is_no_address_is_refused(aws, log_stream):
     assert "client" == log_stream.send(batch_of("a")).reason
 
 
-def test_an_empty_message_is_invalid(double, log_stream):
+def test_an_empty_message_is_invalid(service, log_stream):
     """
     The SDK finds it before the service does.
     """
     assert isinstance(log_stream.send(batch_of("")), Invalid)
-    assert [] == double.calls
+    assert [] == service.calls

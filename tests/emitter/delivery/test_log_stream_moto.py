@@ -5,7 +5,7 @@ A log stream through a real SDK client, against moto: order, age, missing names.
 from __future__ import annotations
 
 import pytest
-from logs_double import DAY_MS, GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
+from batches_sent import DAY_MS, GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery, Flushed

@@ -10,8 +10,8 @@ import sys
 import threading
 
 import pytest
+from batches_sent import now_ms
 from emitter_process import wait_until
-from logs_double import now_ms
 from scripted import NOW_MS
 
 from emitter.delivery.outputs import Output
@@ -88,11 +88,11 @@ def test_lines_for_the_agent_say_where_they_belong(deliver_as):
     assert found[1].endswith('"Text":"second"}\n')
 
 
-def test_lines_in_a_log_stream_are_in_the_right_one(double):
+def test_lines_in_a_log_stream_are_in_the_right_one(service):
     """
     Named by the template, also after the instance was given its own name.
     """
-    double.groups = {"/g"}
+    service.rules.groups = {"/g": set()}
     settings = RunSettings(
         log_group="/g", log_stream="{cluster}/{instance}", region="eu-north-1", spread_seconds=0
     )
@@ -103,7 +103,7 @@ def test_lines_in_a_log_stream_are_in_the_right_one(double):
             outlet.send(instance_id)
             wait_until(lambda sent=sent: spool.health().delivered == sent)
         outlet.stop()
-    assert {"blue/host-1": ["host-1"], "blue/i-1": ["i-1"]} == double.events
+    assert {"blue/host-1": ["host-1"], "blue/i-1": ["i-1"]} == service.rules.lines()
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import sys
 
 import botocore.session
 import pytest
+from batches_sent import batch_of
 from botocore.exceptions import BotoCoreError
-from logs_double import batch_of
 
 from emitter.delivery.destination import Delivered
 from emitter.delivery.sdk_models import (
@@ -111,7 +111,7 @@ def test_what_is_needed_is_read_as_the_sdk_reads_it():
         assert [e.name for e in theirs.error_shapes] == [e.name for e in ours.error_shapes]
 
 
-@pytest.mark.usefixtures("aws", "double")
+@pytest.mark.usefixtures("aws", "service")
 def test_a_call_goes_through_the_lean_client(log_stream):
     """
     With an error on the way, whose shape is needed too.

@@ -93,6 +93,23 @@ def test_a_core_listed_without_a_percentage_is_unknown():
     assert "?b" == record.core_state
 
 
+def test_a_core_whose_entry_is_null_hides_no_other():
+    """
+    It is unknown, and the ones after it are read.
+    """
+    group = counters([0, 50])
+    group["neuroncores_in_use"]["0"] = None
+    assert "?b" == minute_of(two_cores(runtime(group))).core_state
+
+
+def test_a_share_below_0_is_no_use():
+    """
+    Who uses a core holds it; rounding of the monitor is no use.
+    """
+    record = minute_of(two_cores(runtime(counters([-0.5, 50]), memory(cores=2))))
+    assert "ub" == record.core_state
+
+
 def test_another_runtime_speaks_for_a_core_listed_without_a_percentage():
     """
     Above 0 it is known to work; a 0 beside it says nothing about the silent one.
@@ -100,6 +117,24 @@ def test_another_runtime_speaks_for_a_core_listed_without_a_percentage():
     silent = runtime(counters([None, None]))
     other = runtime(counters([30, 0]), pid=2)
     assert (30.0, None) == minute_of(two_cores(silent, other)).utilization_percent
+
+
+def test_a_minute_has_the_cores_it_saw_and_no_more():
+    """
+    An instance of unknown size is as wide as the widest report about it.
+    """
+    unknown = {"neuron_hardware_info": None, "instance_info": None}
+    narrow = report(runtime(counters([50, 50])), **unknown)
+    wide = report(runtime(counters([50, 50, 50])), **unknown)
+    assert (50.0,) * 3 == minute_of(narrow, wide).utilization_percent
+
+
+def test_while_no_report_tells_or_lists_a_core_there_is_none():
+    """
+    A runtime that sees none, on an instance of which nothing is known.
+    """
+    unknown = {"neuron_hardware_info": None, "instance_info": None}
+    assert "" == minute_of(report(runtime(counters({}), memory(cores=0)), **unknown)).core_state
 
 
 def test_core_keys_sort_as_integers():

@@ -170,6 +170,45 @@ def test_an_error_between_two_readings_loses_no_rise():
     assert (3, 0) == rises(*documents)
 
 
+def test_a_counter_that_is_null_hides_no_other():
+    """
+    Neither the one after it, nor what that one rose.
+    """
+    nothing = {"mem_ecc_uncorrected": None}
+    record = minute_of(*(one({**nothing, "sram_ecc_uncorrected": value}) for value in (1, 3)))
+    assert (3, 2) == (record.ecc_uncorrected, record.ecc_uncorrected_rise)
+
+
+def test_a_counter_that_appears_hides_no_rise_of_another():
+    """
+    The first sight of one counter ends nothing for the next one of the device.
+    """
+    before = {"mem_ecc_uncorrected": None, "sram_ecc_uncorrected": 1}
+    after = {"mem_ecc_uncorrected": 4, "sram_ecc_uncorrected": 3}
+    assert (0, 2) == rises(one(before), one(after))
+
+
+@pytest.mark.parametrize(("index", "expected"), [(1023, 5), (1024, 1), (-1, 1), (None, 1)])
+def test_a_device_without_a_place_does_not_count(index, expected):
+    """
+    Devices are 0 to 1,023: what is remembered of them is bounded.
+    """
+    document = one({"mem_ecc_corrected": 1}, {"mem_ecc_corrected": 4})
+    document["system_data"]["neuron_hw_counters"]["neuron_devices"][1]["neuron_device_index"] = (
+        index
+    )
+    assert expected == minute_of(document).ecc_corrected
+
+
+def test_a_device_that_is_null_does_not_count():
+    """
+    The others do.
+    """
+    document = one({"mem_ecc_corrected": 1})
+    document["system_data"]["neuron_hw_counters"]["neuron_devices"].insert(0, None)
+    assert 1 == minute_of(document).ecc_corrected
+
+
 @pytest.mark.parametrize("wrong", [-1, 1 << 63, 1e300])
 def test_a_count_that_cannot_be_is_missing(wrong):
     """

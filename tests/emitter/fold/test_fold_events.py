@@ -4,6 +4,7 @@ What happens on an instance and is worth a line of its own.
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -20,9 +21,10 @@ from neuron_reports import (
     report,
     runtime,
     vcpu,
+    whole,
 )
 
-from emitter.fold.group_errors import MAX_KNOWN, MAX_TEXT_CHARS
+from emitter.fold.group_errors import MAX_TEXT_CHARS
 
 SILENT = "open /proc/4711/stat: no such file or directory"
 
@@ -131,6 +133,44 @@ def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
     assert "sram_ecc_uncorrected" == found[0].details["Counter"]
 
 
+@pytest.mark.parametrize(
+    ("rising", "expected"), [((2, 9), (1, 9)), ((9, 2), (0, 9)), ((4, 4), (0, 4))]
+)
+def test_the_greatest_first_sight_is_named(rising, expected):
+    """
+    Of equal ones that of the lowest device.
+    """
+    (event,) = events_of(new_fold(), [ecc(*({"mem_ecc_uncorrected": value} for value in rising))])
+    assert expected == (event.details["Device"], event.details["Value"])
+    assert 2 == event.details["Counters"]
+    assert event.message.endswith(f" at {expected[1]}, and 1 other counter with it")
+
+
+def test_two_others_are_counters():
+    """
+    And one other is a counter.
+    """
+    (event,) = events_of(new_fold(), [ecc(*[{"mem_ecc_uncorrected": 1}] * 3)])
+    assert event.message.endswith(" at 1, and 2 other counters with it")
+
+
+@pytest.mark.parametrize(
+    ("rises", "expected"), [((1, 2), (1, 2)), ((2, 1), (0, 2)), ((3, 3), (0, 3))]
+)
+def test_the_greatest_rise_is_named_whatever_the_value(rises, expected):
+    """
+    A counter that has long been high is no worse for it; of equal ones that of the lowest device.
+    """
+    before = [{"mem_ecc_corrected": 100}, {"mem_ecc_corrected": 10}]
+    after = [
+        {"mem_ecc_corrected": device["mem_ecc_corrected"] + rise}
+        for device, rise in zip(before, rises, strict=True)
+    ]
+    (event,) = events_of(new_fold(), [ecc(*before), ecc(*after)])
+    assert "EccRise" == event.name
+    assert expected == (event.details["Device"], event.details["Rise"])
+
+
 def test_a_device_listed_twice_does_not_rise_by_itself():
     """
     Two values of one counter in one report are a fault, no restart from 0.
@@ -237,13 +277,160 @@ def test_an_error_that_came_back_is_told_with_its_count():
     assert [1, 1, 2 * 58 + 1] == [event.details["Count"] for event in found]
 
 
+def told(*moments):
+    """
+    What is said when each of these reports is a minute of its own; each is a moment and a text.
+    """
+    fold, found = new_fold(), []
+    for at_s, text in moments:
+        add(fold, complaint(text), START_S + at_s)
+        closed(fold)
+        found += [event.name for event in fold.take_events()]
+    return found
+
+
+def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
+    """
+    Not a moment before; and that it has gone is told of the second telling too.
+    """
+    found = told((0, SILENT), (3599.5, SILENT), (3600, SILENT), (3601, ""))
+    assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
+
+
+def test_an_error_that_came_back_and_was_told_again_is_cleared_again():
+    """
+    What was told is taken back, each time.
+    """
+    found = told((0, SILENT), (60, ""), (120, SILENT), (3600, SILENT), (3660, ""))
+    assert ["GroupError", "GroupErrorCleared"] * 2 == found
+
+
+def test_after_a_clock_was_set_back_the_hour_begins_again():
+    """
+    An error that stays is told an hour after it was first seen by the new time.
+    """
+    assert ["GroupError"] == told((7200, SILENT), (0, SILENT), (3599.5, SILENT))
+    assert ["GroupError"] * 2 == told((7200, SILENT), (0, SILENT), (3600, SILENT))
+
+
+RUNTIME_GROUPS = (
+    "neuroncore_counters",
+    "execution_stats",
+    "memory_used",
+    "neuron_runtime_vcpu_usage",
+)
+SYSTEM_GROUPS = ("neuron_hw_counters", "vcpu_usage", "memory_info")
+WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
+
+
+@pytest.mark.parametrize("group", [*RUNTIME_GROUPS, *SYSTEM_GROUPS, *WHOLE_GROUPS])
+def test_the_error_of_every_group_is_told(group):
+    """
+    Under the group's own name, once; the other groups have none.
+    """
+    document = whole()
+    if group in RUNTIME_GROUPS:
+        holder = document["neuron_runtime_data"][0]["report"]
+    else:
+        holder = document["system_data"] if group in SYSTEM_GROUPS else document
+    holder[group]["error"] = "no permission"
+    (event,) = events_of(new_fold(), [document] * 2)
+    assert ("GroupError", group) == (event.name, event.details["Group"])
+
+
+def test_an_error_that_went_and_came_in_one_moment_is_told_once():
+    """
+    The hour begins with its telling, also where the clock stands still.
+    """
+    assert ["GroupError", "GroupErrorCleared"] == told((5, SILENT), (5, ""), (5, SILENT))
+
+
+def test_what_was_told_by_a_clock_that_was_ahead_is_forgotten_when_it_goes():
+    """
+    By half a second or by an hour: nobody knows when its hour ends.
+    """
+    found = told((10, SILENT), (9.5, ""), (9.6, SILENT))
+    assert ["GroupError", "GroupErrorCleared", "GroupError"] == found
+
+
+@pytest.mark.parametrize(("after_s", "expected"), [(3599, "further errors"), (3600, "late")])
+def test_an_error_that_has_gone_makes_room_after_an_hour(after_s, expected):
+    """
+    64 texts are known at a time; those whose hour is over are forgotten.
+    """
+    texts = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(64)]
+    fold = new_fold()
+    for text in texts:
+        add(fold, complaint(text), START_S)
+    closed(fold)
+    add(fold, complaint(""), START_S + after_s)
+    closed(fold)
+    fold.take_events()
+    add(fold, complaint("late"), START_S + after_s + 1)
+    closed(fold)
+    assert [expected] == [event.details["Error"] for event in fold.take_events()]
+
+
+@pytest.mark.parametrize(("same", "expected"), [(1023, 2), (1024, 1)])
+def test_the_first_1024_characters_tell_one_error_from_another(same, expected):
+    """
+    What is behind them does not.
+    """
+    texts = ["x" * same + end for end in "ab"]
+    assert expected == len(events_of(new_fold(), [complaint(text) for text in texts]))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [chr(ord("a") + number) * 100_000 for number in range(20)],
+        ["x" * 400 + str(number) for number in range(3000)],
+    ],
+)
+def test_what_is_remembered_of_texts_is_bounded(texts):
+    """
+    Of 2 MB of long texts, and of 1.2 MB that differ in a number.
+    """
+    fold = new_fold()
+    add(fold, complaint("begin"), START_S)
+    tracemalloc.start()
+    try:
+        for text in texts:
+            add(fold, complaint(text), START_S)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 600_000
+
+
+@pytest.mark.parametrize(("length", "shown"), [(160, "x" * 160), (161, "x" * 157 + "...")])
+def test_a_long_text_is_cut_to_160_characters(length, shown):
+    """
+    Dots are the last three of them.
+    """
+    (event,) = events_of(new_fold(), [complaint("x" * length)])
+    assert shown == event.details["Error"]
+
+
+def test_a_message_says_whether_the_error_is_there():
+    """
+    In words, for a person.
+    """
+    found = events_of(new_fold(), [complaint(SILENT)], [complaint("")])
+    said = "an error of the group vcpu_usage: open /proc/N/stat: no such file or directory"
+    assert [
+        f"neuron-monitor reports {said}",
+        f"neuron-monitor no longer reports {said}",
+    ] == [event.message for event in found]
+
+
 def test_texts_that_are_told_apart_are_bounded():
     """
     A monitor that invents a text for every report makes no event for each.
     """
     texts = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(500)]
     found = events_of(new_fold(), [complaint(text) for text in texts])
-    assert len(found) == MAX_KNOWN + 1
+    assert 64 + 1 == len(found)
     assert "further errors" == found[-1].details["Error"]
 
 

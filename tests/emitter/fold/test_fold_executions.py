@@ -5,7 +5,10 @@ Executions are tallies and add up; percentiles do not merge.
 from __future__ import annotations
 
 import pytest
-from neuron_reports import executions, minute_of, report, runtime
+from neuron_reports import executions, minute_of, report, runtime, written
+
+from emitter.fold.executions import ExecutionFold
+from emitter.reports.report import decode
 
 TOTAL = {"p0": 0.0091, "p1": 0.0092, "p50": 0.0245, "p99": 0.0530, "p100": 0.0653}
 DEVICE = {"p0": 0.0076, "p1": 0.0077, "p50": 0.0216, "p99": 0.0337, "p100": 0.0356}
@@ -17,6 +20,49 @@ def one(*stats, **members):
     """
     entries = [runtime(None, None, each, pid=pid) for pid, each in enumerate(stats, start=1)]
     return report(*entries, **members)
+
+
+def folded(*groups):
+    """
+    What one runtime did in these reports.
+    """
+    fold = ExecutionFold()
+    for group in groups:
+        fold.add(decode(written(one(group))).neuron_runtime_data[0].report.execution_stats)
+    return fold
+
+
+def latencies(seconds):
+    """
+    Every latency of a runtime whose every percentile is this long.
+    """
+    found = folded(executions(1, total=dict.fromkeys(TOTAL, seconds)))
+    return (found.total.p50_mean_s(), found.total.p99_max_s, found.min_s, found.max_s)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0, 86_400.0])
+def test_a_latency_is_from_0_to_a_day(seconds):
+    """
+    Both inclusive.
+    """
+    assert (seconds,) * 4 == latencies(seconds)
+
+
+@pytest.mark.parametrize("seconds", [-0.001, 86_400.001])
+def test_what_is_no_latency_is_missing(seconds):
+    """
+    Below 0 or more than a day: a fault of the monitor is no number.
+    """
+    assert (None,) * 4 == latencies(seconds)
+
+
+def test_the_shortest_and_the_longest_of_the_reports_stay():
+    """
+    Whichever comes first.
+    """
+    spans = [{"p0": 2.0, "p100": 5.0}, {"p0": 1.0, "p100": 4.0}, {"p0": 3.0, "p100": 6.0}]
+    found = folded(*[executions(1, total=span) for span in spans])
+    assert (1.0, 6.0) == (found.min_s, found.max_s)
 
 
 def test_per_period_tallies_add_up_over_reports_and_runtimes():
@@ -185,6 +231,42 @@ def test_a_median_without_a_completed_execution_weighs_one():
     unknown = executions(None, total={"p50": 5.0, "p99": 9.0})
     record = minute_of(one(unknown, executions(3, total={"p50": 1.0, "p99": 1.0})))
     assert 2.0 == record.latency_p50_mean_s
+
+
+def test_a_median_weighs_by_what_completed_also_beside_failures():
+    """
+    3 executions at 1 s beside a failed one, and 1 at 5 s, are 2 s.
+    """
+    some_failed = executions(3, timed_out=1, total={"p50": 1.0})
+    record = minute_of(one(some_failed, executions(1, total={"p50": 5.0})))
+    assert 2.0 == record.latency_p50_mean_s
+
+
+def test_a_median_without_any_count_weighs_one():
+    """
+    The counts were not due, the latencies were.
+    """
+    uncounted = {**executions(total={"p50": 5.0}), "execution_summary": None}
+    record = minute_of(one(uncounted, executions(3, total={"p50": 1.0})))
+    assert 2.0 == record.latency_p50_mean_s
+
+
+FAILURES = (
+    "completed_with_err",
+    "completed_with_num_err",
+    "timed_out",
+    "incorrect_input",
+    "failed_to_queue",
+)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1, (12, 5)), (0, (10, 0)), (-1, (10, None))])
+def test_failures_of_every_kind_at_once_are_counted(count, expected):
+    """
+    Two kinds ended; what is below 0 was not read, and not read is not 0.
+    """
+    record = minute_of(one(executions(10, **dict.fromkeys(FAILURES, count))))
+    assert expected == (record.executions, record.execution_errors)
 
 
 def test_total_and_device_latencies_do_not_mix():

@@ -18,6 +18,7 @@ from neuron_reports import (
     new_fold,
     report,
     runtime,
+    two_cores,
 )
 
 from emitter.identity.facts import InstanceFacts
@@ -69,6 +70,56 @@ def test_a_report_wins(is_late):
     assert INSTANCE_ID == record.instance_id
     assert "inf1.xlarge" == record.instance_type
     assert "ami-0123456789abcdef0" == fold.instance.ami_id
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"instance_id": INSTANCE_ID}, (INSTANCE_ID, "trn1.2xlarge")),
+        ({"instance_type": "inf1.xlarge"}, (FACTS.instance_id, "inf1.xlarge")),
+    ],
+)
+def test_a_report_that_names_half_of_it_wins_with_that_half(told, expected):
+    """
+    What it leaves open is filled; what it says stands, also when the facts come later.
+    """
+    fold = new_fold()
+    add(fold, report(instance_info={**NAMELESS, **told}), START_S)
+    fold.know(FACTS)
+    record = closed(fold)
+    assert expected == (record.instance_id, record.instance_type)
+
+
+def test_what_reports_told_before_the_facts_is_learnt_again():
+    """
+    A report without a name comes first, then the facts forget the instance of the disk image:
+    the next report says the same as the one before, and is read nevertheless.
+    """
+    fold = new_fold()
+    add(fold, report(), START_S)
+    closed(fold)
+    again = new_fold(fold.state())
+    regional = {**NAMELESS, "instance_region": "us-west-2"}
+    add(again, two_cores(instance_info=regional), START_S + 60)
+    again.know(FACTS)
+    for second in (65, 70):
+        add(again, two_cores(instance_info=regional), START_S + second)
+    record = closed(again)
+    assert (FACTS.instance_id, "us-west-2") == (record.instance_id, record.region)
+    assert "uu" == record.core_state
+
+
+def test_facts_that_a_report_has_overruled_forget_nothing():
+    """
+    The metadata service of a proxy names another instance: idle minutes and ECC values stay.
+    """
+    fold = new_fold()
+    for second in range(0, 60, 5):
+        add(fold, report(runtime(counters([0] * 4), memory())), START_S + second)
+    assert (1,) * 4 == closed(fold).idle_minutes
+    fold.know(FACTS)
+    fold.open(START_S + 60)
+    assert (1,) * 4 == closed(fold).idle_minutes
 
 
 def test_facts_of_another_instance_forget_the_state_of_the_one_before():

@@ -4,11 +4,17 @@ FLOP/s of the cores, and the physical cores behind them.
 
 from __future__ import annotations
 
+import pytest
 from neuron_reports import (
+    START_S,
+    add,
+    closed,
     counters,
     hardware,
     instance,
+    memory,
     minute_of,
+    new_fold,
     nobody,
     report,
     runtime,
@@ -51,12 +57,68 @@ def test_flops_are_the_sum_over_the_runtimes_of_a_core():
     assert 2.0 == flops_of(two_cores(*entries))
 
 
+def test_flops_of_a_core_are_the_mean_of_the_reports_that_told_them():
+    """
+    A report that is silent about a core's FLOP/s is no report of 0.
+    """
+    first = two_cores(runtime(counters([50, 50], effective_flops={0: 1e12})))
+    second = two_cores(runtime(counters([50, 50], effective_flops={1: 1e12})))
+    assert 2.0 == flops_of(first, second)
+    told = two_cores(runtime(counters([50, 50], effective_flops={0: 1e12, 1: 0})))
+    silent = two_cores(runtime(counters([50, 50])))
+    assert 1.0 == flops_of(told, silent) == flops_of(silent, told)
+    failing = runtime(counters([0, 0], error="x"), memory({1: 1}), pid=2)
+    assert 1.0 == flops_of(told, two_cores(runtime(counters([50, 0])), failing))
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"), [(1e18, 1e6), (1.1e18, 0.0), (-1.0, 0.0), (None, 0.0)]
+)
+def test_a_rate_that_cannot_be_is_missing(rate, expected):
+    """
+    From above 0 to 10^18 FLOP/s of one core, inclusive; the other core told 0.
+    """
+    group = counters([50, 50], effective_flops={0: rate, 1: 0})
+    assert expected == flops_of(two_cores(runtime(group)))
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(1.0, 0.0), (-0.5, None)])
+def test_one_flop_a_second_is_told_and_less_than_none_is_not(rate, expected):
+    """
+    The first is 0 in a line, the second is absent from it.
+    """
+    group = counters([50, 50], effective_flops={0: rate, 1: rate})
+    assert expected == flops_of(two_cores(runtime(group)))
+
+
+@pytest.mark.parametrize(
+    "silent", [None, {"neuroncore_utilization": 0}, {"neuroncore_utilization": 0, "flops": -1}]
+)
+def test_a_runtime_that_told_flops_of_any_core_has_told_them(silent):
+    """
+    Of one of two cores: its rate is the sum of what it told; of none: it is absent.
+    """
+    found = []
+    for first in ({"neuroncore_utilization": 50, "flops": 1e12}, silent):
+        group = counters([50, 50])
+        group["neuroncores_in_use"] = {"0": first, "1": silent}
+        fold = new_fold(runtime_lines="all")
+        add(fold, two_cores(runtime(group)), START_S)
+        closed(fold)
+        found.append(fold.runtimes[0].tera_flops)
+    assert [1.0, None] == found
+
+
 def test_flops_are_absent_when_no_report_had_them():
     """
     inf1 has none: absent, never 0.
     """
     assert flops_of(two_cores(runtime(counters([50, 50])))) is None
     assert flops_of(nobody(), nobody()) is None
+    null = counters([50, 50])
+    null["neuroncores_in_use"]["0"] = None
+    assert flops_of(two_cores(runtime(null))) is None
+    assert flops_of(two_cores(runtime(counters([50, 50]))), nobody(), nobody()) is None
 
 
 def test_flops_of_0_are_0():

@@ -51,6 +51,28 @@ def test_bytes_of_a_kind_a_newer_tool_names_hold_a_core():
     assert "uauu" == minute_of(report(runtime(IDLE, group))).core_state
 
 
+@pytest.mark.parametrize("size", [None, 0, -1])
+def test_no_bytes_hold_no_core(size):
+    """
+    Null, 0 and what is below 0 are none.
+    """
+    group = memory()
+    table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
+    table["1"]["tensors"] = size
+    assert "uuuu" == minute_of(report(runtime(IDLE, group))).core_state
+
+
+@pytest.mark.parametrize("first", [None, {"neuroncore_index": None, "neuron_device_index": 0}])
+def test_a_subgraph_that_says_no_place_hides_no_other(first):
+    """
+    The next one of the same model holds its core.
+    """
+    group = memory(models=[(0, 3)])
+    loaded = group["loaded_models"][0]
+    loaded["subgraphs"] = {"sg_000": first, **loaded["subgraphs"]}
+    assert "uuua" == minute_of(report(runtime(IDLE, group))).core_state
+
+
 def test_a_loaded_model_holds_its_core_although_it_does_not_run():
     """
     As captured on inf1: no device bytes are reported, the model on core 3 is the only
@@ -152,6 +174,7 @@ def test_a_runtime_that_appears_after_the_last_memory_reading_holds_what_it_list
     before = report(runtime(IDLE, memory({1: 1})))
     after = report(runtime(IDLE), runtime(counters({3: 0}), pid=2))
     assert "uaua" == minute_of(before, after).core_state
+    assert "uauu" == minute_of(before, after, before).core_state
 
 
 def test_a_runtime_that_ended_holds_nothing():
@@ -168,6 +191,8 @@ def test_an_empty_list_of_runtimes_holds_nothing():
     """
     held = report(runtime(IDLE, memory({0: 1})))
     assert "uuuu" == minute_of(held, report(), report()).core_state
+    listed = report(runtime(counters({1: 0})))
+    assert "uuuu" == minute_of(listed, report(), report()).core_state
 
 
 def test_holding_does_not_outlive_its_minute():
@@ -215,6 +240,13 @@ def test_an_unknown_core_is_unknown_although_it_is_held():
     assert "?uuu" == minute_of(report(entry, other)).core_state
 
 
+def test_a_core_that_is_held_exists_although_nobody_lists_it():
+    """
+    Bytes on core 5 of an instance that should have four: it is there, and nobody says what it did.
+    """
+    assert "uuuu??" == minute_of(report(runtime(IDLE, memory({5: 1})))).core_state
+
+
 def test_a_short_sample_is_evidence_of_holding():
     """
     Gauges of a first sample count: only its percentages are noise.
@@ -224,7 +256,19 @@ def test_a_short_sample_is_evidence_of_holding():
     assert "uuau" == minute_of(short, counted).core_state
 
 
-@pytest.mark.parametrize("place", [(0, 4), (0, -1), (-1, 0), (1024, 0), (None, 0), (0, None)])
+@pytest.mark.parametrize(("place", "states"), [((0, 2), "uuau"), ((1, 0), "uuuu")])
+def test_while_nobody_says_how_many_cores_a_device_has_only_the_first_is_understood(place, states):
+    """
+    Nothing tells where the cores of a second device start.
+    """
+    unknown = {"neuron_hardware_info": None, "instance_info": None}
+    entry = runtime(IDLE, memory(models=[place]))
+    assert states == minute_of(report(entry, **unknown)).core_state
+
+
+@pytest.mark.parametrize(
+    "place", [(0, 4), (0, -1), (-1, 0), (256, 0), (1024, 0), (None, 0), (0, None)]
+)
 def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
     """
     An index within a device is below its number of cores; a place that no core
@@ -233,7 +277,19 @@ def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
     fold = new_fold()
     add(fold, report(runtime(IDLE, memory(models=[place]))), START_S)
     assert "uuuu" == closed(fold).core_state
-    assert (None not in place) == (fold.malformed > 0)
+    assert int(None not in place) == fold.malformed
+
+
+def test_a_place_is_counted_once_also_when_the_runtime_ends():
+    """
+    The minute after has no runtime, and no malformed place.
+    """
+    fold = new_fold()
+    add(fold, report(runtime(IDLE, memory(models=[(0, 4)]))), START_S)
+    closed(fold)
+    add(fold, report(), START_S + 60)
+    closed(fold)
+    assert 1 == fold.malformed
 
 
 @pytest.mark.parametrize("key", ["1024", "-1", "nc0", "01", "1.0", ""])
@@ -247,4 +303,4 @@ def test_bytes_on_a_core_that_cannot_be_are_dropped_and_counted(key):
     table[key] = {"tensors": 1}
     add(fold, report(runtime(IDLE, group)), START_S)
     assert "uuuu" == closed(fold).core_state
-    assert fold.malformed > 0
+    assert 1 == fold.malformed

@@ -107,6 +107,22 @@ def test_the_most_idle_come_first():
     assert [30, 9, 10, 20] == [one.pid for one in record.holders]
 
 
+def test_holders_alike_come_by_pid_then_tag():
+    """
+    A runtime of which no pid is known comes before those of one.
+    """
+    entries = [
+        holding(7, 4, tag="b"),
+        holding(7, 3, tag="a"),
+        holding(1, 2, tag="a"),
+        holding(None, 1, tag="z"),
+    ]
+    record = minute_of(trn1(*entries))
+    assert [(None, "z"), (1, "a"), (7, "a"), (7, "b")] == [
+        (one.pid, one.tag) for one in record.holders
+    ]
+
+
 def test_the_rest_is_counted():
     """
     Nine holders: eight names and one more.

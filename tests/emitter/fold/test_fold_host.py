@@ -60,6 +60,24 @@ def test_vcpu_absent_is_absent():
         assert minute_of(one(group)).host_cpu_percent is None
 
 
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"irq": 5}, 5),
+        ({"soft_irq": 5}, 5),
+        ({"irq": 0}, 0),
+        ({"soft_irq": 0}, 0),
+        ({"idle": 100, "io_wait": 0}, None),
+    ],
+)
+def test_one_share_is_enough(told, expected):
+    """
+    Whichever share of work is told; what is no work tells nothing of work.
+    """
+    shares = dict.fromkeys(vcpu()["average_usage"])
+    assert expected == minute_of(one(vcpu(**{**shares, **told}))).host_cpu_percent
+
+
 def test_vcpu_stays_within_0_to_100():
     """
     Rounded parts may add up to more.
@@ -102,3 +120,13 @@ def test_memory_in_error_is_absent():
     """
     group = {**host_memory(), "error": "no /proc/meminfo"}
     assert minute_of(one(memory=group)).host_memory_used_bytes is None
+
+
+@pytest.mark.parametrize(("later", "expected"), [(59, 5 * GIB), (60, None)])
+def test_memory_is_looked_for_in_the_last_60_reports(later, expected):
+    """
+    One a second: what is remembered of a gauge is bounded, whatever the monitor sends.
+    """
+    unread = [one(memory=host_memory(None, None))] * later
+    record = minute_of(one(memory=host_memory(5 * GIB)), *unread, every_s=0.5)
+    assert expected == record.host_memory_used_bytes

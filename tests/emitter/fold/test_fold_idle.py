@@ -20,6 +20,8 @@ from neuron_reports import (
     runtime,
 )
 
+from emitter.fold.idle import IdleMinutes
+
 
 def play(fold, minute, percent, covered_s=60.0, instance_id="i-1"):
     """
@@ -246,6 +248,24 @@ def test_a_minute_before_the_stored_one_adds_nothing():
     second = again(fold)
     assert (1, 1) == play(second, 3, [0, 0])
     assert (0, 1) == play(second, 4, [50, 0])
+
+
+def test_a_minute_without_any_core_keeps_the_counts():
+    """
+    Nobody told a core in it: that ends no idleness.
+    """
+    idle = IdleMinutes(100, [3, 4], 100)
+    assert () == idle.close(101, "", ())
+    assert (4, 5) == idle.close(102, "uu", (60.0, 60.0))
+
+
+def test_a_core_that_is_gone_is_forgotten():
+    """
+    When an instance has as many cores again, the count of the new one begins at nothing.
+    """
+    idle = IdleMinutes(100, [3, 4], 100)
+    assert (4,) == idle.close(101, "u", (60.0,))
+    assert (5, 1) == idle.close(102, "uu", (60.0, 60.0))
 
 
 def test_the_state_of_another_release_starts_again():

@@ -24,7 +24,8 @@ BUSY = counters([50, 50])
 
 
 @pytest.mark.parametrize(
-    ("devices", "per_device", "expected"), [(1, 4, 4), (16, 2, 32), (16, 4, 64), (16, 64, 1024)]
+    ("devices", "per_device", "expected"),
+    [(1, 4, 4), (16, 2, 32), (16, 4, 64), (16, 64, 1024), (1024, 1, 1024)],
 )
 def test_cores_are_devices_times_cores_per_device(devices, per_device, expected):
     """
@@ -185,6 +186,7 @@ def test_an_id_once_known_stays_known():
     fold = new_fold()
     add(fold, report(), START_S)
     add(fold, report(instance_info=instance("", instance_id="")), START_S + 5)
+    add(fold, report(instance_info=None), START_S + 10)
     record = closed(fold)
     assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
     second = new_fold(fold.state())
@@ -215,6 +217,21 @@ def test_another_instance_shares_nothing_with_the_one_before():
     assert record.device_memory_total_bytes is None
 
 
+def test_another_instance_in_one_run_shares_nothing_either():
+    """
+    A monitor that another instance's reports are piped into: no place and no image is kept.
+    """
+    fold = new_fold()
+    add(fold, report(instance_info=instance(ultraserver_id="u-1")), START_S)
+    add(fold, report(instance_info={"instance_id": "i-2"}), START_S + 5)
+    record = closed(fold)
+    assert "i-2" == record.instance_id
+    assert record.ultraserver_id is None
+    assert (None, None) == (record.region, record.availability_zone)
+    assert fold.instance.ami_id is None
+    assert "uuuu" == record.core_state, "its hardware is read, though it is the same"
+
+
 def test_a_text_that_may_not_stand_in_a_record_is_missing():
     """
     Metadata that is no metadata: too long, or not printable.
@@ -223,3 +240,13 @@ def test_a_text_that_may_not_stand_in_a_record_is_missing():
         assert (
             "host-guess" == minute_of(report(instance_info=instance(instance_id=wrong))).instance_id
         )
+
+
+@pytest.mark.parametrize(("length", "is_kept"), [(128, True), (129, False)])
+def test_a_text_of_a_record_has_128_characters_at_most(length, is_kept):
+    """
+    As the stack takes it.
+    """
+    told = "i-" + "0" * (length - 2)
+    record = minute_of(report(instance_info=instance(instance_id=told)))
+    assert is_kept == (told == record.instance_id)

@@ -20,6 +20,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import FoldSettings, Stamp
+from emitter.fold.label import Label
 
 MINUTE_MS = int(START_S) * 1000
 
@@ -218,6 +219,8 @@ def test_what_no_report_tells_is_stamped():
     assert ("blue", "b" * 20, 7, True) == (record.cluster, record.boot, record.seq, record.bye)
     assert {"ReportsRead": 1} == record.health
     assert 1 == record.reports
+    fold.open(START_S + 60)
+    assert not closed(fold).bye, "only the last record of a planned stop says it"
 
 
 def test_other_settings_hold_from_the_next_minute():
@@ -237,3 +240,33 @@ def test_other_settings_hold_from_the_next_minute():
     record = closed(fold)
     assert "aa??" == record.core_state
     assert (1, 2) == record.idle_minutes[:2]
+
+
+@pytest.mark.parametrize(
+    ("back_minutes", "opened_minutes"), [(0, 1), (1, 1), (119, 1), (120, -120), (121, -121)]
+)
+def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hours(
+    back_minutes, opened_minutes
+):
+    """
+    CloudWatch takes nothing further ahead: what was closed then is not waited for.
+    """
+    label = Label()
+    label.open(START_S)
+    label.close()
+    label.open(START_S - 60 * back_minutes)
+    assert START_S // 60 + opened_minutes == label.now
+
+
+@pytest.mark.parametrize(
+    ("minutes", "due"), [(1, True), (0, False), (-1, False), (-120, False), (-121, True)]
+)
+def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
+    """
+    Forward by one, or back by more than two hours.
+    """
+    label = Label()
+    assert not label.is_due(START_S + 60 * minutes)
+    label.open(START_S)
+    assert due == label.is_due(START_S + 60 * minutes)
+    assert START_S + 60 == label.ends_at_s()

@@ -20,6 +20,8 @@ from neuron_reports import (
     two_cores,
 )
 
+from emitter.fold import FoldSettings
+
 
 def test_without_a_runtime_every_core_is_0():
     """
@@ -41,6 +43,49 @@ def test_the_first_report_without_a_runtime_may_be_too_short_to_count():
     record = minute_of(first, nobody())
     assert "uu" == record.core_state
     assert 5 == record.covered_seconds
+
+
+def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
+    """
+    What the filter hides may run: from the next minute on no core is known.
+    """
+    fold = new_fold()
+    add(fold, nobody(), START_S)
+    assert "uu" == closed(fold).core_state
+    fold.configure(FoldSettings(period_s=5.0, only_matched=True))
+    add(fold, nobody(), START_S + 60)
+    record = closed(fold)
+    assert ("??", 0) == (record.core_state, record.covered_seconds)
+
+
+def test_cores_beyond_those_that_exist_keep_what_was_said_of_them():
+    """
+    A runtime listed four of two; the empty lists after it are about the two alone.
+    """
+    listed = two_cores(runtime(counters([50, 50, 50, 50])))
+    assert (16.67, 16.67, 50.0, 50.0) == minute_of(listed, nobody(), nobody()).utilization_percent
+
+
+def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():
+    """
+    An empty report before the last one weighs nothing; the next counts from it.
+    """
+    fold = new_fold()
+    for second in (30, 20, 25):
+        add(fold, nobody(), START_S + second)
+    assert 10 == closed(fold).covered_seconds
+
+
+def test_two_reports_of_one_moment_are_no_clock_that_was_set_back():
+    """
+    Counters that failed, then an empty list: the cores were last known a period before.
+    """
+    fold = new_fold()
+    add(fold, two_cores(runtime(counters([0, 0]))), START_S)
+    add(fold, two_cores(runtime(counters([0, 0], error="x"))), START_S + 5)
+    add(fold, nobody(), START_S + 5)
+    add(fold, nobody(), START_S + 13)
+    assert 5 + 10 == closed(fold).covered_seconds
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from neuron_reports import (
     vcpu,
 )
 
+from emitter.fold import FoldSettings
+
 
 def one(period):
     """
@@ -61,6 +63,7 @@ def test_the_median_follows_a_changed_period():
     After three of five the new period is nominal.
     """
     assert 5 * 1 + 2 + 2 + 10 == covered_s(1, 1, 1, 1, 1, 10, 10, 10, period_s=None)
+    assert 5 * 1 + 2 + 2 + 20 == covered_s(1, 1, 1, 1, 1, 10, 10, 20, period_s=None)
 
 
 def test_short_first_samples_do_not_make_the_nominal_period():
@@ -82,6 +85,18 @@ def test_the_nominal_period_outlives_the_minute():
     assert 2 == closed(fold).covered_seconds
 
 
+def test_another_configured_period_holds_from_the_next_minute():
+    """
+    Settings that are read again: a sample counts for two of the new periods at most.
+    """
+    fold = new_fold()
+    add(fold, one(5), START_S)
+    assert 5 == closed(fold).covered_seconds
+    fold.configure(FoldSettings(period_s=1.0))
+    add(fold, one(5), START_S + 60)
+    assert 2 == closed(fold).covered_seconds
+
+
 def test_without_runtimes_the_system_groups_are_the_measure():
     """
     All there is on an empty instance: a pause of a minute counts for two of their periods.
@@ -93,12 +108,13 @@ def test_without_runtimes_the_system_groups_are_the_measure():
     assert 15 == closed(fold).covered_seconds
 
 
-@pytest.mark.parametrize("absurd", [1e9, 1e300, -1.0, 0.0])
+@pytest.mark.parametrize("absurd", [86_400.5, 1e9, 1e300, -1.0, 0.0])
 def test_a_period_that_cannot_be_gives_no_sample(absurd):
     """
     More than a day or not above 0 is no period.
     """
     assert 0 == covered_s(absurd, period_s=None)
+    assert 60 == covered_s(86_400.0, period_s=None)
 
 
 def test_without_any_period_a_pause_counts_for_two_of_the_longest():

@@ -18,6 +18,8 @@ from neuron_reports import (
     runtime,
 )
 
+from emitter.fold import FoldSettings
+
 LISTED = counters([0, 0, 0, 0])
 ON_0 = report(runtime(LISTED, memory({0: 1}), executions(1)))
 ON_1 = report(runtime(LISTED, memory({1: 1}), executions(1)))
@@ -99,6 +101,20 @@ def test_none_is_no_line():
     Whatever happens.
     """
     assert [None, None] == reasons(ON_0, FAILING, runtime_lines="none")
+
+
+def test_another_policy_holds_from_the_next_minute():
+    """
+    Settings that are read again: to every minute, to none and back.
+    """
+    fold = new_fold()
+    found = []
+    for minute, lines in enumerate(("changes", "all", "none", "changes")):
+        fold.configure(FoldSettings(period_s=5.0, runtime_lines=lines))
+        add(fold, ON_0, START_S + 60 * minute)
+        closed(fold)
+        found.append([one.reason for one in fold.runtimes])
+    assert [["start"], ["all"], [], ["start"]] == found
 
 
 def test_a_pid_that_comes_back_with_another_tag_is_another_runtime():

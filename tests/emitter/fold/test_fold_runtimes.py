@@ -22,8 +22,6 @@ from neuron_reports import (
     runtime_vcpu,
 )
 
-from emitter.fold.runtime_fold import MAX_RUNTIMES
-
 
 def runtimes_of(*documents, **chosen):
     """
@@ -184,7 +182,10 @@ def test_flops_of_a_runtime_are_the_mean_over_its_own_samples():
         runtime_vcpu(period=None),
         runtime_vcpu(error="open /proc/7/stat: no such file or directory"),
         runtime_vcpu(user=None),
+        runtime_vcpu(user=-1),
         runtime_vcpu(system=-1),
+        runtime_vcpu(user=1e6),
+        runtime_vcpu(system=1e6),
     ],
 )
 def test_vcpu_of_a_runtime_that_means_nothing_is_absent(group):
@@ -194,6 +195,15 @@ def test_vcpu_of_a_runtime_that_means_nothing_is_absent(group):
     (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=group)))
     assert found.vcpu_user_percent is None
     assert found.vcpu_system_percent is None
+
+
+@pytest.mark.parametrize("told", [(0, 5), (5, 0), (0, 0), (999_999.5, 999_999.5)])
+def test_vcpu_of_a_runtime_is_from_0_to_10_000_vcpus(told):
+    """
+    A runtime that waits spends nothing, and that is known of it.
+    """
+    (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=runtime_vcpu(*told))))
+    assert told == (found.vcpu_user_percent, found.vcpu_system_percent)
 
 
 def test_vcpu_of_a_runtime_is_weighted_by_period():
@@ -266,14 +276,14 @@ def test_an_owner_is_remembered_until_the_group_has_gone():
 
 def test_who_starts_processes_in_a_loop_still_gets_true_totals():
     """
-    Runtimes told apart in one minute are bounded; their executions are not.
+    512 runtimes are told apart in one minute; the executions of all are counted.
     """
     fold = new_fold(runtime_lines="all")
-    for pid in range(MAX_RUNTIMES + 50):
+    for pid in range(512 + 50):
         document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
         add(fold, document, START_S)
-    assert MAX_RUNTIMES + 50 == closed(fold).executions
-    assert MAX_RUNTIMES == len(fold.runtimes)
+    assert 512 + 50 == closed(fold).executions
+    assert 512 == len(fold.runtimes)
 
 
 def test_a_runtime_whose_process_is_gone_has_no_minute():

@@ -53,6 +53,32 @@ def test_a_member_that_cannot_be_read_begins_again_alone(changes, lost):
         assert expected == getattr(found, name), name
 
 
+@pytest.mark.parametrize(
+    ("name", "kept", "lost"),
+    [
+        ("cores", 1, 0),
+        ("cores", 1024, 1025),
+        ("cores_per_device", 1, 0),
+        ("device_memory_bytes", 0, -1),
+        ("device_memory_bytes", 1 << 53, (1 << 53) + 1),
+        ("idle_label", 0, -1),
+        ("idle_watched", 1 << 53, (1 << 53) + 1),
+        ("idle_minutes", [0] * 1024, [0] * 1025),
+        ("instance_id", "i", ""),
+        ("instance_id", "i" * 128, "i" * 129),
+        ("instance_type", "x 1", " "),
+        ("instance_type", "~", "\x7f"),
+    ],
+)
+def test_the_last_value_that_can_be_is_read(name, kept, lost):
+    """
+    One beyond it begins again.
+    """
+    for value, expected in ((kept, kept), (lost, getattr(FoldState(), name))):
+        found = read_state(json.dumps({"idle_label": 7, name: value}).encode())
+        assert expected == getattr(found, name)
+
+
 @pytest.mark.parametrize("encoded", [None, b"", b"\xff", b"[]", b"{", b"null", b"7"])
 def test_what_is_no_state_is_a_first_start(encoded):
     """

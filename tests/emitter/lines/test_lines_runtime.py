@@ -193,3 +193,15 @@ def test_the_longest_text_is_bounded():
     """
     line = LINES.runtime(RuntimeMinute(1, "x" * (1 << 20)), SOURCE, seq=1, minute_ms=0)
     assert 5_000 > len(line)
+
+
+def test_a_tag_is_other_peoples_text():
+    """
+    Of a bounded length, and nothing in it that a terminal would obey: any process names itself.
+    """
+    hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
+    runtime = RuntimeMinute(pid=1, tag=hostile, owner=hostile)
+    line = LINES.runtime(runtime, SOURCE, seq=3, minute_ms=60_000)
+    found = json.loads(line)
+    assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"] == found["Owner"]
+    assert line.isprintable()

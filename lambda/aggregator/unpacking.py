@@ -1,0 +1,104 @@
+"""
+What CloudWatch Logs compressed, unpacked in bounded memory, before anybody reads it as JSON.
+
+A kilobyte can unpack to a megabyte, and a byte of JSON can take thirty of memory,
+so both are bounded: the bytes, and what would become of them. What CloudWatch Logs
+puts into one delivery is documented only from outside: a call of PutLogEvents
+takes 1,048,576 bytes and an event is no longer
+(https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html);
+a delivery is compressed by gzip and encoded in base64, and an asynchronous
+invocation takes 1 MB
+(https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html).
+The bounds are several times what fits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from typing import Final
+
+MAX_DELIVERY_BYTES: Final = 8 << 20
+"""
+Eight full calls of PutLogEvents. Lines of many instances are an eighth when they
+are compressed, so it is also 1 MB of them.
+"""
+
+MAX_BRACKETS: Final = 1 << 18
+"""
+Objects and arrays of a delivery, those in the text of its lines not included, which
+are read one by one: eight times what 8 MiB of the shortest records have. An empty
+one is 3 bytes of text and 72 of memory.
+"""
+
+_MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{\[]', re.DOTALL)
+"""Texts, closed or not, and what begins an object or an array outside of them."""
+
+_QUOTE: Final = ord('"')
+_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
+
+
+class DeliveryError(ValueError):
+    """
+    What was delivered cannot be read, now or ever; the message never quotes it.
+    """
+
+
+class OversizeDeliveryError(DeliveryError):
+    """
+    It would take more memory than a function has: a decompression bomb.
+    """
+
+
+class TruncatedDeliveryError(DeliveryError):
+    """
+    The compressed bytes end too early, or others follow them.
+    """
+
+
+def unpacked(compressed: bytes) -> dict[str, object]:
+    """
+    The JSON object that *compressed* holds.
+
+    Never unpacks more than `MAX_DELIVERY_BYTES` and one. A second member of gzip
+    is refused: it would be a loss in silence to leave it unread.
+
+    Raises:
+        DeliveryError: If it is too large, cut off, or no object.
+        zlib.error: If it is not compressed.
+        ValueError: If it is no JSON in UTF-8.
+        RecursionError: If it is nested without end.
+    """
+    found = json.loads(_text(compressed))
+    if not isinstance(found, dict):
+        msg = f"the delivery is {type(found).__name__}, expected a JSON object"
+        raise DeliveryError(msg)
+    return found
+
+
+def _text(compressed: bytes) -> str:
+    unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
+    plain = unpacker.decompress(compressed, MAX_DELIVERY_BYTES + 1)
+    if len(plain) > MAX_DELIVERY_BYTES:
+        msg = f"the delivery unpacks to more than {MAX_DELIVERY_BYTES} bytes"
+        raise OversizeDeliveryError(msg)
+    if not unpacker.eof or unpacker.unused_data:
+        msg = "the delivery is not one whole member of gzip"
+        raise TruncatedDeliveryError(msg)
+    if _has_too_many_brackets(plain):
+        msg = f"the delivery has more than {MAX_BRACKETS} objects and arrays"
+        raise OversizeDeliveryError(msg)
+    return plain.decode()
+
+
+def _has_too_many_brackets(plain: bytes) -> bool:
+    # Nearly always there are few in all, and it need not be told which stand in a text.
+    if plain.count(b"{") + plain.count(b"[") <= MAX_BRACKETS:
+        return False
+    found = 0
+    for mark in _MARKS.finditer(plain):
+        found += plain[mark.start()] != _QUOTE
+        if found > MAX_BRACKETS:
+            return True
+    return False

@@ -1,0 +1,220 @@
+"""
+docs/scale.md says what the code measures and what the template sets.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from benchmarks.scale import __main__ as scale
+from benchmarks.scale import fleets, measured, switch
+from benchmarks.scale.bill import (
+    CLUSTER_ALARMS,
+    PIPELINE_ALARMS,
+    bill,
+    on_demand_usd,
+    shards_usd,
+    usd,
+)
+from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, MODES, PROMISED_SHARE, SMALL, Fleet
+from benchmarks.scale.page import page
+from benchmarks.scale.quotas import loads
+from benchmarks.scale.tariff import QUOTAS
+from benchmarks.scale.written import amount, table
+from local.alarms.template import Template, load
+
+KEPT = measured.read()
+NEAR = 0.05
+"""How far a size may have moved before the page must be measured again."""
+
+NOT_MACHINE = ("metrics", "calls", "read_units", "write_units", "printed_bytes", "lines")
+
+
+def near(value):
+    return pytest.approx(value, rel=NEAR)
+
+
+@pytest.fixture(scope="session")
+def template(repository):
+    return load((repository / "template.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def resources(template):
+    def of_mode(mode):
+        resolved = Template(template, {"Mode": mode})
+        return {
+            name: resolved.resolve(resource)
+            for name, resource in template["Resources"].items()
+            if "Condition" not in resource or resolved.condition(resource["Condition"])
+        }
+
+    return of_mode
+
+
+def test_the_page_is_what_was_measured_says(golden, repository):
+    """
+    No number of docs/scale.md was typed.
+    """
+    golden(repository / "docs" / "scale.md", page(KEPT))
+
+
+def test_the_command_prints_the_page(capsys):
+    """
+    Without --measure it measures nothing.
+    """
+    assert 0 == scale.main([])
+    assert page(KEPT) == capsys.readouterr().out
+
+
+def test_the_sizes_are_those_of_the_code():
+    """
+    Lines, deliveries and items are within 5 % of what the page was made from; if not, measure
+    again: python -m benchmarks.scale --measure, then pytest --update-golden.
+    """
+    assert dataclasses.asdict(KEPT.sizes) == near(dataclasses.asdict(measured.sizes()))
+    assert KEPT.emitter_metrics == measured.emitter_metrics()
+    assert KEPT.stack_metrics == measured.stack_metrics()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("form", ["items", "packs"])
+def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
+    """
+    What a minute of 1,000 instances prints, reads and writes has not moved by 5 %.
+    """
+    found = measured.close_of(tmp_path / form, MIDDLE, form, times=1)
+    kept = KEPT.close[form][MIDDLE.instances]
+    assert {name: near(getattr(found, name)) for name in NOT_MACHINE} == {
+        name: getattr(kept, name) for name in NOT_MACHINE
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("records", [1, fleets.BATCH_DELIVERIES])
+def test_the_requests_of_ingest_are_those_of_the_code(records):
+    """
+    One delivery, and one batch of the stream.
+    """
+    found, kept = measured.delivered(records, 1), KEPT.ingest[records]
+    assert (near(found.printed_bytes), near(found.calls), near(found.write_units)) == (
+        kept.printed_bytes,
+        kept.calls,
+        kept.write_units,
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_functions_are_those_of_the_template(mode, resources):
+    """
+    Memory, time, batches and retention.
+    """
+    found = resources(mode)
+    ingest, close = (found[f"{name}Function"]["Properties"] for name in ("Ingest", "Close"))
+    assert fleets.INGEST_MB[mode] == ingest["MemorySize"]
+    assert (fleets.CLOSE_MB, fleets.CLOSE_TIMEOUT_S) == (close["MemorySize"], close["Timeout"])
+    assert fleets.RETENTION_DAYS == int(found["RollupsLogGroup"]["Properties"]["RetentionInDays"])
+
+
+def test_the_batches_are_those_of_the_template(resources):
+    """
+    Deliveries and seconds of one batch.
+    """
+    reader = resources("kinesis")["StreamReader"]["Properties"]
+    assert (fleets.BATCH_DELIVERIES, fleets.BATCH_WINDOW_S) == (
+        int(reader["BatchSize"]),
+        int(reader["MaximumBatchingWindowInSeconds"]),
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_alarms_are_those_of_the_template(mode, resources):
+    """
+    Six look at every cluster, the others at one metric each.
+    """
+    names = [
+        name
+        for name, resource in resources(mode).items()
+        if resource["Type"] == "AWS::CloudWatch::Alarm"
+    ]
+    by_cluster = [name for name in names if name.endswith("ByClusterAlarm")]
+    assert (CLUSTER_ALARMS, PIPELINE_ALARMS[mode]) == (
+        len(by_cluster),
+        len(names) - len(by_cluster),
+    )
+
+
+def test_a_thousand_instances_keep_the_promise():
+    """
+    At most 3 % of 27 metrics an instance, everything counted, in either mode.
+    """
+    shares = [switch.share_of_counterfactual(KEPT, MIDDLE, mode) for mode in MODES]
+    assert all(share <= PROMISED_SHARE for share in shares), shares
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_fleet_fits_into_an_account(mode):
+    """
+    One template for 10 instances and for 100,000: nothing but a new account's ten invocations at
+    a time is in the way.
+    """
+    over = {
+        (fleet.instances, load.what)
+        for fleet in FLEETS
+        for load in loads(KEPT, fleet, mode)
+        if load.share > 1
+    }
+    new_account = (LARGE.instances, QUOTAS["new_concurrency"].what)
+    assert ({new_account} if mode == "direct" else set()) == over
+
+
+@pytest.mark.parametrize("on_demand", [False, True])
+def test_the_modes_cross_once(on_demand):
+    """
+    Direct is cheaper below the switch, kinesis above, whichever stream it has.
+    """
+
+    def cheaper(instances):
+        sums = {mode: usd(bill(KEPT, Fleet(instances, 1), mode)) for mode in MODES}
+        if on_demand:
+            sums["kinesis"] += on_demand_usd(KEPT, instances) - shards_usd(KEPT, instances)
+        return min(MODES, key=sums.get)
+
+    at = switch.switch_at(KEPT, on_demand=on_demand)
+    places = (SMALL.instances, at - 20, at, 2 * at, 4 * at, LARGE.instances)
+    assert ["direct", "direct", "kinesis", "kinesis", "kinesis", "kinesis"] == list(
+        map(cheaper, places)
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.333333, "0.333"), (99.96, "100"), (1_234.5, "1,230"), (43_800_000, "43.8 M"), (2e9, "2 G")],
+)
+def test_an_amount_has_three_digits_that_mean_something(value, expected):
+    """
+    The model knows no fourth.
+    """
+    assert expected == amount(value)
+
+
+def test_a_table_is_markdown():
+    """
+    A head, a rule, the rows.
+    """
+    assert "| a | b |\n|---|---|\n| 1 | 2 |" == table(("a", "b"), [("1", "2")])
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(measured.Sizes)])
+def test_a_size_that_moved_is_found(name, monkeypatch):
+    """
+    The check of sizes sees each of them.
+    """
+    moved = dataclasses.replace(KEPT.sizes, **{name: getattr(KEPT.sizes, name) * 1.1})
+    monkeypatch.setattr(measured, "sizes", lambda: moved)
+    with pytest.raises(AssertionError):
+        test_the_sizes_are_those_of_the_code()

@@ -1,0 +1,267 @@
+"""
+The stack's side of the chaos alone: made-up lines through everything that can go wrong.
+
+And faults of the functions that it must find: a proof that finds nothing wrong
+is worth what it finds when something is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+
+from aggregator import close, ingest, intake, runtime
+from aggregator.closing import reading, run
+from aggregator.closing.registry import Registry
+from aggregator.closing.run import Closing
+from aggregator.environment import Environment, Rules
+from tests.proof.chaos.stack import functions
+from tests.proof.chaos.stack.fleet import fleet, lived_through
+from tests.proof.chaos.stack.stack import Stack
+from tests.proof.chaos.truth import comparison as truth
+
+FAULTS = {}
+RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
+
+
+def fault(planted):
+    """
+    One fault of the functions; its docstring says what a user would see.
+    """
+    FAULTS[planted.__name__] = planted
+    return planted
+
+
+def compared(seed, hosts, minutes):
+    """
+    A fleet's rollups against the truth, and the stack they came out of.
+    """
+    lived = fleet(seed, hosts, minutes)
+    stack = lived_through(lived, seed)
+    found = truth.compare(
+        lived.applied, stack.printed, restated=stack.restated, closed=stack.closed
+    )
+    return found, stack
+
+
+@pytest.mark.timeout(60)
+def test_every_trouble_happens_and_no_rollup_is_wrong():
+    """
+    Twenty instances for half an hour; close dies before and after four of five of its steps.
+    """
+    found, stack = compared(1, 20, 30)
+    assert ([], []) == (found.differences, stack.complaints)
+    assert [] == stack.missing()
+    assert 4 == len(found.rollups)
+    assert sum(found.rollups.values()) >= 4 * 30
+    hit, steps = stack.killed_at
+    assert steps >= 2 * (32 + 20)
+    assert hit >= 0.8 * steps
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_short_run_has_every_trouble_too(seed):
+    """
+    Four instances for six minutes: what has not happened by then happens while it settles.
+    """
+    found, stack = compared(seed, 4, 6)
+    assert ([], [], []) == (found.differences, stack.complaints, stack.missing())
+
+
+@pytest.mark.timeout(60)
+def test_the_same_seed_is_the_same_run():
+    """
+    The same lines in the same order, and the same troubles.
+    """
+    (one, first), (two, second) = compared(5, 6, 8), compared(5, 6, 8)
+    assert first.printed == second.printed
+    assert (first.happened, one) == (second.happened, two)
+
+
+@fault
+def a_copy_counts_again(patch):
+    """
+    Records that stand in two items count twice.
+    """
+    numbers = itertools.count()
+    patch.setattr(reading, "identity_of", lambda _: ("", "", "", next(numbers)))
+
+
+@fault
+def late_records_leave_no_marker(patch):
+    """
+    What came after its minute was closed is never seen.
+    """
+    patch.setattr(intake, "_mark_late", lambda *_: None)
+
+
+@fault
+def each_publication_adds_the_whole(patch):
+    """
+    A restated minute counts its tallies again.
+    """
+    due = run.due
+    patch.setattr(
+        run, "due", lambda rollup, before: due(rollup, before and replace(before, tallies={}))
+    )
+
+
+@fault
+def progress_goes_ahead_of_the_lines(patch):
+    """
+    A run that dies has closed what it never printed.
+    """
+    reduce_all = Closing._reduce_all
+
+    def hurried(self, open_minutes, marked, registry, now_s):
+        progress = self.table.read_progress()
+        self.table.write_progress(
+            replace(progress, next_minute=max([*open_minutes, progress.next_minute - 1]) + 1)
+        )
+        return reduce_all(self, open_minutes, marked, registry, now_s)
+
+    patch.setattr(Closing, "_reduce_all", hurried)
+
+
+@fault
+def remembered_before_it_is_printed(patch):
+    """
+    A run that dies in between has told nobody.
+    """
+
+    class Silent:
+        def __init__(self, emit, **rest):
+            self.lines, self.emit = [], emit
+            self.closing = Closing(emit=self.lines.append, **rest)
+
+        def run(self):
+            outcome = self.closing.run()
+            for line in self.lines:
+                self.emit(line)
+            return outcome
+
+    patch.setattr(close, "Closing", Silent)
+
+
+@fault
+def the_registry_is_never_written(patch):
+    """
+    Nobody is ever silent.
+    """
+    patch.setattr(Registry, "packed", lambda _: iter(()))
+
+
+@fault
+def silence_begins_a_minute_early(patch):
+    """
+    Someone is called silent who only has a slow network.
+    """
+    patch.setattr(functions, "Rules", lambda: Rules(silent_after_minutes=4))
+
+
+@fault
+def goodbye_is_not_heard(patch):
+    """
+    An instance that was stopped in order rings an alarm.
+    """
+    merge = run.merge
+    patch.setattr(run, "merge", lambda found: replace(merge(found), gone=False))
+
+
+@fault
+def the_stack_reads_its_own_lines(patch):
+    """
+    The rollups' own group is taken for the emitters'.
+    """
+
+    def trusting(**members):
+        return Environment(**{**members, "own_log_groups": frozenset()})
+
+    patch.setattr(functions, "Environment", trusting)
+
+
+@fault
+def control_messages_are_read(patch):
+    """
+    What only asks whether somebody is there counts.
+    """
+    patch.setattr(runtime, "_CONTROL", "")
+
+
+@fault
+def the_second_line_of_an_instance_is_dropped(patch):
+    """
+    An emitter that was restarted within a minute loses half of it.
+    """
+    merge = run.merge
+    patch.setattr(run, "merge", lambda found: merge(list(found)[:1]))
+
+
+@fault
+def a_bad_line_takes_the_rest_of_its_delivery_along(patch):
+    """
+    What stands behind it is neither stored nor counted.
+    """
+    minute_record = intake._minute_record
+    state = {"lines": None}
+
+    def strict(message, this_minute, late_minutes):
+        if state["lines"] is not None and message != state["lines"]:
+            return None
+        try:
+            return minute_record(message, this_minute, late_minutes)
+        except intake._DropError:
+            state["lines"] = message
+            raise
+
+    take_in = intake.take_in
+
+    def fresh(*arguments, **options):
+        state["lines"] = None
+        return take_in(*arguments, **options)
+
+    patch.setattr(intake, "_minute_record", strict)
+    patch.setattr("aggregator.ingest.take_in", fresh)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_of_the_functions_is_found(name, monkeypatch):
+    """
+    Each of them, as differences between rollups and truth or by what ingest says of itself.
+    """
+    FAULTS[name](monkeypatch)
+    assert any(is_wrong(*one) for one in RUNS)
+
+
+@pytest.mark.timeout(60)
+def test_without_a_fault_these_runs_are_right():
+    """
+    So it was the fault that was found.
+    """
+    assert not any(is_wrong(*one) for one in RUNS)
+
+
+def is_wrong(seed, hosts):
+    """
+    Whether anything is found in this run of six minutes.
+    """
+    found, stack = compared(seed, hosts, 6)
+    return bool(found.differences or stack.complaints)
+
+
+@pytest.mark.parametrize("function", [ingest, close])
+def test_a_function_that_ends_in_another_way_is_complained_of(function):
+    """
+    An exception that nobody planned is not taken for one of the run's troubles.
+    """
+    stack = Stack(1, ["cluster-0", "cluster-1"])
+    with mock.patch.object(function, "publish_health", side_effect=ZeroDivisionError):
+        stack.tick(60.0)
+        stack.accept(fleet(1, 2, 2).applied, 60.0)
+        stack.tick(1000.0)
+    assert any("ZeroDivisionError" in one for one in stack.complaints)

@@ -1,0 +1,355 @@
+"""
+The truth finds what is wrong: every kind of fault, planted in lines that were right.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from local.monitor.truth import read_truth
+from neuron_wire import parse
+from tests.aggregator.made_records import MINUTE, message, record
+from tests.aggregator.made_stack import END_S, Stack
+from tests.proof.chaos.truth import comparison as truth
+from tests.proof.chaos.truth.comparison import Undisturbed
+from tests.proof.logs.rules import Applied
+
+MINUTE_MS = 60_000
+LAST = 8
+LATE = record(instance_id="i-2", minute=MINUTE + 1, seq=2, executions=7)
+RECORDS = [
+    *(record(instance_id="i-1", minute=MINUTE + at, seq=at + 1) for at in range(LAST + 1)),
+    *(
+        record(instance_id="i-2", minute=MINUTE + at, seq=at + 1)
+        for at in range(LAST + 1)
+        if at != 1
+    ),
+    record(instance_id="i-3", instance_type="inf2.xlarge"),  # and then it is silent
+    record(instance_id="i-4", bye=True),
+    LATE,
+]
+
+
+def applied(records):
+    """
+    The records as the service took them.
+    """
+    return [Applied(one.instance_id, one.minute_ms, message(one)) for one in records]
+
+
+def rolled_up(records):
+    """
+    What both functions print of *records*, one minute after the other, the late one last.
+    """
+    stack = Stack()
+    stack.close(END_S - 60)
+    for at in range(LAST + 1):
+        in_time = [one for one in records if one.minute_ms == (MINUTE + at) * MINUTE_MS]
+        stack.deliver(END_S + 60 * at + 5, *(one for one in in_time if one is not LATE))
+        stack.close(END_S + 60 * at + 125)
+    stack.deliver(END_S + 60 * LAST + 130, *(one for one in records if one is LATE))
+    stack.close(END_S + 60 * LAST + 170)
+    return stack.printed
+
+
+PRINTED = rolled_up(RECORDS)
+CLOSED = range(MINUTE, MINUTE + LAST + 1)
+
+
+def wrong(records=RECORDS, printed=PRINTED, **more):
+    """
+    What is found, as (offset of the minute, what).
+    """
+    found = truth.compare(applied(records), printed, closed=CLOSED, **more)
+    return {(one.minute_ms // MINUTE_MS - MINUTE, one.what) for one in found.differences}
+
+
+def changed(offset, change, kind="rollup", publication=1):
+    """
+    The printed lines with one of them, found by its place, changed.
+    """
+    lines = []
+    for text in PRINTED:
+        line = json.loads(text)
+        found = line["_aws"]["Timestamp"] == (MINUTE + offset) * MINUTE_MS
+        if found and (line["Kind"], line["Publication"]) == (kind, publication):
+            change(line)
+        lines.append(json.dumps(line))
+    assert [json.loads(one) for one in PRINTED] != [json.loads(one) for one in lines]
+    return lines
+
+
+def place_of(offset, publication):
+    """
+    Where the cluster's line stands among those that were printed.
+    """
+    return next(
+        place
+        for place, line in enumerate(map(json.loads, PRINTED))
+        if line["_aws"]["Timestamp"] == (MINUTE + offset) * MINUTE_MS
+        and (line["Kind"], line["Publication"]) == ("rollup", publication)
+    )
+
+
+def test_lines_that_are_right_are_found_right():
+    """
+    Nine minutes of a cluster, one of them restated; copies of lines and of rollups change nothing.
+    """
+    found = truth.compare(applied(RECORDS), PRINTED, closed=CLOSED)
+    assert ({"training": LAST + 1}, []) == (found.rollups, found.differences)
+    assert set() == wrong([*RECORDS, *RECORDS], [*PRINTED, PRINTED[place_of(1, 2)]])
+
+
+def test_a_lost_record_is_found():
+    """
+    One that was accepted and is in no rollup: by what it would have added.
+    """
+    lost = record(instance_id="i-5", minute=MINUTE + 3, executions=1)
+    names = {what for offset, what in wrong([*RECORDS, lost]) if offset == 3}
+    assert {"Instances", "NeuronCores", "Executions", "Records", "CoveragePercent"} <= names
+
+
+def test_a_record_that_counts_twice_is_found():
+    """
+    One that is in a rollup and that nobody sent.
+    """
+    without = [one for one in RECORDS if one != RECORDS[4]]
+    assert {"Instances", "Executions", "Records"} <= {what for _, what in wrong(without)}
+
+
+def test_a_gauge_of_an_older_restatement_is_found():
+    """
+    The last line must be the one with the late record.
+    """
+    printed = list(PRINTED)
+    one, two = place_of(1, 1), place_of(1, 2)
+    printed[one], printed[two] = printed[two], printed[one]
+    assert {(1, "Instances"), (1, "Records")} <= wrong(printed=printed)
+    assert (1, "Instances") in wrong(printed=[*PRINTED, PRINTED[one]])
+
+
+def test_a_tally_that_is_published_twice_is_found():
+    """
+    Under the same RollupId it is a copy, under another it counts.
+    """
+    again = {**json.loads(PRINTED[place_of(2, 1)]), "RollupId": "training@again#2"}
+    assert (2, "Executions") in wrong(printed=[*PRINTED, json.dumps(again)])
+
+
+def test_an_amount_said_to_be_overstated_needs_records_that_were_merged():
+    """
+    Otherwise it hides that something was counted twice.
+    """
+
+    def hide(line):
+        line["Executions"] += 5
+        line["TalliesOverstated"] = {"Executions": 5}
+
+    assert {(4, "TalliesOverstated")} == wrong(printed=changed(4, hide))
+
+
+def test_a_missing_rollup_is_found():
+    """
+    Of a minute with records; and of one in which the cluster was only known.
+    """
+    without = [one for place, one in enumerate(PRINTED) if place != place_of(5, 1)]
+    assert {(5, "rollup")} == wrong(printed=without)
+    everyone_silent = [one for one in RECORDS if one.minute_ms < (MINUTE + 2) * MINUTE_MS]
+    assert (4, "rollup") in wrong(everyone_silent, [PRINTED[place_of(0, 1)]])
+
+
+def test_a_rollup_of_nobody_is_found():
+    """
+    A cluster of which nobody reported.
+    """
+    forged = {**json.loads(PRINTED[place_of(2, 1)]), "ClusterName": "forged"}
+    assert {(2, "rollup")} == wrong(printed=[*PRINTED, json.dumps(forged)])
+
+
+@pytest.mark.parametrize("offset", [5, 6])
+def test_the_wrong_silence_is_found(offset):
+    """
+    i-3 is not silent for five minutes, and from the sixth on it is; i-4 said goodbye.
+    """
+
+    def swap(line):
+        line["SilentInstances"] = 1 - line["SilentInstances"]
+        line["CoveragePercent"] = 100 * 2 / (2 + line["SilentInstances"])
+        line["SilentInstanceNames"] = [{"InstanceId": "i-3"}] * line["SilentInstances"]
+
+    expected = {(offset, "SilentInstances"), (offset, "SilentInstanceNames")}
+    assert expected == wrong(printed=changed(offset, swap))
+
+
+def test_the_wrong_name_of_who_is_silent_is_found():
+    """
+    The number alone is not enough.
+    """
+
+    def rename(line):
+        line["SilentInstanceNames"] = [{"InstanceId": "i-4"}]
+
+    assert {(7, "SilentInstanceNames")} == wrong(printed=changed(7, rename))
+
+
+def test_a_line_of_an_instance_type_is_held_to_the_truth_too():
+    """
+    A wrong number, and a line that is not there.
+    """
+
+    def miscount(line):
+        line["BusyCores"] += 1
+
+    of_type = "BusyCores of trn1.2xlarge"
+    assert {(2, of_type)} == wrong(printed=changed(2, miscount, kind="type"))
+    without = [
+        text
+        for text in PRINTED
+        if not text.count('"Kind":"type"') or json.loads(text)["InstanceType"] != "inf2.xlarge"
+    ]
+    assert (0, "line of inf2.xlarge") in wrong(printed=without)
+
+
+def test_two_texts_under_one_identity_are_found():
+    """
+    A retry may duplicate, and what it duplicates is the same.
+    """
+    other = replace(RECORDS[0], executions=99)
+    assert (0, f"record {other.boot} 1") in wrong([*RECORDS, other])
+
+
+def test_a_line_that_cloudwatch_would_not_extract_is_found():
+    """
+    However right its numbers are.
+    """
+
+    def spoil(line):
+        line["_aws"]["CloudWatchMetrics"][0]["Metrics"][0]["Unit"] = "Cores"
+
+    ((_, what),) = wrong(printed=changed(2, spoil))
+    assert "line training@" in what
+
+
+def test_a_difference_says_where_when_and_what():
+    """
+    In one sentence.
+    """
+    lost = record(instance_id="i-5", minute=MINUTE + 3, tera_flops=None)
+    said = [str(one) for one in truth.compare(applied([*RECORDS, lost]), PRINTED).differences]
+    assert "training, 2025-11-24T16:03Z, Instances: expected 3, found 2" in said
+
+
+@pytest.fixture(scope="module")
+def told(repository, tmp_path_factory):
+    """
+    Five minutes of a simulated monitor: what it says it wrote, and the emitter's lines.
+    """
+    folder = tmp_path_factory.mktemp("told")
+    reports, written = folder / "reports", folder / "truth"
+    play = ("--instance-type", "inf2.24xlarge", "--scenario", "multi-runtime", "--no-wait")
+    start = ("--start-ms", str(MINUTE * MINUTE_MS + 1000), "--reports", "72")
+    run(
+        repository, reports, "local.monitor", *play, *start, "--seed", "3", "--truth", str(written)
+    )  # fmt: skip
+    begin = ("--start", "2025-11-24T16:00:01Z", "--interval", "5", "--cluster", "c")
+    run(repository, folder / "lines", "emitter", "replay", str(reports), *begin)
+    lines = (folder / "lines").read_text(encoding="utf-8").splitlines()
+    records = [one for one in map(parse, lines) if hasattr(one, "core_state")]
+    return read_truth([written]), records
+
+
+def run(repository, output, module, *arguments):
+    """
+    One module of this repository, its stdout into *output*.
+    """
+    path = os.pathsep.join((str(repository), str(repository / "lambda")))
+    with output.open("wb") as file:
+        subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            stdout=file,
+            env={**os.environ, "PYTHONPATH": path},
+            check=True,
+        )
+
+
+def disturbed(told, records, margin_ms=0, reports=None):
+    """
+    What is found in the four whole minutes in the middle, rollups left out.
+    """
+    produced, _ = told
+    minutes = [(MINUTE + at) * MINUTE_MS for at in range(1, 5)]
+    calm = Undisturbed(records[0].instance_id, reports or produced, minutes, margin_ms)
+    found = truth.compare(applied(records), [], [calm])
+    assert 4 == found.undisturbed_minutes
+    return {
+        (one.minute_ms // MINUTE_MS - MINUTE, one.what)
+        for one in found.differences
+        if one.instance_id is not None
+    }
+
+
+@pytest.mark.parametrize("margin_ms", [0, 8_000])
+def test_minutes_that_nobody_disturbed_are_what_was_produced(told, margin_ms):
+    """
+    Wherever a report near a full minute may have been read.
+    """
+    assert set() == disturbed(told, told[1], margin_ms)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda one: {"executions": one.executions + 1}, "Executions"),
+        (lambda one: {"execution_errors": one.execution_errors + 1}, "ExecutionErrors"),
+        (lambda one: {"reports": one.reports - 1}, "Reports"),
+        (lambda one: {"core_state": one.core_state.replace("b", "a", 1)}, "BusyCores"),
+        (
+            lambda one: {
+                "utilization_percent": tuple(min(100, 2 + x) for x in one.utilization_percent)
+            },
+            "NeuronCoreUtilization",
+        ),
+        (lambda one: {"ecc_corrected_rise": one.ecc_corrected_rise + 1}, "EccCorrectedRise"),
+    ],
+)
+def test_a_minute_that_says_something_else_is_found(change, what, told):
+    """
+    Each member that the chain begins with.
+    """
+    records = [
+        replace(one, **change(one)) if one.minute_ms == (MINUTE + 2) * MINUTE_MS else one
+        for one in told[1]
+    ]
+    assert (2, what) in disturbed(told, records)
+
+
+def test_a_report_that_is_in_no_minute_is_found_however_wide_the_margin(told):
+    """
+    What moved from one minute into the next is in their sum.
+    """
+    lost = 10**9  # more than any margin explains
+    records = [
+        replace(one, executions=max(0, one.executions - lost), reports=0)
+        if one.minute_ms == (MINUTE + 2) * MINUTE_MS
+        else one
+        for one in told[1]
+    ]
+    found = disturbed(told, records, 20_000)
+    assert {(1, "Reports of 4 minutes"), (1, "Executions of 4 minutes")} <= found
+
+
+def test_an_undisturbed_minute_without_a_record_is_found(told):
+    """
+    And one with two.
+    """
+    _, records = told
+    without = [one for one in records if one.minute_ms != (MINUTE + 3) * MINUTE_MS]
+    assert {(3, "undisturbed minute")} == disturbed(told, without)
+    twice = [*records, replace(records[3], boot="another")]
+    assert (3, "undisturbed minute") in disturbed(told, twice)

@@ -1,0 +1,177 @@
+"""
+Kill -9 at random moments, and not one closed minute less; `make chaos` has the many.
+
+Real processes: the emitter with a simulated monitor as its child, sending with
+boto3 to a CloudWatch Logs on loopback that fails in every way it can. Only the
+wall clock is a test's: it runs sixty times as fast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.emitter.emitter_process import wait_until
+from tests.proof.arrivals import Arrivals
+from tests.proof.kills.life import MINUTE_MS, PATIENCE_S, Life
+from tests.proof.kills.lives import Lives
+from tests.proof.kills.moments import Moments
+from tests.proof.logs.service import (
+    ANSWER_LOST,
+    DENIED,
+    INTERNAL,
+    LATE,
+    RESET,
+    THROTTLED,
+    UNAVAILABLE,
+    LogsService,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+START_S = 1_800_000_000.0
+SPEED = 60.0
+KILLS = 15
+SEED = 50
+CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST, LATE), 0.08)
+
+
+class Killer:
+    """
+    Chooses the moments, and what the service does meanwhile.
+    """
+
+    def __init__(self, service: LogsService, lives: Lives) -> None:
+        self._service = service
+        self._rng = random.Random(SEED)
+        self.moments = Moments(service, lives, self._rng, speed=SPEED)
+        self._in_turn = [
+            *(self.moments.starting, self.moments.anywhere, self.moments.closing),
+            *(self.moments.writing, self.moments.sending, self.moments.answering),
+        ]
+        self._left: list[Callable[[Life], None]] = []
+
+    def kill(self, life: Life) -> None:
+        """
+        End *life* at some moment: each kind comes as often as any other.
+        """
+        if not self._left:
+            self._left = self._rng.sample(self._in_turn, len(self._in_turn))
+        kind = self._left.pop()
+        trouble = self._rng.random()
+        needs_a_call = kind in {self.moments.sending, self.moments.answering}
+        if not needs_a_call and trouble < 0.2:
+            self._service.vanish()
+        elif not needs_a_call and trouble < 0.4:
+            self._service.next_faults.append(DENIED)  # and is not asked again for a minute
+        kind(life)
+        self._service.next_faults.clear()
+        if not self._service.is_there:
+            self._service.come_back()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_kills_lose_no_closed_minute(tmp_path, clock):
+    """
+    Every record that any life committed arrives, under Seq 1, 2, 3... of its Boot.
+
+    So does every minute that the monitor knows was over for the emitter. What
+    came twice is the same line; nothing was dropped; no monitor outlives its
+    emitter. The last life ends in order, with an empty spool.
+    """
+    clock.set(START_S, SPEED)
+    produced: dict[str, int] = {}
+    closed: set[int] = set()
+    read_something = 0
+    with (
+        LogsService(clock, seed=SEED) as service,
+        Lives(tmp_path, clock, service.variables, ("--runtime-lines", "all")) as lives,
+    ):
+        killer = Killer(service, lives)
+        service.chances = CHANCES
+        for _ in range(KILLS):
+            life = lives.begin()
+            killer.kill(life)
+            life.leaves_no_orphan()
+            kept = lives.kept()
+            assert {} == kept.dropped
+            assert 1 >= len(kept.produced.keys() - produced.keys())
+            produced |= kept.produced
+            closed |= life.minutes_surely_closed()
+            read_something += bool(life.reports())
+        service.chances = {}
+        last = lives.begin()
+        wait_until(lambda: last.minutes_surely_closed() or last.has_ended, PATIENCE_S)
+        with contextlib.suppress(AssertionError):  # then it is said below which record is missing
+            wait_until(lambda: not arrived(service).missing(produced), PATIENCE_S)
+        assert 0 == last.stop(), last.last_words()
+        last.leaves_no_orphan()
+        closed |= last.minutes_surely_closed()
+        kept = lives.kept()
+        produced |= kept.produced
+        found = arrived(service)
+
+    print(  # noqa: T201 - the figures, with pytest -s
+        f"{KILLS} kills, {len(produced)} boots, {sum(produced.values())} records,"
+        f" {len(closed)} minutes surely closed, {found.copies} copies; calls: {service.happened}"
+    )
+    assert ({}, {}) == (kept.waiting, kept.dropped)
+    assert [] == found.missing(produced)
+    assert sum(produced.values()) == len(found.lines)
+    assert () == found.conflicts
+    assert [] == sorted(closed - found.minutes())
+    assert ([], 0) == (found.unbalanced(), found.dropped())
+    assert [one for one in found.documents if one["Kind"] == "minute"][-1]["Bye"]
+    # It was no proof if nothing was at stake.
+    assert len(closed) >= 5
+    assert len(produced) > read_something > KILLS // 2
+    assert found.copies >= killer.moments.unanswered > 0
+
+
+def arrived(service: LogsService) -> Arrivals:
+    """
+    What the service has taken so far.
+    """
+    return Arrivals.of((one.timestamp_ms, one.message) for one in list(service.rules.applied))
+
+
+def event(boot: str, seq: int, minute: int = 0, **members: int) -> tuple[int, str]:
+    """
+    A minute line with what is looked at, and its timestamp.
+    """
+    document = {"Kind": "minute", "Boot": boot, "Seq": seq, **members}
+    return minute * MINUTE_MS, json.dumps(document)
+
+
+def test_a_lost_record_is_found():
+    """
+    In the middle by the gap; at the end by what the spool said it had produced.
+    """
+    found = Arrivals.of([event("a", 1), event("a", 3), event("b", 1)])
+    assert ["a 2"] == found.gaps()
+    assert ["a 2", "b 2"] == found.missing({"a": 3, "b": 2})
+
+
+def test_a_copy_is_no_conflict_and_another_line_is():
+    """
+    The same identity must be the same line for ever.
+    """
+    found = Arrivals.of([event("a", 1), event("a", 1), event("a", 1, minute=1)])
+    assert (1, (("a", 1),)) == (found.copies, found.conflicts)
+    assert {0} == found.minutes()
+
+
+def test_an_account_that_does_not_add_up_is_found():
+    """
+    Produced is delivered, spooled or dropped.
+    """
+    account = {"RecordsProduced": 5, "RecordsDelivered": 3, "RecordsDropped": 1}
+    found = Arrivals.of([event("a", 1, SpoolRecords=1, **account),
+                         event("a", 2, SpoolRecords=2, **account)])  # fmt: skip
+    assert (["a 2"], 1) == (found.unbalanced(), found.dropped())

@@ -1,0 +1,57 @@
+"""
+Calls of the tests, and what they are answered.
+"""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+NOW_S = 1_800_000_000.0
+NOW_MS = int(NOW_S * 1000)
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+PLACE = {"logGroupName": "/neuron-emf/records", "logStreamName": "i-0"}
+INVALID = ("InvalidParameterException", 400)
+NOT_FOUND = ("ResourceNotFoundException", 400)
+
+
+def put(client, *events, **place):
+    """
+    Put events of (age in ms, message).
+    """
+    sent = [{"timestamp": NOW_MS - age_ms, "message": message} for age_ms, message in events]
+    return client.put_log_events(**{**PLACE, **place}, logEvents=sent)
+
+
+def error_of(client, *events, **place):
+    """
+    The name and status of the error that a call gets.
+    """
+    return error_in(lambda: put(client, *events, **place))
+
+
+def error_in(call):
+    """
+    The name and status of the error that *call* ends with.
+    """
+    with pytest.raises(ClientError) as found:
+        call()
+    answer = found.value.response
+    return answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
+
+
+def words_of(call):
+    """
+    What the service says is wrong.
+    """
+    with pytest.raises(ClientError) as found:
+        call()
+    return found.value.response["Error"]["Message"]
+
+
+def messages(service):
+    """
+    What was taken.
+    """
+    return [one.message for one in service.rules.applied]

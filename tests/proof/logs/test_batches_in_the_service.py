@@ -1,0 +1,87 @@
+"""
+What the emitter sends is what the service takes: its limits beside the rules, which share no code.
+"""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emitter.delivery.batches import AGE_MARGIN_MS, cut
+from emitter.spool.records import SpooledRecord
+from tests.proof.logs.asking import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
+from tests.proof.logs.rules import RECORDS_GROUP, LogRules
+
+BOOT = "019aa3c5d2f04f1e2d3c"
+EDGES_MS = [
+    edge_ms + step_ms
+    for edge_ms in (-2 * HOUR_MS, 0, DAY_MS, 14 * DAY_MS - AGE_MARGIN_MS, 14 * DAY_MS, 15 * DAY_MS)
+    for step_ms in (-1, 0, 1)
+]
+# Lengths at which a call is full with one, two or three events; and of two bytes a character.
+LENGTHS = [0, 1, 349_499, 349_500, 524_262, 524_263, 1_048_549, 1_048_550, 1_048_551]
+LINES = [character * length for length in LENGTHS for character in "xé"]
+RECORDS = st.tuples(
+    st.sampled_from(EDGES_MS) | st.integers(-3 * HOUR_MS, 15 * DAY_MS),
+    st.sampled_from(LINES) | st.text("xé", max_size=9),
+)
+
+
+def records_of(parts):
+    """
+    Spooled records of (age in ms, line).
+    """
+    return [
+        SpooledRecord(place, BOOT, place, NOW_MS - age_ms, line)
+        for place, (age_ms, line) in enumerate(parts, 1)
+    ]
+
+
+def taken_of(cut_records):
+    """
+    What the service has when all batches were sent; it has said no to nothing.
+    """
+    rules = LogRules(lambda: NOW_S, {RECORDS_GROUP: {"i-0"}})
+    for batch in cut_records.batches:
+        events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
+        answer, _ = rules.call("PutLogEvents", {**PLACE, "logEvents": events})
+        assert "rejectedLogEventsInfo" not in answer
+    return [(one.timestamp_ms, one.message) for one in rules.applied]
+
+
+@given(st.lists(RECORDS, max_size=12))
+@settings(max_examples=50)
+def test_every_batch_is_taken_whole(parts):
+    """
+    What is sendable arrives once; what is not was found out before.
+    """
+    records = records_of(parts)
+    found = cut(records, now_ms=NOW_MS)
+    unsendable = [one for those in found.unsendable.values() for one in those]
+    expected = [(one.timestamp_ms, one.line) for one in records if one not in unsendable]
+    assert sorted(expected) == sorted(taken_of(found))
+
+
+@given(RECORDS)
+@settings(max_examples=50)
+def test_nothing_is_held_back_that_would_be_taken(part):
+    """
+    Alone, a record is unsendable only if the service would not have it; its age has a margin.
+    """
+    (record,) = records_of([part])
+    age_ms, line = part
+    found = cut([record], now_ms=NOW_MS)
+    would_be_taken = (
+        -2 * HOUR_MS <= age_ms <= 14 * DAY_MS - AGE_MARGIN_MS
+        and 1 <= len(line.encode()) <= 1_048_576 - 26
+    )
+    assert would_be_taken == bool(found.batches)
+
+
+def test_a_call_of_10000_is_taken_and_filled():
+    """
+    10,001 records are two calls.
+    """
+    found = cut(records_of([(0, "x")] * 10_001), now_ms=NOW_MS)
+    assert [10_000, 1] == [len(batch) for batch in found.batches]
+    assert 10_001 == len(taken_of(found))

@@ -1,0 +1,154 @@
+"""
+Moments of the events in a PutLogEvents call: order, age and span, beside the words they rest on.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.proof.logs.asking import (
+    DAY_MS,
+    HOUR_MS,
+    INVALID,
+    NOW_MS,
+    NOW_S,
+    PLACE,
+    error_of,
+    messages,
+    put,
+    words_of,
+)
+from tests.proof.logs.documentation import quotes_in, says, text_at
+from tests.proof.logs.forms import ServiceError
+from tests.proof.logs.rules import RECORDS_GROUP, LogRules
+
+PUT = "PutLogEvents"
+EDGES_MS = sorted(
+    edge_ms + step_ms
+    for edge_ms in (-3 * HOUR_MS, -2 * HOUR_MS, 0, 22 * HOUR_MS, DAY_MS, 14 * DAY_MS, 15 * DAY_MS)
+    for step_ms in (-1, 0, 1)
+)
+
+
+def of_ages(ages_ms, retention_ms=None):
+    """
+    The rules, and what they answer to events of these ages; None when the call failed.
+    """
+    rules = LogRules(lambda: NOW_S, {RECORDS_GROUP: {"i-0"}}, retention_ms)
+    sent = [{"timestamp": NOW_MS - age_ms, "message": f"{age_ms}"} for age_ms in ages_ms]
+    try:
+        answer, taken = rules.call(PUT, {**PLACE, "logEvents": sent})
+    except ServiceError:
+        return rules, None
+    assert taken == range(len(rules.applied))
+    return rules, answer.get("rejectedLogEventsInfo", {})
+
+
+@given(
+    st.lists(st.sampled_from(EDGES_MS), min_size=1, max_size=6).map(
+        lambda ages: sorted(ages, reverse=True)
+    ),
+    st.sampled_from([None, 22 * HOUR_MS, 15 * DAY_MS]),
+)
+@says(
+    PUT,
+    "Events more than 2 hours in the future are rejected while processing remaining valid events.",
+    "Events older than 14 days or preceding the log group's retention period are rejected while"
+    " processing remaining valid events.",
+    "For valid events (within 14 days in the past to 2 hours in future), the time span in a"
+    " single batch cannot exceed 24 hours. Otherwise, the operation fails.",
+)
+def test_what_is_not_taken_is_named_once_or_the_call_failed(ages_ms, retention_ms):
+    """
+    In order, an event is taken when its age is allowed; if those span a day at most.
+    """
+    oldest_ms = min(14 * DAY_MS, retention_ms or 14 * DAY_MS)
+    allowed = [age_ms for age_ms in ages_ms if -2 * HOUR_MS <= age_ms <= oldest_ms]
+    rules, told = of_ages(ages_ms, retention_ms)
+    if allowed and allowed[0] - allowed[-1] > DAY_MS:
+        assert (None, []) == (told, rules.applied)
+        return
+    assert [str(age_ms) for age_ms in allowed] == [one.message for one in rules.applied]
+    old = sum(age_ms > 14 * DAY_MS for age_ms in ages_ms)
+    expired = sum(age_ms > oldest_ms for age_ms in ages_ms)
+    new = sum(age_ms < -2 * HOUR_MS for age_ms in ages_ms)
+    expected = {
+        "tooOldLogEventEndIndex": old or None,
+        "expiredLogEventEndIndex": expired if expired > old else None,
+        "tooNewLogEventStartIndex": len(ages_ms) - new if new else None,
+    }
+    assert {name: place for name, place in expected.items() if place is not None} == told
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6))
+@says(
+    PUT,
+    "The log events in the batch must be in chronological order by their timestamp.",
+    "A batch of log events in a single request must be in a chronological order. Otherwise, the"
+    " operation fails.",
+)
+def test_order_is_asked_of_the_whole_call(ages_ms):
+    """
+    Equal moments are in order; one event out of it costs all of them.
+    """
+    rules, told = of_ages(ages_ms)
+    in_order = ages_ms == sorted(ages_ms, reverse=True)
+    assert (in_order, len(ages_ms) if in_order else 0) == (told is not None, len(rules.applied))
+
+
+@says(PUT, "A batch of log events in a single request must be in a chronological order.")
+def test_one_event_out_of_order_costs_the_call(service, client):
+    """
+    With the service's words.
+    """
+    assert INVALID == error_of(client, (0, "late"), (1, "early"))
+    assert "chronological order" in words_of(lambda: put(client, (0, "late"), (1, "early")))
+    assert [] == messages(service)
+
+
+@says(PUT, "the time span in a single batch cannot exceed 24 hours. Otherwise, the operation fails")
+def test_a_call_spans_24_hours_and_no_more(service, client):
+    """
+    The bound is inclusive, and only events that are taken count.
+    """
+    put(client, (DAY_MS, "a"), (0, "b"))
+    assert INVALID == error_of(client, (DAY_MS + 1, "c"), (0, "d"))
+    put(client, (20 * DAY_MS, "too old"), (DAY_MS, "e"), (0, "f"))
+    assert ["a", "b", "e", "f"] == messages(service)
+
+
+@says(
+    "RejectedLogEventsInfo.tooNewLogEventStartIndex",
+    "The index of the first log event that is too new. This field is inclusive.",
+)
+@says("RejectedLogEventsInfo.tooOldLogEventEndIndex", "too old. This field is exclusive.")
+@says("RejectedLogEventsInfo.expiredLogEventEndIndex", "The expired log events.")
+def test_age_is_asked_of_every_event(service, client):
+    """
+    What is too old, expired or too new is left out and named by its place; the rest is taken.
+    """
+    answer = put(client, (15 * DAY_MS, "a"), (14 * DAY_MS + 1, "b"), (14 * DAY_MS, "c"))
+    assert {"tooOldLogEventEndIndex": 2} == answer["rejectedLogEventsInfo"]
+    answer = put(client, (0, "d"), (-2 * HOUR_MS, "e"), (-2 * HOUR_MS - 1, "f"))
+    assert {"tooNewLogEventStartIndex": 2} == answer["rejectedLogEventsInfo"]
+    answer = put(client, (-3 * HOUR_MS, "g"))
+    assert {"tooNewLogEventStartIndex": 0} == answer["rejectedLogEventsInfo"]
+    service.rules.retention_ms = DAY_MS
+    answer = put(client, (2 * DAY_MS, "h"), (DAY_MS, "i"))
+    assert {"expiredLogEventEndIndex": 1} == answer["rejectedLogEventsInfo"]
+    assert ["c", "d", "e", "i"] == messages(service)
+    assert {
+        "tooOldLogEventEndIndex": 1,
+        "tooNewLogEventStartIndex": 2,
+        "expiredLogEventEndIndex": 1,
+    } == service.rules.rejected
+
+
+@pytest.mark.parametrize("quote", quotes_in(globals()), ids=str)
+def test_the_model_says_what_is_quoted_of_its_moments(quote):
+    """
+    Word for word, in the version of the SDK that is installed.
+    """
+    assert quote.words in text_at(quote.place)

@@ -1,0 +1,113 @@
+"""
+docs/reliability.md says what the commands printed, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from benchmarks import record
+from tests.proof.reliability.page import COMMANDS, MissingRecordError, page
+from tests.proof.soak import account
+from tests.proof.soak.__main__ import DRAW, PAINTER
+
+FACTS = {
+    "chaos": {
+        "emitters": 3,
+        "minutes": 7.0,
+        "undisturbed_minutes": 12,
+        "happened": {"kill anywhere": 5},
+        "stack_happened": {"close killed after print": 2, "close killed before read_registry": 3},
+        "close_killed_at": [2, 30],
+    },
+    "soak": {"weeks": 1, "file_days": 2, "file_warm_days": 1, "drawn": {"warm_hours": 48}},
+}
+
+
+def write(name, folder):
+    facts = FACTS.get(name, {})
+    made = record.made(name, COMMANDS[name], 1.5, ("what", "count"), [(f"a {name}", "17")], **facts)
+    made.write(folder)
+
+
+@pytest.fixture
+def figures(tmp_path):
+    for name in COMMANDS:
+        write(name, tmp_path)
+    return tmp_path
+
+
+def test_the_page_is_what_the_records_say(golden, repository):
+    """
+    No number of docs/reliability.md was typed.
+    """
+    golden(repository / "docs" / "reliability.md", page())
+
+
+def test_every_table_of_a_record_is_in_the_page(figures):
+    """
+    With the command, the machine and the day beside it.
+    """
+    text = page(figures)
+    for name in COMMANDS:
+        kept = record.read(name, figures)
+        assert f"{kept.markdown()}\n\n{kept.how}" in text
+    assert "how often: kill anywhere 5.\n" in text
+
+
+def test_what_befell_the_functions_is_summed_over_the_steps(figures):
+    """
+    How many steps that were is said beside it.
+    """
+    text = page(figures)
+    assert "delivered to them: close killed 5.\n" in text
+    assert "close was killed at 2 of 30 places" in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_missing_record_names_its_command(name, figures):
+    """
+    Rather a page that cannot be written than one with a hole.
+    """
+    (figures / f"{name}.json").unlink()
+    with pytest.raises(MissingRecordError, match=rf"{name}\.json .* run `make {name} RECORD=1`"):
+        page(figures)
+
+
+def test_the_picture_is_the_one_of_the_record(repository):
+    """
+    It names what it was drawn from.
+    """
+    drawn = record.read("soak").facts["drawn"]
+    picture = (repository / "docs" / "images" / "soak.svg").read_text(encoding="utf-8")
+    found = re.findall(r"<dc:description>(\w+)</dc:description>", picture)
+    assert [account.digest(drawn)] == found
+
+
+@pytest.mark.timeout(60)
+def test_the_picture_can_be_drawn_again(repository, tmp_path):
+    """
+    To the byte, by whoever has the environment that draws.
+    """
+    if not PAINTER.exists():
+        pytest.skip(f"{PAINTER} is missing: `make soak` makes it")
+    drawn = tmp_path / "soak.svg"
+    subprocess.run([PAINTER, DRAW, record.FOLDER / "soak.json", drawn], check=True)
+    assert (repository / "docs" / "images" / "soak.svg").read_bytes() == drawn.read_bytes()
+
+
+def test_every_page_and_picture_that_is_named_exists(repository):
+    """
+    A link is a promise, too.
+    """
+    docs = repository / "docs"
+    text = (docs / "reliability.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:]+)\)", text)
+    paths = re.findall(r"`(tests/[\w./]+)`", text)
+    assert links
+    assert paths
+    assert [] == [link for link in links if not (docs / link).exists()]
+    assert [] == [path for path in paths if not (repository / path).exists()]
