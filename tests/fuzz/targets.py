@@ -1,0 +1,45 @@
+"""
+Every reader of what others wrote, by name, and where it is held to its promise.
+
+A target is imported when it is asked for: to fuzz one, its readers alone are
+watched for the branches they take.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tests.fuzz.target import Target
+
+PLACES: Final = {
+    "reports": "broken_reports.REPORTS",
+    "monitor's stderr": "files.LAST_WORDS",
+    "log lines": "lines.LINES",
+    "deliveries": "lines.DELIVERIES",
+    "stream batches": "lines.BATCHES",
+    "table items": "lines.ITEMS",
+    "settings file": "settings.SETTINGS",
+    "monitor configuration": "settings.MONITOR",
+    "function variables": "settings.VARIABLES",
+    "kept state": "files.STATE",
+    "spool files": "files.SPOOLS",
+    "machine files": "files.MACHINE",
+    "local services": "answers.LOCAL",
+    "tags in XML": "answers.TAGS",
+    "CloudWatch Logs' answers": "answers.LOGS",
+    "alarm events": "events.ALARMS",
+    "kept rollups": "events.ROLLUPS",
+    "departure events": "events.DEPARTURES",
+}
+
+
+def target(name: str) -> Target:
+    """
+    The target called *name*.
+    """
+    module, _, attribute = PLACES[name].partition(".")
+    found: Target = getattr(import_module(f"tests.fuzz.{module}"), attribute)
+    assert name == found.name
+    return found

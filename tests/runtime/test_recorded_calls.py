@@ -1,0 +1,210 @@
+"""
+What the built functions ask of AWS, recorded while they run, is what their roles may do.
+
+A day in the life of each function under AWS's own runtime client, against moto,
+whose own recorder notes every request: more in a role than was recorded is too
+much, less would have failed on AWS.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import urllib.parse
+import urllib.request
+from base64 import b64decode
+
+import boto3
+import pytest
+
+from local.alarms.template import load
+from tests.aggregator.explaining.made_alarms import of_an_alarm, state
+from tests.aggregator.made_deliveries import batch, delivery, payload
+from tests.aggregator.made_records import lines, record
+from tests.runtime.test_all_functions import a_departure
+from tests.stack.policy_statements import as_list, statements
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+BY_LAMBDA = {
+    "logs:CreateLogStream": "Lambda writes what a function prints",
+    "logs:PutLogEvents": "Lambda writes what a function prints",
+    "sqs:SendMessage": "Lambda keeps the events that a function failed on",
+    "kinesis:DescribeStream": "Lambda polls the stream",
+    "kinesis:DescribeStreamSummary": "Lambda polls the stream",
+    "kinesis:GetRecords": "Lambda polls the stream",
+    "kinesis:GetShardIterator": "Lambda polls the stream",
+    "kinesis:ListShards": "Lambda polls the stream",
+    "xray:PutTraceSegments": "Lambda sends the traces where Tracing is Active",
+    "xray:PutTelemetryRecords": "Lambda sends the traces where Tracing is Active",
+}
+"""Actions that AWS's own services do with a function's role, and which; no code of ours calls them.
+
+https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
+https://docs.aws.amazon.com/lambda/latest/dg/services-kinesis-create.html
+"""
+
+
+@pytest.fixture(scope="module")
+def template(repository):
+    """
+    template.yaml with its functions unresolved.
+    """
+    return load((repository / "template.yaml").read_text(encoding="utf-8"))
+
+
+def stamp(minute):
+    """
+    As CloudWatch writes the moment of a state.
+    """
+    return time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime(minute * 60))
+
+
+class Recorder:
+    """
+    The recorder of a moto server.
+    """
+
+    def __init__(self, endpoint, file):
+        self._endpoint = endpoint
+        self._file = file
+
+    def __enter__(self):
+        self._file.write_text("")
+        self._ask("start-recording")
+        return self
+
+    def __exit__(self, *_error):
+        self._ask("stop-recording")
+
+    def _ask(self, what):
+        url = f"{self._endpoint}/moto-api/recorder/{what}"
+        urllib.request.urlopen(urllib.request.Request(url, method="POST")).close()
+
+    def actions(self):
+        """
+        What was asked since it began, as IAM names it.
+        """
+        return {
+            action_of(json.loads(entry)) for entry in self._file.read_text("utf-8").splitlines()
+        }
+
+
+def action_of(request):
+    """
+    The IAM action of a recorded request.
+
+    The service stands in what the client signed; the operation in the target
+    of the JSON protocols or in the form of the query protocol.
+    """
+    headers = {name.lower(): value for name, value in request["headers"].items()}
+    signed = re.search(
+        r"Credential=[^/]+/\d{8}/[^/]+/([^/]+)/aws4_request", headers["authorization"]
+    )
+    target = headers.get("x-amz-target")
+    if target is not None:
+        return f"{signed[1]}:{target.rpartition('.')[2]}"
+    form = urllib.parse.parse_qs(b64decode(request["body"]).decode())
+    return f"{signed[1]}:{form['Action'][0]}"
+
+
+@pytest.fixture
+def recorder(endpoint, tmp_path, monkeypatch):
+    """
+    A recorder that writes to a file of this test.
+    """
+    from moto import moto_api  # noqa: PLC0415 it takes a second to import
+
+    file = tmp_path / "recorded"
+    monkeypatch.setattr(moto_api.recorder, "_location", str(file))
+    return Recorder(endpoint, file)
+
+
+@pytest.fixture
+def topic_arn(endpoint):
+    """
+    A topic to publish to.
+    """
+    client = boto3.client(
+        "sns",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+    )
+    made = client.create_topic(Name="neuron-emf-alarms")["TopicArn"]
+    client.close()
+    return made
+
+
+def granted(template, function):
+    """
+    What a function's role may do by code of ours: all but what services do with it.
+    """
+    actions = {
+        action
+        for name, statement in statements(template)
+        if name == f"{function}Role"
+        for action in as_list(statement["Action"])
+    }
+    return {one for one in actions - BY_LAMBDA.keys() if not one.startswith("kms:")}
+
+
+@pytest.mark.usefixtures("dynamodb")
+def test_every_action_that_is_granted_is_used_and_no_other(template, warm, recorder, topic_arn):
+    """
+    Records in time and late, straight and by stream; minutes closed, restated,
+    a lease held by nobody; an instance that EC2 stops; an alarm that rings and is told once.
+    """
+    now = int(time.time()) // 60
+    ingest, close, departure = warm("ingest"), warm("close"), warm("departure")
+    explain = warm("explain", ALARM_TOPIC_ARN=topic_arn, RUNBOOK="docs/alarms.md")
+    used = {}
+    with recorder:
+        ingest.result(delivery(*lines(record(minute=now - 4))))
+        ingest.result(batch(payload(*lines(record(minute=now - 3)))))
+        used["Ingest"] = recorder.actions()
+    with recorder:
+        departure.result(a_departure())
+        used["Departure"] = recorder.actions()
+    with recorder:
+        assert 0 < close.result({})["LinesPrinted"]
+        used["Close"] = recorder.actions()
+    ingest.result(delivery(*lines(record(minute=now - 4, instance_id="i-late"))))
+    with recorder:
+        assert 0 < close.result({})["LinesPrinted"]
+        used["Close"] |= recorder.actions()
+    rang = state("ALARM", stamp(now - 1))
+    with recorder:
+        explain.result(of_an_alarm(now=rang, before=state("OK", stamp(now - 60))))
+        used["Explain"] = recorder.actions()
+    assert {name: granted(template, name) for name in used} == used
+
+
+def test_there_is_a_life_for_every_function(template):
+    """
+    A new function comes into the test above; its role is looked at by its name.
+    """
+    functions = {
+        name.removesuffix("Function")
+        for name, one in template["Resources"].items()
+        if one["Type"] == "AWS::Serverless::Function"
+    }
+    assert {"Ingest", "Departure", "Close", "Explain"} == functions
+    roles = {name for name, _ in statements(template)}
+    assert {f"{name}Role" for name in functions} <= roles
+
+
+def test_what_services_do_with_a_role_is_no_call_of_ours(repository):
+    """
+    No client of theirs is made in the functions' code.
+    """
+    services = {action.partition(":")[0] for action in BY_LAMBDA}
+    made = {
+        name
+        for path in (repository / "lambda" / "aggregator").rglob("*.py")
+        for name in re.findall(r"\bclient\(\"(\w+)\"\)", path.read_text(encoding="utf-8"))
+    }
+    assert made >= {"dynamodb", "sns"}
+    assert set() == services & made

@@ -1,0 +1,67 @@
+"""
+What the emitter asks of AWS, recorded while it runs, is what the policy for instances grants.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from local.alarms.template import load
+from tests.emitter.emitter_process import neuron_emf
+from tests.emitter.neuron_reports import GOOD
+from tests.proof.logs.faults import DENIED, THROTTLED
+from tests.proof.logs.service import LogsService
+from tests.stack.policy_statements import as_list, statements
+
+
+def granted(repository):
+    """
+    The actions of the template's policy for instances.
+    """
+    template = load((repository / "template.yaml").read_text(encoding="utf-8"))
+    return {
+        action
+        for name, statement in statements(template)
+        if name == "EmitterPolicy"
+        for action in as_list(statement["Action"])
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_path):
+    """
+    A stream that is not there yet, a throttled call, a denied one; then in order.
+    """
+    reports = tmp_path / "reports.jsonl"
+    reports.write_bytes(GOOD)
+    arguments = ("run", "--cluster", "blue", "--input", reports, "--spool-dir", tmp_path / "spool")
+    with LogsService() as service:
+        for faults in ([DENIED], [THROTTLED], []):
+            service.next_faults[:] = faults
+            neuron_emf(*arguments, home=tmp_path, variables=service.variables)
+        used = {f"logs:{call.operation}" for call in service.calls}
+        assert service.rules.applied
+    assert granted(repository) == used
+
+
+def test_the_one_other_request_is_for_the_tags_of_an_instance_and_optional(repository):
+    """
+    It is in no policy of the stack: where nothing else names the cluster it may be allowed by hand.
+    """
+    signed = {
+        path.name: {
+            node.value
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        for path in (repository / "emitter").rglob("*.py")
+        if "botocore.auth" in path.read_text(encoding="utf-8")
+    }
+    assert ["instance_tags_api.py"] == list(signed)
+    (words,) = signed.values()
+    assert {"DescribeTags"} == {word for word in words if word.startswith("Describe")}
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    assert "allow `ec2:DescribeTags`" in readme

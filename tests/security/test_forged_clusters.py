@@ -1,0 +1,256 @@
+"""
+Whoever writes lines in many names takes the room that is left, and from nobody what they have.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import accumulate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.closing.registry import Registry
+from aggregator.closing.room import MAX_BUCKET_BYTES, MAX_CLUSTERS
+from aggregator.closing.runs import Run
+from aggregator.environment import Rules
+from aggregator.rollups.cores import MAX_TYPES
+from aggregator.storage.item import bucket_of
+from neuron_wire.names import MAX_CORES
+from tests.aggregator.made_deliveries import batch, payload
+from tests.aggregator.made_records import MINUTE, lines, record
+from tests.aggregator.memory_table import KilledError
+from tests.aggregator.world import World
+from tests.security.forged import END_S, forged, real
+
+DYNAMODB_ITEM_BYTES = 409_600
+LAST_RUN = Run(MINUTE + 1300, MINUTE + 1300, bye=False)
+
+
+def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
+    """
+    50 forged names and room for one: 49 are refused, counted, and some of them logged.
+    """
+    attacked.live(0, real(0), real(0, "serving"))
+    counts = attacked.live(1, *forged(50, offset=1), real(1), real(1, "serving"))
+    assert 49 == counts["RecordsRefused"]
+    assert {"training", "serving"} < attacked.clusters
+    assert 3 == len(attacked.clusters)
+    (said,) = [one for one in attacked.logged if one["message"] == "records refused"]
+    assert (49, 5) == (said["count"], len(said["clusters"]))
+    assert all(name.startswith("forged-") for name in said["clusters"])
+
+
+@pytest.mark.parametrize("prefix", ["!first-in-order", "~last-in-order"])
+def test_a_known_cluster_is_never_pushed_out(attacked, prefix):
+    """
+    Not in an hour of new names each minute, wherever these sort, and not while it is silent.
+    """
+    attacked.live(0, real(0), real(0, "serving"), real(0, "third"))
+    for offset in range(1, 60):
+        names = forged(4, offset=offset, prefix=f"{prefix}{offset}")
+        counts = attacked.live(offset, *names, real(offset), real(offset, "serving"))
+        assert {"training", "serving", "third"} == attacked.clusters
+        assert 4 == counts["RecordsRefused"]
+
+
+def test_there_is_room_again_when_a_cluster_is_forgotten(attacked):
+    """
+    Three forged names that are not repeated hold a new cluster up for three hours, no longer.
+    """
+    attacked.live(0, *forged(3))
+    attacked.live(1, real(1))
+    assert "training" not in attacked.clusters
+    first = next(
+        offset for offset in range(2, 400)
+        if attacked.live(offset, real(offset)) and "training" in attacked.clusters
+    )  # fmt: skip
+    assert 60 + 120 <= first <= 60 + 120 + 10
+
+
+def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
+    """
+    Late lines restate their minute with the clusters that there is room for.
+    """
+    attacked.live(0, real(0), real(0, "serving"), real(0, "third"))
+    attacked.live(1, real(1), real(1, "serving"), real(1, "third"))
+    attacked.write(*forged(9), real(0, boot="019a000000cc00000000", instance_id="i-late"))
+    counts = attacked.close()
+    assert (9, 1) == (counts["RecordsRefused"], counts["MinutesRestated"])
+    assert {"training"} == attacked.clusters
+
+
+def test_a_cluster_that_a_killed_run_published_goes_on(monkeypatch, attacked):
+    """
+    Its room was not remembered; names that come before it in order do not take it away.
+    """
+    attacked.write(real(0), real(0, "serving"), real(0, "third"), at_s=END_S + 5)
+
+    def killed(*_):
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(attacked.table, "write_registry", killed)
+        with pytest.raises(KilledError):
+            attacked.close(END_S + 130)
+    attacked.table.lease = None
+    attacked.write(*forged(40, prefix="!"), at_s=END_S + 131)
+    attacked.close(END_S + 190)
+    again = [one for one in attacked.rollups if one["_aws"]["Timestamp"] == MINUTE * 60_000]
+    assert 0 not in {one["Instances"] for one in again}
+    assert 3 >= len(again)
+
+
+@given(
+    st.lists(
+        st.lists(st.integers(0, 11), min_size=1, max_size=8, unique=True), min_size=1, max_size=6
+    ),
+    st.integers(1, 6),
+)
+def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
+    """
+    Any names in any minutes: the clusters of all lines are at most so many.
+    """
+    world = World(END_S - 60.0, Rules(max_clusters=max_clusters))
+    world.close()
+    for offset, names in enumerate(deliveries):
+        world.now_s = END_S + 60.0 * offset
+        world.deliver([record(cluster=f"c{name}", instance_id=f"i-{name}", minute=MINUTE + offset,
+                              seq=offset + 1) for name in names])  # fmt: skip
+        world.now_s += 50
+        world.close()
+    world.settle()
+    found = {cluster for _, cluster in world.rollups()}
+    asked = {f"c{name}" for names in deliveries for name in names}
+    assert min(max_clusters, len(asked)) == len(found)
+
+
+def test_twenty_types_of_a_cluster_have_lines(attacked):
+    """
+    A forged type is a line with six metrics, so there is an end to them in each minute.
+    """
+    names = [f"trn{number}.forged" for number in range(50)]
+    attacked.live(
+        0,
+        *(
+            real(0, instance_type=name, boot=f"{place:020}", covered_seconds=1.0, seq=1 + place)
+            for place, name in enumerate(names)
+        ),
+    )
+    assert MAX_TYPES == len(attacked.types) == 20
+    assert 30 == attacked.rollups[0]["TypesWithoutLine"]
+
+
+def noise(draw):
+    """
+    The longest name there can be, without any pattern.
+    """
+    return "x" + "".join(draw.choices([chr(code) for code in range(32, 127)], k=127))
+
+
+def forged_names(count, bucket, seed=0):
+    """
+    Such instance ids, that all fall into *bucket*.
+    """
+    draw, found = random.Random(seed), []
+    while len(found) < count:
+        name = noise(draw)
+        if bucket_of(name) == bucket:
+            found.append(name)
+    return found
+
+
+@pytest.mark.timeout(60)
+def test_an_item_of_the_registry_is_never_too_large():
+    """
+    3,000 names of 128 random letters in one bucket, each with a type as long: those that fit are
+    remembered, and who was there before is among them.
+    """
+    registry = Registry(5, 60)
+    before = [f"i-{number:017x}" for number in range(70_000)]
+    before = [name for name in before if bucket_of(name) == 7]
+    for name in before:
+        registry.see("training", name, MINUTE, "trn1.32xlarge", gone=False)
+    draw = random.Random(0)
+    for name in forged_names(3_000, 7):
+        if registry.admits('"' * 255, name):
+            registry.see('"' * 255, name, MINUTE, noise(draw), gone=False)
+    for name in before:
+        registry.see("training", name, MINUTE + 1, noise(draw), gone=False)
+    packed = dict(registry.packed())
+    assert MAX_BUCKET_BYTES >= len(packed[7])
+    assert DYNAMODB_ITEM_BYTES - 1_000 >= MAX_BUCKET_BYTES
+    loaded = Registry(5, 60)
+    loaded.load(packed)
+    kept = {name for cluster, name in loaded.expected(7, MINUTE) if cluster == "training"}
+    assert set(before) == kept
+    assert 500 < sum(1 for _ in loaded.expected(7, MINUTE)) - len(before) < 3_000
+    assert not loaded.admits("new", forged_names(1, 7, seed=1)[0])
+
+
+@pytest.mark.timeout(60)
+def test_names_that_come_and_go_do_not_fill_the_registry():
+    """
+    Where many runs of minutes do not fit, the oldest are forgotten and the last is not.
+    """
+    registry = Registry(5, 60)
+    names = [name for name in map(str, range(130_000)) if bucket_of(name) == 3]
+    draw = random.Random(0)
+    for name in names:
+        registry.see("training", name, MINUTE, None, gone=False)
+        (entry,) = registry._buckets[3][name]
+        starts = accumulate((draw.randrange(7, 30) for _ in range(40)), initial=MINUTE)
+        entry.runs = [*(Run(start, start, bye=False) for start in starts), LAST_RUN]
+    ((_, payload),) = registry.packed()
+    assert MAX_BUCKET_BYTES >= len(payload)
+    loaded = Registry(5, 60)
+    loaded.load({3: payload})
+    assert len(names) == sum(1 for _ in loaded.expected(3, MINUTE + 1300))
+
+
+@pytest.mark.timeout(60)
+def test_a_hundred_thousand_instances_have_room():
+    """
+    The bound is for nobody who has a fleet: 100,000 of them and as many again are remembered.
+    """
+    registry = Registry(5, 60)
+    assert all(
+        registry.admits(f"training-{number % 100}", f"i-{number * 7919:017x}")
+        for number in range(150_000)
+    )
+
+
+def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
+    """
+    A line of a megabyte, made to be kept whole: it would fail its batch for six hours.
+    """
+    draw = random.Random(0)
+    cores = ",".join(str(draw.randrange(1024)) for _ in range(48_000))
+    holder = {"Cores": cores, "Name": "\u20ac" * 128, "Pid": 1, "Tag": "\u20ac" * 128}
+    (line,) = lines(
+        real(
+            0,
+            seq=99,
+            core_state="a" * MAX_CORES,
+            utilization_percent=tuple(draw.randrange(10_000) / 100 for _ in range(MAX_CORES)),
+            idle_minutes=tuple(draw.randrange(1 << 31) for _ in range(MAX_CORES)),
+        )
+    )
+    forged_line = line.message[:-1] + ',"Holders":' + str([holder] * 5).replace("'", '"') + "}"
+    assert 600_000 < len(forged_line) < 1_048_576
+    (made,) = lines(real(0))
+    counts = attacked.deliver(
+        batch(payload(type(made)("forged", forged_line)), payload(made)), at_s=END_S + 5
+    )
+    assert {"batchItemFailures": []} == counts
+    sizes = [len(one) for kept in attacked.table.records.values() for one in kept.values()]
+    assert sizes
+    assert DYNAMODB_ITEM_BYTES / 2 > max(sizes)
+
+
+def test_there_are_as_many_clusters_as_alarms_see():
+    """
+    The default is the number of series of a Metrics Insights alarm.
+    """
+    assert 500 == MAX_CLUSTERS == Rules().max_clusters

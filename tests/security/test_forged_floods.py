@@ -1,0 +1,298 @@
+"""
+A flood of lines costs close time and no memory, and time only as long as it lasts.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from aggregator.closing import patience, reading
+from aggregator.closing.outcome import Outcome
+from aggregator.closing.patience import RUNS_IN_VAIN
+from aggregator.closing.reading import FAIR_SHARE, MOST_OF_AN_INSTANCE, Reading
+from aggregator.closing.registry import Registry
+from aggregator.storage.item import bucket_of, item_of
+from aggregator.storage.pack import packs_of
+from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.names import MAX_CORES
+from tests.aggregator.made_records import MINUTE, record
+from tests.security.forged import END_S, real
+
+BUCKET = bucket_of("i-training")
+
+
+def busy(cores):
+    """
+    What a record of so many busy cores says of them.
+    """
+    percent = (99.0,) * cores
+    return {"core_state": "b" * cores, "utilization_percent": percent, "idle_minutes": (0,) * cores}
+
+
+LARGEST = busy(128)
+
+
+class Flood:
+    """
+    A table whose bucket never ends as far as memory is concerned: lines are made as they are read.
+    """
+
+    def __init__(self, count, **changes):
+        self._count = count
+        self._changes = busy(1) | changes
+
+    def read_publications(self, _):
+        return {}
+
+    def read_bucket(self, *_):
+        for number in range(self._count):
+            made = {"cluster": f"c{number % 900}", "instance_id": f"i-{number}", **self._changes}
+            yield item_of(record(boot=f"{number:020}", **made), 0).payload
+
+
+def read(table, registry, outcome=None):
+    return Reading(table, registry, outcome or Outcome(), lambda: None, MINUTE).of_bucket(BUCKET)
+
+
+def peak_bytes(work):
+    """
+    The most memory that *work* had at once.
+    """
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def full_registry(names=200):
+    """
+    One with room for so many forged names in every bucket.
+    """
+    registry = Registry(5, 60)
+    for room in registry._rooms:
+        room.left_bytes = 60 * names
+    return registry
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"instance_id": "i-training"}, {"instance_id": "i-training", "cluster": "training"}],
+    ids=["new names", "new clusters of one instance", "one instance"],
+)
+def test_a_thousand_lines_more_take_no_memory(changes):
+    """
+    In new names, in new clusters, or all in the name of one instance.
+    """
+    peaks = [
+        peak_bytes(lambda count=count: read(Flood(count, **changes), full_registry(2)))
+        for count in (500, 500, 1_500)
+    ]
+    assert peaks[2] - peaks[1] < 600 * 1_000  # records that are held take twice as much
+
+
+def test_what_is_left_out_is_counted():
+    """
+    What was read is what is held and what was refused.
+    """
+    outcome = Outcome()
+    held = read(Flood(500), full_registry(10), outcome)
+    assert 500 == outcome.records_read
+    assert 500 == sum(map(len, held.values())) + outcome.records_refused
+    assert 100 < outcome.records_refused < 400
+
+
+def test_one_instance_has_room_for_many_restarts():
+    """
+    Twenty parts of a minute of the largest instance count; a thousand do not.
+    """
+    for count, expected in ((20, 20), (1_000, MOST_OF_AN_INSTANCE // 144)):
+        flood = Flood(count, instance_id="i-training", cluster="training", **LARGEST)
+        ((_, records),) = read(flood, full_registry()).items()
+        assert expected == len(records)
+
+
+def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
+    """
+    Forged lines of 1,024 cores come first and fill it; the largest real ones count all the same.
+    """
+    monkeypatch.setattr(reading, "MOST_IN_A_BUCKET", 10_000)
+    registry = full_registry()
+    outcome = Outcome()
+
+    class Both(Flood):
+        def read_bucket(self, *_):
+            yield from Flood(90, cluster="!", **busy(MAX_CORES)).read_bucket()
+            for number in range(50):
+                made = record(cluster="training", instance_id=f"i-real{number}", **LARGEST)
+                yield item_of(made, 0).payload
+
+    held = read(Both(0), registry, outcome)
+    assert 50 == sum(cluster == "training" for cluster, _ in held)
+    assert 10_000 // MAX_CORES + 1 >= sum(cluster == "!" for cluster, _ in held)
+    assert outcome.records_refused > 70
+
+
+def test_the_fair_share_is_the_largest_instance_there_is():
+    """
+    One record of as many cores as any type has, and eight holders.
+    """
+    largest = max(one.cores for one in INSTANCE_TYPES.values())
+    assert largest <= 128
+    assert 128 + reading.RECORD_WEIGHT < FAIR_SHARE
+
+
+def test_packs_are_read_within_the_same_bounds():
+    """
+    By whichever way the lines came.
+    """
+    made = [
+        record(cluster="training", instance_id="i-training", boot=f"{number:020}", **LARGEST)
+        for number in range(200)
+    ]
+
+    class Packs(Flood):
+        def read_bucket(self, *_):
+            return (one.payload for one in packs_of(made, 120))
+
+    outcome = Outcome()
+    ((_, records),) = read(Packs(0), full_registry(), outcome).items()
+    assert 200 - len(records) == outcome.records_refused == 200 - MOST_OF_AN_INSTANCE // 144
+
+
+def slow(attacked, monkeypatch, minute):
+    """
+    No run is long enough to read *minute*.
+    """
+    honest = attacked.table.read_bucket
+
+    def read_bucket(asked, bucket):
+        if asked == minute:
+            attacked.remaining_s = 1.0
+        return honest(asked, bucket)
+
+    monkeypatch.setattr(attacked.table, "read_bucket", read_bucket)
+
+
+def ticks(attacked, count, at_s):
+    """
+    So many runs, each with its whole time; the counts of each.
+    """
+    counts = []
+    for number in range(count):
+        attacked.remaining_s = 50.0
+        counts.append(attacked.close(at_s + 60 * number))
+    return counts
+
+
+def dropped(counts):
+    return [one["MinutesDropped"] for one in counts]
+
+
+def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
+    """
+    After ten runs in vain; the minutes behind it are closed by the next, and it is counted.
+    """
+    slow(attacked, monkeypatch, MINUTE)
+    attacked.close(END_S - 60)
+    attacked.write(real(0), real(1), at_s=END_S + 30)
+    counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 50)
+    assert [0] * RUNS_IN_VAIN + [1, 0] == dropped(counts)
+    assert counts[-1]["MinutesClosed"] >= RUNS_IN_VAIN
+    assert MINUTE + 1 in {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+    assert MINUTE not in attacked.table.publications or not attacked.table.publications[MINUTE]
+
+
+def test_a_table_that_is_slow_for_nine_minutes_costs_nothing(attacked, monkeypatch):
+    """
+    What was tried in vain is closed as soon as a run is long enough.
+    """
+    attacked.close(END_S - 60)
+    attacked.write(real(0), at_s=END_S + 5)
+    with monkeypatch.context() as patch:
+        slow(attacked, patch, MINUTE)
+        assert [0] * (RUNS_IN_VAIN - 1) == dropped(ticks(attacked, RUNS_IN_VAIN - 1, END_S + 50))
+    attacked.remaining_s = 50.0
+    attacked.close()
+    assert MINUTE in {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+    assert 0 == attacked.table.progress.tried
+
+
+def test_a_flood_that_goes_on_costs_a_minute_each_run(attacked, monkeypatch):
+    """
+    So that rollups are back a quarter of an hour after it ends, however long it was.
+    """
+    honest = attacked.table.read_bucket
+
+    def read_bucket(minute, bucket):
+        if minute < MINUTE + 30:
+            attacked.remaining_s = 1.0
+        return honest(minute, bucket)
+
+    monkeypatch.setattr(attacked.table, "read_bucket", read_bucket)
+    attacked.close(END_S - 60)
+    ticks(attacked, 30, END_S + 50)
+    attacked.write(real(44), at_s=END_S + 60 * 44 + 5)
+    ticks(attacked, 15, END_S + 60 * 30 + 50)
+    assert {MINUTE + 44} <= {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+
+
+def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
+    """
+    Minutes are closed meanwhile, and other late lines are added after ten runs.
+    """
+    for offset in range(3):
+        attacked.live(offset, real(offset))
+    slow(attacked, monkeypatch, MINUTE)
+    late = {"instance_id": "i-late", "boot": "019a000000cc00000000"}
+    attacked.write(real(0, **late), real(1, **late), at_s=END_S + 181)
+    counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 230)
+    assert all(one["MinutesClosed"] for one in counts[:-1])
+    assert [0] * RUNS_IN_VAIN + [1, 0] == dropped(counts)
+    assert 1 == counts[-1]["MinutesRestated"]
+    assert {} == attacked.table.markers
+
+
+def test_a_minute_that_had_less_than_half_a_run_is_not_to_blame(attacked, monkeypatch):
+    """
+    Whatever else took the time: a large fleet restates when it can, and gives nothing up.
+    """
+    for offset in range(3):
+        attacked.live(offset, real(offset))
+    honest = attacked.table.read_bucket
+
+    def read_bucket(minute, bucket):
+        attacked.remaining_s = 1.0 if minute == MINUTE else 20.0
+        return honest(minute, bucket)
+
+    monkeypatch.setattr(attacked.table, "read_bucket", read_bucket)
+    attacked.write(real(0, instance_id="i-late"), at_s=END_S + 181)
+    counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 230)
+    assert [0] * (RUNS_IN_VAIN + 2) == dropped(counts)
+    assert {MINUTE} == attacked.table.markers.keys()
+
+
+def test_a_run_without_a_culprit_gives_nothing_up():
+    """
+    It neither counts nor forgives; a run that finishes all forgives.
+    """
+    waiting = patience.Patience(RUNS_IN_VAIN, RUNS_IN_VAIN)
+    assert not waiting.after(None, [MINUTE], out_of_time=True)
+    assert (RUNS_IN_VAIN, RUNS_IN_VAIN) == (waiting.tried, waiting.tried_late)
+    assert not waiting.after(None, [MINUTE], out_of_time=False)
+    assert (0, 0) == (waiting.tried, waiting.tried_late)
+
+
+def test_lines_that_stop_again_delay_rollups_until_their_grace_is_over(attacked):
+    """
+    close waits for a forged instance as for any other, and never longer than that.
+    """
+    attacked.close(END_S - 60)
+    attacked.live(0, real(0), real(0, instance_id="i-forged"))
+    attacked.write(real(1), at_s=END_S + 65)
+    attacked.close(END_S + 60 + 45)
+    assert MINUTE + 1 in {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}

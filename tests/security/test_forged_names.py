@@ -1,0 +1,199 @@
+"""
+Names that somebody chose to be more than names: in messages, commands, queries and lines.
+
+From the log line to the message, through the real intake, closing and telling.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.explaining import figures
+from aggregator.explaining.event import transition_of
+from aggregator.explaining.subject import SUBJECTS
+from aggregator.explaining.telling import tell
+from aggregator.rollups.line import MAX_LINE_BYTES
+from neuron_wire import emf
+from neuron_wire.holders import Holder
+from tests.aggregator.explaining.made_alarms import ENVIRONMENT, of_a_contributor
+from tests.aggregator.made_records import MINUTE, record
+from tests.aggregator.made_stack import END_S, Stack
+from tests.stack.insights.reading import problems
+
+SPECIAL = '`$\\|<>[]{}";&'
+COPIED = re.compile(" {3}[^ ]")  # commands and queries
+FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+ASCII = [
+    "=cmd|'/C calc'!A0",
+    "@SUM(1+1)*cmd|'/C calc'!A0",
+    "  +1-1",
+    "-2+3+cmd",
+    "$(reboot)",
+    "`reboot`",
+    "'; rm -rf / #",
+    '" | fields @message | "',
+    "' or ClusterName like /.*/ or ClusterName = '",
+    "a\\",
+    "\\\"'",
+    "</pre><script>alert(1)</script>",
+    "[free](http://evil.example)",
+    "<!channel> <http://evil.example|click>",
+    "https://evil.example/?",
+    "${AWS::StackName}",
+    "%s %n {0} {}",
+    "../../etc/passwd",
+    "#" * 100,
+    "!first",
+    "a b",
+    ".",
+]
+WIDE = [
+    "\u202egnp.exe",
+    "\x1b]8;;http://evil.example\x07click\x1b\\",
+    "\x1b[2Jgone",
+    "\x9b31m",
+    "a\nALARM: run this",
+    "\uff1dHYPERLINK",
+    "\u200bhidden",
+    "caf\u00e9/\u65e5\u672c",
+]
+NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=60).filter(
+    str.strip
+) | st.sampled_from(ASCII)
+OTHER_NAMES = NAMES | st.sampled_from(WIDE) | st.text(min_size=1, max_size=60)
+
+
+def told(metric, cluster, instance, holder, tag):
+    """
+    What is said about a minute whose names these are, and the line of its rollup.
+    """
+    stack = Stack()
+    idle = {"core_state": "aa", "utilization_percent": (0.0, 0.0), "idle_minutes": (90, 90)}
+    made = record(
+        cluster=cluster,
+        instance_id=instance,
+        holders=(Holder("0-1", holder, 7, tag),),
+        ecc_uncorrected_rise=3,
+        **idle,
+    )
+    still = record(cluster=cluster, minute=MINUTE + 7, instance_id="i-0c3f5a7b9d1e2f4a6", **idle)
+    stack.deliver(END_S, made)
+    stack.close(END_S + 50)
+    if metric == "SilentInstances":
+        stack.deliver(END_S + 420, still)
+        stack.close(END_S + 420 + 50)
+    event = of_a_contributor(metric, cluster=cluster)
+    message = tell(
+        transition_of(event), stack.table, ENVIRONMENT, lambda *_: None, stack.now_s
+    ).message
+    return message, stack.printed[-1]
+
+
+def texts(value):
+    """
+    Every text in a JSON document.
+    """
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from texts(one)
+
+
+def prose(message):
+    """
+    What people read, without what they copy.
+    """
+    return [line for line in message.text.split("\n") if not COPIED.match(line)]
+
+
+def special(lines):
+    return Counter(letter for line in lines for letter in line if letter in SPECIAL)
+
+
+@pytest.mark.parametrize("metric", sorted(SUBJECTS))
+@pytest.mark.parametrize("name", ASCII)
+def test_a_hostile_name_is_only_text(metric, name):
+    """
+    In the place of each name at once: cluster, instance, holder and tag.
+    """
+    assert_only_text(metric, name, name, name, name)
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_a_holder_may_have_any_letters(name):
+    """
+    What moves a cursor, turns a line around or hides is not in a message.
+    """
+    assert_only_text("IdleCorePercent", "training", "i-0c3f5a7b9d1e2f4a6", name, name)
+
+
+@given(st.sampled_from(sorted(SUBJECTS)), NAMES, NAMES, OTHER_NAMES, OTHER_NAMES)
+def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
+    """
+    Any that a line may hold.
+    """
+    assert_only_text(metric, cluster, instance, holder, tag)
+
+
+def assert_only_text(metric, cluster, instance, holder, tag):
+    message, line = told(metric, cluster, instance, holder, tag)
+    plain, _ = told(metric, "training", "i-name", "holder", "tag")
+    assert special(prose(plain)) == special(prose(message))
+    for shown in [*message.text.split("\n"), message.subject, message.sms]:
+        assert shown.isprintable()
+        assert not shown.lstrip().startswith(FORMULAS)
+        assert "://evil" not in shown or COPIED.match(shown)
+    document = json.loads(message.document)
+    for text in texts(document):
+        assert not text.lstrip().startswith(FORMULAS)
+    assert [] == problems(document["Query"])
+    for typed in [one for one in message.text.split("\n") if one.startswith("   aws ")]:
+        words = shlex.split(typed, comments=True)
+        assert words[:1] == ["aws"]
+        assert set(words) & {"start-query", "get-query-results", "describe-tags", "start-session",
+                             "describe-instance-status"}  # fmt: skip
+        assert not set(typed) & set("`\\;")
+        assert "$(" not in typed
+    assert [] == emf.violations(line)
+    assert len(line.encode()) <= MAX_LINE_BYTES
+    assert cluster == json.loads(line)["ClusterName"]
+
+
+def test_an_attribute_has_the_name_itself():
+    """
+    A subscription filters by the exact name; nobody reads it there.
+    """
+    message, _ = told("IdleCorePercent", "=1+1", "i-name", "holder", "tag")
+    assert "=1+1" == message.attributes["ClusterName"]
+    assert "'=1+1" == json.loads(message.document)["ClusterName"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("ml/llama-70b-0", "ml/llama-70b-0"),
+        ("O'Brien, 50 % (test) #2", "O'Brien, 50 % (test) #2"),
+        ("=cmd|' /C calc'!A0", "'=cmd?' /C calc'!A0"),
+        (" -1", "' -1"),
+        ("https://evil.example", "https:??evil.example"),
+        ("$(reboot)", "?(reboot)"),
+        ("\x1b[2J", "??2J"),
+        ("\uff1d1", "'\uff1d1"),
+    ],
+)
+def test_an_ordinary_name_is_shown_as_it_is(name, shown):
+    """
+    And only what could be more than a letter is not.
+    """
+    assert shown == figures.name(name)

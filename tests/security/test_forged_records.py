@@ -1,0 +1,180 @@
+"""
+What a line in somebody else's name does to the numbers, and what it cannot do.
+
+Whoever may write lines may write any: no line is signed. These tests say what
+follows, as docs/security.md does.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from neuron_wire.names import MAX_CORES
+from tests.aggregator.made_deliveries import delivery
+from tests.aggregator.made_records import MINUTE, lines, record
+from tests.security.forged import END_S, real
+
+BUSY = {"core_state": "bb", "utilization_percent": (99.0, 99.0), "idle_minutes": (0, 0)}
+EARLIER, LATER = "0", "zzzz"  # as a Boot
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("ClusterName", "line\nbreak"),
+        ("ClusterName", "escape\x1b[2J"),
+        ("ClusterName", "right\u202eto left"),
+        ("ClusterName", "caf\u00e9"),
+        ("ClusterName", "x" * 256),
+        ("ClusterName", " "),
+        ("ClusterName", ["a", "list"]),
+        ("InstanceId", "x" * 129),
+        ("InstanceId", "tab\t"),
+        ("InstanceType", "x" * 129),
+        ("Boot", "slash/"),
+        ("Boot", "x" * 65),
+        ("Seq", 0),
+        ("Seq", -1),
+        ("Seq", 1 << 63),
+        ("Executions", 10**400),
+        ("Executions", -1),
+        ("CoveredSeconds", 61),
+        ("CoveredSeconds", float("1e308")),
+        ("CoreState", "b" * (MAX_CORES + 1)),
+        ("CoreState", "=cmd"),
+        ("NeuronCoreUtilization", [101, 0]),
+        ("CoreIdleMinutes", [1 << 31, 0]),
+        ("Schema", 2),
+    ],
+)
+def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value):
+    """
+    ingest drops and counts it; it is in no table and in no rollup.
+    """
+    (line,) = lines(real(0))
+    forged = json.dumps({**json.loads(line.message), member: value})
+    counts = attacked.deliver(delivery(type(line)("event", forged)), at_s=END_S + 5)
+    assert 1 == counts["RecordsRejected"]
+    assert 0 == counts["RecordsStored"]
+    assert not attacked.table.records
+
+
+@pytest.mark.parametrize(
+    ("minutes", "fate"),
+    [
+        (-(10**6), "RecordsTooLate"),
+        (-121, "RecordsTooLate"),
+        (-120, "RecordsStored"),
+        (120, "RecordsStored"),
+        (121, "RecordsRejected"),
+        (10**6, "RecordsRejected"),
+    ],
+)
+def test_a_minute_far_from_now_is_dropped(attacked, minutes, fate):
+    """
+    Two hours to either side are kept; beyond that nobody can write into the past or the future.
+    """
+    attacked.now_s = MINUTE * 60.0
+    counts = attacked.write(record(minute=MINUTE + minutes))
+    assert [fate] == [name for name, count in counts.items() if count]
+
+
+def test_a_line_for_the_future_waits_for_its_minute(attacked):
+    """
+    It publishes nothing before, and is a line like any other then.
+    """
+    attacked.write(real(90), at_s=END_S - 60)
+    for offset in range(3):
+        attacked.live(offset, real(offset))
+        assert {MINUTE + offset} == {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+
+
+def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
+    """
+    Boot and Seq are no secret kept by anybody: whoever knows them replaces the record.
+    """
+    attacked.write(real(0), at_s=END_S + 5)
+    attacked.live(0, real(0, executions=0, execution_errors=0))
+    (line,) = attacked.rollups
+    assert (0, 1) == (line["Executions"], line["Instances"])
+
+
+@pytest.mark.parametrize("boot", [EARLIER, LATER])
+def test_a_second_emitter_is_named(attacked, boot):
+    """
+    A forged record of a whole minute may count in the place of the real one, and says that there
+    are two.
+    """
+    attacked.live(0, real(0), real(0, boot=boot, **BUSY))
+    (line,) = attacked.rollups
+    assert (1, 1) == (line["Instances"], line["DuplicateEmitters"])
+    assert ["i-training"] == line["DuplicateEmitterInstances"]
+    assert 2 == line["NeuronCores"]
+
+
+def test_a_record_of_few_seconds_passes_for_a_restart(attacked):
+    """
+    Up to 6 seconds beside a whole minute are merged: its letters stand, and nothing tells.
+    """
+    attacked.live(0, real(0), real(0, boot=LATER, covered_seconds=6.0, **BUSY))
+    (line,) = attacked.rollups
+    assert (2, 0, 1) == (line["BusyCores"], line["DuplicateEmitters"], line["Instances"])
+
+
+def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
+    """
+    Fifty forged records of one instance are one instance, with its cores.
+    """
+    forged = [real(0, boot=f"boot{number}", seq=number + 1) for number in range(50)]
+    attacked.live(0, real(0), *forged)
+    (line,) = attacked.rollups
+    assert (1, 2, 1) == (line["Instances"], line["NeuronCores"], line["DuplicateEmitters"])
+
+
+def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
+    """
+    A name that never reports again rings the alarm on silence, in its own cluster only.
+    """
+    silent = []
+    for offset in range(70):
+        written = [real(offset), real(offset, "serving")]
+        if offset == 0:
+            written.append(real(0, instance_id="i-forged"))
+        attacked.live(offset, *written)
+        found = {one["ClusterName"]: one["SilentInstances"] for one in attacked.rollups}
+        assert 0 == found["serving"]
+        silent.append(found["training"])
+    assert [0] * 6 + [1] * 55 + [0] * 9 == silent
+
+
+def test_a_forged_goodbye_keeps_silence_quiet(attacked):
+    """
+    Who can speak for an instance can say goodbye for it: it is gone, and not silent.
+    """
+    attacked.live(
+        0, real(0), real(0, boot=LATER, covered_seconds=0.0, bye=True), real(0, "serving")
+    )
+    for offset in range(1, 9):
+        attacked.live(offset, real(offset, "serving"))
+    assert {"serving"} == attacked.clusters
+
+
+def test_absurd_numbers_cost_their_cluster_its_metrics_and_nobody_else(attacked):
+    """
+    The most that a line can say, fifty times: every rollup comes out.
+    """
+    most = {
+        "executions": (1 << 63) - 1,
+        "execution_errors": (1 << 63) - 1,
+        "ecc_uncorrected_rise": 1,
+    }
+    absurd = [
+        real(0, instance_id=f"i-{number}", tera_flops=9e18, latency_p99_max_s=9e18, **most)
+        for number in range(50)
+    ]
+    attacked.live(0, real(0, "serving"), *absurd)
+    lines_out = {one["ClusterName"]: one for one in attacked.rollups}
+    assert {"training", "serving"} == lines_out.keys()
+    assert 100 == lines_out["serving"]["Executions"]

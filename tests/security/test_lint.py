@@ -1,0 +1,73 @@
+"""
+What is shipped keeps the rules of bandit, as ruff has them, but for what is answered here.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SHIPPED = ("emitter", "lambda")
+
+ANSWERED = {
+    ("emitter/backoff.py", "S311"): "jitter keeps no secret",
+    ("emitter/identity/instance_tags_api.py", "S314"): "XML from EC2 over TLS, of bounded length",
+    ("emitter/identity/metadata_service.py", "S105"): "the path of a token, not a token",
+    ("emitter/reports/child.py", "S603"): "starts neuron-monitor, by the name the operator gives",
+    ("emitter/spool/holdings.py", "S101"): "tells the type checker what the context has made sure",
+    ("emitter/spool/mirror.py", "S101"): "tells the type checker what the context has made sure",
+    ("lambda/aggregator/storage/dynamodb.py", "S311"): "jitter keeps no secret",
+}
+"""Findings that stay, by file and rule, and why."""
+
+
+def findings(*arguments, cwd, text=None):
+    """
+    What the rules of bandit say, suppressed or not, whatever this repository's settings.
+    """
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "ruff", "check", "--isolated", "--select", "S"),
+            *("--ignore-noqa", "--no-cache", "--output-format", "json", *arguments),
+        ],
+        cwd=cwd,
+        check=False,
+        capture_output=True,
+        text=True,
+        input=text,
+    )
+    assert "" == run.stderr
+    return json.loads(run.stdout)
+
+
+def test_every_finding_is_answered(repository):
+    """
+    A new one needs a line above; a line above without a finding must go.
+    """
+    found = {
+        (one["filename"].removeprefix(f"{repository}/"), one["code"])
+        for one in findings(*SHIPPED, cwd=repository)
+    }
+    assert ANSWERED.keys() == found
+
+
+@pytest.mark.parametrize(
+    ("planted", "rule"),
+    [
+        ("import subprocess\nsubprocess.run('ls ' + name, shell=True)\n", "S602"),
+        ("import pickle\npickle.loads(line)\n", "S301"),
+        ("eval(line)\n", "S307"),
+        ("import tempfile\ntempfile.mktemp()\n", "S306"),
+        ("connection.execute('SELECT * FROM t WHERE n = ' + name)\n", "S608"),
+    ],
+)
+def test_a_planted_fault_is_found(repository, planted, rule):
+    """
+    Also one that somebody silenced.
+    """
+    silenced = "\n".join(f"{line}  # noqa" for line in planted.splitlines())
+    found = findings("--stdin-filename", "emitter/x.py", "-", cwd=repository, text=silenced)
+    assert rule in {one["code"] for one in found}

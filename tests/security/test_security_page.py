@@ -1,0 +1,136 @@
+"""
+docs/security.md claims nothing that no test shows, and no number that is not the code's.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from aggregator.closing.patience import RUNS_IN_VAIN
+from aggregator.closing.reading import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
+from aggregator.closing.room import MAX_CLUSTERS
+from aggregator.environment import Rules
+from aggregator.explaining import figures
+from aggregator.intake import MAX_AHEAD_MINUTES
+from aggregator.rollups.cores import MAX_TYPES
+from emitter.reports.last_words import TAIL_BYTES
+from neuron_wire import minute
+from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS
+from neuron_wire.names import MAX_CORES
+
+TEST = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
+
+
+@pytest.fixture(scope="module")
+def page(repository):
+    """
+    The page.
+    """
+    return (repository / "docs" / "security.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def written(repository):
+    """
+    The tests that there are, with their files.
+    """
+    return {
+        (path.name, node.name)
+        for path in (repository / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def named(text):
+    return set(TEST.findall(text))
+
+
+def test_every_test_that_is_named_exists(page, written):
+    """
+    A bound is no bound when nothing shows it.
+    """
+    assert set() == named(page) - written
+    assert len(named(page)) > 40
+
+
+def test_a_test_that_does_not_exist_is_found(written):
+    """
+    The check above sees what it is for.
+    """
+    assert named("`test_intake.py::test_that_nobody_wrote`") - written
+
+
+def test_every_threat_names_its_test(page):
+    """
+    Each row of the tables of threats has a bound, and a test that shows it.
+    """
+    rows = [
+        line.split(" | ") for line in re.findall(r"^\| (?!threat|-)(.*) \|$", page, re.MULTILINE)
+    ]
+    threats = page.index("## What a forged line can do"), page.index("## What is not defended")
+    of_threats = [row for row in rows if threats[0] < page.index(row[0]) < threats[1]]
+    assert len(of_threats) > 30
+    assert [] == [row[0] for row in of_threats if not named(row[-1]) or len(row) < 3]
+
+
+def test_every_test_about_forged_lines_is_on_the_page_or_about_a_bound_of_it(page, repository):
+    """
+    What is not defended is shown by tests too, and said.
+    """
+    (path,) = (repository / "tests").rglob("test_forged_records.py")
+    source = ast.parse(path.read_text(encoding="utf-8"))
+    made = {
+        ("test_forged_records.py", node.name)
+        for node in source.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert set() == made - named(page)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "numbers"),
+    [
+        ("at most `MaxClusters` ({}) clusters", (MAX_CLUSTERS,)),
+        ("at most {} types of a cluster", (MAX_TYPES,)),
+        ("at most {:,} cores and eight holders", (MAX_CORES,)),
+        ("some {} of 128 cores", (MOST_OF_AN_INSTANCE // (128 + RECORD_WEIGHT),)),
+        ("`LateMinutes` ({}) or more than", (Rules().late_minutes,)),
+        ("more than {} minutes ahead", (MAX_AHEAD_MINUTES,)),
+        ("ASCII of 1 to {} (cluster)", (minute.MAX_CLUSTER_CHARS,)),
+        ("(cluster) and {} (instance)", (minute.MAX_INSTANCE_CHARS,)),
+        ("`SilentForgetMinutes` ({})", (Rules().silent_forget_minutes,)),
+        ("the newest {} KiB of what it says", (TAIL_BYTES >> 10,)),
+        ("{} characters that print", (MAX_NAME_CHARS,)),
+    ],
+)  # fmt: skip
+def test_a_number_is_that_of_the_code(page, sentence, numbers):
+    """
+    And where the code changes, the page does.
+    """
+    assert sentence.format(*numbers) in page
+
+
+def test_words_for_numbers_are_those_of_the_code(page):
+    """
+    The same, where a number is a word.
+    """
+    assert (10, 8) == (RUNS_IN_VAIN, MAX_HOLDERS)
+    assert "after ten runs in vain" in page
+    assert FAIR_SHARE >= 128 + RECORD_WEIGHT
+    letters = '` $ \\ | < > [ ] { } " ; &'
+    assert letters in page
+    assert all("?" == figures.name(one) for one in letters.split())
+
+
+def test_a_run_of_close_has_as_long_as_the_page_says(page, repository):
+    """
+    As long as the template gives it.
+    """
+    template = (repository / "template.yaml").read_text(encoding="utf-8")
+    found = re.search(r"\n  CloseFunction:\n(?:    .*\n)*?    +Timeout: ([0-9]+)", template)
+    assert found is not None
+    assert f"into its {found[1]} seconds" in page
