@@ -302,3 +302,13 @@ def test_restarts_between_minutes_change_nothing(minutes):
         assert expected == play(restarted, minute, [percent, 0], covered_s)
         if is_restart:
             restarted = again(restarted)
+
+
+def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched():
+    """
+    Not after the last count; a state that does not say when was watched when it counted last.
+    """
+    assert (6,) == IdleMinutes(100, [5], 108).close(115, "u", [60.0])
+    assert (1,) == IdleMinutes(100, [5], 104).close(115, "u", [60.0])
+    assert (6,) == IdleMinutes(100, [5]).close(110, "u", [60.0])
+    assert (1,) == IdleMinutes(100, [5]).close(111, "u", [60.0])
