@@ -16,6 +16,7 @@ from emitter.reports.report import decode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from emitter.events import Event
     from neuron_wire.minute import MinuteRecord
 
 Document = dict[str, Any]
@@ -327,6 +328,20 @@ def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
     Close the open minute.
     """
     return fold.close(Stamp(cluster="blue", boot=BOOT, seq=seq, instance_id="host-guess"))
+
+
+def events_of(fold: Fold, *minutes: Sequence[Document]) -> list[Event]:
+    """
+    The events of these minutes, each a list of reports 5 s apart.
+    """
+    found: list[Event] = []
+    for number, documents in enumerate(minutes):
+        fold.open(START_S + 60 * number)
+        for place, document in enumerate(documents):
+            add(fold, document, START_S + 60 * number + 5 * place)
+        closed(fold)
+        found += fold.take_events()
+    return found
 
 
 def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> MinuteRecord:

@@ -1,0 +1,161 @@
+"""
+Memory errors that are worth a line of their own.
+"""
+
+from __future__ import annotations
+
+import pytest
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    events_of,
+    hardware_counters,
+    new_fold,
+    report,
+)
+
+
+def ecc(*devices):
+    """
+    A report whose only system group is that of the devices.
+    """
+    return report(system_data={"neuron_hw_counters": hardware_counters(*devices)})
+
+
+def test_a_first_sight_with_uncorrectable_errors_is_an_event():
+    """
+    Nobody knows when they came, but somebody should know that they are there.
+    """
+    (event,) = events_of(new_fold(), [ecc({}, {"sram_ecc_uncorrected": 3})])
+    assert "EccFirstSeen" == event.name
+    assert {
+        "Device": 1,
+        "Counter": "sram_ecc_uncorrected",
+        "Value": 3,
+        "Counters": 1,
+    } == event.details
+    assert "device 1 was first seen with sram_ecc_uncorrected at 3" == event.message
+
+
+def test_a_first_sight_of_corrected_errors_is_none():
+    """
+    Corrected errors are normal; only their rise is news.
+    """
+    assert [] == events_of(new_fold(), [ecc({"mem_ecc_corrected": 9})])
+
+
+def test_a_rise_is_an_event_with_its_device_and_counter():
+    """
+    By how much it rose in the minute, and what it says now.
+    """
+    first, second, third = ({"mem_ecc_uncorrected": value} for value in (1, 2, 5))
+    found = events_of(new_fold(), [ecc(first)], [ecc(second), ecc(third)])
+    assert ["EccFirstSeen", "EccRise"] == [event.name for event in found]
+    assert {
+        "Device": 0,
+        "Counter": "mem_ecc_uncorrected",
+        "Rise": 4,
+        "Value": 5,
+        "Counters": 1,
+    } == found[1].details
+    assert START_S + 65 == found[1].at_s
+
+
+def test_a_storm_makes_one_event_a_minute():
+    """
+    16 devices with rising counters in every report: the worst is named, the rest counted.
+    """
+    storms = [
+        [
+            ecc(
+                *[
+                    {"mem_ecc_corrected": 100 * number, "mem_ecc_uncorrected": number * device}
+                    for device in range(16)
+                ]
+            )
+            for number in range(12 * minute, 12 * minute + 12)
+        ]
+        for minute in range(3)
+    ]
+    found = events_of(new_fold(), *storms)
+    assert ["EccRise"] * 3 == [event.name for event in found]
+    worst = found[1].details
+    assert (15, "mem_ecc_uncorrected", 12 * 15) == tuple(
+        worst[name] for name in ("Device", "Counter", "Rise")
+    )
+    assert 31 == worst["Counters"]
+    assert found[1].message.endswith("and 30 other counters with it")
+
+
+def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
+    """
+    One lost bit matters more than a million repaired ones.
+    """
+    found = events_of(
+        new_fold(),
+        [ecc({}, {}), ecc({"mem_ecc_corrected": 1_000_000}, {"sram_ecc_uncorrected": 1})],
+    )
+    assert "sram_ecc_uncorrected" == found[0].details["Counter"]
+
+
+@pytest.mark.parametrize(
+    ("rising", "expected"), [((2, 9), (1, 9)), ((9, 2), (0, 9)), ((4, 4), (0, 4))]
+)
+def test_the_greatest_first_sight_is_named(rising, expected):
+    """
+    Of equal ones that of the lowest device.
+    """
+    (event,) = events_of(new_fold(), [ecc(*({"mem_ecc_uncorrected": value} for value in rising))])
+    assert expected == (event.details["Device"], event.details["Value"])
+    assert 2 == event.details["Counters"]
+    assert event.message.endswith(f" at {expected[1]}, and 1 other counter with it")
+
+
+def test_two_others_are_counters():
+    """
+    And one other is a counter.
+    """
+    (event,) = events_of(new_fold(), [ecc(*[{"mem_ecc_uncorrected": 1}] * 3)])
+    assert event.message.endswith(" at 1, and 2 other counters with it")
+
+
+@pytest.mark.parametrize(
+    ("rises", "expected"), [((1, 2), (1, 2)), ((2, 1), (0, 2)), ((3, 3), (0, 3))]
+)
+def test_the_greatest_rise_is_named_whatever_the_value(rises, expected):
+    """
+    A counter that has long been high is no worse for it; of equal ones that of the lowest device.
+    """
+    before = [{"mem_ecc_corrected": 100}, {"mem_ecc_corrected": 10}]
+    after = [
+        {"mem_ecc_corrected": device["mem_ecc_corrected"] + rise}
+        for device, rise in zip(before, rises, strict=True)
+    ]
+    (event,) = events_of(new_fold(), [ecc(*before), ecc(*after)])
+    assert "EccRise" == event.name
+    assert expected == (event.details["Device"], event.details["Rise"])
+
+
+def test_a_device_listed_twice_does_not_rise_by_itself():
+    """
+    Two values of one counter in one report are a fault, no restart from 0.
+    """
+    group = hardware_counters({"mem_ecc_corrected": 5}, {"mem_ecc_corrected": 3})
+    group["neuron_devices"][1]["neuron_device_index"] = 0
+    fold, documents = new_fold(), [report(system_data={"neuron_hw_counters": group})]
+    documents.append(ecc({"mem_ecc_corrected": 3}))
+    for document in documents:
+        add(fold, document, START_S)
+    assert 0 == closed(fold).ecc_corrected_rise
+
+
+def test_errors_of_a_minute_without_a_record_are_told_all_the_same():
+    """
+    A full disk costs the minute, not the news.
+    """
+    fold = new_fold()
+    add(fold, ecc({"mem_ecc_uncorrected": 1}), START_S)
+    fold.discard()
+    assert ["EccFirstSeen"] == [event.name for event in fold.take_events()]
+    assert [] == fold.take_events()
