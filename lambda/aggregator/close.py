@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from aggregator import deployed
 from aggregator.closing.run import Closing
-from aggregator.rollups.idle_cost import Prices
 from aggregator.runtime import LambdaContext, Logger, publish_health
+from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
     from aggregator.closing.outcome import Outcome

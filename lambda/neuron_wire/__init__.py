@@ -10,12 +10,15 @@ it costs a Lambda function nothing and can be vendored anywhere.
 * `minute`          the typed record of one instance-minute
 * `cores`           what a line says core by core
 * `holders`         who holds the cores that are attached idle
+* `idle_holders`    the same out of what several records say
+* `merging`         several records of one instance and minute become one
 * `length`          how long a minute line may be
 * `checked`         one member of a line, or why it cannot be
 * `line`            one record as one log line, and back
 * `extraction`      would CloudWatch extract this line?
 * `emf`             how to build one that it does
-* `instance_types`  devices, cores, memory and list price by instance type
+* `instance_types`  devices, cores and memory by instance type
+* `prices`          what an instance and a core of it cost
 """
 
 from neuron_wire.errors import WireFormatError

@@ -18,8 +18,13 @@ CLUSTER_NAMESPACE: Final = "Neuron/Cluster"
 STACK_NAMESPACE: Final = "Neuron/Stack"
 """What the stack says about itself."""
 
+PROFILE_NAMESPACE: Final = "Neuron/Profile"
+"""What a profiler found, one line for each core that it looked at."""
+
 CLUSTER_DIMENSION: Final = "ClusterName"
 TYPE_DIMENSION: Final = "InstanceType"
+MODEL_DIMENSION: Final = "Model"
+CORE_DIMENSION: Final = "Core"
 
 MINUTE: Final = "minute"
 MORE: Final = "more"
@@ -31,6 +36,8 @@ KINDS: Final = frozenset({MINUTE, MORE, CORE, RUNTIME, EVENT, REPORT})
 ROLLUP: Final = "rollup"
 TYPE: Final = "type"
 """The numbers of one instance type within a rollup, a line of their own."""
+PROFILE: Final = "profile"
+"""The summary of a profiler, written by whoever profiled and read by nobody of the stack."""
 
 BUSY: Final = "b"
 ATTACHED_IDLE: Final = "a"

@@ -6,11 +6,19 @@ price tables that agree with each other, not read from AWS and not what a
 customer with a discount, a reservation or a capacity block pays. A type that is
 not here has no price: its cores are counted as unpriced, never as free. The
 template's parameter PriceOverrides replaces prices and adds types.
+
+An idle core costs its share of the whole instance, among the cores that the
+instance itself reported: a logical core size other than the default changes
+their number, not the bill.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PRICES_AS_OF: Final = "2026-11-21"
 
@@ -27,3 +35,30 @@ USD_PER_HOUR: Final[dict[str, float]] = {
     "trn1.32xlarge": 21.50,
     "trn1n.32xlarge": 24.78,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """
+    List prices, and what whoever deployed the stack says instead.
+
+    Attributes:
+        overrides: USD per hour by instance type.
+    """
+
+    overrides: Mapping[str, float] = field(default_factory=dict)
+
+    def usd_per_core_hour(self, instance_type: str | None, cores: int) -> float | None:
+        """
+        Price of one of the *cores* of an instance; None when nobody knows it.
+        """
+        if instance_type is None or cores <= 0:
+            return None
+        usd_per_hour = self.overrides.get(instance_type, USD_PER_HOUR.get(instance_type))
+        return None if usd_per_hour is None else usd_per_hour / cores
+
+    def is_overridden(self, instance_type: str | None) -> bool:
+        """
+        Whether the price of *instance_type* is not the one of the list.
+        """
+        return instance_type in self.overrides

@@ -43,15 +43,19 @@ class Template:
         document: Mapping[str, Any],
         parameters: Mapping[str, str] | None = None,
         physical_ids: Mapping[str, str] | None = None,
+        attributes: Mapping[str, str] | None = None,
     ) -> None:
         """
         *parameters* replace defaults; *physical_ids* name deployed resources.
+
+        *attributes* are theirs, by `LogicalId.Attribute`.
 
         Raises:
             AlarmDefinitionError: If a parameter is unknown or has no value.
         """
         self._document = document
         self._physical_ids = dict(physical_ids or {})
+        self._attributes = dict(attributes or {})
         self._values = dict(_PSEUDO_PARAMETERS)
         declared = document.get("Parameters", {})
         unknown = sorted((parameters or {}).keys() - declared.keys() - _PSEUDO_PARAMETERS.keys())
@@ -73,11 +77,13 @@ class Template:
         path: Path,
         parameters: Mapping[str, str] | None = None,
         physical_ids: Mapping[str, str] | None = None,
+        attributes: Mapping[str, str] | None = None,
     ) -> Template:
         """
         Read the template at *path*.
         """
-        return cls(load(path.read_text(encoding="utf-8")), parameters, physical_ids)
+        document = load(path.read_text(encoding="utf-8"))
+        return cls(document, parameters, physical_ids, attributes)
 
     def resources(self, resource_type: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """
@@ -160,7 +166,7 @@ class Template:
 
     def _attribute(self, argument: str | list[str]) -> str:
         path = argument if isinstance(argument, str) else ".".join(argument)
-        return f"<{path}>"
+        return self._attributes.get(path, f"<{path}>")
 
     def _sub(self, argument: str | list[Any]) -> str:
         text, local_values = (argument, {}) if isinstance(argument, str) else argument

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from aggregator.closing.run import Closing
 from aggregator.environment import Rules
 from aggregator.intake import take_in
-from aggregator.rollups.idle_cost import Prices
 from neuron_wire import MinuteRecord, emf, names
+from neuron_wire.prices import Prices
 from tests.aggregator.made_records import MINUTE, lines, record
 from tests.aggregator.memory_table import KilledError, MemoryTable, Process
 

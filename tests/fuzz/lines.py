@@ -17,11 +17,11 @@ from aggregator import deployed, ingest
 from aggregator.closing.run import Closing
 from aggregator.environment import Environment, Rules
 from aggregator.intake import LogLine, take_in
-from aggregator.rollups.idle_cost import Prices
 from aggregator.storage.item import item_of, packed, unpacked
 from aggregator.storage.pack import identity_of, packs_of, records_of
 from neuron_wire import MinuteRecord, WireFormatError, emf, parse
 from neuron_wire.errors import REASONS
+from neuron_wire.prices import Prices
 from tests.aggregator.invocations import Context
 from tests.aggregator.made_deliveries import batch, payload
 from tests.aggregator.made_records import MINUTE, lines, message, record, some_holders

@@ -105,10 +105,10 @@ RULES: Final = (
     Rule(
         "merge",
         "several records of a minute are one",
-        ("lambda/aggregator/rollups/merge.py", "lambda/aggregator/rollups/holders.py"),
+        ("lambda/neuron_wire/merging.py", "lambda/neuron_wire/idle_holders.py"),
         (
-            "tests/aggregator/rollups/test_merge.py",
-            "tests/aggregator/rollups/test_merged_holders.py",
+            "tests/wire/test_merging.py",
+            "tests/wire/test_idle_holders.py",
             "tests/aggregator/rollups/test_rollup.py",
             "tests/aggregator/rollups/test_reference.py",
         ),

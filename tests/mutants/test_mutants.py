@@ -25,8 +25,8 @@ CHOSEN = {
             ("> FORGOTTEN_AFTER_MINUTES", ">= FORGOTTEN_AFTER_MINUTES"),
         ],
     ),
-    "lambda/aggregator/rollups/merge.py": (
-        "tests/aggregator/rollups/test_merge.py",
+    "lambda/neuron_wire/merging.py": (
+        "tests/wire/test_merging.py",
         [
             ("<= MAX_RESTART_COVERED_S", "< MAX_RESTART_COVERED_S"),
             ("(part.boot, part.seq)", "(part.seq, part.boot)"),

@@ -12,7 +12,7 @@ import pytest
 from local.alarms.template import Template, load
 from local.embedded_aws import EmbeddedAws, SamCli
 from local.embedded_aws.clients import environment
-from tests.stack.insights import engine
+from local.insights import engine
 from tests.stack.template_resources import of_type
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import json
 import re
 from itertools import combinations
 
+from local.insights.parser import parse
+from local.insights.tree import Constant, Field, Operation, QueryError, walk
 from tests.stack.dashboard_series import series, widget_problems
-from tests.stack.insights.parser import parse
 from tests.stack.insights.reading import problems as query_problems
-from tests.stack.insights.tree import Constant, Field, Operation, QueryError, walk
 
 COLUMNS = 24
 MAX_WIDGETS = 500

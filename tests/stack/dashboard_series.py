@@ -16,14 +16,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE
-from neuron_wire.catalogue import BY_TYPE, MINUTE, ROLLUP, STACK
-from neuron_wire.names import STACK_NAMESPACE
+from neuron_wire.catalogue import BY_TYPE, MINUTE, PROFILE, ROLLUP, STACK
+from neuron_wire.names import PROFILE_NAMESPACE, STACK_NAMESPACE
 
 OURS = {
     (NAMESPACE, ("ClusterName",)): MINUTE,
     (CLUSTER_NAMESPACE, ("ClusterName",)): ROLLUP,
     (CLUSTER_NAMESPACE, ("ClusterName", "InstanceType")): BY_TYPE,
     (STACK_NAMESPACE, ("StackName",)): STACK,
+    (PROFILE_NAMESPACE, ("ClusterName", "Model")): PROFILE,
 }
 _GROUP, _FILTER = ("LogGroupName",), ("DestinationType", "FilterName", "LogGroupName")
 _TALLY, _GAUGE = {"Sum"}, {"Average", "Maximum"}

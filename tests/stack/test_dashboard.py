@@ -9,13 +9,13 @@ from itertools import product
 
 import pytest
 
+from local.insights import engine
+from local.insights.parser import parse
 from neuron_wire.catalogue import STACK
 from neuron_wire.names import STACK_NAMESPACE
 from tests.stack.dashboard_body import log_queries, problems
 from tests.stack.dashboard_series import series
-from tests.stack.insights import engine
-from tests.stack.insights.lines import START_MS, emitted, idle, iso, rollup
-from tests.stack.insights.parser import parse
+from tests.stack.insights.lines import START_MS, emitted, idle, iso, profile, rollup
 from tests.stack.insights.reading import kinds
 from tests.stack.template_resources import of_type
 
@@ -90,7 +90,7 @@ def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboard):
     Rollups are in a group of their own.
     """
     queries = log_queries(dashboard()["DashboardBody"])
-    assert len(queries) == 5
+    assert len(queries) == 6
     for query in queries:
         (group,) = [one.expressions[0].value for one in parse(query) if one.name == "SOURCE"]
         is_of_stack = kinds(query) == {"rollup"}
@@ -104,7 +104,7 @@ def test_the_choice_reaches_metrics_and_log_queries(body):
     (variable,) = body["variables"]
     chosen = json.loads(json.dumps(body["widgets"]).replace(variable["pattern"], "blue"))
     changed = [new["type"] for new, old in zip(chosen, body["widgets"], strict=True) if new != old]
-    assert {"log": 4, "metric": 12, "text": 1} == {name: changed.count(name) for name in changed}
+    assert {"log": 5, "metric": 13, "text": 1} == {name: changed.count(name) for name in changed}
 
 
 # --- what the log widgets say ---
@@ -178,3 +178,18 @@ def test_an_event_that_came_twice_is_shown_once(body):
     lines = [emitted("event", at, at, Event=name) for at, name in enumerate("abb")]
     found = rows(body, "Events, the latest first", [*lines, *lines])
     assert [START_MS + at * 60_000 for at in (2, 1, 0)] == [row["@timestamp"] for row in found]
+
+
+def test_a_profile_is_shown_once_with_what_it_breaks(body):
+    """
+    However often it was told; the latest stands first, and those of other clusters stay away.
+    """
+    lines = [
+        profile(0, mfu_estimated_percent=0.25, hardware_flops=100, transpose_flops=11),
+        profile(1, mfu_estimated_percent=0.5),
+        profile(2, cluster="serving", mfu_estimated_percent=0.75),
+    ]
+    found = rows(body, "Profiles, the latest first", [*lines, *lines])
+    assert [("0.0", 50, None), ("0.0", 25, "transpose")] == [
+        (row["Core"], row["MfuPercent"], row.get("Findings")) for row in found
+    ]

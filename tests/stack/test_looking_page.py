@@ -33,9 +33,9 @@ def tables(queries, body):
     rows = []
     for properties in queries.values():
         name = properties["Name"].partition("/")[2]
-        (kind,) = kinds(properties["QueryString"])
+        read = " and ".join(sorted(kinds(properties["QueryString"])))
         shows = re.match(r"# (.+)\n", properties["QueryString"])[1]
-        rows.append([f"`{name}`", shows, f"{kind} lines"])
+        rows.append([f"`{name}`", shows, f"{read} lines"])
     return {
         "dashboard": table(["graph", "what it draws"], graphs(body)),
         "saved-queries": table(["query", "what it shows", "reads"], rows),

@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from local.insights.fields import MAX_DISCOVERED, discovered
+from local.insights.parser import parse
+from local.insights.tree import Operation
 from neuron_wire.catalogue import ROLLUP
-from tests.stack.insights import engine
-from tests.stack.insights.engine import discovered
-from tests.stack.insights.lines import emitted, health, idle, iso, minute_line, rollup
-from tests.stack.insights.parser import parse
+from tests.stack.insights.lines import (
+    emitted,
+    health,
+    idle,
+    iso,
+    minute_line,
+    profile,
+    rollup,
+)
 from tests.stack.insights.reading import kinds, placeholders, problems
-from tests.stack.insights.tree import Operation
 from tests.stack.template_resources import of_type
 
 QUERY = "AWS::Logs::QueryDefinition"
@@ -30,13 +37,17 @@ NAMES = {
     "EccRisesQuery": "ecc-rises",
     "EmittersQuery": "emitters-that-dropped-or-restarted",
     "SilentInstancesQuery": "silent-instances",
+    "IdleTimeMinutesQuery": "idle-time-minutes",
+    "IdleTimeRollupsQuery": "idle-time-rollups",
+    "ProfilesQuery": "profiles-beside-the-fleet",
 }
-OF_ROLLUPS = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery"}
+OF_ROLLUPS = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery", "IdleTimeRollupsQuery"}
+OF_BOTH = {"ProfilesQuery"}  # what an hour's profiles are beside is in the rollups
 
 # --- what is deployed ---
 
 
-def test_there_are_nine_saved_queries_in_a_folder_of_the_stack(queries):
+def test_the_saved_queries_are_in_a_folder_of_the_stack(queries):
     """
     A slash in the name makes a folder, so two stacks do not mix theirs.
     """
@@ -65,10 +76,12 @@ def test_a_query_asks_the_log_group_that_has_its_lines(queries, name):
     """
     Rollups are in a group of their own.
     """
-    (kind,) = kinds(queries[name]["QueryString"])
-    assert (name in OF_ROLLUPS) is (kind == "rollup")
-    expected = "<RollupsLogGroup>" if name in OF_ROLLUPS else "/neuron-emf/records"
-    assert [expected] == queries[name]["LogGroupNames"]
+    read = kinds(queries[name]["QueryString"])
+    assert (name in OF_ROLLUPS | OF_BOTH) is ("rollup" in read)
+    assert (len(read) > 1) is (name in OF_BOTH)
+    records = [] if name in OF_ROLLUPS else ["/neuron-emf/records"]
+    rollups = ["<RollupsLogGroup>"] if name in OF_ROLLUPS | OF_BOTH else []
+    assert records + rollups == queries[name]["LogGroupNames"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,7 +94,7 @@ def test_a_query_reads_only_the_lines_that_it_is_about(queries, deployed, name):
     condition = parse(queries[name]["QueryString"])[0].expressions[0]
     terms = condition.operands if condition.operator == "and" else (condition,)
     compared = [one for one in terms if isinstance(one, Operation)]
-    equal = {one.operands[0].path for one in compared if one.operator == "="}
+    equal = {one.operands[0].path for one in compared if one.operator in {"=", "in"}}
     assert {"Kind"} <= equal <= set(policy["Fields"])
 
 
@@ -137,6 +150,7 @@ HISTORY = [
             **health(dropped=minute),
         ),
         emitted("runtime", minute, minute * 3 + 2, Pid=1, RuntimeTag="t", ExecutionErrors=2),
+        profile(minute, mfu_estimated_percent=minute / 8, nc_idx=minute % 2),
     )
 ]
 
@@ -163,6 +177,6 @@ def test_fields_are_found_in_the_longest_rollup():
         TopIdleInstances=[idle(f"i-{n:017x}", 32, 90, UsdPerHour=1.25) for n in range(20)],
     )
     found = discovered(text)
-    assert len(found) == engine.MAX_DISCOVERED
+    assert len(found) == MAX_DISCOVERED
     for name in ("Kind", "RollupId", "IdleInstanceCount", *ROLLUP):
         assert name in found

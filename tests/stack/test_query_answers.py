@@ -11,6 +11,7 @@ from tests.stack.insights.lines import (
     idle,
     iso,
     minute_line,
+    profile,
     rollup,
 )
 
@@ -231,3 +232,61 @@ def test_silent_instances_are_told_with_their_last_minute(run):
             "SilentUntil": iso(10),
         },
     ] == run("SilentInstancesQuery", lines)
+
+
+def test_the_idle_report_is_given_each_minute_line_once(run):
+    """
+    Whole, because arrays of cores cannot be counted by a query; lines of other kinds stay away.
+    """
+    lines = [
+        minute_line(0, 1, CoreState="ba", CoreIdleMinutes=[0, 15]),
+        minute_line(0, 2, instance="i-0b", CoreState="b"),
+        emitted("runtime", 0, 3, Pid=41, RuntimeTag="serve"),
+    ]
+    found = run("IdleTimeMinutesQuery", [*lines, lines[0]])
+    assert [lines[0][1], lines[1][1]] == [row["Line"] for row in found]
+
+
+def test_the_idle_report_is_given_what_each_publication_told(run):
+    """
+    With the number of records behind it; what nobody told is absent.
+    """
+    lines = [
+        rollup(0, Records=4, IdleCost=0.5, IdleCoreMinutes=30),
+        rollup(0, number=2, Records=5, IdleCoreMinutes=2),
+    ]
+    shared = {"ClusterName": "training", "Minute": iso(0)}
+    first = {"RollupId": f"training@{iso(0)}#1", "Number": 1, "RecordsCounted": 4}
+    second = {"RollupId": f"training@{iso(0)}#2", "Number": 2, "RecordsCounted": 5}
+    assert [
+        {**shared, **first, "CoreMinutes": 30, "Usd": 0.5},
+        {**shared, **second, "CoreMinutes": 2},
+    ] == run("IdleTimeRollupsQuery", [*lines, lines[0]])
+
+
+def test_profiles_of_an_hour_stand_beside_what_their_cluster_did_in_it(run):
+    """
+    Each profile once, however often it was told; an hour without a profile is there all the same.
+    """
+    first = profile(5, mfu_estimated_percent=0.4, tensor_engine_active_time_percent=0.6)
+    lines = [
+        first,
+        profile(6, core=1, mfu_estimated_percent=0.2, tensor_engine_active_time_percent=0.5),
+        profile(7, model="mixtral", cluster="serving", mfu_estimated_percent=0.3),
+        rollup(5, NeuronCoreUtilization=10, IdleCorePercent=50),
+        rollup(6, NeuronCoreUtilization=90, IdleCorePercent=70),
+        rollup(6, number=2, NeuronCoreUtilization=30, IdleCorePercent=70),
+        rollup(65, NeuronCoreUtilization=80, IdleCorePercent=0),
+        minute_line(5, 1, BusyCores=1),
+    ]
+    beside = {"ClusterName": "training", "Hour": START_MS, "Profiles": 2, "Models": 1}
+    assert [
+        {"ClusterName": "training", "Hour": START_MS + 3_600_000, "Profiles": 0, "Models": 0}
+        | {"FleetUtilizationPercent": 80, "FleetIdleCorePercent": 0},
+        {"ClusterName": "serving", "Hour": START_MS, "Profiles": 1, "Models": 1}
+        | {"LastModel": "mixtral", "BestMfuPercent": 30, "WorstMfuPercent": 30},
+        beside
+        | {"LastModel": "llama", "BestMfuPercent": 40, "WorstMfuPercent": 20}
+        | {"MeanTensorActivePercent": 55}
+        | {"FleetUtilizationPercent": 20, "FleetIdleCorePercent": 60},
+    ] == run("ProfilesQuery", [*lines, first, first])

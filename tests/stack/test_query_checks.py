@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stack.insights import engine
+from local.insights import engine
+from local.insights.parser import parse
+from local.insights.tree import Call, Constant, Field, Operation, QueryError
 from tests.stack.insights.lines import START_MS, emitted, minute_line, rollup
-from tests.stack.insights.parser import parse
 from tests.stack.insights.reading import kinds, problems
-from tests.stack.insights.tree import Call, Constant, Field, Operation, QueryError
 
 ROLLUPS = 'filter Kind = "rollup" | '
 MINUTES = 'filter Kind = "minute" | '

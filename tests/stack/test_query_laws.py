@@ -7,9 +7,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.stack.insights.parser import parse
-from tests.stack.insights.reading import problems
-from tests.stack.insights.tree import (
+from local.insights.parser import parse
+from local.insights.tree import (
     Call,
     Command,
     Constant,
@@ -19,6 +18,7 @@ from tests.stack.insights.tree import (
     Placeholder,
     QueryError,
 )
+from tests.stack.insights.reading import problems
 
 NAMES = st.sampled_from(["A", "B.c", "B.0.d", "@timestamp", "IdleCores"])
 LEAVES = st.one_of(

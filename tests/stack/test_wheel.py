@@ -74,7 +74,7 @@ def test_the_wheel_holds_both_packages_and_nothing_else(wheel, repository):
         path.relative_to(root).as_posix()
         for root, package in ((repository, "emitter"), (repository / "lambda", "neuron_wire"))
         for path in (root / package).rglob("*")
-        if path.suffix == ".py" or path.name == "py.typed"
+        if path.suffix in (".py", ".json", ".toml") or path.name == "py.typed"
     }
     assert expected == names
     assert {"emitter/py.typed", "neuron_wire/py.typed"} <= names
@@ -110,6 +110,15 @@ def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
     run = python(installed, tmp_path, "-m", "emitter", "--version")
     assert run.returncode == 0, run.stderr
     assert emitter.__version__ in run.stdout
+
+
+def test_the_bill_needs_nothing_but_the_wheel(installed, tmp_path):
+    """
+    Its prices and what was measured are in it.
+    """
+    run = python(installed, tmp_path, "-m", "emitter", "cost", "--instances", "1")
+    assert run.returncode == 0, run.stderr
+    assert "USD a month" in run.stdout
 
 
 def test_the_console_script_is_installed(installed, tmp_path):

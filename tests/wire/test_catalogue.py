@@ -24,6 +24,7 @@ from neuron_wire.catalogue import (
     EVENT_NAMES,
     MEMBERS,
     MINUTE,
+    PROFILE,
     ROLLUP,
     STACK,
     SUBJECTS,
@@ -70,13 +71,13 @@ def test_a_member_says_all_there_is_to_say(member):
 @pytest.mark.parametrize("member", EACH)
 def test_a_member_stands_in_lines_that_there_are(member):
     """
-    A kind of the contract, the rollup, one type in it, or the stack on itself.
+    A kind of the contract, the rollup, one type in it, the stack on itself, or a profile.
     """
     assert member.kinds
-    assert set(member.kinds) <= KINDS | {"rollup", "type", "stack"}
+    assert set(member.kinds) <= KINDS | {"rollup", "type", "stack", "profile"}
 
 
-@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "type", "stack"])
+@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "type", "stack", "profile"])
 def test_a_name_means_one_thing_in_a_line(kind):
     """
     No two members of a line have one name, and none has the place of the metadata.
@@ -109,10 +110,10 @@ def test_a_metric_is_a_number():
 
 def test_the_tables_of_metrics_are_those_of_the_members():
     """
-    One table of eight, one of the rollups, one of a type in them, one of the stack: each name
-    is its member's.
+    One table of eight, one of the rollups, one of a type in them, one of the stack, one of
+    profiles: each name is its member's.
     """
-    for table in (MINUTE, ROLLUP, BY_TYPE, STACK):
+    for table in (MINUTE, ROLLUP, BY_TYPE, STACK, PROFILE):
         assert table
         assert list(table) == [one.name for one in table.values()]
         assert all(one.tier for one in table.values())

@@ -39,13 +39,13 @@ from aggregator.minutes import (
     expires_s,
     minute_at,
 )
-from aggregator.rollups.idle_cost import Prices
 from aggregator.rollups.line import lines_of
-from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.table import Progress, Table, Telling
 from neuron_wire import WireFormatError
+from neuron_wire.merging import merge
+from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -1,14 +1,13 @@
 """
 The records of one cluster and minute become its numbers, and its numbers lines.
 
-Pure: no clock, no table.
+Pure: no clock, no table. That several records of one instance and minute are
+one, who holds the cores then and what a core costs is `neuron_wire`'s: the
+operator's commands count alike.
 
-* `merge`        several records of one instance and minute become one
 * `rollup`       the numbers of one cluster, and the names behind them
 * `cores`        how many cores did what, in the cluster and by instance type
 * `idle`         which cores are idle, for how long, what they cost
-* `idle_cost`    what a core costs
-* `holders`      who holds them
 * `stragglers`   instances that do less than others of their type
 * `percentiles`  percentiles of values that are only counted
 * `ranking`      the first few of any number of things

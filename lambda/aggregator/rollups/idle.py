@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from aggregator.rollups.holders import holders_of
 from aggregator.rollups.ranking import Ranking
+from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE, UNATTACHED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aggregator.rollups.idle_cost import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
+    from neuron_wire.prices import Prices
 
 MAX_IDLE_INSTANCES: Final = 20
 _NOT_BUSY: Final = ATTACHED_IDLE + UNATTACHED

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.cores import CoresByType
 from aggregator.rollups.idle import IdleCores, IdleInstance
-from aggregator.rollups.idle_cost import Prices
-from aggregator.rollups.merge import InstanceMinute, execution_weight
 from aggregator.rollups.percentiles import percentiles
 from aggregator.rollups.ranking import Ranking
 from aggregator.rollups.stragglers import Straggler, Stragglers
+from neuron_wire.merging import InstanceMinute, execution_weight
 from neuron_wire.names import BUSY, MINUTE_S, UNKNOWN
+from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

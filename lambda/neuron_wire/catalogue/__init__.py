@@ -13,6 +13,7 @@ of the README.
 * `health`      the emitter on itself
 * `runtimes`, `events`, `reports`   what only these lines say
 * `rollups`, `stack`                what the stack says
+* `profiles`    what a profiler found
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from neuron_wire.catalogue.executions import EXECUTIONS, LATENCY
 from neuron_wire.catalogue.health import HEALTH
 from neuron_wire.catalogue.identity import IDENTITY
 from neuron_wire.catalogue.member import EMITTED, Family, Member, metrics
+from neuron_wire.catalogue.profiles import PROFILES
 from neuron_wire.catalogue.reports import REPORTS
 from neuron_wire.catalogue.resources import COMPUTE, ECC, HOST, MEMORY
 from neuron_wire.catalogue.rollups import ROLLUP_METRICS, ROLLUP_PROPERTIES
@@ -45,6 +47,7 @@ __all__ = [
     "HEALTH",
     "MEMBERS",
     "MINUTE",
+    "PROFILE",
     "ROLLUP",
     "STACK",
     "SUBJECTS",
@@ -73,6 +76,7 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "Rollups: metrics": ROLLUP_METRICS,
     "Rollups: properties": ROLLUP_PROPERTIES,
     "The stack on itself": stack.STACK_MEMBERS,
+    "Profiles": PROFILES,
 }
 """Every member, by what it is about."""
 
@@ -89,6 +93,9 @@ BY_TYPE: Final = metrics(MEMBERS, names.TYPE)
 
 STACK: Final = metrics(MEMBERS, "stack")
 """What the stack says about itself, one count per invocation: Neuron/Stack, dimension StackName."""
+
+PROFILE: Final = metrics(MEMBERS, names.PROFILE)
+"""What a profile says of one core: Neuron/Profile, by ClusterName and Model, and by Core."""
 
 TAKEN: Final = frozenset(
     one.name for one in MEMBERS if "." not in one.name and set(one.kinds) & set(EMITTED)

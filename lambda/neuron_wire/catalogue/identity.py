@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from neuron_wire.catalogue.member import EMITTED, Member
-from neuron_wire.names import MINUTE, MORE, REPORT, ROLLUP, TYPE
+from neuron_wire.names import MINUTE, MORE, PROFILE, REPORT, ROLLUP, TYPE
 
 _INFO: Final = "instance_info"
 _LAST: Final = "last report that named it"
@@ -17,18 +17,18 @@ IDENTITY: Final = (
     Member(
         "Schema", "", "label", "emitter", _ONCE,
         "Version of the contract; a reader refuses a higher one than it knows.",
-        (*EMITTED, ROLLUP, TYPE),
+        (*EMITTED, ROLLUP, TYPE, PROFILE),
     ),
     Member(
         "Kind", "", "label", "emitter", _ONCE,
-        "What the line is: minute, more, core, runtime, event, report, rollup or type.",
-        (*EMITTED, ROLLUP, TYPE),
+        "What the line is: minute, more, core, runtime, event, report, rollup, type or profile.",
+        (*EMITTED, ROLLUP, TYPE, PROFILE),
     ),
     Member(
         "Timestamp", "", "label", "emitter",
         "start of the minute; of an event or report, its moment",
         "Milliseconds since 1970, in lines that define no metric; the others have it in _aws.",
-        EMITTED,
+        (*EMITTED, PROFILE),
     ),
     Member(
         "Boot", "", "label", "emitter", "once per start of the emitter",
@@ -41,11 +41,13 @@ IDENTITY: Final = (
     ),
     Member(
         "ClusterName", "", "label", "--cluster, else ECS, EKS or instance tags", _ONCE,
-        "The cluster of the instance, the key of all rollups.", (*EMITTED, ROLLUP, TYPE),
+        "The cluster of the instance, the key of all rollups.",
+        (*EMITTED, ROLLUP, TYPE, PROFILE),
     ),
     Member(
         "InstanceId", "", "label", f"{_INFO}.instance_id, else instance metadata, --instance-id",
-        _LAST, "The instance; never empty.", EMITTED,
+        _LAST, "The instance; never empty. In a profile only with --instance-id.",
+        (*EMITTED, PROFILE),
     ),
     Member(
         "IdentityGuessed", "", "label", "emitter", _ONCE,

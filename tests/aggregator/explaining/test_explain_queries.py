@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from aggregator.explaining import commands
 from aggregator.explaining.queries import LogGroups, query_of
 from aggregator.explaining.subject import IDLE_CORES, IDLE_COST, SILENCE, SUBJECTS
+from local.insights.engine import run
 from tests.aggregator.explaining.made_alarms import MIDNIGHT, MINUTE, RANG_S, rollup
 from tests.aggregator.made_records import message, record
-from tests.stack.insights.engine import run
 from tests.stack.insights.reading import problems
 
 GROUPS = LogGroups("/neuron-emf/records", "/neuron-emf/neuron-emf/rollups")

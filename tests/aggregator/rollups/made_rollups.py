@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire.merging import merge
 from tests.aggregator.made_records import record
 
 

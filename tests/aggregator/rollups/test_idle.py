@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from aggregator.rollups.idle import MAX_IDLE_INSTANCES
-from aggregator.rollups.idle_cost import Prices
-from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.holders import Holder
+from neuron_wire.merging import merge
+from neuron_wire.prices import Prices
 from tests.aggregator.rollups.made_rollups import cores, rollup
 
 

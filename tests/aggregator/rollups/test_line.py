@@ -11,13 +11,13 @@ import pytest
 
 from aggregator.closing.publication import due
 from aggregator.closing.registry import Silent
-from aggregator.rollups.idle_cost import Prices
 from aggregator.rollups.line import lines_of
-from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import BY_TYPE, ROLLUP, members_of
 from neuron_wire.holders import Holder
+from neuron_wire.merging import merge
+from neuron_wire.prices import Prices
 from tests.aggregator.made_records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.published import SOME, all_published, published, rollup_of
 

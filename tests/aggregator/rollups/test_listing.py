@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from aggregator.closing.registry import Silent
-from aggregator.rollups.idle_cost import Prices
-from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.holders import Holder, core_ranges
+from neuron_wire.merging import merge
+from neuron_wire.prices import Prices
 from tests.aggregator.made_records import (
     LATER_BOOT,
     MINUTE,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.idle_cost import Prices
-from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.catalogue import ROLLUP
+from neuron_wire.merging import merge
+from neuron_wire.prices import Prices
 from tests.aggregator import reference
 from tests.aggregator.made_records import MINUTE, record
 

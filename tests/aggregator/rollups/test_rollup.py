@@ -5,8 +5,8 @@ The numbers of one cluster and minute.
 from __future__ import annotations
 
 from aggregator.closing.registry import Silent
-from aggregator.rollups.merge import merge
 from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress
+from neuron_wire.merging import merge
 from tests.aggregator.made_records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.made_rollups import cores, rollup
 

@@ -7,6 +7,8 @@ that it has there: Logs Insights discovers only the first 200.
 
 from __future__ import annotations
 
+from emitter.commands.profile.line import Subject, profile_of
+from emitter.commands.profile.summaries import Summary
 from neuron_wire import CLUSTER_NAMESPACE, VERSION
 from neuron_wire.catalogue import ROLLUP, undocumented
 from neuron_wire.emf import emf_line
@@ -73,6 +75,15 @@ def minute_line(minute, seq, **members):
     A minute line of an emitter.
     """
     return emitted("minute", minute, seq, **members)
+
+
+def profile(minute, *, cluster="training", model="llama", core=0, **values):
+    """
+    A line of `neuron-emf profile`, of a summary with these *values*.
+    """
+    at = START_MS + minute * MINUTE_MS
+    summary = Summary("made.json", "", {"nd_idx": 0, "nc_idx": core, **values})
+    return at, profile_of(summary, Subject(cluster, model, None, at)).line
 
 
 def idle(instance, cores, minutes, **members):

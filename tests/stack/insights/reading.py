@@ -8,9 +8,8 @@ often it came, and of a total only the difference counts.
 
 from __future__ import annotations
 
-from tests.stack.insights.parser import parse
-from tests.stack.insights.scope import VALUE, Origin, Scope, kinds_of
-from tests.stack.insights.tree import (
+from local.insights.parser import parse
+from local.insights.tree import (
     AGGREGATES,
     LARGEST_PERIOD,
     Call,
@@ -19,6 +18,7 @@ from tests.stack.insights.tree import (
     Placeholder,
     walk,
 )
+from tests.stack.insights.scope import VALUE, Origin, Scope, kinds_of
 
 MAX_STATS = 2
 IDENTITIES = ({"RollupId"}, {"InstanceId", "Boot", "Seq"})

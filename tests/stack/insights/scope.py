@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from local.insights.tree import Call, Constant, Field, Operation, Placeholder
 from neuron_wire.catalogue import members_of
-from tests.stack.insights.tree import Call, Constant, Field, Operation, Placeholder
 
 SYSTEM_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime"}
 

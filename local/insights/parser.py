@@ -10,12 +10,14 @@ in the documentation shall not stand in a query that nobody can try.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
-from tests.stack.insights.tree import (
+from local.insights.tree import (
     FUNCTIONS,
     Call,
     Command,
     Constant,
+    Expression,
     Field,
     Named,
     Operation,
@@ -23,9 +25,14 @@ from tests.stack.insights.tree import (
     QueryError,
 )
 
-MAX_CHARS = 10_000
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-_TOKEN = re.compile(
+Read = TypeVar("Read")
+
+MAX_CHARS: Final = 10_000
+
+_TOKEN: Final = re.compile(
     r"""
       (?P<space>\s+|\#[^\n]*)
     | (?P<text>"[^"\\]*"|'[^'\\]*')
@@ -37,11 +44,11 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_REGEX = re.compile(r"\s*/((?:[^/\\\n]|\\.)+)/")
-_WORDS = {"and", "as", "asc", "by", "desc", "in", "into", "like", "not", "or"}
+_REGEX: Final = re.compile(r"\s*/((?:[^/\\\n]|\\.)+)/")
+_WORDS: Final = {"and", "as", "asc", "by", "desc", "in", "into", "like", "not", "or"}
 
 
-def parse(text):
+def parse(text: str) -> tuple[Command, ...]:
     """
     The commands of a query, first to last.
 
@@ -55,13 +62,13 @@ def parse(text):
 
 
 class _Parser:
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._at = self._start = 0
         self._kind = self._token = ""
         self._advance()
 
-    def query(self):
+    def query(self) -> tuple[Command, ...]:
         commands = [self._command()]
         while self._takes("|"):
             commands.append(self._command())
@@ -71,26 +78,30 @@ class _Parser:
 
     # --- tokens ---
 
-    def _advance(self):
+    def _advance(self) -> None:
         self._start = self._at
         match = _TOKEN.match(self._text, self._at)
         while match and match.lastgroup == "space":
             self._start = match.end()
             match = _TOKEN.match(self._text, match.end())
         if match:
-            self._kind, self._token, self._at = match.lastgroup, match[0], match.end()
+            self._kind, self._token = match.lastgroup or "", match[0]
+            self._at = match.end()
         elif self._text[self._start :].strip():
             self._kind, self._token = "stranger", self._text[self._start :].strip()[0]
             self._at = len(self._text)
         else:
             self._kind, self._token = "", "its end"
 
-    def _refuse(self, expected):
+    def _refuse(self, expected: str) -> NoReturn:
         before = self._text[max(0, self._start - 30) : self._start]
         msg = f"expected {expected}, found {self._token} after {before!r}"
         raise QueryError(msg)
 
-    def _takes(self, *tokens):
+    def _is_next(self, sign: str) -> bool:
+        return self._kind == "sign" and self._token == sign
+
+    def _takes(self, *tokens: str) -> str:
         """
         Go past the next token if it is one of *tokens*.
         """
@@ -100,13 +111,13 @@ class _Parser:
             self._advance()
         return found if is_taken else ""
 
-    def _expect(self, *tokens):
+    def _expect(self, *tokens: str) -> str:
         found = self._takes(*tokens)
         if not found:
             self._refuse(" or ".join(tokens))
         return found
 
-    def _of_kind(self, kind, what):
+    def _of_kind(self, kind: str, what: str) -> str:
         if self._kind != kind or self._token in _WORDS:
             self._refuse(what)
         found = self._token
@@ -116,9 +127,9 @@ class _Parser:
 
     # --- commands ---
 
-    def _command(self):
+    def _command(self) -> Command:
         name = self._of_kind("name", "a command")
-        known = {
+        known: dict[str, Callable[[], tuple[Any, ...]]] = {
             "SOURCE": lambda: (Constant(self._of_kind("text", "a log group in quotes")[1:-1]),),
             "dedup": self._names,
             "display": self._names,
@@ -134,22 +145,22 @@ class _Parser:
         if name not in known:
             msg = f"expected one of {', '.join(sorted({*known, 'sort', 'stats'}))}, found {name}"
             raise QueryError(msg)
-        return Command(name, tuple(known[name]()))
+        return Command(name, known[name]())
 
-    def _list(self, one):
+    def _list(self, one: Callable[[], Read]) -> tuple[Read, ...]:
         found = [one()]
         while self._takes(","):
             found.append(one())
         return tuple(found)
 
-    def _names(self):
+    def _names(self) -> tuple[Named, ...]:
         return self._list(lambda: self._bare_field("a field"))
 
-    def _bare_field(self, what):
+    def _bare_field(self, what: str) -> Named:
         path = self._of_kind("name", what)
         return Named(Field(path), path)
 
-    def _named(self):
+    def _named(self) -> Named:
         expression = self._sum()
         if self._takes("as"):
             return Named(expression, self._of_kind("name", "a name"))
@@ -157,17 +168,17 @@ class _Parser:
             self._refuse("as and a name, because this is more than a field")
         return Named(expression, expression.path)
 
-    def _unnest(self):
+    def _unnest(self) -> tuple[Named]:
         field = self._of_kind("name", "a field that holds a list")
         self._expect("into")
         return (Named(Field(field), self._of_kind("name", "a name for one of the list")),)
 
-    def _stats(self):
+    def _stats(self) -> Command:
         measures = self._list(self._named)
         groups = self._list(self._group) if self._takes("by") else ()
         return Command("stats", measures, groups)
 
-    def _group(self):
+    def _group(self) -> Named:
         """
         As `_named`, but a function may go without a name: it is called as it is written.
         """
@@ -178,7 +189,7 @@ class _Parser:
             return Named(expression, self._of_kind("name", "a name"))
         return Named(expression, self._text[start:end])
 
-    def _sort(self):
+    def _sort(self) -> Command:
         keys, descending = [], []
         while True:
             keys.append(self._bare_field("a field to sort by"))
@@ -188,24 +199,24 @@ class _Parser:
 
     # --- expressions, the loosest binding first ---
 
-    def _condition(self):
+    def _condition(self) -> Expression:
         return self._chain(self._conjunction, "or")
 
-    def _conjunction(self):
+    def _conjunction(self) -> Expression:
         return self._chain(self._negation, "and")
 
-    def _chain(self, inner, operator):
+    def _chain(self, inner: Callable[[], Expression], operator: str) -> Expression:
         operands = [inner()]
         while self._takes(operator):
             operands.append(inner())
         return operands[0] if len(operands) == 1 else Operation(operator, tuple(operands))
 
-    def _negation(self):
+    def _negation(self) -> Expression:
         if self._takes("not"):
             return Operation("not", (self._negation(),))
         return self._comparison()
 
-    def _comparison(self):
+    def _comparison(self) -> Expression:
         left = self._sum()
         operator = self._takes("=", "!=", "<", "<=", ">", ">=", "like", "in")
         if operator == "like":
@@ -217,7 +228,7 @@ class _Parser:
             return Operation("in", (left, *choices))
         return Operation(operator, (left, self._sum())) if operator else left
 
-    def _pattern(self):
+    def _pattern(self) -> Constant:
         match = _REGEX.match(self._text, self._start)
         if not match:
             return Constant(self._of_kind("text", "a text or a /regular expression/")[1:-1])
@@ -229,19 +240,19 @@ class _Parser:
             msg = f"/{match[1]}/ is no regular expression: {error}"
             raise QueryError(msg) from error
 
-    def _sum(self):
+    def _sum(self) -> Expression:
         return self._operations(self._product, "+", "-")
 
-    def _product(self):
+    def _product(self) -> Expression:
         return self._operations(self._primary, "*", "/", "%")
 
-    def _operations(self, inner, *operators):
+    def _operations(self, inner: Callable[[], Expression], *operators: str) -> Expression:
         left = inner()
         while operator := self._takes(*operators):
             left = Operation(operator, (left, inner()))
         return left
 
-    def _primary(self):
+    def _primary(self) -> Expression:
         if self._takes("("):
             inner = self._condition()
             self._expect(")")
@@ -255,13 +266,13 @@ class _Parser:
         name = self._of_kind("name", "a field, a number, a text or a function")
         return self._call(name) if self._takes("(") else Field(name)
 
-    def _call(self, function):
+    def _call(self, function: str) -> Expression:
         if function not in FUNCTIONS:
             self._refuse(f"a function that we know, not {function}")
-        arguments = ()
+        arguments: tuple[Expression, ...] = ()
         if self._kind == "period":
             arguments = (Constant(self._of_kind("period", "")),)
-        elif not (function == "count" and self._takes("*")) and self._token != ")":
+        elif not (function == "count" and self._takes("*")) and not self._is_next(")"):
             arguments = self._list(self._condition)
         self._expect(")")
         fewest, most = FUNCTIONS[function]

@@ -9,9 +9,13 @@ that our queries may use.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 # Name: fewest arguments, most arguments.
-AGGREGATES = {
+AGGREGATES: Final[Mapping[str, tuple[int, int]]] = {
     "avg": (1, 1),
     "count": (0, 1),
     "count_distinct": (1, 1),
@@ -24,7 +28,7 @@ AGGREGATES = {
     "sortsLast": (1, 1),
     "sum": (1, 1),
 }
-FUNCTIONS = {
+FUNCTIONS: Final[Mapping[str, tuple[int, int]]] = {
     **AGGREGATES,
     "abs": (1, 1),
     "bin": (1, 1),
@@ -41,7 +45,13 @@ FUNCTIONS = {
     "strlen": (1, 1),
     "substr": (2, 3),
 }
-LARGEST_PERIOD = {"ms": 1000, "s": 60, "m": 60, "h": 24, "d": 31}  # more is cut without a word
+LARGEST_PERIOD: Final = {
+    "ms": 1000,
+    "s": 60,
+    "m": 60,
+    "h": 24,
+    "d": 31,
+}  # more is cut without a word
 
 
 class QueryError(ValueError):
@@ -65,7 +75,7 @@ class Constant:
     A text, a number, a regular expression or, as a text, a period such as `5m`.
     """
 
-    value: object
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ class Call:
     """
 
     function: str
-    arguments: tuple = ()
+    arguments: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,10 @@ class Operation:
     """
 
     operator: str
-    operands: tuple
+    operands: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Field | Constant | Placeholder | Call | Operation
 
 
 @dataclass(frozen=True)
@@ -103,7 +116,7 @@ class Named:
     An expression and what it is called from here on; an own name is not needed for a field.
     """
 
-    expression: object
+    expression: Expression
     name: str
 
 
@@ -124,17 +137,17 @@ class Command:
     """
 
     name: str
-    expressions: tuple = ()
-    groups: tuple = ()
-    descending: tuple = ()
+    expressions: tuple[Any, ...] = ()
+    groups: tuple[Named, ...] = ()
+    descending: tuple[bool, ...] = ()
 
 
-def walk(expression):
+def walk(expression: Expression | Named) -> Iterator[Expression | Named]:
     """
     An expression and all that it is made of.
     """
     yield expression
-    inner = ()
+    inner: tuple[Expression, ...] = ()
     if isinstance(expression, Call):
         inner = expression.arguments
     elif isinstance(expression, Operation):

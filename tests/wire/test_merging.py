@@ -9,7 +9,7 @@ from operator import add
 
 import pytest
 
-from aggregator.rollups.merge import merge
+from neuron_wire.merging import merge
 from tests.aggregator.made_records import BOOT, LATER_BOOT, record
 
 

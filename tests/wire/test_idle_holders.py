@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from aggregator.rollups.holders import holders_of
-from aggregator.rollups.merge import merge
 from neuron_wire.holders import Holder
+from neuron_wire.idle_holders import holders_of
+from neuron_wire.merging import merge
 from tests.aggregator.made_records import LATER_BOOT, record
 
 

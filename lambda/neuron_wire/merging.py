@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from aggregator.rollups.holders import merged
+from neuron_wire.idle_holders import merged
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 
 if TYPE_CHECKING:

@@ -1,0 +1,100 @@
+"""
+The dimension sets of a directive, and the texts at the root that they name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from neuron_wire.extraction.limits import (
+    MAX_DIMENSION_NAME_CHARS,
+    MAX_DIMENSION_VALUE_CHARS,
+    MAX_DIMENSIONS,
+)
+from neuron_wire.extraction.violation import Violation, at_root, in_directive
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+
+def dimension_violations(
+    sets: object, document: Mapping[str, Any], index: int
+) -> Generator[Violation, None, set[str]]:
+    """
+    What is wrong with the *sets* of directive *index*; returns the names in them.
+    """
+    keys: set[str] = set()
+    if not isinstance(sets, list) or not sets:
+        yield Violation(
+            "dimensions",
+            "Dimensions",
+            "Dimensions holds no dimension set, expected at least [[]]",
+            in_directive(index, ".Dimensions"),
+        )
+        return keys
+    for number, names in enumerate(sets):
+        if not isinstance(names, list) or len(names) > MAX_DIMENSIONS:
+            yield Violation(
+                "dimensions",
+                "Dimensions",
+                f"a dimension set is not an array of at most {MAX_DIMENSIONS} names",
+                in_directive(index, f".Dimensions[{number}]"),
+            )
+            continue
+        for place, name in enumerate(names):
+            yield from _dimension(name, document, (index, number, place))
+            if isinstance(name, str):
+                keys.add(name)
+                if name in names[:place]:
+                    sentence = f"a dimension set names {name} twice"
+                    yield Violation("repeated", name, sentence, _path(index, number, place))
+    return keys
+
+
+def is_printable_ascii(text: str) -> bool:
+    """
+    ASCII without control characters, in MetricDatum's own words.
+    """
+    return text.isascii() and text.isprintable()
+
+
+def _path(index: int, number: int, place: int) -> str:
+    return in_directive(index, f".Dimensions[{number}][{place}]")
+
+
+def _dimension(
+    name: object, document: Mapping[str, Any], at: tuple[int, int, int]
+) -> Iterator[Violation]:
+    if (
+        not isinstance(name, str)
+        or not name.strip()
+        or len(name) > MAX_DIMENSION_NAME_CHARS
+        or not is_printable_ascii(name)
+        or name.startswith(":")
+    ):
+        yield Violation(
+            "dimension_name",
+            str(name)[:64],
+            f"a dimension name is not 1 to {MAX_DIMENSION_NAME_CHARS} printable ASCII characters "
+            "without a leading colon",
+            _path(*at),
+        )
+        return
+    value = document.get(name)
+    if not isinstance(value, str):
+        yield Violation(
+            "dimension_value",
+            name,
+            f"the dimension {name} has no text at the root of the line",
+            at_root(name),
+        )
+    elif (
+        not value.strip() or len(value) > MAX_DIMENSION_VALUE_CHARS or not is_printable_ascii(value)
+    ):
+        yield Violation(
+            "dimension_value",
+            name,
+            f"the dimension {name} is not 1 to {MAX_DIMENSION_VALUE_CHARS} printable ASCII "
+            "characters",
+            at_root(name),
+        )

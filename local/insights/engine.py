@@ -1,0 +1,192 @@
+"""
+Runs a query on lines, as the documentation says that Logs Insights does.
+
+It refuses what the documentation leaves open, such as taking apart a list that
+is not there: no query of ours may depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from local.insights.aggregates import measure
+from local.insights.fields import Row, Value, row_of
+from local.insights.parser import parse
+from local.insights.tree import Field, QueryError
+from local.insights.values import value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from local.insights.tree import Command, Named
+
+
+def run(query: str, lines: Iterable[tuple[int, str]], **values: Value) -> list[dict[str, Value]]:
+    """
+    Give the rows that *query* gives for *lines*, pairs of milliseconds and text.
+
+    *values* are those of its placeholders. Columns that a row has no value for
+    are left out, as Logs Insights leaves them out.
+
+    Raises:
+        QueryError: If the query cannot be read, or needs what the documentation leaves open.
+    """
+    return run_on([row_of(at, text) for at, text in lines], query, **values)
+
+
+def run_on(rows: Sequence[Row], query: str, **values: Value) -> list[dict[str, Value]]:
+    """
+    As `run`, on rows that are made already: one set of lines may answer several queries.
+    """
+    commands = parse(query)
+    return told(applied(commands, rows, values), shown_by(commands))
+
+
+def applied(
+    commands: Sequence[Command], rows: Sequence[Row], values: Mapping[str, Value]
+) -> list[Row]:
+    """
+    What *commands* make of *rows*, one after the other.
+
+    Raises:
+        QueryError: If they need what the documentation leaves open.
+    """
+    found = [*rows]
+    for command in commands:
+        found = _applied(command, found, values)
+    return found
+
+
+def _applied(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+    try:
+        return _COMMANDS[command.name](command, rows, values)
+    except (AttributeError, TypeError) as error:
+        msg = f"nobody says what {command.name} does with values of these types: {error}"
+        raise QueryError(msg) from error
+
+
+def told(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Value]]:
+    """
+    These columns of *rows*, each where there is a value.
+    """
+    found = [{name: row.field(name) for name in names} for row in rows]
+    return [{name: one for name, one in row.items() if one is not None} for row in found]
+
+
+def columns(query: str) -> list[str]:
+    """
+    What the columns of *query* are called, from left to right, whether or not a row has a value.
+
+    Raises:
+        QueryError: If the query cannot be read.
+    """
+    return shown_by(parse(query))
+
+
+def shown_by(commands: Sequence[Command]) -> list[str]:
+    """
+    What the columns of a query are called; none where it names none.
+    """
+    shown: list[str] = []
+    for command in commands:
+        if command.name == "fields":
+            shown += [one.name for one in command.expressions]
+        elif command.name == "display":  # the last one alone counts
+            shown = [one.name for one in command.expressions]
+        elif command.name == "stats":
+            shown = [one.name for one in (*command.groups, *command.expressions)]
+    return [*dict.fromkeys(shown)]
+
+
+# --- commands ---
+
+
+def _source(_command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
+    return rows
+
+
+def _filter(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+    (condition,) = command.expressions
+    return [row for row in rows if value_of(condition, row, values) is True]
+
+
+def _fields(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+    for one in command.expressions:
+        rows = [row.with_(**{one.name: value_of(one.expression, row, values)}) for row in rows]
+    return rows
+
+
+def _unnest(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+    (one,) = command.expressions
+    taken_apart = []
+    for row in rows:
+        found = value_of(one.expression, row, values)
+        if not isinstance(found, list):
+            msg = f"nobody says what unnest does where {_path(one)} is no list"
+            raise QueryError(msg)
+        taken_apart += [row.with_(**{one.name: each}) for each in found]
+    return taken_apart
+
+
+def _stats(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+    grouped: dict[tuple[Value, ...], list[Row]] = {}
+    for row in rows:
+        key = tuple(value_of(one.expression, row, values) for one in command.groups)
+        grouped.setdefault(key, []).append(row)
+    if not command.groups:
+        grouped.setdefault((), [])
+    result = []
+    for key, members in grouped.items():
+        given = dict(zip((one.name for one in command.groups), key, strict=True))
+        for one in command.expressions:
+            given[one.name] = measure(one.expression, members, values)
+        result.append(Row(given, {}))
+    return result
+
+
+def _sort(command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
+    for one, is_descending in reversed(
+        [*zip(command.expressions, command.descending, strict=True)]
+    ):
+        present = [row for row in rows if row.field(one.name) is not None]
+        absent = [row for row in rows if row.field(one.name) is None]
+        present.sort(key=_by(one.name), reverse=is_descending)
+        rows = present + absent
+    return rows
+
+
+def _by(name: str) -> Callable[[Row], tuple[bool, Value]]:
+    def rank(row: Row) -> tuple[bool, Value]:
+        found = row.field(name)
+        return isinstance(found, str), found  # texts and numbers do not compare
+
+    return rank
+
+
+def _dedup(command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
+    kept: dict[tuple[Value, ...], Row] = {}
+    for number, row in enumerate(rows):
+        key = tuple(row.field(one.name) for one in command.expressions)
+        kept.setdefault(key if None not in key else (number, *key), row)
+    return list(kept.values())
+
+
+def _limit(command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
+    return rows[: command.expressions[0].value]
+
+
+def _path(one: Named) -> str:
+    return one.expression.path if isinstance(one.expression, Field) else one.name
+
+
+_COMMANDS: Final[Mapping[str, Callable[[Command, list[Row], Mapping[str, Value]], list[Row]]]] = {
+    "SOURCE": _source,
+    "dedup": _dedup,
+    "display": _fields,
+    "fields": _fields,
+    "filter": _filter,
+    "limit": _limit,
+    "sort": _sort,
+    "stats": _stats,
+    "unnest": _unnest,
+}

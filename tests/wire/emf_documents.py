@@ -1,0 +1,158 @@
+"""
+Small documents that are extracted, and those at the boundary of each rule.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+
+from wire_records import MINUTE_MS
+
+from neuron_wire.emf import (
+    violations,
+)
+
+DAY_MS = 24 * 3_600_000
+HOUR_MS = 3_600_000
+LIMIT = 2.0**360
+TOO_MUCH = math.nextafter(LIMIT, math.inf)
+
+
+def document(**root):
+    """
+    A small document that is extracted; *root* replaces members, None takes one out.
+    """
+    whole = {
+        "_aws": {
+            "Timestamp": MINUTE_MS,
+            "CloudWatchMetrics": [
+                {
+                    "Namespace": "Neuron",
+                    "Dimensions": [["ClusterName"]],
+                    "Metrics": [{"Name": "BusyCores", "Unit": "Count"}],
+                }
+            ],
+        },
+        "ClusterName": "blue",
+        "BusyCores": 3,
+    }
+    whole.update(root)
+    return {name: value for name, value in whole.items() if value is not None}
+
+
+def directive(**changes):
+    """
+    The same document with members of its directive replaced; None takes one out.
+    """
+    whole = copy.deepcopy(document())
+    metadata = whole["_aws"]
+    found = {**metadata["CloudWatchMetrics"][0], **changes}
+    metadata["CloudWatchMetrics"] = [{k: v for k, v in found.items() if v is not None}]
+    return whole
+
+
+def metric(**changes):
+    """
+    The same document with members of its one metric definition replaced.
+    """
+    found = {"Name": "BusyCores", "Unit": "Count", **changes}
+    return directive(Metrics=[{k: v for k, v in found.items() if v is not None}])
+
+
+def named(name):
+    """
+    The same document, its metric named *name*.
+    """
+    return {**metric(Name=name), name: 3}
+
+
+def dimension(name, value="blue"):
+    """
+    The same document with one dimension *name*.
+    """
+    return {**directive(Dimensions=[[name]]), name: value}
+
+
+def rules(line, **now):
+    """
+    The rules that a line breaks; a document is written as JSON first.
+    """
+    text = line if isinstance(line, str) else json.dumps(line)
+    return [one.rule for one in violations(text, **now)]
+
+
+def many_metrics(count):
+    """
+    A document of *count* metrics.
+    """
+    names = [f"M{index}" for index in range(count)]
+    whole = directive(Metrics=[{"Name": name} for name in names])
+    return {**whole, **dict.fromkeys(names, 1)}
+
+
+def many_dimensions(count):
+    """
+    A document whose set has *count* dimensions.
+    """
+    names = [f"D{index}" for index in range(count)]
+    return {**directive(Dimensions=[names]), **dict.fromkeys(names, "x")}
+
+
+BOUNDARIES = [
+    ("metrics", many_metrics(100), many_metrics(101)),
+    ("metrics", many_metrics(1), directive(Metrics=[])),
+    ("values", document(BusyCores=[1] * 100), document(BusyCores=[1] * 101)),
+    ("values", document(BusyCores=[1]), document(BusyCores=[])),
+    ("dimensions", many_dimensions(30), many_dimensions(31)),
+    ("dimensions", directive(Dimensions=[[]]), directive(Dimensions=[])),
+    ("namespace", directive(Namespace="n" * 255), directive(Namespace="n" * 256)),
+    ("namespace", directive(Namespace="n"), directive(Namespace="")),
+    ("namespace", directive(Namespace="a:b"), directive(Namespace=":ab")),
+    ("namespace", directive(Namespace="aZ09._#:/-"), directive(Namespace="a(b")),
+    ("namespace", directive(Namespace="a b"), directive(Namespace="a\tb")),
+    ("namespace", directive(Namespace=" a"), directive(Namespace="  ")),
+    ("namespace", directive(Namespace="AWS-of-mine/x"), directive(Namespace="AWS/x")),
+    ("namespace", directive(Namespace="Neuron"), directive(Namespace="Neuron\n")),
+    ("namespace", directive(Namespace="Neuron"), directive(Namespace="Neur\u00f3n")),
+    ("metric_name", named("m" * 255), named("m" * 256)),
+    ("metric_name", named("m"), named("")),
+    ("metric_name", named("a b"), named(" ")),
+    ("dimension_name", dimension("d" * 250), dimension("d" * 251)),
+    ("dimension_name", dimension("d"), dimension("")),
+    ("dimension_name", dimension("a b"), dimension(" ")),
+    ("dimension_name", dimension("d:"), dimension(":d")),
+    ("dimension_name", dimension("d"), dimension("d\u00e9")),
+    ("dimension_name", dimension("~"), dimension("\x7f")),
+    ("dimension_name", dimension("a b"), dimension("a\tb")),
+    ("dimension_value", dimension("d", "v" * 1024), dimension("d", "v" * 1025)),
+    ("dimension_value", dimension("d", "v"), dimension("d", "")),
+    ("dimension_value", dimension("d", " v"), dimension("d", "  ")),
+    ("dimension_value", dimension("d", "v"), dimension("d", "caf\u00e9")),
+    ("dimension_value", dimension("d", "~ "), dimension("d", "a\nb")),
+    ("dimension_value", dimension("d", "5"), dimension("d", 5)),
+    ("dimension_value", dimension("d", "true"), dimension("d", value=True)),
+    ("dimension_value", dimension("d", "v"), dimension("d", ["v"])),
+    ("dimension_value", document(), document(ClusterName=None)),
+    ("unit", metric(Unit=None), metric(Unit="count")),
+    ("unit", metric(Unit="None"), metric(Unit="")),
+    ("unit", metric(Unit="Bytes/Second"), metric(Unit="Seconds/Second")),
+    ("unit", metric(Unit="Count"), metric(Unit=1)),
+    ("resolution", metric(StorageResolution=1), metric(StorageResolution=0)),
+    ("resolution", metric(StorageResolution=1), metric(StorageResolution=2)),
+    ("resolution", metric(StorageResolution=60), metric(StorageResolution=59)),
+    ("resolution", metric(StorageResolution=60), metric(StorageResolution=61)),
+    ("resolution", metric(StorageResolution=1), metric(StorageResolution=True)),
+    ("resolution", metric(StorageResolution=60), metric(StorageResolution="60")),
+    ("resolution", metric(StorageResolution=None), metric(StorageResolution=[60])),
+    ("value", document(BusyCores=LIMIT), document(BusyCores=TOO_MUCH)),
+    ("value", document(BusyCores=-LIMIT), document(BusyCores=-TOO_MUCH)),
+    ("value", document(BusyCores=2**360), document(BusyCores=2**360 + 1)),
+    ("value", document(BusyCores=0), document(BusyCores=True)),
+    ("value", document(BusyCores=1), document(BusyCores="1")),
+    ("value", document(BusyCores=[1, 2]), document(BusyCores=[1, False])),
+    ("value", document(BusyCores=[1, 2]), document(BusyCores=[1, [2]])),
+    ("value", document(BusyCores=[1, 2]), document(BusyCores={"Values": [1, 2]})),
+    ("value", document(), document(BusyCores=None)),
+]
