@@ -21,6 +21,7 @@ STREAM_PATTERN = r"[^:*]*"
 
 INVALID = "InvalidParameterException"
 NOT_READ = "SerializationException"
+NOT_PLAYED = "NotPlayed"  # AWS would answer it, the service of the tests does not; HTTP 501
 
 
 class ServiceError(Exception):
@@ -58,7 +59,7 @@ def place_of(document: dict[str, Any]) -> Place:
         *_name("logGroupName", group, GROUP_PATTERN),
         *_name("logStreamName", stream, STREAM_PATTERN),
     ]
-    _refuse_if(broken)
+    refuse_if(broken)
     return Place(group or "", stream or "")
 
 
@@ -71,11 +72,11 @@ def events_of(document: dict[str, Any]) -> list[tuple[int, str]]:
     """
     given = document.get("logEvents")
     if given is None:
-        _refuse_if(["Value null at 'logEvents' failed to satisfy constraint: must not be null"])
+        refuse_if(["Value null at 'logEvents' failed to satisfy constraint: must not be null"])
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise ServiceError(NOT_READ, "logEvents: expected a list of structures")
     events = [(_number(one, "timestamp"), _text(one, "message")) for one in given]
-    _refuse_if([*_count(len(events)), *_parts(events)])
+    refuse_if([*_count(len(events)), *_parts(events)])
     return [(timestamp or 0, message or "") for timestamp, message in events]
 
 
@@ -90,6 +91,19 @@ def utf8_bytes(message: str) -> int:
         return len(message.encode())
     except UnicodeEncodeError:
         raise ServiceError(NOT_READ, "message: expected UTF-8") from None
+
+
+def refuse_if(broken: list[str]) -> None:
+    """
+    Refuse a request that breaks these constraints, all of them in one answer.
+
+    Raises:
+        ServiceError: If there are any.
+    """
+    if broken:
+        errors = "error" if len(broken) == 1 else "errors"
+        words = f"{len(broken)} validation {errors} detected: {'; '.join(broken)}"
+        raise ServiceError(INVALID, words)
 
 
 def _text(document: dict[str, Any], member: str) -> str | None:
@@ -143,10 +157,3 @@ def _parts(events: list[tuple[int | None, str | None]]) -> Iterator[str]:
                 f"Value '' {at}.message' failed to satisfy constraint: Member must have length"
                 " greater than or equal to 1"
             )
-
-
-def _refuse_if(broken: list[str]) -> None:
-    if broken:
-        errors = "error" if len(broken) == 1 else "errors"
-        words = f"{len(broken)} validation {errors} detected: {'; '.join(broken)}"
-        raise ServiceError(INVALID, words)

@@ -1,6 +1,8 @@
 """
 CloudWatch Logs as far as the emitter asks it anything: what it takes, refuses and keeps.
 
+What readers ask is answered by others on the same events: `tests.proof.account`.
+
 The rules are those of
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
 and CreateLogStream beside it, with the words the service uses. No network, and
@@ -43,11 +45,16 @@ POISONED = "Log event message is not valid"
 class Applied:
     """
     One event that the service has taken, once for each time it did.
+
+    Attributes:
+        ingested_ms: When it was taken, by the service's clock.
     """
 
     stream: str
     timestamp_ms: int
     message: str
+    group: str = field(default=RECORDS_GROUP, compare=False)
+    ingested_ms: int = field(default=0, compare=False)
 
 
 @dataclass
@@ -69,6 +76,9 @@ class LogRules:
         applied: What was taken, copies included, in order.
 
         rejected: Calls that were taken in part, by the class of events the answer named.
+
+        further: What answers an operation that no emitter asks for, by its name; empty
+            unless somebody reads, too.
     """
 
     clock: Callable[[], float]
@@ -78,6 +88,7 @@ class LogRules:
     quotas: Mapping[str, float] = field(default_factory=dict)
     applied: list[Applied] = field(default_factory=list)
     rejected: Counter[str] = field(default_factory=Counter)
+    further: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
@@ -88,7 +99,11 @@ class LogRules:
         Raises:
             ServiceError: If it was against the rules; then nothing was done.
         """
-        known = {"PutLogEvents": self._put_log_events, "CreateLogStream": self._create_log_stream}
+        known = {
+            "PutLogEvents": self._put_log_events,
+            "CreateLogStream": self._create_log_stream,
+            **self.further,
+        }
         if operation not in known:
             raise ServiceError(UNKNOWN, operation)
         with self._one_at_a_time:
@@ -146,7 +161,8 @@ class LogRules:
             )
         if self.poison is not None and any(self.poison in message for _, message in events):
             _refuse(POISONED)
-        self.applied += [Applied(place.stream, *one) for one in taken]
+        now_ms = round(self.clock() * 1000)
+        self.applied += [Applied(place.stream, *one, place.group, now_ms) for one in taken]
         self.rejected.update(told.keys())
         answer: dict[str, Any] = {"nextSequenceToken": f"{len(self.applied):056d}"}
         return {**answer, "rejectedLogEventsInfo": told} if told else answer

@@ -12,9 +12,9 @@ import random
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+from tests.proof.logs.calls import Call
 from tests.proof.logs.connection import Port, Reply
 from tests.proof.logs.faults import (
     ANSWER_LOST,
@@ -31,9 +31,9 @@ from tests.proof.logs.faults import (
     fault_of,
 )
 from tests.proof.logs.forms import ServiceError
-from tests.proof.logs.protocol import check_form, document_in, operation_in, written
+from tests.proof.logs.protocol import JsonWire, Wire
 from tests.proof.logs.rules import RECORDS_GROUP, LogRules
-from tests.proof.logs.signature import signer_of
+from tests.proof.logs.signature import Signer, signer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,35 +57,6 @@ __all__ = [
 KEYS = {"testing": "testing"}
 
 
-@dataclass(frozen=True)
-class Call:
-    """
-    One request, and what became of it.
-
-    Attributes:
-        what: A fault, an error's name, or the operation if it was done and answered.
-
-        at_s: When it came, by the service's clock, seconds since the epoch.
-
-        taken: Places of its events in the rules' `applied`.
-
-        status: HTTP; None when nothing was said.
-
-        access_key: Of who signed it; empty when nobody looked.
-
-        region: The signature is for; empty when nobody looked.
-    """
-
-    operation: str
-    what: str
-    at_s: float
-    taken: range
-    status: int | None
-    access_key: str
-    region: str
-    user_agent: str
-
-
 @final
 class LogsService:
     """
@@ -102,6 +73,14 @@ class LogsService:
             an error may be one of them.
 
         next_create_faults: The same of CreateLogStream.
+
+        next_faults_of: The same of any operation, by its name.
+
+        always: What happens to every other call of an operation, by its name.
+
+        wires: How requests are written; the first that a request is of counts.
+
+        allow: Called with operation, request and signer before anything is done; may refuse.
 
         chances: Of each fault for any other call of `troubled`, from 0 to 1.
 
@@ -132,6 +111,10 @@ class LogsService:
         self.rules = LogRules(clock) if rules is None else rules
         self.next_faults: list[str | ServiceError] = []
         self.next_create_faults: list[str | ServiceError] = []
+        self.next_faults_of: dict[str, list[str | ServiceError]] = {}
+        self.always: dict[str, str | ServiceError] = {}
+        self.wires: list[Wire] = [JsonWire()]
+        self.allow: Callable[[str, dict[str, Any], Signer], object] = _nothing
         self.chances: Mapping[str, float] = {}
         self.troubled = frozenset({"PutLogEvents"})
         self.keys: dict[str, str | None] = dict(KEYS)
@@ -225,10 +208,12 @@ class LogsService:
         planned = {
             "PutLogEvents": self.next_faults,
             "CreateLogStream": self.next_create_faults,
-        }.get(operation)
+        }.get(operation) or self.next_faults_of.get(operation)
         with self._choice:
             if planned:
                 return fault_of(planned.pop(0))
+            if operation in self.always:
+                return fault_of(self.always[operation])
             if operation in self.troubled:
                 drawn = self._rng.random()
                 for name, chance in self.chances.items():
@@ -242,7 +227,8 @@ class LogsService:
         Do what was asked, or not, and say so, or not.
         """
         at_s = self.clock()
-        operation = operation_in(headers)
+        wire = next(one for one in self.wires if one.is_of(headers))
+        operation = wire.operation_in(headers, body)
         fault = self._next_fault(operation)
         if operation == "PutLogEvents":
             self.before_taking()
@@ -251,11 +237,15 @@ class LogsService:
         answer: dict[str, Any] | ServiceError | Page = {}
         try:
             if fault is None or fault.is_said or fault.taken:
-                check_form(headers)
-                signer = signer_of(headers, body, self.keys, self.signing_clock())
+                wire.check_form(headers)
+                signer = signer_of(
+                    headers, body, self.keys, self.signing_clock(), wire.signing_name
+                )
                 access_key, region = signer.access_key, signer.region
             if fault is None or fault.taken:
-                answer, taken = self.rules.call(operation, document_in(body))
+                document = wire.document_in(body)
+                self.allow(operation, document, signer)
+                answer, taken = self.rules.call(operation, document)
                 answer = self.instead(answer)
             if fault is not None and fault.answer is not None:
                 answer = fault.answer
@@ -265,7 +255,7 @@ class LogsService:
             answer = error
             what = fault.name if fault and not fault.is_said else error.code
         is_said = fault is None or fault.is_said
-        status, content_type, text = written(answer)
+        status, content_type, text = wire.written(answer)
         with self._choice:
             number = len(self.calls)
             self.happened[what] += 1
@@ -281,7 +271,7 @@ class LogsService:
         return Reply(status, content_type, text, at_s, number, way)
 
 
-def _nothing() -> None:
+def _nothing(*_whatever: object) -> None:
     """
     What is called when nobody wants to know.
     """

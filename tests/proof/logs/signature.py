@@ -62,13 +62,18 @@ class Signer:
 
 
 def signer_of(
-    headers: Mapping[str, str], body: bytes, keys: Mapping[str, str | None], now_s: float
+    headers: Mapping[str, str],
+    body: bytes,
+    keys: Mapping[str, str | None],
+    now_s: float,
+    service: str = "logs",
 ) -> Signer:
     """
     Check a POST to `/`.
 
     *headers* are named in small letters; *keys* are secrets by access key, None
-    for one that has expired; *now_s* is the service's time, s since the epoch.
+    for one that has expired; *now_s* is the service's time, s since the epoch;
+    *service* is the name that a signature for it has.
 
     Raises:
         ServiceError: If it was not signed by one of *keys*, now, and as it came.
@@ -98,7 +103,7 @@ def signer_of(
     )
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     expected = _signature(secret, scope, f"{ALGORITHM}\n{moment}\n{scope}\n{digest}")
-    is_for_us = found["service"] == "logs" and moment.startswith(found["day"])
+    is_for_us = found["service"] == service and moment.startswith(found["day"])
     if not is_for_us or not hmac.compare_digest(expected, found["signature"]):
         raise ServiceError(*MISMATCH)
     return Signer(found["key"], found["region"])

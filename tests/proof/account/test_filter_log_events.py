@@ -1,0 +1,253 @@
+"""
+FilterLogEvents of the account, rule by rule, each beside the words it rests on.
+
+Through real boto3, which is told to leave the checking to the service.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in, words_of
+from tests.proof.logs.documentation import quotes_in, says, text_at
+from tests.proof.logs.rules import RECORDS_GROUP
+
+FILTER = "FilterLogEvents"
+REQUEST = "FilterLogEventsRequest"
+CLASSES = (
+    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch_Logs_Log_Classes.html"
+)
+GROUP = {"logGroupName": RECORDS_GROUP}
+
+
+def found(client, **asked):
+    """
+    The messages of all pages, and how many pages there were.
+    """
+    messages, pages, token = [], 0, {}
+    while True:
+        answer = client.filter_log_events(**{**GROUP, **asked}, **token)
+        messages += [one["message"] for one in answer["events"]]
+        pages += 1
+        if "nextToken" not in answer:
+            return messages, pages
+        token = {"nextToken": answer["nextToken"]}
+
+
+def refusal(client, **asked):
+    """
+    The name and status of the error that a request gets.
+    """
+    return error_in(lambda: client.filter_log_events(**{**GROUP, **asked}))
+
+
+@says(
+    FILTER,
+    "Partially full or empty pages don't necessarily mean that pagination is finished.",
+    "If the results don't include a nextToken , then pagination is finished.",
+)
+def test_a_page_may_be_empty_and_more_follow(account, logs):
+    """
+    Who stops at an empty page has nothing; where there is nothing there is one page.
+    """
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x")])
+    first = logs.filter_log_events(**GROUP)
+    assert [] == first["events"]
+    assert (["x"], 2) == found(logs)
+    assert ([], 1) == found(logs, endTime=NOW_MS - 1)
+    account.reading.empty_pages = 0
+    assert (["x"], 1) == found(logs)
+
+
+@says(
+    FILTER,
+    "Each page returned can contain up to 1 MB of log events or up to 10,000 log events.",
+    "Specifying the limit parameter only guarantees that a single page doesn't return more log"
+    " events than the specified limit",
+)
+@says("EventsLimit", "min: 1 max: 10000")
+def test_a_page_has_its_bounds_and_nothing_falls_between_two(account, logs):
+    """
+    In events, in bytes, and in what was asked for; every event is on one page.
+    """
+    account.reading.empty_pages = 0
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in range(10_001)])
+    everything = [str(n) for n in range(10_001)]
+    assert (everything, 2) == found(logs)
+    assert (everything, 4) == found(logs, limit=3_000)
+    assert INVALID == refusal(logs, limit=10_001)
+    assert INVALID == refusal(logs, limit=0)
+    halves = [(NOW_MS + 20_000 + n, str(n) * 500_000) for n in range(5)]
+    account.put(RECORDS_GROUP, "i-1", halves)
+    assert ([text for _, text in halves], 3) == found(logs, startTime=NOW_MS + 20_000)
+
+
+@says(
+    FILTER,
+    "The returned log events are sorted by event timestamp, the timestamp when the event was"
+    " ingested by CloudWatch Logs, and the ID of the PutLogEvents request.",
+    "To return events in descending timestamp order (newest first), set the startFromHead"
+    " parameter to false",
+)
+@says(f"{REQUEST}.startFromHead", "On subsequent requests, the nextToken determines the sort")
+def test_events_of_all_streams_are_sorted_by_their_time(account, logs):
+    """
+    Whenever they came; newest first if asked for, on every page.
+    """
+    account.put(RECORDS_GROUP, "i-1", [(NOW_MS, "c"), (NOW_MS - 5, "a")])
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS - 3, "b"), (NOW_MS + 9, "d")])
+    assert ["a", "b", "c", "d"] == found(logs)[0]
+    newest = {"startFromHead": False, "startTime": NOW_MS - 9, "limit": 3}
+    assert ["d", "c", "b", "a"] == found(logs, **newest)[0]
+
+
+@says(
+    f"{REQUEST}.startFromHead",
+    "A request with startFromHead set to false and a startTime before this date returns an"
+    " InvalidParameterException",
+)
+def test_newest_first_needs_a_start(logs):
+    """
+    Of 2024 or later.
+    """
+    assert INVALID == refusal(logs, startFromHead=False)
+    assert INVALID == refusal(logs, startFromHead=False, startTime=1_704_067_199_999)
+    assert ([], 1) == found(logs, startFromHead=False, startTime=1_704_067_200_000)
+
+
+@says(f"{REQUEST}.startTime", "Events with a timestamp before this time are not returned.")
+@says(f"{REQUEST}.endTime", "Events with a timestamp later than this time are not returned.")
+def test_both_ends_of_the_time_are_in_it(account, logs):
+    """
+    An event at the end is returned, unlike by GetLogEvents.
+    """
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in range(5)])
+    assert ["1", "2", "3"] == found(logs, startTime=NOW_MS + 1, endTime=NOW_MS + 3)[0]
+    assert INVALID == refusal(logs, startTime=NOW_MS, endTime=NOW_MS - 1)
+
+
+@says(f"{REQUEST}.logStreamNames", "Filters the results to only logs from the log streams in")
+@says(
+    f"{REQUEST}.logStreamNamePrefix",
+    "If you specify a value for both logStreamNamePrefix and logStreamNames , the action returns"
+    " an InvalidParameterException error.",
+)
+@says("InputLogStreamNames", "min: 1 max: 100")
+def test_streams_are_chosen_by_name_or_by_prefix(account, logs):
+    """
+    Up to 100 names; one that is not there is not found.
+    """
+    for stream in ("i-0", "i-1", "j-0"):
+        account.put(RECORDS_GROUP, stream, [(NOW_MS, stream)])
+    assert ["i-1", "j-0"] == found(logs, logStreamNames=["i-1", "j-0"])[0]
+    assert ["i-0", "i-1"] == found(logs, logStreamNamePrefix="i-")[0]
+    assert INVALID == refusal(logs, logStreamNames=["i-1"], logStreamNamePrefix="i")
+    assert INVALID == refusal(logs, logStreamNames=["i-1"] * 101)
+    assert INVALID == refusal(logs, logStreamNames=["a:b"])
+    assert NOT_FOUND == refusal(logs, logStreamNames=["i-2"])
+
+
+@says(
+    f"{REQUEST}.logGroupName",
+    "You must include either logGroupIdentifier or logGroupName , but not both.",
+)
+@says(f"{REQUEST}.logGroupIdentifier", "Specify either the name or ARN of the log group")
+def test_a_log_group_is_named_once(account, logs):
+    """
+    By its name, or by an identifier that is a name or an ARN.
+    """
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x")])
+    account.reading.empty_pages = 0
+    for identifier in (RECORDS_GROUP, account.groups.arn + RECORDS_GROUP):
+        assert 1 == len(logs.filter_log_events(logGroupIdentifier=identifier)["events"])
+    assert INVALID == refusal(logs, logGroupIdentifier=RECORDS_GROUP)
+    assert INVALID == error_in(logs.filter_log_events)
+    assert NOT_FOUND == refusal(logs, logGroupName="/other")
+    assert INVALID == refusal(logs, logGroupName="a b")
+
+
+@says(
+    "FilterLogEventsResponse.nextToken",
+    "The token expires after 24 hours.",
+)
+@says(f"{REQUEST}.nextToken", "You received this token from a previous call.")
+def test_a_token_is_for_its_request_and_for_a_day(account, logs):
+    """
+    Another request, a day and a second later, or no token of ours: it is invalid.
+    """
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in range(3)])
+    token = {"nextToken": logs.filter_log_events(**GROUP, limit=1)["nextToken"]}
+    assert INVALID == refusal(logs, **token, startTime=5)
+    assert "nextToken is invalid" in words_of(
+        lambda: logs.filter_log_events(**GROUP, nextToken="made up")
+    )
+    account.reading.tokens.clock = lambda: NOW_MS / 1000 + 86_400
+    assert logs.filter_log_events(**GROUP, **token)["events"]
+    account.reading.tokens.clock = lambda: NOW_MS / 1000 + 86_401
+    assert INVALID == refusal(logs, **token)
+
+
+@says("FilteredLogEvent.eventId", "The ID of the event.")
+@says("FilteredLogEvent.ingestionTime", "the event was ingested")
+def test_an_event_has_an_id_of_its_own(account, logs):
+    """
+    Two equal lines have two; an emulator may leave it out.
+    """
+    account.reading.empty_pages = 0
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x"), (NOW_MS, "x")])
+    events = logs.filter_log_events(**GROUP)["events"]
+    assert 2 == len({one["eventId"] for one in events})
+    assert {("i-0", NOW_MS, "x", NOW_MS)} == {
+        (one["logStreamName"], one["timestamp"], one["message"], one["ingestionTime"])
+        for one in events
+    }
+    account.reading.has_event_ids = False
+    assert "eventId" not in logs.filter_log_events(**GROUP)["events"][0]
+
+
+@says(
+    CLASSES,
+    "GetLogEvents and FilterLogEvents: yes for Standard, no for Infrequent Access.",
+)
+def test_a_group_of_another_class_is_not_read(account, logs):
+    """
+    It is refused, not answered as if it were empty.
+    """
+    account.groups.of(RECORDS_GROUP).log_group_class = "INFREQUENT_ACCESS"
+    assert INVALID == refusal(logs)
+    assert "Standard" in words_of(lambda: logs.filter_log_events(**GROUP))
+
+
+@says("LogGroup.retentionInDays", "The number of days to retain the log events")
+def test_an_event_is_found_as_long_as_it_is_kept(account, logs):
+    """
+    And not before it is there for readers.
+    """
+    day_ms = 86_400_000
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS - 31 * day_ms, "old"), (NOW_MS, "new")])
+    assert ["new"] == found(logs)[0]
+    account.groups.of(RECORDS_GROUP).retention_days = None
+    assert ["old", "new"] == found(logs)[0]
+    account.reading.lag_ms = 1
+    assert ["old"] == found(logs)[0]
+
+
+def test_what_the_emitter_puts_is_read(account, logs):
+    """
+    Through PutLogEvents of the same service, to the group that it names and no other.
+    """
+    place = {**GROUP, "logStreamName": "i-0"}
+    logs.create_log_stream(**place)
+    logs.put_log_events(**place, logEvents=[{"timestamp": NOW_MS, "message": "x"}])
+    assert ["x"] == found(logs)[0]
+    assert [] == found(logs, logGroupName=account.rollups_group)[0]
+
+
+@pytest.mark.parametrize(
+    "quote", [one for one in quotes_in(globals()) if one.is_in_the_model], ids=str
+)
+def test_the_model_says_what_is_quoted_of_filtering(quote):
+    """
+    Word for word, in the version of the SDK that is installed.
+    """
+    assert quote.words in text_at(quote.place)
