@@ -19,10 +19,10 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
-.PHONY: proof bench chaos soak fuzz mutants audit pages
+.PHONY: proof bench chaos soak fuzz mutants audit pages screenshots
 
 help:
-	@echo "make demo             the whole system on this machine, until Ctrl-C; no AWS account"
+	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
 	@echo "make demo SECONDS=120 the same, ends by itself, non-zero when a rollup is missing or wrong"
 	@echo "make test             every check: lint, types, template, build, tests; WORKERS=2 processes"
 	@echo
@@ -40,8 +40,9 @@ help:
 	@echo "make soak             weeks in minutes: memory, files, threads, spool"
 	@echo "make fuzz SECONDS=60  broken input for every reader, found by the branches it takes; Linux"
 	@echo "make audit            known vulnerabilities of what is pinned; asks the Python Package Index"
-	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merge those of one"
+	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merging those of one"
 	@echo "make pages            docs/benchmarks.md and docs/reliability.md of the figures that were kept"
+	@echo "make screenshots      docs/images/page-*.png of the rehearsal's page; needs Chromium"
 	@echo "make checkov          what checkov says of the template beyond .checkov.yaml; fetches 190 MB"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
@@ -152,6 +153,9 @@ pages: .venv/.editable
 	@$(PY) -m benchmarks.page
 	@$(PY) -m tests.proof.reliability
 
+screenshots: .venv/.editable
+	@$(PY) -m tests.local.page.pictures
+
 checkov: .venv-checkov/.ready
 	@.venv-checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
 
@@ -167,7 +171,7 @@ wheel: .venv/.editable
 
 pins: .venv-pins/.ready
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group tests --group lint --group rehearsal --group benchmarks --output-file requirements/dev.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra top --group tests --group lint --group rehearsal --group benchmarks --output-file requirements/dev.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group sam --output-file requirements/sam.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pins --output-file requirements/pins.txt

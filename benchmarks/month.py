@@ -7,9 +7,12 @@ from __future__ import annotations
 from typing import Final
 
 from benchmarks.figures import Figure
-from benchmarks.scale import measured
-from benchmarks.scale.bill import bill, counterfactual_usd, usd
-from benchmarks.scale.fleets import COUNTERFACTUAL_METRICS, MIDDLE, MODES, PROMISED_SHARE
+from benchmarks.scale.fleets import MIDDLE, PROMISED_SHARE
+from emitter.commands.cost.assumed import COUNTERFACTUAL_METRICS, MODES
+from emitter.commands.cost.bill import bill, usd
+from emitter.commands.cost.fleet import Setup
+from emitter.commands.cost.measured import read
+from emitter.commands.cost.other_ways import counterfactual_usd
 
 _TITLES: Final = {"direct": "Mode=direct", "kinesis": "Mode=kinesis"}
 
@@ -18,7 +21,7 @@ def costs() -> list[Figure]:
     """
     The bill of each mode, and its share of the other's.
     """
-    sizes = measured.read()
+    sizes = read()
     other_usd = counterfactual_usd(MIDDLE.instances)
     beside = (
         f"{MIDDLE.clusters} clusters; PutMetricData of {COUNTERFACTUAL_METRICS} metrics an"
@@ -27,7 +30,7 @@ def costs() -> list[Figure]:
     figures = []
     for mode in MODES:
         what = f"a month of {MIDDLE.instances:,} instances of 32 cores, {_TITLES[mode]}"
-        month_usd = usd(bill(sizes, MIDDLE, mode))
+        month_usd = usd(bill(sizes, MIDDLE, Setup(mode)))
         figures += [
             Figure(what, month_usd, "USD", PROMISED_SHARE * other_usd, beside, other_usd),
         ]

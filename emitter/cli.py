@@ -13,43 +13,43 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from emitter import __version__
+from emitter.commands.group import CONTEXT, CommandGroup
 from emitter.errors import EXIT_WRONG_USE, DeliveryError, EmitterError, SettingsError
 from emitter.logs import log_to_stderr
 from emitter.options import options
-from emitter.settings import VARIABLE_PREFIX, MonitorSettings, ReplaySettings, RunSettings
+from emitter.settings import MonitorSettings, ReplaySettings, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
-_CONTEXT: Final = {
-    "auto_envvar_prefix": VARIABLE_PREFIX,  # one variable per setting, whatever the command
-    "help_option_names": ["-h", "--help"],
-    "max_content_width": 100,
-}
+    from emitter.commands.printing import Advance
 
 _DIMENSION_FLAGS: Final = ("-d", "--common-dims")
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 the source of reports failed, "
-    "4 the destination refused the records (they are kept in the spool)."
+    "4 the destination refused the records (they are kept in the spool); "
+    "of check and lint: 1 something is wrong."
 )
 
 _log = logging.getLogger(__name__)
 
 
-@click.group(context_settings=_CONTEXT, epilog=_EPILOG, no_args_is_help=False)
+@click.group(cls=CommandGroup, context_settings=CONTEXT, epilog=_EPILOG, no_args_is_help=False)
 @click.version_option(__version__, prog_name="neuron-emf")
 def cli() -> None:
     """
     See every Neuron cluster's utilization, and every idle core, in CloudWatch.
 
     Every option of a command can also be given as a variable
-    (--log-group is NEURON_EMF_LOG_GROUP) or as a key of the TOML file
-    (log-group = "..."); the flag wins over the variable, the variable over the file.
+    (--log-group is NEURON_EMF_LOG_GROUP), those of run and replay also as a key
+    of the TOML file (log-group = "..."); the flag wins over the variable, the
+    variable over the file.
     """
 
 
-@cli.command(context_settings=_CONTEXT, epilog=_EPILOG)
+@cli.command(context_settings=CONTEXT, epilog=_EPILOG)
 @options(RunSettings)
 @click.pass_context
 def run(context: click.Context, /, **values: object) -> None:
@@ -81,7 +81,7 @@ def _read_again(context: click.Context) -> RunSettings:
         raise SettingsError(error.format_message()) from error
 
 
-@cli.command(context_settings=_CONTEXT, epilog=_EPILOG)
+@cli.command(context_settings=CONTEXT, epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @options(ReplaySettings)
 def replay(files: tuple[Path, ...], **values: object) -> None:
@@ -95,10 +95,11 @@ def replay(files: tuple[Path, ...], **values: object) -> None:
 
     settings = ReplaySettings(**values)  # type: ignore[arg-type]  # as above
     log_to_stderr(verbose=False)
-    _print(replayed(files, settings))
+    with _progress("Reading reports") as advance:
+        _print(replayed(files, settings, advance))
 
 
-@cli.command(name="monitor-config", context_settings=_CONTEXT, epilog=_EPILOG)
+@cli.command(name="monitor-config", context_settings=CONTEXT, epilog=_EPILOG)
 @options(MonitorSettings)
 def print_monitor_config(**values: object) -> None:
     """
@@ -115,6 +116,15 @@ def print_monitor_config(**values: object) -> None:
     for warning in asked.warnings:
         _log.warning(warning)
     _print([asked.text.rstrip("\n")])
+
+
+def _progress(what: str) -> AbstractContextManager[Advance]:
+    """
+    A bar on standard error, unless the lines themselves are on the screen.
+    """
+    from emitter.commands import printing  # noqa: PLC0415 - `run` needs no bar
+
+    return printing.progress(what, is_wanted=sys.stdout is not None and not sys.stdout.isatty())
 
 
 def _print(lines: Iterable[str]) -> None:

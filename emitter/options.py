@@ -27,6 +27,8 @@ else:  # pragma: no cover - the standard library reads TOML from 3.11 on
 
 SYSTEM_FILE: Final = Path("/etc/neuron-emf/config.toml")
 MAX_FILE_BYTES: Final = 1 << 20
+FILE_READ: Final = "emitter.options.file"
+"""Under this key of click's `meta` is the file that was read, if one was."""
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -72,6 +74,14 @@ def _split(
     return split_commas(values)
 
 
+def _keys(settings: type) -> str:
+    """
+    Which options of *settings* the file may have.
+    """
+    is_whole = {one.name for one in dataclasses.fields(settings)} <= _ALL.keys()
+    return "a key per option" if is_whole else "a key per option that `run` has too"
+
+
 def _config_option(settings: type) -> Callable[[_Command], _Command]:
     known = {one.name for one in dataclasses.fields(settings)}
 
@@ -80,6 +90,7 @@ def _config_option(settings: type) -> Callable[[_Command], _Command]:
             path = SYSTEM_FILE
         if path is not None:
             context.default_map = dict(_read_file(path, known))
+            context.meta[FILE_READ] = path
 
     return click.option(
         "--config",
@@ -87,7 +98,7 @@ def _config_option(settings: type) -> Callable[[_Command], _Command]:
         is_eager=True,
         expose_value=False,
         callback=read,
-        help=f"TOML file of settings, a key per option; by default {SYSTEM_FILE} where it exists.",
+        help=f"TOML file of settings, {_keys(settings)}; by default {SYSTEM_FILE} where it exists.",
     )
 
 

@@ -28,7 +28,7 @@ from emitter.settings import ReplaySettings, require_cluster
 from emitter.writing import Writer, line_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from emitter.reports.report import Report
@@ -39,9 +39,15 @@ READ_BYTES: Final = 1 << 20
 _log = logging.getLogger(__name__)
 
 
-def replay(files: Sequence[Path], settings: ReplaySettings) -> Iterator[str]:
+def replay(
+    files: Sequence[Path],
+    settings: ReplaySettings,
+    advance: Callable[[float, float], object] = lambda _done, _total: None,
+) -> Iterator[str]:
     """
     The lines of all minutes that the reports in *files* make.
+
+    *advance* is told how many bytes of how many are read.
 
     Raises:
         SettingsError: If a setting is missing or a file cannot be read.
@@ -53,7 +59,7 @@ def replay(files: Sequence[Path], settings: ReplaySettings) -> Iterator[str]:
         raise SettingsError(msg)
     start_s = parse_time_s(settings.start)
     minutes = _Minutes(settings, cluster, start_s, _hash(files, settings))
-    for number, report in enumerate(_reports(files, minutes.framer)):
+    for number, report in enumerate(_reports(files, minutes.framer, advance)):
         yield from minutes.add(report, start_s + number * settings.interval)
     if not minutes.fold.reports_read:
         raise no_reports(", ".join(str(one) for one in files), minutes.framer.last_problem)
@@ -170,10 +176,15 @@ def parse_time_s(text: str | None) -> float:
     return seconds
 
 
-def _reports(files: Sequence[Path], framer: Framer) -> Iterator[Report]:
+def _reports(
+    files: Sequence[Path], framer: Framer, advance: Callable[[float, float], object]
+) -> Iterator[Report]:
+    read_bytes, all_bytes = 0, sum(path.stat().st_size for path in files)
     for path in files:
         for chunk in _chunks(path):
             yield from framer.feed(chunk)
+            read_bytes += len(chunk)
+            advance(read_bytes, all_bytes)
         yield from framer.end()
 
 

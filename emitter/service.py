@@ -104,7 +104,7 @@ class Service:
         stack.callback(self._lookup.close)
         self._spool = stack.enter_context(
             Spool.open(
-                _spool_directory(settings),
+                spool_directory(settings),
                 max_bytes=settings.spool_max_mib << 20,
                 on_event=self._events.add,
             )
@@ -186,7 +186,10 @@ def _source(settings: RunSettings, config: UserConfig, events: EventQueue) -> So
     return open_file(Path(settings.input))
 
 
-def _spool_directory(settings: RunSettings) -> Path | None:
+def spool_directory(settings: RunSettings) -> Path | None:
+    """
+    Where records are kept until they are delivered; None for memory.
+    """
     if settings.spool_dir is not None:
         return settings.spool_dir
     if settings.output == STDOUT:

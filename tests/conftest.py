@@ -22,12 +22,16 @@ from tests.runtime.times import (  # hooks, here because a run with workers load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.hour import Hour
+
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary", "pytest_testnodedown"]
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
 
 # For a law: a hundred examples and, when it fails, many more to find the smallest.
 LAW_TIMEOUT_S = 60
+# The first test of a worker that asks for the hour makes it: 3 s on a quiet machine.
+HOUR_TIMEOUT_S = 60
 
 # Two cores under load stretch any example: a deadline would assert a timing.
 # CI judges a change, so the same change gets the same examples; at a desk they differ every time.
@@ -59,8 +63,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A law may take longer than an example: a timeout inside Hypothesis reads as a flaky test.
     """
     for item in items:
-        if item.get_closest_marker("hypothesis") and not item.get_closest_marker("timeout"):
+        if item.get_closest_marker("timeout"):
+            continue
+        if item.get_closest_marker("hypothesis"):
             item.add_marker(pytest.mark.timeout(LAW_TIMEOUT_S))
+        elif "hour" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(HOUR_TIMEOUT_S))
+
+
+@pytest.fixture(scope="session")
+def hour(tmp_path_factory: pytest.TempPathFactory) -> Hour:
+    """
+    An hour of the rehearsal's fleet, always the same; see `tests.hour`.
+    """
+    from tests.hour import make  # noqa: PLC0415 - most runs of a few tests need none of it
+
+    return make(tmp_path_factory.mktemp("hour"))
 
 
 @pytest.fixture(scope="session")

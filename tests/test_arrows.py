@@ -35,13 +35,28 @@ ARROWS = {
 
 # The one module of each package that knows a big library.
 KEEPERS = {
-    ("emitter", "boto3"): {"emitter.delivery.cloudwatch_logs"},
-    # the second signs one request where every other way to a cluster name has failed
+    # one sends an instance's lines, the other reads an account for whoever types
+    ("emitter", "boto3"): {"emitter.delivery.cloudwatch_logs", "emitter.commands.account"},
+    # the last signs one request where every other way to a cluster name has failed
     ("emitter", "botocore"): {
+        "emitter.commands.account",
         "emitter.delivery.cloudwatch_logs",
         "emitter.identity.instance_tags_api",
     },
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
+    ("emitter", "rich"): {  # `printing` sets it up; the others lay out what they show
+        "emitter.commands.check.showing",
+        "emitter.commands.cost.tables",
+        "emitter.commands.idle_report.terminal",
+        "emitter.commands.lint.listing",
+        "emitter.commands.printing",
+        "emitter.commands.profile.listing",
+        "emitter.commands.progress_bar",
+        "emitter.commands.top.page",
+        "emitter.commands.top.rows",
+        "emitter.commands.top.screen",
+    },
+    ("emitter", "textual"): {"emitter.commands.top.screen"},
     ("local", "boto3"): {"local.embedded_aws.clients"},
     ("local", "botocore"): {"local.embedded_aws.clients"},
     ("aggregator", "boto3"): {"aggregator.aws"},

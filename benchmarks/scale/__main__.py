@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.scale import measured
 from benchmarks.scale.page import page
+from emitter.commands.cost.measured import read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,13 +31,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="find the sizes and times again first, about four minutes, and keep them",
+        help="find the sizes and times again first, about ten minutes, and keep them",
     )
     if parser.parse_args(arguments).measure:
         today = datetime.now(tz=timezone.utc).date().isoformat()
         with tempfile.TemporaryDirectory(prefix="neuron-emf-scale-") as name:
             measured.write(measured.measure(Path(name), today, _machine()))
-    sys.stdout.write(page(measured.read()))
+    sys.stdout.write(page(read()))
     return 0
 
 

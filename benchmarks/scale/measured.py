@@ -1,9 +1,9 @@
 """
 Sizes, requests and times, found by running the code.
 
-They are kept in `measured.json`, so that the page is the same on every machine
-and says on which one they were found. `python -m benchmarks.scale --measure`
-finds them again.
+They are kept in `emitter/commands/cost/measured.json`, so that the page is the
+same on every machine and says on which one they were found.
+`python -m benchmarks.scale --measure` finds them again.
 """
 
 from __future__ import annotations
@@ -11,28 +11,53 @@ from __future__ import annotations
 import gzip
 import json
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.storage.item import item_of, stored_bytes
-from benchmarks.scale.fleets import BATCH_DELIVERIES, FLEETS, SCATTERED, Fleet
+from benchmarks.scale.fleets import FLEETS, MIDDLE, SCATTERED
 from benchmarks.stack import fleet
-from benchmarks.stack.closing import Closed, closed
-from benchmarks.stack.delivering import Delivered, delivered, payload_of
-from benchmarks.stack.prepared import FORMS, Form, prepare
+from benchmarks.stack.closing import closed
+from benchmarks.stack.delivering import delivered, payload_of
+from benchmarks.stack.prepared import prepare
+from emitter.commands.cost.assumed import BATCH_DELIVERIES
+from emitter.commands.cost.measured import (
+    FILE,
+    FORMS,
+    Closed,
+    Form,
+    Measured,
+    OfCores,
+    Sizes,
+    Work,
+    Written,
+)
 from emitter.fold.runtimes import RuntimeMinute
+from emitter.fold.sample import ReportSample
 from emitter.lines import Lines, LineSettings, Source
+from emitter.settings.minutes import TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
-FILE: Final = Path(__file__).with_name("measured.json")
+    from emitter.commands.cost.fleet import Fleet
+    from neuron_wire.minute import MinuteRecord
+
 SAMPLE: Final = 1_000  # instances, of which the sizes are means
+LINE_SAMPLE: Final = 100  # of lines that few ask for
+PAYLOAD_SAMPLE: Final = 200
+CORES: Final = (1, 2, 4, 8, 12, 16, 24, 32, 64, 100, 101, 128)
+"""
+Of an instance: those of every type, and around 100, from where on a line cannot hold every core as
+a value of its metric.
+"""
+
+WORK_CORES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 BATCHES: Final = (1, 10, 100, BATCH_DELIVERIES)
-EVENT_BYTES: Final = 26  # charged for a log event beside its text
 _KIB: Final = 1_024
+_REPORT_PERIOD_S: Final = 5.0
 _DEVICE_USES: Final = (
     "constants",
     "model_code",
@@ -43,84 +68,19 @@ _DEVICE_USES: Final = (
 _HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """
-    Means over a sample of instances, in bytes.
-
-    Attributes:
-        line: The emitter's minute line.
-
-        runtime_line: The line of one runtime.
-
-        payload: One line as CloudWatch Logs delivers it, compressed.
-
-        rounded_payload: The same, each rounded up to a whole KiB.
-
-        item: One record in the table.
-
-        largest_item: The largest of them.
-
-        stored_share: Of many lines, what is left of them compressed.
-    """
-
-    line: float
-    runtime_line: float
-    payload: float
-    rounded_payload: float
-    item: float
-    largest_item: float
-    stored_share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """
-    All that the page is made from.
-
-    Attributes:
-        as_of: The day.
-
-        machine: Where the times were found.
-
-        sizes: See `Sizes`.
-
-        emitter_metrics: That an emitter's lines define for a cluster.
-
-        stack_metrics: That the functions say about themselves.
-
-        ingest: One invocation by the records of its delivery.
-
-        close: One run by form and instances, for each of `FLEETS`.
-
-        scattered: One run for `SCATTERED`, whose items are single ones.
-    """
-
-    as_of: str
-    machine: str
-    sizes: Sizes
-    emitter_metrics: int
-    stack_metrics: int
-    ingest: Mapping[int, Delivered]
-    close: Mapping[Form, Mapping[int, Closed]]
-    scattered: Closed
-
-
-def sizes() -> Sizes:
+def sizes(cores: int = fleet.CORES, sample: int = SAMPLE) -> Sizes:
     """
     Those of today's code.
     """
-    records = list(fleet.records(SAMPLE))
+    records = list(fleet.records(sample, cores=cores))
     lines = [fleet.line_of(record) for record in records]
     items = [stored_bytes(item_of(record, 0)) for record in records]
     text = "\n".join(lines).encode()
     payloads = [
         len(payload_of(record.instance_id, [line], record.minute_ms))
-        for record, line in islice(zip(records, lines, strict=True), 200)
+        for record, line in islice(zip(records, lines, strict=True), PAYLOAD_SAMPLE)
     ]
     return Sizes(
-        line=statistics.fmean(len(line.encode()) for line in lines),
-        runtime_line=len(_runtime_line().encode()),
         payload=statistics.fmean(payloads),
         rounded_payload=statistics.fmean(-(-size // _KIB) * _KIB for size in payloads),
         item=statistics.fmean(items),
@@ -129,24 +89,88 @@ def sizes() -> Sizes:
     )
 
 
-def close_of(folder: Path, one: Fleet, form: Form, times: int | None = None) -> Closed:
+def minute_lines(cores: int, sample: int = SAMPLE, *, high: bool = False) -> dict[str, Written]:
+    """
+    The lines of one minute by the setting `metrics`; with *high*, beside those of reports.
+    """
+    records = list(fleet.records(sample, cores=cores))
+    few = records[:LINE_SAMPLE]
+    return {
+        metrics: _written(
+            Lines(LineSettings(tier=metrics, high_resolution=high)).minute(record)
+            for record in (records if metrics == "cluster" and not high else few)
+        )
+        for metrics in TIERS
+    }
+
+
+def report_lines(cores: int, sample: int = LINE_SAMPLE) -> dict[str, Written]:
+    """
+    The lines of one report by the setting `metrics`.
+    """
+    records = list(fleet.records(sample, cores=cores))
+    return {
+        metrics: _written(
+            _report(Lines(LineSettings(tier=metrics, high_resolution=True)), one) for one in records
+        )
+        for metrics in TIERS
+    }
+
+
+def write_units(cores: int, sample: int = SAMPLE) -> float:
+    """
+    Of the table for one record, stored by itself.
+    """
+    items = (item_of(record, 0) for record in fleet.records(sample, cores=cores))
+    return statistics.fmean(-(-stored_bytes(item) // _KIB) for item in items)
+
+
+def of_cores(cores: int, sample: int = SAMPLE) -> OfCores:
+    """
+    What an instance of that many cores writes.
+    """
+    return OfCores(
+        sizes=sizes(cores, sample),
+        minute=minute_lines(cores, sample),
+        minute_high=minute_lines(cores, sample, high=True),
+        report=report_lines(cores, min(sample, LINE_SAMPLE)),
+        write_units=write_units(cores, sample),
+    )
+
+
+def work_of(folder: Path, cores: int) -> Work:
+    """
+    What the functions do for such instances.
+    """
+    return Work(
+        ingest={
+            1: delivered(1, 100, cores),
+            BATCH_DELIVERIES: delivered(BATCH_DELIVERIES, 3, cores),
+        },
+        close={form: close_of(folder / form, MIDDLE, form, cores=cores) for form in FORMS},
+    )
+
+
+def close_of(
+    folder: Path, one: Fleet, form: Form, times: int | None = None, cores: int = fleet.CORES
+) -> Closed:
     """
     The fastest of a few runs of close, through boto3; *folder* must not be there yet.
     """
-    prepare(folder, one.instances, one.clusters, form)
+    prepare(folder, one.instances, one.clusters, form, cores)
     if times is None:
         times = 3 if one.instances < 100_000 else 2
     return min((closed(folder, boto3=True) for _ in range(times)), key=lambda run: run.cpu_s)
 
 
-def measure(folder: Path, as_of: str, machine: str) -> Measured:
+def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Measured:
     """
-    Run everything; about four minutes.
+    Run everything; about ten minutes.
     """
     return Measured(
         as_of=as_of,
         machine=machine,
-        sizes=sizes(),
+        runtime_line=runtime_line(),
         emitter_metrics=emitter_metrics(),
         stack_metrics=stack_metrics(),
         ingest={count: delivered(count, max(10, 300 // count)) for count in BATCHES},
@@ -158,6 +182,8 @@ def measure(folder: Path, as_of: str, machine: str) -> Measured:
             for form in FORMS
         },
         scattered=close_of(folder / "scattered", SCATTERED, "items"),
+        by_cores={cores: of_cores(cores, sample) for cores in CORES},
+        work_by_cores={cores: work_of(folder / f"{cores}", cores) for cores in WORK_CORES},
     )
 
 
@@ -178,30 +204,39 @@ def stack_metrics() -> int:
     return len(STACK)
 
 
-def read() -> Measured:
+def runtime_line() -> int:
     """
-    What `write` kept.
+    Bytes of the line of one runtime.
     """
-    kept: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return Measured(
-        **{
-            **kept,
-            "sizes": Sizes(**kept["sizes"]),
-            "scattered": Closed(**kept["scattered"]),
-            "ingest": {int(count): Delivered(**one) for count, one in kept["ingest"].items()},
-            "close": {
-                form: {int(count): Closed(**one) for count, one in by_count.items()}
-                for form, by_count in kept["close"].items()
-            },
-        }
-    )
+    return len(_runtime_line().encode())
 
 
 def write(found: Measured) -> None:
     """
-    Keep *found* for `read`.
+    Keep *found* for whoever makes a bill.
     """
     FILE.write_text(json.dumps(_rounded(asdict(found)), indent=2) + "\n", encoding="utf-8")
+
+
+def _written(each: Iterable[Sequence[str]]) -> Written:
+    many = list(each)
+    return Written(
+        bytes=statistics.fmean(sum(len(line.encode()) for line in lines) for lines in many),
+        lines=statistics.fmean(map(len, many)),
+    )
+
+
+def _report(lines: Lines, record: MinuteRecord) -> list[str]:
+    sample = ReportSample(
+        at_s=record.minute_ms / 1_000 + 5,
+        period_s=_REPORT_PERIOD_S,
+        utilization_percent=record.utilization_percent,
+        executions=record.executions,
+        execution_errors=record.execution_errors,
+        tera_flops=record.tera_flops,
+    )
+    source = Source(record.cluster, record.instance_id, identity_guessed=False, boot=record.boot)
+    return lines.report(sample, source, seq=record.seq)
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401  # JSON

@@ -7,23 +7,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.scale import fleets, switch, tables, tariff
-from benchmarks.scale.bill import (
-    CLUSTER_ALARMS,
-    bill,
-    counterfactual_usd,
-    on_demand_usd,
-    shards_usd,
-    usd,
-)
-from benchmarks.scale.fleets import INGEST_MB, LARGE, MIDDLE, MODES, PROMISED_SHARE, Fleet
-from benchmarks.scale.functions import ingest_of, shard_load, shards_of
-from benchmarks.scale.quotas import stream_creation_s
-from benchmarks.scale.tariff import QUOTAS
-from benchmarks.scale.written import amount, dollars, percent
+from benchmarks.scale import switch, tables
+from benchmarks.scale.fleets import LARGE, MIDDLE, PROMISED_SHARE
+from benchmarks.scale.quotas import QUOTAS, stream_creation_s
+from emitter.commands.cost import assumed
+from emitter.commands.cost.assumed import INGEST_MB, MODES
+from emitter.commands.cost.bill import bill, on_demand_usd, shards_usd, usd
+from emitter.commands.cost.fleet import Fleet, Setup
+from emitter.commands.cost.functions import ingest_of, shard_load, shards_of
+from emitter.commands.cost.other_ways import counterfactual_usd
+from emitter.commands.cost.tariff import HOURS, listed
+from emitter.commands.cost.written import amount, dollars, percent
 
 if TYPE_CHECKING:
-    from benchmarks.scale.measured import Measured
+    from emitter.commands.cost.measured import Measured
 
 WORDS: Final = Path(__file__).with_name("page.md")
 
@@ -50,35 +47,35 @@ def _settings(found: Measured) -> dict[str, str]:
     return {
         "as_of": found.as_of,
         "machine": found.machine,
-        "counterfactual_metrics": f"{fleets.COUNTERFACTUAL_METRICS}",
+        "counterfactual_metrics": f"{assumed.COUNTERFACTUAL_METRICS}",
         "ingest_direct_mb": f"{INGEST_MB['direct']:,}",
         "ingest_kinesis_mb": f"{INGEST_MB['kinesis']:,}",
-        "close_mb": f"{fleets.CLOSE_MB:,}",
-        "batch_deliveries": f"{fleets.BATCH_DELIVERIES:,}",
-        "batch_window_s": f"{fleets.BATCH_WINDOW_S}",
-        "hours": f"{tariff.HOURS}",
-        "region": tariff.REGION,
-        "retention_days": f"{fleets.RETENTION_DAYS}",
-        "prices_as_of": tariff.AS_OF,
+        "close_mb": f"{assumed.CLOSE_MB:,}",
+        "batch_deliveries": f"{assumed.BATCH_DELIVERIES:,}",
+        "batch_window_s": f"{assumed.BATCH_WINDOW_S}",
+        "hours": f"{HOURS}",
+        "region": listed().region,
+        "retention_days": f"{assumed.RETENTION_DAYS}",
+        "prices_as_of": listed().as_of,
         "middle": f"{MIDDLE.instances:,}",
         "middle_clusters": f"{MIDDLE.clusters}",
         "large": f"{LARGE.instances:,}",
         "promised_share": f"{100 * PROMISED_SHARE:.0f} %",
-        "cluster_alarms": f"{CLUSTER_ALARMS}",
+        "cluster_alarms": f"{assumed.CLUSTER_ALARMS}",
     }
 
 
 def _assumptions() -> dict[str, str]:
     return {
-        "spread_s": f"{fleets.SPREAD_S}",
-        "runtimes": f"{fleets.RUNTIMES}",
-        "readings": f"{fleets.READINGS}",
-        "slowness": f"{fleets.LAMBDA_SLOWNESS}",
-        "whole_processor_mb": f"{fleets.WHOLE_PROCESSOR_MB:,}",
-        "runtime_cpu_ms": f"{1_000 * fleets.RUNTIME_CPU_S:g}",
-        "call_ms": f"{1_000 * fleets.CALL_S:g}",
-        "record_hours": f"{fleets.RECORD_HOURS}",
-        "shard_use": f"{100 * fleets.SHARD_USE:.0f} %",
+        "spread_s": f"{assumed.SPREAD_S}",
+        "runtimes": f"{assumed.RUNTIMES}",
+        "readings": f"{assumed.READINGS}",
+        "slowness": f"{assumed.LAMBDA_SLOWNESS}",
+        "whole_processor_mb": f"{assumed.WHOLE_PROCESSOR_MB:,}",
+        "runtime_cpu_ms": f"{1_000 * assumed.RUNTIME_CPU_S:g}",
+        "call_ms": f"{1_000 * assumed.CALL_S:g}",
+        "record_hours": f"{assumed.RECORD_HOURS}",
+        "shard_use": f"{100 * assumed.SHARD_USE:.0f} %",
     }
 
 
@@ -95,7 +92,7 @@ def _tables(found: Measured) -> dict[str, str]:
 
 
 def _account() -> dict[str, str]:
-    put_log_events = QUOTAS["put_log_events"].most * fleets.SPREAD_S
+    put_log_events = QUOTAS["put_log_events"].most * assumed.SPREAD_S
     return {
         "put_log_events_instances": f"{put_log_events:,.0f}",
         "stream_creation_minutes": f"{stream_creation_s(LARGE) / 60:,.0f}",
@@ -104,7 +101,7 @@ def _account() -> dict[str, str]:
 
 
 def _concurrency(found: Measured) -> dict[str, str]:
-    per_instance = ingest_of(found, Fleet(1, 1), "direct").busiest_at_a_time
+    per_instance = ingest_of(found, Fleet(1, 1), Setup("direct")).busiest_at_a_time
     return {
         f"{name}_instances": f"{amount((QUOTAS[name].most - 1) / per_instance, digits=2)}"
         for name in ("concurrency", "new_concurrency")
@@ -113,18 +110,18 @@ def _concurrency(found: Measured) -> dict[str, str]:
 
 def _money(found: Measured) -> dict[str, str]:
     further = Fleet(MIDDLE.instances, MIDDLE.clusters + 1)
-    direct, more = (usd(bill(found, fleet, "direct")) for fleet in (MIDDLE, further))
+    direct, more = (usd(bill(found, fleet, Setup("direct"))) for fleet in (MIDDLE, further))
     of_stack = found.close["items"][MIDDLE.instances].metrics / MIDDLE.clusters
     values = {
         "counterfactual": dollars(counterfactual_usd(MIDDLE.instances)),
         "further_cluster": dollars(more - direct),
         "cluster_metrics": f"{found.emitter_metrics + of_stack:.0f}",
-        "emitter_metrics_usd": dollars(tariff.metrics_usd(found.emitter_metrics)),
+        "emitter_metrics_usd": dollars(listed().metrics_usd(found.emitter_metrics)),
         "switch_at": amount(switch.switch_at(found), digits=2),
         "switch_on_demand_at": amount(switch.switch_at(found, on_demand=True), digits=2),
     }
     for mode in MODES:
-        values[f"middle_{mode}"] = dollars(usd(bill(found, MIDDLE, mode)))
+        values[f"middle_{mode}"] = dollars(usd(bill(found, MIDDLE, Setup(mode))))
         values[f"middle_{mode}_share"] = percent(
             switch.share_of_counterfactual(found, MIDDLE, mode)
         )
@@ -134,7 +131,7 @@ def _money(found: Measured) -> dict[str, str]:
 
 def _streams(found: Measured) -> dict[str, str]:
     until = switch.on_demand_until(found)
-    load = shard_load(found, LARGE.instances)
+    load = shard_load(found, LARGE)
     return {
         "on_demand": (
             f"From {until:,} instances on provisioned shards (`StreamShards`) are cheaper than a"
@@ -143,9 +140,9 @@ def _streams(found: Measured) -> dict[str, str]:
             else "At every size provisioned shards (`StreamShards`) are cheaper than a stream on"
             " demand (`StreamShards=0`)"
         ),
-        "large_shards": dollars(shards_usd(found, LARGE.instances)),
-        "large_on_demand": dollars(on_demand_usd(found, LARGE.instances)),
-        "shards_for_large": f"{shards_of(found, LARGE.instances)}",
+        "large_shards": dollars(shards_usd(found, LARGE)),
+        "large_on_demand": dollars(on_demand_usd(found, LARGE)),
+        "shards_for_large": f"{shards_of(found, LARGE)}",
         "shard_load": f"{load:.2f}",
         "shard_load_small": f"{load * INGEST_MB['kinesis'] / INGEST_MB['direct']:.2f}",
     }

@@ -1,20 +1,65 @@
 """
-What a fleet takes of what an account allows.
+What an account allows in us-east-1, and what a fleet takes of it.
+
+`is_verified` says whether a published page was read for it on the day of the
+prices; the others are known and were not looked up again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from benchmarks.scale.fleets import CLOSE_MB, CLOSE_TIMEOUT_S, SPREAD_S, Fleet, Mode
-from benchmarks.scale.functions import close_of, ingest_of, shard_load
-from benchmarks.scale.tariff import QUOTAS
+from emitter.commands.cost.assumed import CLOSE_MB, CLOSE_TIMEOUT_S, SPREAD_S, Mode
+from emitter.commands.cost.fleet import Fleet, Setup
+from emitter.commands.cost.functions import close_of, ingest_of, shard_load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from benchmarks.scale.measured import Measured
+    from emitter.commands.cost.measured import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """
+    What an account in one region may do before it asks for more.
+
+    Attributes:
+        what: What is counted.
+
+        most: How much.
+
+        is_adjustable: AWS raises it when asked.
+
+        is_verified: A published page says it.
+    """
+
+    what: str
+    most: float
+    is_adjustable: bool
+    is_verified: bool = False
+
+
+QUOTAS: Final[Mapping[str, Quota]] = {
+    "put_log_events": Quota("PutLogEvents a second", 5_000, is_adjustable=True, is_verified=True),
+    "create_log_stream": Quota(
+        "CreateLogStream a second", 50, is_adjustable=True, is_verified=True
+    ),
+    "concurrency": Quota("Lambda invocations at a time", 1_000, is_adjustable=True),
+    "new_concurrency": Quota("the same in many new accounts", 10, is_adjustable=True),
+    "table_writes": Quota("DynamoDB write units a second of a table", 40_000, is_adjustable=True),
+    "new_table_writes": Quota("the same in a table's first half hour", 4_000, is_adjustable=False),
+    "item_bytes": Quota(
+        "bytes of a DynamoDB item", 400 * 1_024, is_adjustable=False, is_verified=True
+    ),
+    "series": Quota(
+        "clusters of a Metrics Insights alarm", 500, is_adjustable=False, is_verified=True
+    ),
+    "contributors": Quota(
+        "clusters in ALARM at a time in one such alarm", 100, is_adjustable=False, is_verified=True
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +91,8 @@ def loads(found: Measured, fleet: Fleet, mode: Mode) -> Iterator[Load]:
     """
     Every limit that grows with the fleet.
     """
-    ingest, close = ingest_of(found, fleet, mode), close_of(found, fleet, mode)
+    setup = Setup(mode)
+    ingest, close = ingest_of(found, fleet, setup), close_of(found, fleet, setup)
     yield _load("put_log_events", fleet.instances / SPREAD_S)
     yield _load("concurrency", ingest.busiest_at_a_time + 1)
     yield _load("new_concurrency", ingest.busiest_at_a_time + 1)
@@ -57,9 +103,7 @@ def loads(found: Measured, fleet: Fleet, mode: Mode) -> Iterator[Load]:
     yield Load("seconds of a run of close", close.seconds, CLOSE_TIMEOUT_S)
     yield Load("MB of memory of close", close.peak_mib, CLOSE_MB)
     if mode == "kinesis":
-        yield Load(
-            "seconds of ingest in a second of a shard", shard_load(found, fleet.instances), 1
-        )
+        yield Load("seconds of ingest in a second of a shard", shard_load(found, fleet), 1)
 
 
 def stream_creation_s(fleet: Fleet) -> float:

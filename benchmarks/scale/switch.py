@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.scale.bill import bill, counterfactual_usd, on_demand_usd, shards_usd, usd
-from benchmarks.scale.fleets import MODES, PROMISED_SHARE, Fleet, Mode
+from benchmarks.scale.fleets import PROMISED_SHARE
+from emitter.commands.cost.assumed import MODES, Mode
+from emitter.commands.cost.bill import bill, on_demand_usd, shards_usd, usd
+from emitter.commands.cost.fleet import Fleet, Setup
+from emitter.commands.cost.other_ways import counterfactual_usd
 
 if TYPE_CHECKING:
-    from benchmarks.scale.measured import Measured
+    from emitter.commands.cost.measured import Measured
 
 _STEP: Final = 10
 _MOST: Final = 100_000  # instances up to which is searched
@@ -29,9 +32,9 @@ def switch_at(found: Measured, *, on_demand: bool = False) -> int:
     """
     for instances in range(_STEP, _MOST, _STEP):
         fleet = Fleet(instances, 1)
-        direct, kinesis = (usd(bill(found, fleet, mode)) for mode in MODES)
+        direct, kinesis = (usd(bill(found, fleet, Setup(mode))) for mode in MODES)
         if on_demand:
-            kinesis += on_demand_usd(found, instances) - shards_usd(found, instances)
+            kinesis += on_demand_usd(found, fleet) - shards_usd(found, fleet)
         if kinesis < direct:
             return instances
     msg = f"Mode=kinesis is never the cheaper one, searched up to {_MOST:,} instances"
@@ -43,16 +46,20 @@ def on_demand_until(found: Measured) -> int:
     Instances up to which a stream on demand is cheaper than shards; 0 when it never is.
     """
     instances = _STEP
-    while instances < _MOST and on_demand_usd(found, instances) < shards_usd(found, instances):
+    while instances < _MOST and _is_on_demand_cheaper(found, Fleet(instances, 1)):
         instances += _STEP
     return instances - _STEP
+
+
+def _is_on_demand_cheaper(found: Measured, fleet: Fleet) -> bool:
+    return on_demand_usd(found, fleet) < shards_usd(found, fleet)
 
 
 def share_of_counterfactual(found: Measured, fleet: Fleet, mode: Mode) -> float:
     """
     What a fleet costs of what PutMetricData would.
     """
-    return usd(bill(found, fleet, mode)) / counterfactual_usd(fleet.instances)
+    return usd(bill(found, fleet, Setup(mode))) / counterfactual_usd(fleet.instances)
 
 
 def clusters_within_promise(found: Measured, fleet: Fleet, mode: Mode) -> int:

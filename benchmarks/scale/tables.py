@@ -6,26 +6,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.scale import tariff
-from benchmarks.scale.bill import GROUPS, bill, counterfactual_usd, usd
-from benchmarks.scale.fleets import (
-    BATCH_DELIVERIES,
-    FLEETS,
-    LARGE,
-    MIDDLE,
-    MODES,
-    SMALL,
-    SPREAD_S,
-)
-from benchmarks.scale.functions import close_of, ingest_of, shards_of
-from benchmarks.scale.quotas import loads
-from benchmarks.scale.written import amount, dollars, percent, table
+from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, SMALL
+from benchmarks.scale.quotas import QUOTAS, loads
+from emitter.commands.cost.assumed import BATCH_DELIVERIES, MODES, SPREAD_S
+from emitter.commands.cost.bill import GROUPS, bill, usd
+from emitter.commands.cost.fleet import Setup
+from emitter.commands.cost.functions import close_of, ingest_of, shards_of
+from emitter.commands.cost.measured import PAGE_CORES
+from emitter.commands.cost.other_ways import counterfactual_usd
+from emitter.commands.cost.tariff import MINUTES, listed
+from emitter.commands.cost.written import amount, dollars, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from benchmarks.scale.measured import Measured
-    from benchmarks.stack.prepared import Form
+    from emitter.commands.cost.measured import Form, Measured
 
 _COLUMNS: Final = tuple((fleet, mode) for fleet in FLEETS for mode in MODES)
 _FORMS: Final[Mapping[Form, str]] = {"items": "stored one by one", "packs": "stored in packs"}
@@ -40,11 +35,11 @@ def measured(found: Measured) -> str:
 
 
 def _measured_rows(found: Measured) -> Iterator[tuple[str, str]]:
-    sizes = found.sizes
+    sizes, line = found.sizes, found.by_cores[PAGE_CORES].minute["cluster"]
     one, batch = found.ingest[1], found.ingest[BATCH_DELIVERIES]
     many = f"ingest, {BATCH_DELIVERIES:,} records of Kinesis"
-    yield "an emitter's minute line", f"{sizes.line:,.0f} bytes"
-    yield "the line of one runtime", f"{sizes.runtime_line:,.0f} bytes"
+    yield "an emitter's minute line", f"{line.bytes:,.0f} bytes"
+    yield "the line of one runtime", f"{found.runtime_line:,.0f} bytes"
     yield "a minute line as CloudWatch Logs delivers it", f"{sizes.payload:,.0f} bytes"
     yield "many lines compressed, as they are stored", percent(sizes.stored_share)
     yield "a record in the table", f"{sizes.item:,.0f} bytes, at most {sizes.largest_item:,.0f}"
@@ -87,18 +82,19 @@ def requests(found: Measured) -> str:
     )
     rows = []
     for fleet, mode in _COLUMNS:
-        ingest, close = ingest_of(found, fleet, mode), close_of(found, fleet, mode)
+        setup = Setup(mode)
+        ingest, close = ingest_of(found, fleet, setup), close_of(found, fleet, setup)
         rows.append(
             (
                 f"{fleet.instances:,}",
                 mode,
                 amount(fleet.instances / SPREAD_S),
-                f"{shards_of(found, fleet.instances):,}" if mode == "kinesis" else "",
+                f"{shards_of(found, fleet):,}" if mode == "kinesis" else "",
                 amount(ingest.records),
-                amount(ingest.invocations / tariff.MINUTES),
+                amount(ingest.invocations / MINUTES),
                 f"{1_000 * ingest.seconds:,.0f} ms",
                 amount(ingest.busiest_at_a_time),
-                amount(ingest.write_units / tariff.MINUTES + close.write_units),
+                amount(ingest.write_units / MINUTES + close.write_units),
                 amount(close.read_units),
                 f"{close.seconds:.1f} s",
             )
@@ -128,7 +124,7 @@ def month(found: Measured) -> str:
     """
     The bill of each fleet by group, and what PutMetricData would cost.
     """
-    bills = [bill(found, fleet, mode) for fleet, mode in _COLUMNS]
+    bills = [bill(found, fleet, Setup(mode)) for fleet, mode in _COLUMNS]
     sums = [usd(entries) for entries in bills]
     instead = [counterfactual_usd(fleet.instances) for fleet, _ in _COLUMNS]
     each = [total / fleet.instances for total, (fleet, _) in zip(sums, _COLUMNS, strict=True)]
@@ -154,7 +150,7 @@ def bills(found: Measured) -> str:
     for fleet, mode in _COLUMNS:
         if (fleet, mode) in ((SMALL, "kinesis"), (LARGE, "direct")):
             continue
-        total = usd(bill(found, fleet, mode))
+        total = usd(bill(found, fleet, Setup(mode)))
         clusters = f"{fleet.clusters} cluster{'s' if fleet.clusters > 1 else ''}"
         share = percent(total / counterfactual_usd(fleet.instances))
         rows.append((f"{fleet.instances:,} in {clusters}", mode, dollars(total), share))
@@ -167,7 +163,8 @@ def detail(found: Measured) -> str:
     Every entry of the middle fleet's bills.
     """
     bills = [
-        {(entry.group, entry.what): entry for entry in bill(found, MIDDLE, mode)} for mode in MODES
+        {(entry.group, entry.what): entry for entry in bill(found, MIDDLE, Setup(mode))}
+        for mode in MODES
     ]
     rows = []
     for group, what in dict.fromkeys(key for entries in bills for key in entries):
@@ -191,14 +188,9 @@ def prices() -> str:
             one.unit if one.units == 1 else f"{one.units:,.0f} {one.unit}",
             _verified(is_verified=one.is_verified),
         )
-        for one in tariff.PRICES.values()
+        for one in listed().prices.values()
+        if one.usd is not None  # the page needs none that is unknown
     ]
-    for place, (size, each_usd, is_verified) in enumerate(tariff.METRIC_TIERS):
-        which = f"the {'next' if place else 'first'} {size:,.0f}"
-        if place == len(tariff.METRIC_TIERS) - 1:
-            which = "all others"
-        verified = _verified(is_verified=is_verified)
-        rows.append((f"custom metrics, {which}", f"{each_usd:g}", "metric-month", verified))
     return table(("what", "USD", "for", "verified"), rows)
 
 
@@ -213,10 +205,18 @@ def quotas() -> str:
             "yes" if one.is_adjustable else "no",
             _verified(is_verified=one.is_verified),
         )
-        for one in tariff.QUOTAS.values()
+        for one in QUOTAS.values()
     ]
     return table(("quota", "most", "adjustable", "verified"), rows)
 
 
 def _verified(*, is_verified: bool) -> str:
     return "yes" if is_verified else "no"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """
+    A table in Markdown.
+    """
+    lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])

@@ -14,7 +14,6 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +27,7 @@ from benchmarks.reports import environment
 from benchmarks.stack.dynamodb import StandIn, Use
 from benchmarks.stack.fleet import MINUTE
 from benchmarks.stack.processes import peak_mib
+from emitter.commands.cost.measured import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,45 +37,6 @@ if TYPE_CHECKING:
 
 ALL_HAVE_REPORTED_S: Final = 60  # after the end of a minute
 _PLENTY_S: Final = 1_000.0
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """
-    What closing one minute took.
-
-    Attributes:
-        cpu_s: Processor time.
-
-        peak_mib: Most memory that the process ever had.
-
-        records: Records read.
-
-        lines: Lines printed.
-
-        printed_bytes: Of those lines.
-
-        metrics: Distinct metrics that those lines define.
-
-        calls: Requests to the table.
-
-        read_units: Of the table.
-
-        write_units: Of the table.
-
-        largest_item_bytes: Of the items that were put.
-    """
-
-    cpu_s: float
-    peak_mib: float
-    records: int
-    lines: int
-    printed_bytes: int
-    metrics: int
-    calls: int
-    read_units: float
-    write_units: int
-    largest_item_bytes: int
 
 
 def closed(folder: Path, *, boto3: bool = False) -> Closed:

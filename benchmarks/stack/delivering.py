@@ -27,6 +27,7 @@ from benchmarks.reports import environment
 from benchmarks.stack import fleet
 from benchmarks.stack.dynamodb import StandIn, Use
 from benchmarks.stack.processes import peak_mib
+from emitter.commands.cost.measured import Delivered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,30 +49,6 @@ SETTINGS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
-    """
-    What one invocation took, the median of many.
-
-    Attributes:
-        cpu_s: Processor time.
-
-        peak_mib: Most memory that the process ever had.
-
-        printed_bytes: What the function wrote to its log.
-
-        calls: Requests to the table.
-
-        write_units: Of the table.
-    """
-
-    cpu_s: float
-    peak_mib: float
-    printed_bytes: int
-    calls: int
-    write_units: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Context:
     """
     What Lambda hands to a handler.
@@ -89,11 +66,12 @@ class _Context:
         return 30_000
 
 
-def delivered(records: int, rounds: int) -> Delivered:
+def delivered(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
     """
     Ingest *rounds* deliveries: of one record as CloudWatch Logs does, of more as Kinesis does.
     """
-    command = [sys.executable, "-m", "benchmarks.stack.delivering", str(records), str(rounds)]
+    numbers = map(str, (records, rounds, cores))
+    command = [sys.executable, "-m", "benchmarks.stack.delivering", *numbers]
     ended = subprocess.run(command, stdout=subprocess.PIPE, env=environment(**SETTINGS), check=True)
     return Delivered(**json.loads(ended.stdout))
 
@@ -153,7 +131,7 @@ def kinesis_event(payloads: Iterable[bytes]) -> dict[str, object]:
     }
 
 
-def deliver(records: int, rounds: int) -> Delivered:
+def deliver(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
     """
     In this process, whose environment must be `SETTINGS`.
     """
@@ -162,7 +140,7 @@ def deliver(records: int, rounds: int) -> Delivered:
     from aggregator import ingest  # noqa: PLC0415  # connects to the table when it is loaded
 
     context = cast("LambdaContext", _Context())
-    events = _events(records, rounds + 1)
+    events = _events(records, rounds + 1, cores)
     times_s: list[float] = []
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -189,11 +167,11 @@ def deliver(records: int, rounds: int) -> Delivered:
     )
 
 
-def _events(records: int, count: int) -> Iterator[dict[str, object]]:
+def _events(records: int, count: int, cores: int) -> Iterator[dict[str, object]]:
     now_minute = int(time.time()) // 60
     found = (
         dataclasses.replace(record, minute_ms=now_minute * 60_000)
-        for record in fleet.records(records * count)
+        for record in fleet.records(records * count, cores=cores)
     )
     while batch := list(islice(found, records)):
         payloads = [
@@ -215,8 +193,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stack.delivering")
     parser.add_argument("records", type=int, help="of one delivery; 1 is by CloudWatch Logs")
     parser.add_argument("rounds", type=int, help="deliveries")
+    parser.add_argument("cores", type=int, nargs="?", default=fleet.CORES, help="of an instance")
     chosen = parser.parse_args(arguments)
-    found = deliver(chosen.records, chosen.rounds)
+    found = deliver(chosen.records, chosen.rounds, chosen.cores)
     sys.stdout.write(json.dumps(dataclasses.asdict(found)) + "\n")
     return 0
 

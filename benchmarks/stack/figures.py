@@ -8,10 +8,11 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.figures import Figure
-from benchmarks.stack.closing import Closed, closed
+from benchmarks.stack.closing import closed
 from benchmarks.stack.delivering import delivered
 from benchmarks.stack.fleet import CORES
-from benchmarks.stack.prepared import BATCH_RECORDS, FORMS, Form, prepare
+from benchmarks.stack.prepared import BATCH_RECORDS, prepare
+from emitter.commands.cost.measured import FORMS, Closed, Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,5 +1,5 @@
 """
-A fleet of instances of 32 cores: their records of one minute, and the lines that carry them.
+A fleet, of 32 cores each unless said: records of one minute, and the lines that carry them.
 
 The same numbers each time, and different ones for each instance: a compressor
 must not find it easier than with real ones. Of ten instances six train on all
@@ -37,16 +37,15 @@ _MIX: Final = (
     "serve",
     "train",
 )
-_HALF: Final = CORES // 2
 _GIB: Final = 1 << 30
 
 
-def records(instances: int, clusters: int = 1) -> Iterator[MinuteRecord]:
+def records(instances: int, clusters: int = 1, cores: int = CORES) -> Iterator[MinuteRecord]:
     """
     The records of `MINUTE` of a fleet in that many clusters of equal size.
     """
     for number in range(instances):
-        yield _record(number, f"training-{number % clusters:03d}")
+        yield _record(number, f"training-{number % clusters:03d}", cores)
 
 
 def line_of(record: MinuteRecord) -> str:
@@ -61,9 +60,9 @@ def _lines() -> Lines:
     return Lines(LineSettings())
 
 
-def _record(number: int, cluster: str) -> MinuteRecord:
+def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
     draw = random.Random(number)
-    state = UNKNOWN * CORES if number % 100 == 99 else _state(_MIX[number % len(_MIX)])
+    state = UNKNOWN * cores if number % 100 == 99 else _state(_MIX[number % len(_MIX)], cores)
     is_known, works = UNKNOWN not in state, BUSY in state
     executions = draw.randrange(1_000, 200_000) if works else 0
     p50_s = draw.uniform(0.001, 0.2)
@@ -104,12 +103,13 @@ def _record(number: int, cluster: str) -> MinuteRecord:
     )
 
 
-def _state(kind: str) -> str:
+def _state(kind: str, cores: int) -> str:
+    half = cores - cores // 2
     return {
-        "train": BUSY * CORES,
-        "serve": (BUSY + ATTACHED_IDLE) * _HALF,
-        "half": BUSY * _HALF + UNATTACHED * _HALF,
-        "free": UNATTACHED * CORES,
+        "train": BUSY * cores,
+        "serve": ((BUSY + ATTACHED_IDLE) * half)[:cores],
+        "half": BUSY * half + UNATTACHED * (cores - half),
+        "free": UNATTACHED * cores,
     }[kind]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from aggregator.storage.item import BUCKETS, item_of
 from aggregator.storage.pack import packs_of
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from aggregator.storage.table import RecordItem
+    from emitter.commands.cost.measured import Form
     from neuron_wire.minute import MinuteRecord
-
-Form = Literal["items", "packs"]
-FORMS: Final[tuple[Form, ...]] = ("items", "packs")
-"""A record an item, as `Mode=direct` stores them, or many, as `Mode=kinesis` does."""
 
 BATCH_RECORDS: Final = 1_000
 """Records of one Kinesis batch, so that a pack has 31."""
@@ -35,13 +32,15 @@ _LATE_MINUTES: Final = 120
 _HEAD: Final = struct.Struct("<HI")  # bytes of the key, bytes of the payload
 
 
-def prepare(folder: Path, instances: int, clusters: int, form: Form) -> int:
+def prepare(
+    folder: Path, instances: int, clusters: int, form: Form, cores: int = fleet.CORES
+) -> int:
     """
     Write the minute of a fleet into *folder*, which must not be there; the items written.
     """
     folder.mkdir(parents=True)
     buckets: dict[int, list[RecordItem]] = defaultdict(list)
-    for item in items_of(fleet.records(instances, clusters), form):
+    for item in items_of(fleet.records(instances, clusters, cores), form):
         buckets[item.bucket].append(item)
     for bucket in range(BUCKETS):
         with (folder / f"{bucket:02d}").open("wb") as file:

@@ -163,9 +163,11 @@ def parse_endpoint(endpoint: str) -> tuple[str, int]:
         parts, host, port = urlsplit(""), None, None
     beyond = parts.path.strip("/") or parts.query or parts.fragment or parts.username
     if parts.scheme != "tcp" or not host or not port or beyond:
+        # What stands before an @ may be a password, and this goes to a log.
+        found = "has an @ in it" if "@" in endpoint else f"is {endpoint[:80]!r}"
         msg = (
             "--agent-endpoint was expected to be tcp://HOST:PORT, such as tcp://127.0.0.1:25888 or"
-            f" tcp://[::1]:25888, and is {endpoint[:80]!r}"
+            f" tcp://[::1]:25888, and {found}"
         )
         raise SettingsError(msg)
     return host, port

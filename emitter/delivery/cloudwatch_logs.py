@@ -218,7 +218,7 @@ class LogStream:
             return
         try:
             theirs_s = parsedate_to_datetime(date).timestamp()
-        except ValueError:
+        except (ValueError, OverflowError):  # no date, or a day of a hundred digits
             return
         self.skew_s = self._clock() - theirs_s
         if abs(self.skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):

@@ -4,10 +4,17 @@ Measures with round numbers everywhere: a bill that can be made by hand.
 
 from __future__ import annotations
 
-from benchmarks.scale import measured
 from benchmarks.scale.fleets import FLEETS, SCATTERED
-from benchmarks.stack.closing import Closed
-from benchmarks.stack.delivering import Delivered
+from emitter.commands.cost.measured import (
+    PAGE_CORES,
+    Closed,
+    Delivered,
+    Measured,
+    OfCores,
+    Sizes,
+    Work,
+    Written,
+)
 
 
 def made_run(fleet):
@@ -35,21 +42,36 @@ def made_delivery(records):
 
 
 RUNS = {fleet.instances: made_run(fleet) for fleet in FLEETS}
-MADE = measured.Measured(
+INGEST = {records: made_delivery(records) for records in (1, 10, 500)}
+LINES = dict.fromkeys(("none", "cluster", "instance", "core", "legacy"), Written(974, 1))
+MADE = Measured(
     as_of="2026-01-01",
     machine="made up",
-    sizes=measured.Sizes(
-        line=974,
-        runtime_line=474,
-        payload=1_000,
-        rounded_payload=2_048,
-        item=500,
-        largest_item=600,
-        stored_share=0.1,
-    ),
+    runtime_line=474,
     emitter_metrics=8,
     stack_metrics=10,
-    ingest={records: made_delivery(records) for records in (1, 10, 500)},
+    ingest=INGEST,
     close={"items": RUNS, "packs": RUNS},
     scattered=made_run(SCATTERED),
+    by_cores={
+        PAGE_CORES: OfCores(
+            sizes=Sizes(
+                payload=1_000,
+                rounded_payload=2_048,
+                item=500,
+                largest_item=600,
+                stored_share=0.1,
+            ),
+            minute=LINES,
+            minute_high=LINES,
+            report=LINES,
+            write_units=1,
+        )
+    },
+    work_by_cores={
+        PAGE_CORES: Work(
+            ingest={count: INGEST[count] for count in (1, 500)},
+            close=dict.fromkeys(("items", "packs"), RUNS[1000]),
+        )
+    },
 )

@@ -8,15 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scale import fleets, measured
-from benchmarks.scale.bill import GROUPS, bill, counterfactual_usd, on_demand_usd, usd
-from benchmarks.scale.fleets import MIDDLE, MODES, Fleet
-from benchmarks.scale.functions import between, seconds_of, shards_of
-from benchmarks.scale.quotas import loads
-from benchmarks.scale.tariff import QUOTAS, metrics_usd
+from benchmarks.scale.fleets import MIDDLE
+from benchmarks.scale.quotas import QUOTAS, loads
+from emitter.commands.cost import assumed
+from emitter.commands.cost.assumed import MODES
+from emitter.commands.cost.bill import GROUPS, bill, on_demand_usd, usd
+from emitter.commands.cost.fleet import Fleet, Setup
+from emitter.commands.cost.functions import seconds_of, shards_of
+from emitter.commands.cost.interpolated import between
+from emitter.commands.cost.measured import read
+from emitter.commands.cost.other_ways import counterfactual_usd
+from emitter.commands.cost.tariff import listed
 from tests.benchmarks.made_measures import MADE
 
-KEPT = measured.read()
+metrics_usd = listed().metrics_usd
+KEPT = read()
 INSTANCES = st.integers(min_value=1, max_value=100_000)
 CLUSTERS = st.integers(min_value=1, max_value=100)
 
@@ -58,7 +64,7 @@ def test_a_bill_by_hand():
         "metrics that alarms look at": 6 * 3 + 22,
         "dashboard": 1,
     }
-    entries = bill(MADE, Fleet(1_000, 3), "direct")
+    entries = bill(MADE, Fleet(1_000, 3), Setup("direct"))
     assert {what: pytest.approx(one) for what, one in expected.items()} == {
         entry.what: entry.quantity for entry in entries
     }
@@ -70,7 +76,7 @@ def test_a_stream_by_hand():
     """
     What Mode=kinesis adds: a shard for 33 deliveries a second, a unit for each, 500 in a batch.
     """
-    entries = {entry.what: entry for entry in bill(MADE, Fleet(1_000, 3), "kinesis")}
+    entries = {entry.what: entry for entry in bill(MADE, Fleet(1_000, 3), Setup("kinesis"))}
     assert {"shards": 730, "deliveries": 43_800_000, "ingest, invocations": 87_600} == {
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")
     }
@@ -83,8 +89,9 @@ def test_a_stream_on_demand_by_hand():
     By the hour, in by whole KiB, out by bytes.
     """
     gib = 1 << 30
-    written, read = 43_800_000 * 2_048 / gib, 43_800_000 * 1_000 / gib
-    assert on_demand_usd(MADE, 1_000) == pytest.approx(29.20 + 0.08 * written + 0.04 * read)
+    written, taken = 43_800_000 * 2_048 / gib, 43_800_000 * 1_000 / gib
+    expected = 29.20 + 0.08 * written + 0.04 * taken
+    assert on_demand_usd(MADE, Fleet(1_000, 1)) == pytest.approx(expected)
 
 
 def test_the_busiest_second_by_hand():
@@ -103,7 +110,9 @@ def test_more_instances_never_cost_less(one, other, clusters, mode):
     """
     In either mode, in any group but what a straight line between two batches rounds.
     """
-    few, many = (usd(bill(KEPT, Fleet(count, clusters), mode)) for count in sorted((one, other)))
+    few, many = (
+        usd(bill(KEPT, Fleet(count, clusters), Setup(mode))) for count in sorted((one, other))
+    )
     assert few <= many * 1.001
 
 
@@ -112,8 +121,10 @@ def test_a_further_cluster_costs_the_same_everywhere(instances, clusters, mode):
     """
     Its metrics, its alarms, its lines and its items, until metrics reach the second tier.
     """
-    sums = [usd(bill(KEPT, Fleet(instances, count), mode)) for count in (clusters, clusters + 1)]
-    alone = [usd(bill(KEPT, Fleet(MIDDLE.instances, count), "direct")) for count in (2, 3)]
+    sums = [
+        usd(bill(KEPT, Fleet(instances, count), Setup(mode))) for count in (clusters, clusters + 1)
+    ]
+    alone = [usd(bill(KEPT, Fleet(MIDDLE.instances, count), Setup("direct"))) for count in (2, 3)]
     assert alone[1] - alone[0] == pytest.approx(sums[1] - sums[0], rel=0.02)
 
 
@@ -122,7 +133,7 @@ def test_a_bill_is_the_sum_of_its_groups(instances, mode):
     """
     No entry stands outside of them, and none is negative.
     """
-    entries = bill(KEPT, Fleet(instances, 1), mode)
+    entries = bill(KEPT, Fleet(instances, 1), Setup(mode))
     assert usd(entries) == pytest.approx(sum(usd(entries, group) for group in GROUPS))
     assert min(entry.usd for entry in entries) >= 0
 
@@ -152,11 +163,11 @@ def test_a_shard_has_room_for_its_busiest_second(instances):
     """
     As many as are needed, and not one more.
     """
-    shards = shards_of(KEPT, instances)
-    records_s = instances / fleets.SPREAD_S
-    room = fleets.SHARD_USE
-    records = records_s / fleets.SHARD_RECORDS_S / room
-    size = records_s * KEPT.sizes.payload / fleets.SHARD_BYTES_S / room
+    shards = shards_of(KEPT, Fleet(instances, 1))
+    records_s = instances / assumed.SPREAD_S
+    room = assumed.SHARD_USE
+    records = records_s / assumed.SHARD_RECORDS_S / room
+    size = records_s * KEPT.sizes.payload / assumed.SHARD_BYTES_S / room
     assert max(records, size) <= shards < max(records, size) + 1 or shards == 1
 
 
@@ -174,8 +185,8 @@ def test_memory_buys_a_share_of_one_processor():
     """
     Above the memory of a whole one more does not help a single thread.
     """
-    half, whole, twice = (seconds_of(1.0, 0, fleets.WHOLE_PROCESSOR_MB * part // 2)
+    half, whole, twice = (seconds_of(1.0, 0, assumed.WHOLE_PROCESSOR_MB * part // 2)
                           for part in (1, 2, 4))  # fmt: skip
-    assert (fleets.LAMBDA_SLOWNESS, fleets.LAMBDA_SLOWNESS) == (whole, twice)
+    assert (assumed.LAMBDA_SLOWNESS, assumed.LAMBDA_SLOWNESS) == (whole, twice)
     assert half == pytest.approx(2 * whole, rel=0.01)
-    assert seconds_of(0, 7, 128) == pytest.approx(7 * fleets.CALL_S)
+    assert seconds_of(0, 7, 128) == pytest.approx(7 * assumed.CALL_S)

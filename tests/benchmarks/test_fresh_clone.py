@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks import freshly, month
-from benchmarks.scale import measured
-from benchmarks.scale.bill import counterfactual_usd
-from benchmarks.scale.fleets import MIDDLE, MODES
+from benchmarks.scale.fleets import MIDDLE
 from benchmarks.scale.switch import share_of_counterfactual
+from emitter.commands.cost.assumed import MODES
+from emitter.commands.cost.measured import read
+from emitter.commands.cost.other_ways import counterfactual_usd
 from local.rehearsal.table import ClusterRow, render
 
 NOW_S = 1_800_000_100.0
@@ -131,7 +132,7 @@ def test_the_month_is_the_page_of_scales_own():
     """
     Each mode beside PutMetricData, and its limit the promised share.
     """
-    kept = measured.read()
+    kept = read()
     found = month.costs()
     assert len(MODES) == len(found)
     for mode, one in zip(MODES, found, strict=True):

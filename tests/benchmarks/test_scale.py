@@ -9,25 +9,27 @@ import dataclasses
 import pytest
 
 from benchmarks.scale import __main__ as scale
-from benchmarks.scale import fleets, measured, switch
-from benchmarks.scale.bill import (
-    CLUSTER_ALARMS,
-    PIPELINE_ALARMS,
-    bill,
-    on_demand_usd,
-    shards_usd,
-    usd,
-)
-from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, MODES, PROMISED_SHARE, SMALL, Fleet
+from benchmarks.scale import measured, switch
+from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, PROMISED_SHARE, SMALL
 from benchmarks.scale.page import page
-from benchmarks.scale.quotas import loads
-from benchmarks.scale.tariff import QUOTAS
-from benchmarks.scale.written import amount, table
+from benchmarks.scale.quotas import QUOTAS, loads
+from benchmarks.scale.tables import table
+from emitter.commands.cost import assumed
+from emitter.commands.cost.assumed import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
+from emitter.commands.cost.bill import bill, on_demand_usd, shards_usd, usd
+from emitter.commands.cost.fleet import Fleet, Setup
+from emitter.commands.cost.measured import Sizes, read
+from emitter.commands.cost.written import amount
 from local.alarms.template import Template, load
+from tests.benchmarks.made_measures import MADE
 
-KEPT = measured.read()
+KEPT = read()
 NEAR = 0.05
 """How far a size may have moved before the page must be measured again."""
+
+ONE = MADE.ingest[1]
+FEW = 20
+"""Instances of each number of cores: with all that were measured the test would take a minute."""
 
 NOT_MACHINE = ("metrics", "calls", "read_units", "write_units", "printed_bytes", "lines")
 
@@ -69,14 +71,45 @@ def test_the_command_prints_the_page(capsys):
     assert page(KEPT) == capsys.readouterr().out
 
 
+@pytest.mark.timeout(60)
 def test_the_sizes_are_those_of_the_code():
     """
     Lines, deliveries and items are within 5 % of what the page was made from; if not, measure
     again: python -m benchmarks.scale --measure, then pytest --update-golden.
     """
     assert dataclasses.asdict(KEPT.sizes) == near(dataclasses.asdict(measured.sizes()))
+    assert KEPT.runtime_line == near(measured.runtime_line())
     assert KEPT.emitter_metrics == measured.emitter_metrics()
     assert KEPT.stack_metrics == measured.stack_metrics()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("cores", measured.CORES)
+def test_the_lines_are_those_of_the_code(cores):
+    """
+    For every setting of metrics, with and without high resolution, whatever an instance's cores.
+    """
+    kept = KEPT.by_cores[cores]
+    assert (kept.write_units, *lines_of(kept)) == (
+        near(measured.write_units(cores, FEW)),
+        *map(near, (*measured_lines(cores),)),
+    )
+
+
+def lines_of(kept):
+    for lines in (kept.minute, kept.minute_high, kept.report):
+        for one in lines.values():
+            yield from (one.bytes, one.lines)
+
+
+def measured_lines(cores):
+    for lines in (
+        measured.minute_lines(cores, FEW),
+        measured.minute_lines(cores, FEW, high=True),
+        measured.report_lines(cores, FEW),
+    ):
+        for one in lines.values():
+            yield from (one.bytes, one.lines)
 
 
 @pytest.mark.slow
@@ -95,7 +128,7 @@ def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("records", [1, fleets.BATCH_DELIVERIES])
+@pytest.mark.parametrize("records", [1, assumed.BATCH_DELIVERIES])
 def test_the_requests_of_ingest_are_those_of_the_code(records):
     """
     One delivery, and one batch of the stream.
@@ -108,6 +141,23 @@ def test_the_requests_of_ingest_are_those_of_the_code(records):
     )
 
 
+def test_what_is_measured_is_kept_and_read_again(monkeypatch, tmp_path):
+    """
+    Every run that --measure makes, here of made-up functions and few instances, to four digits.
+    """
+    monkeypatch.setattr(measured, "delivered", lambda records, *_: MADE.ingest.get(records, ONE))
+    monkeypatch.setattr(measured, "close_of", lambda *_, **__: MADE.scattered)
+    monkeypatch.setattr(measured, "FILE", tmp_path / "measured.json")
+    monkeypatch.setattr(measured, "CORES", (1, 32))
+    monkeypatch.setattr(measured, "WORK_CORES", (1, 32))
+    measured.write(measured.measure(tmp_path, "2026-01-01", "made up", 2))
+    found = read(tmp_path / "measured.json")
+    assert (MADE.scattered, ONE) == (found.scattered, found.ingest[100])
+    assert found.work_by_cores[1].close["packs"] == MADE.scattered
+    assert found.by_cores[1].minute["core"].bytes > found.by_cores[1].minute["none"].bytes
+    assert found.work_by_cores.keys() == found.by_cores.keys() == {1, 32}
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_the_functions_are_those_of_the_template(mode, resources):
     """
@@ -115,9 +165,9 @@ def test_the_functions_are_those_of_the_template(mode, resources):
     """
     found = resources(mode)
     ingest, close = (found[f"{name}Function"]["Properties"] for name in ("Ingest", "Close"))
-    assert fleets.INGEST_MB[mode] == ingest["MemorySize"]
-    assert (fleets.CLOSE_MB, fleets.CLOSE_TIMEOUT_S) == (close["MemorySize"], close["Timeout"])
-    assert fleets.RETENTION_DAYS == int(found["RollupsLogGroup"]["Properties"]["RetentionInDays"])
+    assert assumed.INGEST_MB[mode] == ingest["MemorySize"]
+    assert (assumed.CLOSE_MB, assumed.CLOSE_TIMEOUT_S) == (close["MemorySize"], close["Timeout"])
+    assert assumed.RETENTION_DAYS == int(found["RollupsLogGroup"]["Properties"]["RetentionInDays"])
 
 
 def test_the_batches_are_those_of_the_template(resources):
@@ -125,7 +175,7 @@ def test_the_batches_are_those_of_the_template(resources):
     Deliveries and seconds of one batch.
     """
     reader = resources("kinesis")["StreamReader"]["Properties"]
-    assert (fleets.BATCH_DELIVERIES, fleets.BATCH_WINDOW_S) == (
+    assert (assumed.BATCH_DELIVERIES, assumed.BATCH_WINDOW_S) == (
         int(reader["BatchSize"]),
         int(reader["MaximumBatchingWindowInSeconds"]),
     )
@@ -179,9 +229,10 @@ def test_the_modes_cross_once(on_demand):
     """
 
     def cheaper(instances):
-        sums = {mode: usd(bill(KEPT, Fleet(instances, 1), mode)) for mode in MODES}
+        fleet = Fleet(instances, 1)
+        sums = {mode: usd(bill(KEPT, fleet, Setup(mode))) for mode in MODES}
         if on_demand:
-            sums["kinesis"] += on_demand_usd(KEPT, instances) - shards_usd(KEPT, instances)
+            sums["kinesis"] += on_demand_usd(KEPT, fleet) - shards_usd(KEPT, fleet)
         return min(MODES, key=sums.get)
 
     at = switch.switch_at(KEPT, on_demand=on_demand)
@@ -209,7 +260,7 @@ def test_a_table_is_markdown():
     assert "| a | b |\n|---|---|\n| 1 | 2 |" == table(("a", "b"), [("1", "2")])
 
 
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(measured.Sizes)])
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Sizes)])
 def test_a_size_that_moved_is_found(name, monkeypatch):
     """
     The check of sizes sees each of them.

@@ -19,10 +19,11 @@ from aggregator.storage.store import DynamoTable
 from aggregator.storage.table import RecordItem
 from benchmarks.stack import figures as stack
 from benchmarks.stack import fleet
-from benchmarks.stack.closing import Closed, closed
+from benchmarks.stack.closing import closed
 from benchmarks.stack.delivering import delivered
 from benchmarks.stack.dynamodb import StandIn
-from benchmarks.stack.prepared import FORMS, PAGE_BYTES, page_of, prepare
+from benchmarks.stack.prepared import PAGE_BYTES, page_of, prepare
+from emitter.commands.cost.measured import FORMS, Closed
 from neuron_wire import parse
 
 INSTANCES = 300

@@ -71,7 +71,7 @@ def test_the_spool_is_where_it_is_said_to_be(changes, system, variables, *, expe
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    found = service._spool_directory(RunSettings(**changes))
+    found = service.spool_directory(RunSettings(**changes))
     expected = str(place) if expected == "SYSTEM" else expected
     assert expected == (None if found is None else str(found))
 

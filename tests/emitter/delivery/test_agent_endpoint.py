@@ -50,3 +50,13 @@ def test_an_endpoint_that_cannot_be_is_wrong_use(endpoint):
     """
     with pytest.raises(SettingsError, match="--agent-endpoint was expected to be tcp://HOST:PORT"):
         parse_endpoint(endpoint)
+
+
+def test_a_password_is_not_repeated():
+    """
+    The sentence goes to a log, and what stands before an @ may be secret.
+    """
+    with pytest.raises(SettingsError) as refused:
+        parse_endpoint("tcp://me:hunter2@127.0.0.1:25888")
+    assert "hunter2" not in str(refused.value)
+    assert "@" in str(refused.value)

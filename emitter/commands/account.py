@@ -1,0 +1,243 @@
+"""
+Which stack an operator's command looks at, and the clients to read it.
+
+The one module of the commands that knows boto3; it reads with the credentials
+of whoever types, and changes nothing. With `--rehearsal` the clients reach the
+embedded AWS of `make demo` on this machine and nothing else: the page of the
+rehearsal says where that is.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import urllib.parse
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.errors import SettingsError, SourceError
+from emitter.settings import LOG_GROUP
+from emitter.settings.declaration import setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
+"""Where the page of `make demo` says how its embedded AWS is reached."""
+
+_REHEARSAL_TIMEOUT_S: Final = 5.0
+_MAX_ANSWER_BYTES: Final = 65_536
+_CONNECT_TIMEOUT_S: Final = 5
+_READ_TIMEOUT_S: Final = 30
+_MAX_ATTEMPTS: Final = 5
+_READER_OF_ANSWERS: Final = "botocore.endpoint"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountSettings:
+    """
+    The settings by which a command finds a stack and its lines.
+    """
+
+    stack_name: str = setting(
+        "neuron-emf", "Name of the stack, as it was deployed.", metavar="NAME"
+    )
+    log_group: str = setting(
+        LOG_GROUP,
+        "Log group of the lines; the stack's output EmitterLogGroupName.",
+        metavar="NAME",
+    )
+    rollups_log_group: str = setting(
+        "",
+        "Log group of the rollups; by default /neuron-emf/STACK/rollups, as the stack names it.",
+        metavar="NAME",
+    )
+    region: str | None = setting(
+        None, "AWS region; by default what the AWS SDK finds.", metavar="NAME", short="-r"
+    )
+    rehearsal: bool = setting(
+        default=False,
+        help_text="Look at the rehearsal that `make demo` runs on this machine, at no account.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """
+    Where to read.
+
+    Attributes:
+        log_group: Of the emitters' lines.
+
+        rollups_log_group: Of the rollups.
+
+        stack_name: Of the stack, under which its queries are saved.
+
+        is_rehearsal: It is no account, but the embedded AWS on this machine.
+    """
+
+    log_group: str
+    rollups_log_group: str
+    stack_name: str
+    is_rehearsal: bool
+    _region: str | None
+    _endpoint_url: str | None
+
+    def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
+        """
+        A client of *service*, such as `logs`.
+
+        Raises:
+            SettingsError: If no region is known, or none of that name exists.
+        """
+        import boto3  # noqa: PLC0415 - half a second that commands on files need not wait
+        from botocore.config import Config  # noqa: PLC0415 - as above
+        from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - as above
+
+        keys: dict[str, str] = {}
+        way: dict[str, dict[str, str]] = {}
+        if self.is_rehearsal:
+            # Any credentials will do, real ones must not be sent, and no proxy leads here.
+            keys = {"aws_access_key_id": "rehearsal", "aws_secret_access_key": "rehearsal"}
+            way = {"proxies": {}}
+        config = Config(
+            connect_timeout=_CONNECT_TIMEOUT_S,
+            read_timeout=_READ_TIMEOUT_S,
+            retries={"mode": "standard", "total_max_attempts": _MAX_ATTEMPTS},
+            **way,
+        )
+        try:
+            session = boto3.session.Session(region_name=self._region, **keys)
+            return session.client(service, endpoint_url=self._endpoint_url, config=config)
+        except BotoCoreError as error:
+            advice = _ADVICE.get(type(error).__name__, "check the settings of the AWS SDK")
+            said = " ".join(str(error).split())[:300]
+            msg = f"a client of AWS was expected and could not be made: {said}; {advice}"
+            raise SettingsError(msg) from error
+
+
+def account(settings: AccountSettings) -> Account:
+    """
+    Find what *settings* name.
+
+    Raises:
+        SourceError: If a rehearsal is asked for and none runs on this machine.
+    """
+    if settings.rehearsal:
+        return _rehearsal()
+    return Account(
+        log_group=settings.log_group,
+        rollups_log_group=settings.rollups_log_group
+        or f"/neuron-emf/{settings.stack_name}/rollups",
+        stack_name=settings.stack_name,
+        is_rehearsal=False,
+        _region=settings.region,
+        _endpoint_url=None,
+    )
+
+
+def is_refusal(error: Exception) -> bool:
+    """
+    Whether *error* is what a client raises when AWS refuses or does not answer.
+
+    An answer of no shape that the SDK knows, such as that of a proxy, breaks it
+    where it reads answers, with errors of any kind.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - as above
+
+    if isinstance(error, (BotoCoreError, ClientError)):
+        return True
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__") == _READER_OF_ANSWERS:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+@contextmanager
+def documented(action: str) -> Iterator[None]:
+    """
+    Read in this what *action* answered: what is not as AWS documents it is said.
+
+    Raises:
+        SourceError: If a member is missing or has another type.
+    """
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        msg = (
+            f"{action} was expected to answer as AWS documents it and did not "
+            f"({type(error).__name__}): see what is between here and AWS, and try again"
+        )
+        raise SourceError(msg) from error
+
+
+def refusal(error: Exception, action: str) -> SourceError:
+    """
+    *error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person.
+    """
+    response: Mapping[str, Any] = getattr(error, "response", {})
+    code = str(response.get("Error", {}).get("Code", "")) or type(error).__name__
+    advice = _ADVICE.get(code, "see what AWS says of it, and try again")
+    said = " ".join(str(error).split())[:300]
+    return SourceError(f"{action} was expected to answer and did not ({code}): {said}; {advice}")
+
+
+_DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+_ADVICE: Final[Mapping[str, str]] = {
+    "AccessDeniedException": "allow it to whoever types this",
+    "ExpiredTokenException": "renew your credentials",
+    "NoCredentialsError": "configure AWS credentials, or look at files",
+    "NoRegionError": "name the region with --region",
+    "ProfileNotFound": "correct AWS_PROFILE, or add the profile to the AWS SDK's configuration",
+    "ResourceNotFoundException": "check the name of the log group, the stack and the region",
+    "UnrecognizedClientException": "check your credentials",
+}
+
+
+def _rehearsal() -> Account:
+    try:
+        with _DIRECTLY.open(REHEARSAL, timeout=_REHEARSAL_TIMEOUT_S) as answer:
+            found = json.loads(answer.read(_MAX_ANSWER_BYTES))
+        return Account(
+            log_group=str(found["log_group"]),
+            rollups_log_group=str(found["rollups_log_group"]),
+            stack_name=str(found["stack_name"]),
+            is_rehearsal=True,
+            _region=str(found["region"]),
+            _endpoint_url=_loopback(str(found["endpoint_url"])),
+        )
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+        http.client.HTTPException,  # whoever listens there speaks something else
+    ) as error:
+        msg = (
+            f"a rehearsal was expected to answer at {REHEARSAL} and none does: "
+            "start `make demo` and wait until it says so"
+        )
+        raise SourceError(msg) from error
+
+
+def _loopback(endpoint_url: str) -> str:
+    """
+    *endpoint_url*, which was found by asking: a rehearsal must not lead to an account.
+
+    Raises:
+        ValueError: If its host is not the number of a loopback address.
+    """
+    parts = urllib.parse.urlsplit(endpoint_url)
+    host = ipaddress.ip_address(parts.hostname or "")
+    if parts.scheme != "http" or not host.is_loopback:
+        raise ValueError(endpoint_url)
+    # Made anew: in http://a.example\@127.0.0.1 the SDK sees another host than the one above.
+    name = str(host) if host.version == 4 else "[::1]"
+    return f"http://{name}:{parts.port or http.client.HTTP_PORT}"

@@ -1,0 +1,55 @@
+"""
+The command `neuron-emf check`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from emitter.commands.check.settings import CheckSettings
+from emitter.commands.group import CONTEXT
+from emitter.options import FILE_READ, options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXIT_SOMETHING_FAILED: Final = 1
+
+_EPILOG: Final = (
+    "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed; 2 wrong use."
+)
+
+
+@click.command(name="check", context_settings=CONTEXT, epilog=_EPILOG)
+@options(CheckSettings)
+@click.pass_context
+def command(context: click.Context, /, **values: object) -> int:
+    """
+    Try everything that a first record needs, and say what is missing.
+
+    It takes the options of `run`, and does what `run` would do with them: each
+    check ends ok, with a warning or failed, with what was found and what to do.
+    Nothing is changed, but for one log stream `check/INSTANCE` and one line
+    in it, which no consumer takes for a record.
+    """
+    from emitter.commands.check.course import run_checks  # noqa: PLC0415 - --help needs none of it
+    from emitter.commands.check.finding import FAILED  # noqa: PLC0415 - as above
+    from emitter.commands.check.origin import origins  # noqa: PLC0415 - as above
+    from emitter.commands.check.showing import document, parts  # noqa: PLC0415 - as above
+    from emitter.commands.printing import progress, show, show_json  # noqa: PLC0415 - as above
+
+    settings = CheckSettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
+    file: Path | None = context.meta.get(FILE_READ)
+    given = origins(settings, {name: context.get_parameter_source(name) for name in values}, file)
+    with progress("Checking") as advance:
+        sections = run_checks(settings, given, advance)
+    if settings.json:
+        show_json(document(sections, given))
+    else:
+        show(*parts(sections, given))
+    has_failed = any(
+        finding.state == FAILED for section in sections for finding in section.findings
+    )
+    return EXIT_SOMETHING_FAILED if has_failed else 0

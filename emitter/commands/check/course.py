@@ -1,0 +1,95 @@
+"""
+Which checks there are, in which order, and what each waits for.
+
+A check that cannot be tried says why, so that the first failure of the list is
+the one to act on. No check is left out of the list: a program that reads it
+finds each by its name, whatever happened.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from emitter.commands.check.aws_course import AwsCourse
+from emitter.commands.check.configuration import check_settings
+from emitter.commands.check.devices import CHECK as DEVICES
+from emitter.commands.check.devices import check_devices
+from emitter.commands.check.finding import Finding, not_needed, not_tried
+from emitter.commands.check.identity import check_cluster, check_instance
+from emitter.commands.check.monitor import CHECK as MONITOR
+from emitter.commands.check.monitor import Heard, check_input, listen
+from emitter.commands.check.outputs import check_output
+from emitter.commands.check.spool import check_spool
+from emitter.identity.instance import find_instance
+from emitter.settings.run import MONITOR as START_MONITOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from emitter.commands.check.origin import Origin
+    from emitter.commands.check.settings import CheckSettings
+    from emitter.commands.printing import Advance
+    from emitter.identity.facts import InstanceFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """
+    Findings that belong together.
+    """
+
+    title: str
+    findings: tuple[Finding, ...]
+
+
+def run_checks(
+    settings: CheckSettings,
+    origins: Sequence[Origin],
+    advance: Advance,
+    *,
+    clock: Callable[[], float] = time.time,
+    sleep: Callable[[float], object] = time.sleep,
+) -> list[Section]:
+    """
+    Every section in its order; *advance* hears how many of how many are done.
+    """
+    parts = 4
+    asked = check_settings(settings, origins)
+    sections = [Section("configuration", (asked.finding,))]
+    advance(1, parts)
+    heard = _heard(settings, asked.monitor)
+    facts = find_instance()
+    reports = (heard.finding, _devices(settings, heard, facts), check_input(settings))
+    sections.append(Section("reports", reports))
+    advance(2, parts)
+    where = {one.name: one.where for one in origins}
+    cluster, cluster_name = check_cluster(settings, where["cluster"])
+    instance, instance_id = check_instance(settings, facts, heard.report)
+    sections.append(Section("identity", (cluster, instance)))
+    advance(3, parts)
+    aws = AwsCourse(settings, facts.region, where["region"], clock=clock, sleep=sleep)
+    access, groups, lines = aws.run(cluster_name, instance_id)
+    sections += [
+        Section("account", access),
+        Section("log groups", groups),
+        Section("one line", lines),
+        Section("this machine", (check_spool(settings), check_output(settings))),
+    ]
+    advance(parts, parts)
+    return sections
+
+
+def _heard(settings: CheckSettings, monitor: str) -> Heard:
+    if settings.input == START_MONITOR and not monitor:
+        return Heard(not_tried(MONITOR, "the settings say nothing it could be asked for"))
+    return listen(settings, monitor)
+
+
+def _devices(settings: CheckSettings, heard: Heard, facts: InstanceFacts) -> Finding:
+    if settings.input != START_MONITOR:
+        return not_needed(DEVICES, "no report is read")
+    info = heard.report.instance_info if heard.report is not None else None
+    reported = info.instance_type if info is not None else None
+    return check_devices(heard.report, reported or facts.instance_type)

@@ -1,0 +1,44 @@
+"""
+What a bill assumes, and what it takes from the template.
+
+An assumption is a number that no code can measure: how far a processor of
+Lambda differs from the one that was measured, how many runtimes an instance
+has. Each stands here once, and docs/scale.md tells it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Mode = Literal["direct", "kinesis"]
+MODES: Final[Sequence[Mode]] = ("direct", "kinesis")
+
+SPREAD_S: Final = 30  # emitters send within this time after each minute
+RUNTIMES: Final = 8  # of an instance, each with one line an hour
+READINGS: Final = 1.5  # of a minute by close: a run that finds it incomplete reads in vain
+LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda for that of the machine measured
+RUNTIME_CPU_S: Final = 0.0005  # of Lambda's own client, each invocation
+CALL_S: Final = 0.010  # until the table has answered one request
+WHOLE_PROCESSOR_MB: Final = 1_769  # of memory, for which Lambda gives one processor
+RECORD_HOURS: Final = 26 + 48  # LateMinutes and a day, then until DynamoDB gets round to deleting
+ITEM_OVERHEAD_BYTES: Final = 100  # of stored items, as DynamoDB bills them
+SHARD_RECORDS_S: Final = 1_000
+SHARD_BYTES_S: Final = 1 << 20
+SHARD_USE: Final = 0.7  # of a shard at the busiest: streams do not spread evenly
+STREAM_UNIT_BYTES: Final = 25 * 1_024
+HEALTH_LINE_BYTES: Final = 700  # what close says about itself each minute
+COUNTERFACTUAL_METRICS: Final = 27  # of an instance, by PutMetricData
+
+# The template's own; a test compares.
+CLOSE_MB: Final = 1_769
+CLOSE_TIMEOUT_S: Final = 55
+INGEST_MB: Final[Mapping[Mode, int]] = {"direct": 256, "kinesis": 1_024}
+BATCH_DELIVERIES: Final = 500
+BATCH_WINDOW_S: Final = 20
+RETENTION_DAYS: Final = 30
+CLUSTER_ALARMS: Final = 6  # each on every cluster
+PIPELINE_ALARMS: Final[Mapping[Mode, int]] = {"direct": 22, "kinesis": 23}
+"""The template's other alarms. One more waits for the stream's age."""

@@ -1,0 +1,200 @@
+"""
+What AWS charges: `prices.toml`, and what a file of yours replaces.
+
+An unknown price is None and stays unknown in every sum that it would be part
+of; it is never 0.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.errors import SettingsError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - the standard library reads TOML from 3.11 on
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FILE: Final = Path(__file__).with_name("prices.toml")
+YOUR_OWN: Final = "your own"
+MAX_FILE_BYTES: Final = 1 << 20
+MAX_USD: Final = 1e6
+
+HOURS: Final = 730  # of a month, as AWS's own calculator has it
+DAYS: Final = HOURS / 24
+MINUTES: Final = 60 * HOURS
+GB: Final = 1 << 30  # AWS bills powers of two
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """
+    What one unit costs.
+
+    Attributes:
+        what: What is sold.
+
+        unit: Of that, such as `GB`.
+
+        usd: For *units* of them; None is unknown.
+
+        units: How many of them *usd* is for, such as a million.
+
+        source: Where that was read.
+
+        as_of: When.
+
+        is_verified: A published page says it.
+
+        tier: How many of them have this price, after those of the tiers before.
+    """
+
+    what: str
+    unit: str
+    usd: float | None
+    units: float
+    source: str
+    as_of: str
+    is_verified: bool
+    tier: float | None = None
+
+    def of(self, quantity: float) -> float | None:
+        """
+        USD for so many units; None if nobody knows.
+        """
+        return None if self.usd is None else quantity * (self.usd / self.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """
+    Every price.
+
+    Attributes:
+        region: Where they hold.
+
+        as_of: When they were gathered.
+
+        prices: By name.
+
+        replaced: Names of those that a file of yours replaces.
+    """
+
+    region: str
+    as_of: str
+    prices: Mapping[str, Price]
+    replaced: tuple[str, ...] = ()
+
+    @property
+    def tiers(self) -> Sequence[Price]:
+        """
+        Of custom metrics, in order.
+        """
+        return [one for one in self.prices.values() if one.tier is not None]
+
+    def tiers_of(self, metrics: float) -> tuple[str, ...]:
+        """
+        Names of the prices of so many custom metrics.
+        """
+        names, left = [], metrics
+        for name, one in self.prices.items():
+            if one.tier is not None and left > 0:
+                names.append(name)
+                left -= one.tier
+        return tuple(names)
+
+    def usd(self, name: str, quantity: float) -> float | None:
+        """
+        What so many of it cost; None if nobody knows.
+        """
+        return self.prices[name].of(quantity)
+
+    def metrics_usd(self, metrics: float) -> float | None:
+        """
+        What so many metrics cost a month; None if the price of one of them is unknown.
+        """
+        total, left = 0.0, metrics
+        for one in self.tiers:
+            taken = min(left, one.tier or 0.0)
+            usd = one.of(taken)
+            if taken and usd is None:
+                return None
+            total += usd or 0.0
+            left -= taken
+        return total
+
+
+@lru_cache(maxsize=1)
+def listed() -> Tariff:
+    """
+    The list prices that come with this program.
+    """
+    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    as_of, region = found.pop("as-of"), found.pop("region")
+    return Tariff(region, as_of, {name: _price(one) for name, one in found.items()})
+
+
+def with_file(path: Path, today: str) -> Tariff:
+    """
+    The list prices, those replaced that the TOML file *path* names; read on *today*.
+
+    Raises:
+        SettingsError: If the file cannot be read, or has anything but known
+            names with amounts.
+    """
+    listed_prices = listed()
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            msg = f"it has more than {MAX_FILE_BYTES:,} bytes"
+            raise ValueError(msg)  # noqa: TRY301 - one sentence for whatever is wrong with it
+        found = tomllib.loads(content.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        msg = f"{path} was expected to be a TOML file of prices and cannot be read: {reason}"
+        raise SettingsError(msg) from error
+    prices = dict(listed_prices.prices)
+    for name, value in found.items():
+        if name not in prices:
+            msg = (
+                f"{path} was expected to name prices that there are and has {name[:40]!r}: "
+                f"correct or remove it; the prices are {', '.join(prices)}"
+            )
+            raise SettingsError(msg)
+        usd = _amount(path, name, value, prices[name])
+        prices[name] = replace(
+            prices[name], usd=usd, source=YOUR_OWN, as_of=today, is_verified=True
+        )
+    return replace(listed_prices, prices=prices, replaced=tuple(found))
+
+
+def _price(one: dict[str, Any]) -> Price:
+    return Price(
+        what=one["what"],
+        unit=one["unit"],
+        usd=one.get("usd"),
+        units=one.get("units", 1),
+        source=one["source"],
+        as_of=one["as-of"],
+        is_verified=one["verified"],
+        tier=one.get("tier"),
+    )
+
+
+def _amount(path: Path, name: str, value: object, price: Price) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= MAX_USD:
+        return float(value)  # only now: 400 digits are a whole number of TOML, and no float
+    msg = (
+        f"{path} was expected to give {name} as USD for {price.units:,.0f} {price.unit}, a number "
+        f"from 0 to {MAX_USD:,.0f}, and does not: write {name} = {price.usd or 1.0:g}"
+    )
+    raise SettingsError(msg)

@@ -1,0 +1,246 @@
+"""
+The faults of an account, and what each changes in the list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CHECKS = {
+    "settings": "ok",
+    "neuron-monitor": "ok",
+    "devices": "ok",
+    "input": "not needed",
+    "cluster": "ok",
+    "instance": "ok",
+    "region": "ok",
+    "credentials": "ok",
+    "clock": "ok",
+    "log group": "ok",
+    "log group class": "ok",
+    "rollups log group": "ok",
+    "rollups log group class": "ok",
+    "metric extraction": "ok",
+    "subscription": "ok",
+    "log stream": "ok",
+    "log line": "ok",
+    "read back": "ok",
+    "spool": "ok",
+    "output": "not needed",
+}
+"""All there are, in their order, and how they are when nothing is wrong."""
+
+LINES = ("log stream", "log line", "read back")
+GROUPS = (
+    "log group",
+    "log group class",
+    "rollups log group",
+    "rollups log group class",
+    "metric extraction",
+    "subscription",
+)
+RECORDS = "/neuron-emf/records"
+ROLLUPS = "/neuron-emf/neuron-emf/rollups"
+ARN = "arn:aws:logs:us-west-2:123456789012:log-group"
+POLICY = "attach the stack's emitter policy (its output EmitterPolicyArn) to the role"
+
+
+@dataclass(frozen=True)
+class Row:
+    """
+    What one fault changes.
+
+    Attributes:
+        check: The line that says it.
+
+        found: Words that it says.
+
+        advice: The beginning of what to do.
+
+        state: Of that line.
+
+        not_tried: The lines that wait for it.
+    """
+
+    check: str
+    found: str
+    advice: str
+    state: str = "failed"
+    not_tried: tuple[str, ...] = ()
+
+
+def denied(check, action, resource, advice, *not_tried, state="warning"):
+    return Row(check, f"{action} on {resource} is denied", advice, state, not_tried)
+
+
+def silent(check, action, words, *not_tried):
+    found = f"not known: {action} was not answered ({words}"
+    return Row(check, found, "try again", "warning", not_tried)
+
+
+def fails(check, operation, reason, *not_tried):
+    found = f"logs:{operation} on {RECORDS} was expected to succeed ({reason})"
+    return Row(check, found, "try again; while it fails, records wait", not_tried=not_tried)
+
+
+CLASS_ADVICE = "make a group of class STANDARD under another name"
+NO_EMF = "the account policy no-metrics disables EMF for"
+LOOK = "to whoever checks"
+THROTTLED = "ThrottlingException: Rate exceeded"
+UNAVAILABLE = "ServiceUnavailableException"
+RESET = "Connection was closed"
+
+ROWS = {
+    "credentials expired": Row(
+        "credentials",
+        "AWS takes none of this machine's credentials (ExpiredToken",
+        "give the instance a role with the stack's emitter policy",
+        not_tried=(*GROUPS, *LINES),
+    ),
+    "credentials unknown": Row(
+        "credentials",
+        "AWS takes none of this machine's credentials (",
+        "give the instance a role with the stack's emitter policy",
+        not_tried=(*GROUPS, *LINES),
+    ),
+    "credentials of another secret": Row(
+        "credentials",
+        "AWS does not accept the signature (",
+        "set the clock of this machine right, or the secret access key",
+        not_tried=(*GROUPS, *LINES),
+    ),
+    "records group missing": Row(
+        "log group",
+        f"there is no log group {RECORDS} in us-west-2",
+        "deploy the stack there, or correct --log-group and --region",
+        not_tried=("log group class", "subscription", *LINES),
+    ),
+    "rollups group missing": Row(
+        "rollups log group",
+        f"there is no log group {ROLLUPS} in us-west-2",
+        "deploy the stack there, or name it with --stack-name",
+        not_tried=("rollups log group class",),
+    ),
+    "records group INFREQUENT_ACCESS": Row(
+        "log group class",
+        "INFREQUENT_ACCESS, where lines are kept but no metric is extracted",
+        CLASS_ADVICE,
+        not_tried=("subscription", "read back"),
+    ),
+    "records group ESSENTIALS": Row(
+        "log group class",
+        "ESSENTIALS, where",
+        CLASS_ADVICE,
+        not_tried=("subscription", "read back"),
+    ),
+    "rollups group INFREQUENT_ACCESS": Row(
+        "rollups log group class", "INFREQUENT_ACCESS, where", CLASS_ADVICE
+    ),
+    "subscription missing": Row(
+        "subscription",
+        "the log group has no subscription filter neuron-emf-minutes: no line reaches the stack",
+        "deploy the stack again, with this group as its LogGroupName, or name the stack",
+    ),
+    "subscription of another name": Row(
+        "subscription",
+        "no subscription filter neuron-emf-minutes; there is somebody-elses",
+        "deploy the stack again, with this group as its LogGroupName, or name the stack",
+    ),
+    "subscription of another pattern": Row(
+        "subscription",
+        'lets what matches "Kind" through, and "CoveredSeconds" was expected',
+        "deploy the stack again",
+    ),
+    "subscription to another function": Row(
+        "subscription",
+        "delivers to arn:aws:lambda:us-west-2:123456789012:function:somebody-elses, which",
+        "deploy the stack again",
+    ),
+    "extraction off everywhere": Row(
+        "metric extraction",
+        f"{NO_EMF} {RECORDS} and {ROLLUPS}",
+        f"have its selection criteria leave out {RECORDS} and {ROLLUPS}",
+    ),
+    "extraction off for the records group": Row(
+        "metric extraction",
+        f"{NO_EMF} {RECORDS}:",
+        f"have its selection criteria leave out {RECORDS}, or delete it",
+    ),
+    "extraction off for the rollups group": Row(
+        "metric extraction",
+        f"{NO_EMF} {ROLLUPS}:",
+        f"have its selection criteria leave out {ROLLUPS}, or delete it",
+    ),
+    "extraction off for a prefix": Row(
+        "metric extraction", f"{NO_EMF} {RECORDS} and {ROLLUPS}", "have its selection criteria"
+    ),
+    "extraction off but for others": Row(
+        "metric extraction", f"{NO_EMF} {RECORDS} and {ROLLUPS}", "have its selection criteria"
+    ),
+    "clock behind": Row("clock", " s behind that of AWS", "let chrony or systemd-timesyncd"),
+    "clock ahead": Row("clock", " s ahead of that of AWS", "let chrony or systemd-timesyncd"),
+    "nothing read back": Row(
+        "read back", "the line was taken and cannot be read", "look for it in check/i-", "warning"
+    ),
+    "denied CreateLogStream": denied(
+        *("log stream", "logs:CreateLogStream", f"{ARN}:{RECORDS}:*", POLICY),
+        *LINES[1:],
+        state="failed",
+    ),
+    "denied PutLogEvents": denied(
+        *("log line", "logs:PutLogEvents", f"{ARN}:{RECORDS}:*", POLICY),
+        "read back",
+        state="failed",
+    ),
+    "denied GetLogEvents": denied(
+        "read back",
+        "logs:GetLogEvents",
+        f"{ARN}:{RECORDS}:log-stream:check/i-0123456789abcdef0",
+        "nothing; to have it read, allow logs:GetLogEvents",
+    ),
+    "denied DescribeSubscriptionFilters": denied(
+        "subscription",
+        "logs:DescribeSubscriptionFilters",
+        f"{ARN}:{RECORDS}:*",
+        f"allow logs:DescribeSubscriptionFilters {LOOK}",
+    ),
+    "denied DescribeAccountPolicies": denied(
+        "metric extraction",
+        "logs:DescribeAccountPolicies",
+        "*",
+        f"allow logs:DescribeAccountPolicies {LOOK}",
+    ),
+    "throttled CreateLogStream": fails("log stream", "CreateLogStream", "throttled", *LINES[1:]),
+    "throttled PutLogEvents": fails("log line", "PutLogEvents", "throttled", "read back"),
+    "throttled GetLogEvents": Row(
+        "read back", f"GetLogEvents was not answered ({THROTTLED}", "try again", "warning"
+    ),
+    "throttled DescribeSubscriptionFilters": silent(
+        "subscription", "logs:DescribeSubscriptionFilters", THROTTLED
+    ),
+    "throttled DescribeAccountPolicies": silent(
+        "metric extraction", "logs:DescribeAccountPolicies", THROTTLED
+    ),
+    "unavailable CreateLogStream": fails("log stream", "CreateLogStream", "service", *LINES[1:]),
+    "unavailable PutLogEvents": fails("log line", "PutLogEvents", "service", "read back"),
+    "unavailable GetLogEvents": Row(
+        "read back", f"GetLogEvents was not answered ({UNAVAILABLE}", "try again", "warning"
+    ),
+    "unavailable DescribeSubscriptionFilters": silent(
+        "subscription", "logs:DescribeSubscriptionFilters", UNAVAILABLE
+    ),
+    "unavailable DescribeAccountPolicies": silent(
+        "metric extraction", "logs:DescribeAccountPolicies", UNAVAILABLE
+    ),
+    "reset CreateLogStream": fails("log stream", "CreateLogStream", "connection_lost", *LINES[1:]),
+    "reset PutLogEvents": fails("log line", "PutLogEvents", "connection_lost", "read back"),
+    "reset GetLogEvents": Row(
+        "read back", f"GetLogEvents was not answered ({RESET}", "try again", "warning"
+    ),
+    "reset DescribeSubscriptionFilters": silent(
+        "subscription", "logs:DescribeSubscriptionFilters", RESET
+    ),
+    "reset DescribeAccountPolicies": silent(
+        "metric extraction", "logs:DescribeAccountPolicies", RESET
+    ),
+}

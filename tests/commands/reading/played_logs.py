@@ -1,0 +1,62 @@
+"""
+FilterLogEvents as the documentation has it, page by page, and as the embedded AWS cuts it off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+
+@dataclass
+class PlayedLogs:
+    """
+    A client of one log group.
+
+    Attributes:
+        events: (timestamp in ms, message), ascending by timestamp.
+
+        page_sizes: How many events each further page has; then all the rest.
+
+        tokens: The service says when more follow.
+    """
+
+    events: list[tuple[int, str]] = field(default_factory=list)
+    page_sizes: list[int] = field(default_factory=list)
+    tokens: bool = True
+    refusal: str = ""
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    def filter_log_events(self, **request: Any) -> dict[str, Any]:
+        self.requests.append(dict(request))
+        if self.refusal:
+            raise ClientError({"Error": {"Code": self.refusal}}, "FilterLogEvents")
+        found = [
+            {"timestamp": at_ms, "message": message}  # eventId may be missing
+            for at_ms, message in self.events
+            if request["startTime"] <= at_ms <= request["endTime"]
+            and all(term in message for term in request.get("filterPattern", "").split('"')[1::2])
+        ]
+        start = int(request.get("nextToken", "0").partition(" ")[0])
+        size = min(self.page_sizes.pop(0) if self.page_sizes else 10_000, request["limit"])
+        answer: dict[str, Any] = {"events": found[start : start + size]}
+        if self.tokens and start + size < len(found):
+            answer["nextToken"] = f"{start + size} {len(self.requests)}"  # never one twice
+        return answer
+
+
+@dataclass
+class PlayedAccount:
+    """
+    An account with one client.
+    """
+
+    logs: PlayedLogs
+    is_rehearsal: bool = False
+    log_group: str = "/neuron-emf/records"
+
+    def client(self, service: str) -> PlayedLogs:
+        assert service == "logs"
+        return self.logs

@@ -1,0 +1,139 @@
+"""
+The hour of the rehearsal's fleet at a fixed time: its lines and its rollups, always the same.
+
+The reports are the simulated neuron-monitor's, the lines the emitter's own
+replay's, the rollups those of the real intake and closing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aggregator.closing.run import Closing
+from aggregator.environment import Rules
+from aggregator.intake import LogLine, take_in
+from emitter.replay import replay
+from emitter.settings import ReplaySettings
+from local.monitor.configuration import default_configuration
+from local.monitor.running import Play, run
+from local.rehearsal.fleet import FLEET, Member
+from neuron_wire.prices import Prices
+from tests.aggregator.memory_table import MemoryTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
+MINUTES = 60
+END_S = START_S + MINUTES * 60
+PERIOD_S = 15
+
+
+@dataclass(frozen=True)
+class Hour:
+    """
+    Eight instances in two clusters, from `START_S` to `END_S`.
+
+    Attributes:
+        folder: Has the lines in `records.jsonl` and the rollups in `rollups.jsonl`.
+    """
+
+    folder: Path
+
+    @property
+    def records_file(self) -> Path:
+        return self.folder / "records.jsonl"
+
+    @property
+    def rollups_file(self) -> Path:
+        return self.folder / "rollups.jsonl"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """
+        What the emitters wrote, minute by minute: minute lines and lines of runtimes.
+        """
+        return self.records_file.read_text("utf-8").splitlines()
+
+    @cached_property
+    def rollups(self) -> list[str]:
+        """
+        What close printed about clusters and instance types, in its order.
+        """
+        return self.rollups_file.read_text("utf-8").splitlines()
+
+
+def make(folder: Path) -> Hour:
+    """
+    Simulate, replay and close the hour; about five seconds.
+    """
+    lines = sorted(
+        (line for member in FLEET for line in _lines_of(member, folder)), key=_timestamp_ms
+    )
+    (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    rollups = rollups_of(lines)
+    (folder / "rollups.jsonl").write_text("".join(f"{line}\n" for line in rollups), "utf-8")
+    return Hour(folder)
+
+
+def rollups_of(lines: list[str]) -> list[str]:
+    """
+    What close prints when *lines* arrive in time, each minute for itself.
+    """
+    by_minute: dict[int, list[str]] = {}
+    for line in lines:
+        if '"Kind":"minute"' in line:  # what the subscription lets through
+            by_minute.setdefault(_timestamp_ms(line) // 60_000, []).append(line)
+    table, rules, printed = MemoryTable(), Rules(), []
+    for minute, texts in sorted(by_minute.items()):
+        taken_s = minute * 60 + 70.0
+        events = [LogLine(str(number), text) for number, text in enumerate(texts)]
+        take_in(events, table, rules.late_minutes, lambda taken_s=taken_s: taken_s, in_packs=False)
+        for closed_s in (minute * 60 + 110.0, minute * 60 + 185.0):
+            Closing(
+                table=table,
+                rules=rules,
+                emit=printed.append,
+                now_s=lambda closed_s=closed_s: closed_s,
+                remaining_s=lambda: 50.0,
+                prices=Prices({}),
+            ).run()
+    return printed
+
+
+def _lines_of(member: Member, folder: Path) -> list[str]:
+    play = Play(
+        instance_type=member.instance_type,
+        scenario=member.scenario,
+        seed=member.seed,
+        instance_id=None,
+        period_ms=PERIOD_S * 1000,
+        reports=(MINUTES + 1) * 60 // PERIOD_S,  # one more, so that nobody has said goodbye
+        ends_after=MINUTES * 60,
+        waits=False,
+        start_ms=START_S * 1000,
+        aligned=False,
+        truth=None,
+        verbose=0,
+    )
+    reports = folder / f"{member.name}.reports"
+    with reports.open("wb") as file:
+        assert 0 == run(play, default_configuration(), file.fileno())
+    settings = ReplaySettings(
+        cluster=member.cluster,
+        interval=float(PERIOD_S),
+        start=datetime.fromtimestamp(START_S, timezone.utc).isoformat(),
+    )
+    lines = [line for line in replay([reports], settings) if _timestamp_ms(line) < END_S * 1000]
+    assert lines
+    return lines
+
+
+def _timestamp_ms(line: str) -> int:
+    document = json.loads(line)
+    found: int = document["Timestamp"] if "Timestamp" in document else document["_aws"]["Timestamp"]
+    return found
