@@ -8,5 +8,7 @@ this folder imports it.
 * `embedded_aws`   an AWS emulator on 127.0.0.1 and the real SAM CLI against it
 * `pump`           EMF lines to metrics, which no emulator does
 * `alarms`         the template's own alarms, evaluated as CloudWatch documents it
+* `insights`       Logs Insights queries, run on log lines
+* `page`           the template's dashboard in a browser
 * `rehearsal`      all of them together: `python -m local.rehearsal`
 """

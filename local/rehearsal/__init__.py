@@ -8,9 +8,11 @@ The whole of neuron-emf on one machine: `python -m local.rehearsal`.
 * `jobs`          commands that end by themselves, a few at once
 * `past`          an hour of their history, delivered by the emitter's own code
 * `stack`         the deployed stack through its public APIs
+* `profiles`      profiles of two models, by the command that people type
 * `waiting`       until its functions have done what they were given to do
 * `figures`       what the rollups say: by their lines and by their metrics
 * `overview`      one row per cluster: newest rollup, states of its alarms
+* `page`          what the page shows, and the port that it gets
 * `notice`        what people would be told of an alarm that rings
 * `table`         the rows for people
 * `expectation`   what the rollups must come to, by the simulators' truth files

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
+from local.page.server import PORT
 from local.rehearsal.fleet import REPOSITORY
 from local.rehearsal.limits import limits
 from local.rehearsal.programme import Rehearsal, Tools
@@ -45,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started_s = time.monotonic()
     with Stage(keep=options.keep) as stage:
         try:
-            rehearsal = Rehearsal(Tools(options.ministack, options.sam), stage, progress, screen)
+            tools = Tools(options.ministack, options.sam)
+            rehearsal = Rehearsal(tools, stage, progress, screen, options.page_port)
             verdict = rehearsal.run(options.seconds)
         except StoppedError as stopped:
             print(f"\nStopping everything that was started: {stopped}.", flush=True)
@@ -84,6 +86,14 @@ def _parser() -> argparse.ArgumentParser:
         f"write {REPORT}; default: until Ctrl-C.",
     )
     parser.add_argument(
+        "--page-port",
+        type=_port,
+        default=PORT,
+        metavar="N",
+        help="Port of the page on 127.0.0.1; a free one when it is taken, or with 0; default: "
+        "%(default)s, where neuron-emf --rehearsal looks.",
+    )
+    parser.add_argument(
         "--ministack",
         type=Path,
         default=REPOSITORY / ".venv-embedded" / "bin" / "ministack",
@@ -112,6 +122,13 @@ def _seconds(text: str) -> float:
         msg = f"expected 1 to 86400 seconds, found {text[:20]!r}"
         raise argparse.ArgumentTypeError(msg)
     return seconds
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65_535:
+        msg = f"expected a port from 0 to 65535, found {text[:20]!r}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 def _report(verdict: Verdict, rehearsal: Rehearsal, progress: Progress, taken_s: float) -> None:

@@ -17,6 +17,8 @@ _TEXT: Final = """
 NeuronCores and neuron-monitor: a simulator makes the reports and writes down what it made.
 CloudWatch's metric extraction: a pump of ours does it; on AWS nothing calls PutMetricData.
 CloudWatch's alarms: an evaluator of ours runs the template's; explain is asked what it would say.
+CloudWatch's dashboard and Logs Insights: a page and an engine of ours show the template's.
+CloudWatch's metrics of AWS services: few, so the page has red graphs and alarms not evaluated.
 Lambda: the functions run under {python} here, without memory limits, retries or dead letters.
 CloudWatch Logs: no limits, throttling or retention; subscriptions deliver at once, not in minutes.
 DynamoDB: no throttling, and nothing expires.

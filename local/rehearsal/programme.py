@@ -16,14 +16,18 @@ from typing import TYPE_CHECKING, Any, Final
 from local.alarms.template import load
 from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws.clients import environment
+from local.page.server import PORT
 from local.rehearsal.expectation import expected_live, expected_past
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
+from local.rehearsal.jobs import Jobs
 from local.rehearsal.limits import limits
 from local.rehearsal.notice import ask, event_of, ringing
 from local.rehearsal.overview import Overview
+from local.rehearsal.page import opened
 from local.rehearsal.past import MINUTES, PERIOD_S, Past
-from local.rehearsal.stack import STACK_NAME, Stack, overrides
+from local.rehearsal.profiles import profile_jobs
+from local.rehearsal.stack import STACK_NAME, Stack, overrides, refused_lines
 from local.rehearsal.table import render
 from local.rehearsal.verdict import against_metrics, against_totals, against_truth
 from local.rehearsal.waiting import (
@@ -88,11 +92,22 @@ class Rehearsal:
     One rehearsal on one stage.
     """
 
-    def __init__(self, tools: Tools, stage: Stage, progress: Progress, screen: Screen) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        stage: Stage,
+        progress: Progress,
+        screen: Screen,
+        page_port: int = PORT,
+    ) -> None:
+        """
+        Serve the page at *page_port*; 0 takes a free one.
+        """
         self._tools = tools
         self._stage = stage
         self._progress = progress
         self._screen = screen
+        self._page_port = page_port
         self.template: Mapping[str, Any] = load(TEMPLATE.read_text(encoding="utf-8"))
 
     def run(self, seconds: float | None) -> Verdict:
@@ -112,21 +127,22 @@ class Rehearsal:
             with self._progress.step("Starting the embedded AWS on 127.0.0.1"):
                 aws.start(self._stage.check)
             past, stack = self._prepare(aws)
-            overview = Overview(TEMPLATE, {}, stack.resources, stack.history)
+            overview = Overview(TEMPLATE, {}, stack.resources, stack.readings)
             for reason in overview.left_out:
                 print(f"Not evaluated: {reason}.")
             self._tell(aws, stack, overview)
+            exits.enter_context(opened(stack, self.template, self._page_port))
             fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
             started_s = time.time()
-            self._show(
-                stack, fleet, overview, aws, None if seconds is None else started_s + seconds
-            )
+            until_s = None if seconds is None else started_s + seconds
+            self._show(stack, fleet, overview, aws, until_s)
             stopped_s = time.time()
             with self._progress.step(f"Stopping {len(FLEET)} emitters, each with a goodbye"):
                 wrong = fleet.stop(EMITTER_PATIENCE_S)
             problems, compared = self._compare(stack, fleet, past, stopped_s)
+            stack.readings.forget()  # the last rollups have only just come
             return Verdict([*wrong, *problems], *compared, overview.rows(CLUSTERS))
 
     def _prepare(self, aws: EmbeddedAws) -> tuple[Past, Stack]:
@@ -155,6 +171,9 @@ class Rehearsal:
                 stack.records_group,
                 lambda lines: wait_until_stored(lines, stack, stage),
             )
+        with step("Sending profiles of their models by neuron-emf profile"):
+            sent = profile_jobs(stage.folder, past.end_s, aws.environment(), stack.records_group)
+            Jobs(stage, sent).finish()
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
         due = {key: one for key, one in expected_past(past).items() if key[1] <= newest_s}
@@ -278,15 +297,3 @@ class Rehearsal:
         for sentence in limits(self.template):
             print(f"  * {sentence}")
         print(flush=True)
-
-
-def refused_lines(stack: Stack) -> list[str]:
-    """
-    What CloudWatch would have refused to extract.
-    """
-    counts = stack.pump.counts
-    refused = counts.parsing_errors + counts.validation_errors
-    if not refused:
-        return []
-    rules = ", ".join(f"{rule} {count} times" for rule, count in counts.rules.items())
-    return [f"{refused} of {counts.emf_lines} EMF lines would not be extracted: {rules}"]

@@ -11,6 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms import CloudWatchHistory
+from local.embedded_aws.clients import REGION
+from local.page import LogLines, Place, Readings
 from local.pump import EmfPump
 from local.rehearsal.figures import RollupLines
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from local.embedded_aws import Deployment, EmbeddedAws
 
 STACK_NAME: Final = "neuron-emf"
+_KEPT_S: Final = 4 * 3600  # the dashboard shows three hours
+_READ_EACH_S: Final = 2.0
 _ARCHITECTURES: Final = {"aarch64": "arm64", "arm64": "arm64"}
 
 
@@ -52,6 +56,12 @@ class Stack:
 
         history: Its metrics.
 
+        readings: The same, remembered for a moment for whoever looks again and again.
+
+        lines: The lines of its log groups seen so far.
+
+        place: Where others find them.
+
         pump: What stands in for CloudWatch's extraction.
     """
 
@@ -68,7 +78,16 @@ class Stack:
         self._dynamodb = aws.client("dynamodb")
         self.resources = deployment.resources
         self.rollups = RollupLines()
+        self.lines = LogLines(_KEPT_S)
+        self.place = Place(
+            endpoint_url=aws.endpoint_url,
+            region=REGION,
+            log_group=self.records_group,
+            rollups_log_group=self._rollups_group,
+            stack_name=deployment.stack_name,
+        )
         self.history = CloudWatchHistory(aws.client("cloudwatch"))
+        self.readings = Readings(self.history, _KEPT_S, _READ_EACH_S)
         self.pump = EmfPump(
             aws.client("logs"),
             aws.client("cloudwatch"),
@@ -80,7 +99,10 @@ class Stack:
         """
         Extract what is new; returns the number of new rollup lines.
         """
-        return self.rollups.add(self.pump.turn()[self._rollups_group])
+        new = self.pump.turn()
+        for group, events in new.items():
+            self.lines.add(group, ((one.timestamp_ms, one.message) for one in events))
+        return self.rollups.add(new[self._rollups_group])
 
     def stored_records(self) -> int:
         """
@@ -103,3 +125,15 @@ class Stack:
         Ask the close function to run now, as its schedule does each minute.
         """
         self._lambda.invoke(FunctionName=self._close_function, InvocationType="Event")
+
+
+def refused_lines(stack: Stack) -> list[str]:
+    """
+    What CloudWatch would have refused to extract.
+    """
+    counts = stack.pump.counts
+    refused = counts.parsing_errors + counts.validation_errors
+    if not refused:
+        return []
+    rules = ", ".join(f"{rule} {count} times" for rule, count in counts.rules.items())
+    return [f"{refused} of {counts.emf_lines} EMF lines would not be extracted: {rules}"]

@@ -105,6 +105,15 @@ def test_local_leaves_the_query_alarm_out():
     assert [] == alarms(Local="true")
 
 
+def test_an_attribute_that_is_known_takes_its_place():
+    """
+    Of a deployed resource; without one it stays as the template names it.
+    """
+    template = Template(load(TEMPLATE), {"ClusterName": "a"}, None, {"Queue.Arn": "arn:q"})
+    ((_, properties),) = template.resources("AWS::CloudWatch::Alarm")
+    assert "20 % in neuron-emf, ${literal}, arn:q" == properties["AlarmDescription"]
+
+
 def test_text_functions_are_resolved():
     """
     Sub with a parameter, a pseudo parameter, a literal and an attribute; NoValue vanishes.

@@ -20,8 +20,7 @@ from local.rehearsal.fleet import FLEET, MONITOR, LiveFleet, python_environment
 from local.rehearsal.jobs import AT_ONCE, Job, Jobs
 from local.rehearsal.limits import limits
 from local.rehearsal.past import Past, _state_after, _variables
-from local.rehearsal.programme import refused_lines
-from local.rehearsal.stack import overrides
+from local.rehearsal.stack import overrides, refused_lines
 from local.rehearsal.stage import Stage
 from local.rehearsal.waiting import closable_minute
 from neuron_wire import MinuteRecord
