@@ -21,7 +21,7 @@ from tests.fuzz.targets import target
 
 INNER: Final = "--inner"
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
-READERS: Final = ("emitter", "neuron_wire", "aggregator")
+READERS: Final = ("emitter", "neuron_wire", "aggregator", "local.page")
 MEMORY: Final = Path("/dev/shm")  # where there is one: spools are written thousands of times
 RSS_MIB: Final = 1024
 ONE_INPUT_S: Final = 30

@@ -32,6 +32,14 @@ PLACES: Final = {
     "alarm events": "events.ALARMS",
     "kept rollups": "events.ROLLUPS",
     "departure events": "events.DEPARTURES",
+    "lines of a fleet": "fleets.FLEETS",
+    "lines to lint": "typed.LINT",
+    "profiles": "typed.PROFILES",
+    "prices file": "typed.PRICES",
+    "rehearsal's answer": "typed.REHEARSAL",
+    "FilterLogEvents' answers": "asked.FILTERED",
+    "Logs Insights' answers": "asked.QUERIED",
+    "page requests": "browsing.REQUESTS",
 }
 
 
