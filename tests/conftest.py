@@ -5,6 +5,7 @@ What every test folder shares: golden files, the repository's root, Hypothesis w
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,5 +133,24 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
             path.write_text(actual, encoding="utf-8")
         assert path.exists(), f"{path} is missing: make it with pytest --update-golden"
         assert path.read_text(encoding="utf-8") == actual
+
+    return compare
+
+
+@pytest.fixture
+def marked(request: pytest.FixtureRequest) -> Callable[[Path, str, str], None]:
+    """
+    Compare what stands between the markers of a page, or write it under --update-golden.
+    """
+
+    def compare(path: Path, name: str, expected: str) -> None:
+        page = path.read_text(encoding="utf-8")
+        found = re.search(f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", page, re.DOTALL)
+        assert found, f"{path.name} has no markers {name}"
+        whole = page[: found.end(1)] + expected + page[found.start(2) :]
+        if request.config.getoption("--update-golden"):
+            path.write_text(whole, encoding="utf-8")
+        else:
+            assert whole == page
 
     return compare

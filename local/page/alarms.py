@@ -80,10 +80,7 @@ class AlarmBoard:
             before = {one.contributor: one.state for one in self._states.get(logical_id, ())}
             states = evaluate(alarm, self._history, now_s, before)
             if self._is_warming_up(alarm, now_s):
-                reason = "it warms up: not all of its periods have data yet"
-                states = [
-                    replace(one, state=State.INSUFFICIENT_DATA, reason=reason) for one in states
-                ]
+                states = [_warming_up(one) for one in states]
             self._states[logical_id] = states
         self._evaluated_s = now_s
 

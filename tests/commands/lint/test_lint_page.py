@@ -18,7 +18,6 @@ from emitter.commands.lint.advice import RULES
 from neuron_wire import extraction
 from tests.commands.lint.linted import DIRECTIVE, METRIC, changed, document
 
-MARKERS = "(<!-- {0} -->\n).*?(<!-- /{0} -->)"
 UNIT = changed((*METRIC, "Unit"), "ms")
 REQUEST = {**changed((*DIRECTIVE, "Dimensions"), [["RequestId"]]), "RequestId": "7"}
 WRAPPED = {"message": '{"_aws":{"Timestamp":1790000000000},"Latency":12.5}'}
@@ -57,7 +56,7 @@ def table():
 
 
 @pytest.mark.parametrize("name", ["lint-lines", "lint-example", "lint-rules"])
-def test_the_page_shows_what_lint_says(repository, request, tmp_path, name):
+def test_the_page_shows_what_lint_says(repository, marked, tmp_path, name):
     """
     The lines, what is said of them, and every rule.
     """
@@ -66,15 +65,7 @@ def test_the_page_shows_what_lint_says(repository, request, tmp_path, name):
         "lint-example": fenced(example(tmp_path)),
         "lint-rules": table(),
     }[name]
-    path = repository / "docs" / "lint.md"
-    page = path.read_text(encoding="utf-8")
-    found = re.search(MARKERS.format(name), page, re.DOTALL)
-    assert found, f"docs/lint.md has no markers {name}"
-    whole = page[: found.end(1)] + expected + page[found.start(2) :]
-    if request.config.getoption("--update-golden"):
-        path.write_text(whole, encoding="utf-8")
-    else:
-        assert whole == page
+    marked(repository / "docs" / "lint.md", name, expected)
 
 
 def test_every_rule_that_is_found_has_its_advice(repository):

@@ -7,7 +7,6 @@ What stands between its markers is written by `--update-golden`, and read in rev
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +15,6 @@ from emitter.cli import cli
 from emitter.commands.profile import findings
 from tests.commands.profile.profiled import FOLDER, SUBJECT, made, profile_of
 
-MARKERS = "(<!-- {0} -->\n).*?(<!-- /{0} -->)"
 BOUNDS = {
     "transpose": f"`TransposePercent` above {findings.TRANSPOSE_PERCENT:g}",
     "spill": f"`SpillReloadPercent` above {findings.SPILL_PERCENT:g}",
@@ -47,20 +45,12 @@ def example():
 
 
 @pytest.mark.parametrize("name", ["profile-findings", "profile-example"])
-def test_the_page_shows_what_the_command_says(repository, request, name):
+def test_the_page_shows_what_the_command_says(repository, marked, name):
     """
     Every rule of thumb, and what is printed of a profile that breaks all of them.
     """
     expected = {"profile-findings": table, "profile-example": example}[name]()
-    path = repository / "docs" / "profile.md"
-    page = path.read_text(encoding="utf-8")
-    found = re.search(MARKERS.format(name), page, re.DOTALL)
-    assert found, f"docs/profile.md has no markers {name}"
-    whole = page[: found.end(1)] + expected + page[found.start(2) :]
-    if request.config.getoption("--update-golden"):
-        path.write_text(whole, encoding="utf-8")
-    else:
-        assert whole == page
+    marked(repository / "docs" / "profile.md", name, expected)
 
 
 def test_the_page_counts_the_metrics_and_bytes_that_there_are(repository):
