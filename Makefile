@@ -41,7 +41,7 @@ help:
 	@echo "make fuzz SECONDS=60  broken input for every reader, found by the branches it takes; Linux"
 	@echo "make audit            known vulnerabilities of what is pinned; asks the Python Package Index"
 	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merging those of one"
-	@echo "make pages            docs/benchmarks.md and docs/reliability.md of the figures that were kept"
+	@echo "make pages            docs/explanation/benchmarks.md and docs/explanation/reliability.md of the figures that were kept"
 	@echo "make screenshots      docs/images/page-*.png of the rehearsal's page; needs Chromium"
 	@echo "make checkov          what checkov says of the template beyond .checkov.yaml; fetches 190 MB"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"

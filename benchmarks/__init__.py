@@ -4,7 +4,7 @@ What the emitter and the stack cost, measured on the machine that asks: `python 
 Processor time stands beside a reference in the same run, the two in turns where both are
 ours to run, so that a slow or a busy machine makes both slow: a bare decode of the same
 bytes, and what people run today. Limits are printed beside figures; only `--check` makes
-a figure over its limit a failure, and only `--record` changes docs/benchmarks.md.
+a figure over its limit a failure, and only `--record` changes docs/explanation/benchmarks.md.
 
 * `figures`      one figure, its limit, its reference, the table
 * `turns`        two pieces of work in turns, and their ratio
@@ -18,11 +18,11 @@ a figure over its limit a failure, and only `--record` changes docs/benchmarks.m
 * `sink`         what everything sends to: an AWS that says yes
 * `month`        what a month costs, beside PutMetricData
 * `freshly`      from a fresh clone to the first rollup on screen
-* `page`         docs/benchmarks.md, from what was recorded
+* `page`         docs/explanation/benchmarks.md, from what was recorded
 * `record`       what a command printed, kept for the pages
 * `machine`      what it ran on
 * `stack`        what the stack's functions cost
-* `scale`        from that to a bill: `python -m benchmarks.scale`, docs/scale.md
+* `scale`        from that to a bill: `python -m benchmarks.scale`, docs/explanation/scale.md
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-What a month of 1,000 instances costs, beside PutMetricData: arithmetic over docs/scale.md's sizes.
+What a month of 1,000 instances costs, beside PutMetricData: arithmetic over docs/explanation/scale.md's sizes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-docs/benchmarks.md: the words are in `page.md`, the figures are put in here.
+docs/explanation/benchmarks.md: the words are in `page.md`, the figures are put in here.
 
 `python -m benchmarks.page` writes it again from what was recorded; to measure
 again is `make bench RECORD=1`.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.record import Record
 
 NAME: Final = "benchmarks"
-PAGE: Final = ROOT / "docs" / "benchmarks.md"
+PAGE: Final = ROOT / "docs" / "explanation" / "benchmarks.md"
 WORDS: Final = Path(__file__).with_name("page.md")
 MEASURED: Final = HEADS.index("measured")
 VERDICT: Final = HEADS.index("verdict")

@@ -31,7 +31,7 @@ from neuron_wire.catalogue import (
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-METRICS = ROOT / "docs" / "metrics.md"
+METRICS = ROOT / "docs" / "reference" / "metrics.md"
 
 MOST_USED = (
     "CoveredSeconds",

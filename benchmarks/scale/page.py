@@ -1,5 +1,5 @@
 """
-docs/scale.md: the words are in `page.md`, the numbers are put in here.
+docs/explanation/scale.md: the words are in `page.md`, the numbers are put in here.
 """
 
 from __future__ import annotations

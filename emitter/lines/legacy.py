@@ -4,7 +4,7 @@ The words of neuron-monitor-cloudwatch.py, so that what was built on it goes on.
 Its source is not published with its documentation. Known from its command line
 and from what its users show are the options, the choices of `--common-dims`
 and the names `NeuronCoreUtilizationNC0`, `NC1` and so on, one for each core;
-docs/migrating.md says from where. No other name is made up here.
+docs/how-to/migrating.md says from where. No other name is made up here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMMON_DIMS: Final = (INSTANCE_ID, INSTANCE_TYPE, AMI_ID, RUNTIME_TAG)
 
 METRIC_NAME: Final = re.compile(r"NeuronCoreUtilizationNC[0-9]+")
 UNIT: Final = "Percent"
-_GUIDE: Final = "docs/migrating.md"
+_GUIDE: Final = "docs/how-to/migrating.md"
 
 
 def core_metrics(utilization_percent: Sequence[float | None]) -> dict[str, float]:

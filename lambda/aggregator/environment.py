@@ -75,7 +75,7 @@ class Environment:
 
         alarm_topic_arn: Whom explain tells; empty in the other functions.
 
-        runbook: Where docs/alarms.md can be read, a path or an address.
+        runbook: Where docs/operations.md can be read, a path or an address.
 
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.

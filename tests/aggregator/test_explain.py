@@ -35,7 +35,7 @@ def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
     made = boto3.client("sns").create_topic(Name="neuron-emf-alarms")["TopicArn"]
     monkeypatch.setenv("ALARM_TOPIC_ARN", made)
     monkeypatch.setenv("RECORDS_LOG_GROUP", "/neuron-emf/records")
-    monkeypatch.setenv("RUNBOOK", "docs/alarms.md")
+    monkeypatch.setenv("RUNBOOK", "docs/operations.md")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
     deployed.stack.cache_clear()
     topic.client.cache_clear()

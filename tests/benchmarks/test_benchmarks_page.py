@@ -1,5 +1,5 @@
 """
-docs/benchmarks.md holds only what `make bench` printed.
+docs/explanation/benchmarks.md holds only what `make bench` printed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def test_the_page_is_what_was_recorded(golden, repository):
     """
     No figure was typed; to write it again: python -m benchmarks.page.
     """
-    golden(repository / "docs" / "benchmarks.md", page(KEPT))
+    golden(repository / "docs" / "explanation" / "benchmarks.md", page(KEPT))
 
 
 def test_the_page_says_by_which_command_on_what_and_when():

@@ -1,5 +1,5 @@
 """
-docs/scale.md says what the code measures and what the template sets.
+docs/explanation/scale.md says what the code measures and what the template sets.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def resources(template):
 
 def test_the_page_is_what_was_measured_says(golden, repository):
     """
-    No number of docs/scale.md was typed.
+    No number of docs/explanation/scale.md was typed.
     """
-    golden(repository / "docs" / "scale.md", page(KEPT))
+    golden(repository / "docs" / "explanation" / "scale.md", page(KEPT))
 
 
 def test_the_command_prints_the_page(capsys):

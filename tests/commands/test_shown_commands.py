@@ -22,7 +22,7 @@ from emitter.commands.group import ROOMS
 from tests.proof.account.account import Account
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = re.compile(r"<!-- run: (neuron-emf [^\n]+) -->\n(.*?)<!-- /run -->", re.DOTALL)
 FILES = ROOT / "tests" / "data" / "shown"
 SUMMARY = ROOT / "tests" / "data" / "profile" / "workers.json"
@@ -122,6 +122,6 @@ def test_every_command_is_shown_whole():
     """
     With all that it prints, on the page of commands.
     """
-    shown = [command for command, _ in shown_in(ROOT / "docs" / "commands.md")]
+    shown = [command for command, _ in shown_in(ROOT / "docs" / "reference" / "commands.md")]
     assert sorted(ROOMS) == sorted(shlex.split(command)[1] for command in shown)
     assert [] == [command for command in shown if "|" in command]

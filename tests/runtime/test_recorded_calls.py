@@ -159,7 +159,7 @@ def test_every_action_that_is_granted_is_used_and_no_other(template, warm, recor
     """
     now = int(time.time()) // 60
     ingest, close, departure = warm("ingest"), warm("close"), warm("departure")
-    explain = warm("explain", ALARM_TOPIC_ARN=topic_arn, RUNBOOK="docs/alarms.md")
+    explain = warm("explain", ALARM_TOPIC_ARN=topic_arn, RUNBOOK="docs/operations.md")
     used = {}
     with recorder:
         ingest.result(delivery(*lines(record(minute=now - 4))))

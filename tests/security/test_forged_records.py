@@ -2,7 +2,7 @@
 What a line in somebody else's name does to the numbers, and what it cannot do.
 
 Whoever may write lines may write any: no line is signed. These tests say what
-follows, as docs/security.md does.
+follows, as docs/explanation/security.md does.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-docs/security.md claims nothing that no test shows, and no number that is not the code's.
+docs/explanation/security.md claims nothing that no test shows, and no number that is not the code's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def page(repository):
     """
     The page.
     """
-    return (repository / "docs" / "security.md").read_text(encoding="utf-8")
+    return (repository / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def test_the_runbook_says_how_long_it_takes(alarm):
         "ExecutionErrors": ("execution errors", 0),
     }
     title, first_bad = words[alarm.source.metric]
-    text = (REPOSITORY / "docs" / "alarms.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs" / "operations.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {title} \|.*$", text, re.MULTILINE)
     told_minutes = int(re.search(r"\| (\d+) minutes? after", row)[1])
     found = rung(alarm, "-" * first_bad + "b" * 60, late_s=LATE_S)

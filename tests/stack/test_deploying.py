@@ -1,5 +1,5 @@
 """
-docs/deploying.md says what the template does.
+docs/how-to/deploying.md says what the template does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def page(repository):
     """
     The page as it is written.
     """
-    return (repository / "docs" / "deploying.md").read_text(encoding="utf-8")
+    return (repository / "docs" / "how-to" / "deploying.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

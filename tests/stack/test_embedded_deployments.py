@@ -1,5 +1,5 @@
 """
-The real template on the embedded AWS: changed in every way that docs/deploying.md promises.
+The real template on the embedded AWS: changed in every way that docs/how-to/deploying.md promises.
 
 What the emulator does not do: it delivers nothing to a stream and asks for no permission.
 """

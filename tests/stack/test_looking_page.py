@@ -83,10 +83,10 @@ def test_the_page_shows_what_is_deployed(repository, request, tables, name):
     """
     Every graph with its metrics, every query with its purpose.
     """
-    path = repository / "docs" / "looking.md"
+    path = repository / "docs" / "reference" / "looking.md"
     page = path.read_text(encoding="utf-8")
     found = re.search(MARKERS.format(name), page, re.DOTALL)
-    assert found, f"docs/looking.md has no markers {name}"
+    assert found, f"docs/reference/looking.md has no markers {name}"
     if request.config.getoption("--update-golden"):
         page = page[: found.start(1)] + tables[name] + page[found.end(1) :]
         path.write_text(page, encoding="utf-8")
@@ -98,7 +98,7 @@ def test_the_page_names_its_example_as_the_template_does(repository, queries):
     """
     The command can be typed as it stands.
     """
-    page = (repository / "docs" / "looking.md").read_text(encoding="utf-8")
+    page = (repository / "docs" / "reference" / "looking.md").read_text(encoding="utf-8")
     called = re.search(r"\$`([^`]+)`\((\w+) = (\"[^\"]+\")\)", page)
     (asked,) = [one for one in queries.values() if one["Name"] == called[1]]
     assert [(called[2], called[3])] == [

@@ -61,7 +61,7 @@ def test_prices_that_cloudformation_accepts_the_functions_accept(template):
         ("IngestConcurrency", "1"),
         ("CloseConcurrency", ""),
         ("Runbook", "https://wiki.example.org/neuron#alarms"),
-        ("Runbook", "docs/alarms.md"),
+        ("Runbook", "docs/operations.md"),
     ],
 )
 def test_a_sensible_value_is_accepted(accepts, name, value):

@@ -16,9 +16,9 @@ from tests.stack.template_resources import of_type
 @pytest.fixture(scope="module")
 def runbook(repository):
     """
-    docs/alarms.md.
+    docs/operations.md.
     """
-    return (repository / "docs" / "alarms.md").read_text(encoding="utf-8")
+    return (repository / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def anchor_of(heading):

@@ -21,5 +21,5 @@ What a month costs: of a fleet that is described, not of one that is looked at.
 * `written`    amounts as people read them
 
 It needs no account, no network and no boto3. `benchmarks.scale` measures, and
-makes docs/scale.md from the same bill.
+makes docs/explanation/scale.md from the same bill.
 """

@@ -3,7 +3,7 @@ What a bill assumes, and what it takes from the template.
 
 An assumption is a number that no code can measure: how far a processor of
 Lambda differs from the one that was measured, how many runtimes an instance
-has. Each stands here once, and docs/scale.md tells it.
+has. Each stands here once, and docs/explanation/scale.md tells it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 Every metric and every property by name: unit, family, source, meaning.
 
 The one place where a name means something. What writes lines writes no other
-(`undocumented` tells), docs/metrics.md is made from it, and so are the tables
+(`undocumented` tells), docs/reference/metrics.md is made from it, and so are the tables
 of the README.
 
 * `member`      what there is to say about one name

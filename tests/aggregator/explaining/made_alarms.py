@@ -34,7 +34,7 @@ ENVIRONMENT = Environment(
     records_log_group="/neuron-emf/records",
     rollups_log_group="/neuron-emf/neuron-emf/rollups",
     alarm_topic_arn=TOPIC_ARN,
-    runbook="docs/alarms.md",
+    runbook="docs/operations.md",
 )
 
 

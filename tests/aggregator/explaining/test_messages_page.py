@@ -1,5 +1,5 @@
 """
-What docs/messages.md shows is what is sent.
+What docs/reference/messages.md shows is what is sent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from aggregator.explaining.event import transition_of
 from aggregator.explaining.subject import IDLE_CORES, SUBJECTS, subject_of
 
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs" / "messages.md"
+PAGE = ROOT / "docs" / "reference" / "messages.md"
 SAMPLE = ROOT / "tests" / "data" / "messages" / "idle-cores.txt"
 
 
@@ -59,7 +59,7 @@ def test_every_subject_has_a_heading_in_the_runbook():
     """
     The link at the end of a message leads somewhere.
     """
-    runbook = (ROOT / "docs" / "alarms.md").read_text(encoding="utf-8")
+    runbook = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     headings = {
         one.lower().replace(" ", "-") for one in re.findall(r"^#+ (.*)$", runbook, re.MULTILINE)
     }

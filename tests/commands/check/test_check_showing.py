@@ -49,7 +49,7 @@ def test_the_page_shows_what_the_command_says(reach, monitor, tmp_path, request,
     reach.break_(EXAMPLES[name])
     text = example(tmp_path / "spool", monitor)
     expected = f"<!-- {name} -->\n```\n{text}```\n<!-- /{name} -->"
-    page = request.config.rootpath / "docs" / "check.md"
+    page = request.config.rootpath / "docs" / "reference" / "check.md"
     content = page.read_text(encoding="utf-8")
     found = re.search(rf"<!-- {name} -->.*?<!-- /{name} -->", content, re.DOTALL)
     assert found is not None
@@ -64,7 +64,7 @@ def test_the_page_names_every_check_and_state(repository, checked, monitor, reac
     Whoever meets a word in the list finds it there.
     """
     del reach
-    page = (repository / "docs" / "check.md").read_text(encoding="utf-8")
+    page = (repository / "docs" / "reference" / "check.md").read_text(encoding="utf-8")
     rows = " ".join(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE))
     assert [] == [state for state in STATES if state not in rows]
     checks = checked("--monitor-command", monitor).states

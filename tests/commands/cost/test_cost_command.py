@@ -1,5 +1,5 @@
 """
-`neuron-emf cost` as people and programs call it, and docs/cost.md, which it writes.
+`neuron-emf cost` as people and programs call it, and docs/reference/cost.md, which it writes.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def answer(run):
 
 def test_the_page_shows_what_the_command_prints(run, repository, golden):
     """
-    No output in docs/cost.md was typed.
+    No output in docs/reference/cost.md was typed.
     """
-    path = repository / "docs" / "cost.md"
+    path = repository / "docs" / "reference" / "cost.md"
     text = path.read_text(encoding="utf-8")
     assert 2 == len(BLOCK.findall(text))
 
@@ -251,7 +251,7 @@ def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
 )
 def test_an_instance_has_no_more_runtimes_than_cores_unless_told(words, expected, answer):
     """
-    Eight are assumed, as in docs/scale.md.
+    Eight are assumed, as in docs/explanation/scale.md.
     """
     assert expected == answer("--instances", 10, *words)["setup"]["runtimes"]
 

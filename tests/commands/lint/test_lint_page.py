@@ -65,7 +65,7 @@ def test_the_page_shows_what_lint_says(repository, marked, tmp_path, name):
         "lint-example": fenced(example(tmp_path)),
         "lint-rules": table(),
     }[name]
-    marked(repository / "docs" / "lint.md", name, expected)
+    marked(repository / "docs" / "reference" / "lint.md", name, expected)
 
 
 def test_every_rule_that_is_found_has_its_advice(repository):

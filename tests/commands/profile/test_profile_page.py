@@ -50,14 +50,14 @@ def test_the_page_shows_what_the_command_says(repository, marked, name):
     Every rule of thumb, and what is printed of a profile that breaks all of them.
     """
     expected = {"profile-findings": table, "profile-example": example}[name]()
-    marked(repository / "docs" / "profile.md", name, expected)
+    marked(repository / "docs" / "reference" / "profile.md", name, expected)
 
 
 def test_the_page_counts_the_metrics_and_bytes_that_there_are(repository):
     """
     17 metrics twice, in a line of about 2.5 KB.
     """
-    page = (repository / "docs" / "profile.md").read_text(encoding="utf-8")
+    page = (repository / "docs" / "reference" / "profile.md").read_text(encoding="utf-8")
     lines = [profile_of(one, SUBJECT).line for one in made("workers")]
     document = json.loads(lines[0])
     (directive,) = document["_aws"]["CloudWatchMetrics"]

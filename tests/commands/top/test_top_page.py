@@ -1,5 +1,5 @@
 """
-What docs/top.md shows is what is printed, and what it says of costs is counted.
+What docs/reference/top.md shows is what is printed, and what it says of costs is counted.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def test_the_page_shows_what_is_printed_and_what_it_costs(golden, hour, reposito
     with pytest.raises(SystemExit):
         main(["top", "--once", str(hour.records_file)])
     printed = "\n".join(one.rstrip() for one in capsys.readouterr().out.splitlines())
-    path = repository / "docs" / "top.md"
+    path = repository / "docs" / "reference" / "top.md"
     page = path.read_text(encoding="utf-8")
     page = between("sample").sub(lambda _: f"```\n{printed}\n```\n", page)
     golden(path, between("cost").sub(lambda _: cost_table(hour), page))

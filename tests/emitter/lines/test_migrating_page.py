@@ -23,7 +23,7 @@ def page(repository):
     """
     The text of the page.
     """
-    return (repository / "docs" / "migrating.md").read_text(encoding="utf-8")
+    return (repository / "docs" / "how-to" / "migrating.md").read_text(encoding="utf-8")
 
 
 def commands(text):

@@ -1,5 +1,5 @@
 """
-Write docs/reliability.md from the records in docs/figures: `python -m tests.proof.reliability`.
+Write docs/explanation/reliability.md from the records in docs/figures: `python -m tests.proof.reliability`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.proof.reliability.page import MissingRecordError, page
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reliability.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "reliability.md"
 
 
 def main() -> int:

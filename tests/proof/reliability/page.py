@@ -1,5 +1,5 @@
 """
-docs/reliability.md: the words are in `page.md`, what the commands printed is put in here.
+docs/explanation/reliability.md: the words are in `page.md`, what the commands printed is put in here.
 """
 
 from __future__ import annotations

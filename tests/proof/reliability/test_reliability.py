@@ -1,5 +1,5 @@
 """
-docs/reliability.md says what the commands printed, and nothing else.
+docs/explanation/reliability.md says what the commands printed, and nothing else.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def figures(tmp_path):
 
 def test_the_page_is_what_the_records_say(golden, repository):
     """
-    No number of docs/reliability.md was typed.
+    No number of docs/explanation/reliability.md was typed.
     """
-    golden(repository / "docs" / "reliability.md", page())
+    golden(repository / "docs" / "explanation" / "reliability.md", page())
 
 
 def test_every_table_of_a_record_is_in_the_page(figures):
@@ -103,11 +103,11 @@ def test_every_page_and_picture_that_is_named_exists(repository):
     """
     A link is a promise, too.
     """
-    docs = repository / "docs"
-    text = (docs / "reliability.md").read_text(encoding="utf-8")
+    folder = repository / "docs" / "explanation"
+    text = (folder / "reliability.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:]+)\)", text)
     paths = re.findall(r"`(tests/[\w./]+)`", text)
     assert links
     assert paths
-    assert [] == [link for link in links if not (docs / link).exists()]
+    assert [] == [link for link in links if not (folder / link).exists()]
     assert [] == [path for path in paths if not (repository / path).exists()]
