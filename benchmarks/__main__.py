@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--record",
         action="store_true",
-        help="with --fresh, and write docs/figures/benchmarks.json and docs/explanation/benchmarks.md",
+        help="with --fresh, and write docs/figures/benchmarks.json and the page of benchmarks",
     )
     return parser
 

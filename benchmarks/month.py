@@ -1,5 +1,7 @@
 """
-What a month of 1,000 instances costs, beside PutMetricData: arithmetic over docs/explanation/scale.md's sizes.
+What a month of 1,000 instances costs beside PutMetricData, by the sizes of docs.
+
+The sizes are those that docs/explanation/scale.md has.
 """
 
 from __future__ import annotations

@@ -47,7 +47,12 @@ def environment(**variables: str) -> dict[str, str]:
     What a process of this repository sees: nothing of this machine's settings.
     """
     path = f"{ROOT}{os.pathsep}{ROOT / 'lambda'}"
-    alone = {"PATH": os.defpath, "PYTHONPATH": path, "AWS_EC2_METADATA_DISABLED": "true"}
+    alone = {
+        "PATH": os.defpath,
+        "PYTHONPATH": path,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "NEURON_EMF_KERNEL_MESSAGES": "none",
+    }
     return {**alone, **variables}
 
 

@@ -32,6 +32,12 @@ _EPILOG: Final = (
     "4 the destination refused the records (they are kept in the spool); "
     "of check and lint: 1 something is wrong."
 )
+_REPLAY_EPILOG: Final = (
+    "Exit codes: 0 success, 2 wrong use, 3 a file holds no report, 4 standard output takes nothing."
+)
+_MONITOR_CONFIG_EPILOG: Final = (
+    "Exit codes: 0 success, 2 wrong use, 4 standard output takes nothing."
+)
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +87,7 @@ def _read_again(context: click.Context) -> RunSettings:
         raise SettingsError(error.format_message()) from error
 
 
-@cli.command(context_settings=CONTEXT, epilog=_EPILOG)
+@cli.command(context_settings=CONTEXT, epilog=_REPLAY_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @options(ReplaySettings)
 def replay(files: tuple[Path, ...], **values: object) -> None:
@@ -99,7 +105,7 @@ def replay(files: tuple[Path, ...], **values: object) -> None:
         _print(replayed(files, settings, advance))
 
 
-@cli.command(name="monitor-config", context_settings=CONTEXT, epilog=_EPILOG)
+@cli.command(name="monitor-config", context_settings=CONTEXT, epilog=_MONITOR_CONFIG_EPILOG)
 @options(MonitorSettings)
 def print_monitor_config(**values: object) -> None:
     """

@@ -1,20 +1,30 @@
 """
 What the emitter says on standard error: one event a line, key=value behind it.
+
+Where that is the journal, each line begins with its priority, which the journal
+takes off: https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import Final
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_JOURNAL_VARIABLE: Final = "JOURNAL_STREAM"  # device and inode of what systemd connected
+_PRIORITIES: Final = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3)
 
 
 class _KeyValueFormatter(logging.Formatter):
     """
     `neuron-emf: warning: records dropped count=12 reason=too_old`.
     """
+
+    def __init__(self, *, is_journal: bool) -> None:
+        super().__init__()
+        self._is_journal = is_journal
 
     def format(self, record: logging.LogRecord) -> str:
         """
@@ -23,7 +33,12 @@ class _KeyValueFormatter(logging.Formatter):
         pairs = (f"{name}={value}" for name, value in vars(record).items() if name not in _STANDARD)
         words = [f"neuron-emf: {record.levelname.lower()}: {record.getMessage()}", *pairs]
         line = " ".join(words)
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        if record.exc_info:
+            line = f"{line}\n{self.formatException(record.exc_info)}"
+        if not self._is_journal:
+            return line
+        priority = f"<{_PRIORITIES.get(record.levelname, 6)}>"
+        return "\n".join(f"{priority}{part}" for part in line.split("\n"))
 
 
 def log_to_stderr(*, verbose: bool) -> None:
@@ -31,6 +46,20 @@ def log_to_stderr(*, verbose: bool) -> None:
     Send our own events to standard error; libraries only from warnings on.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_KeyValueFormatter())
+    handler.setFormatter(_KeyValueFormatter(is_journal=_is_journal()))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("emitter").setLevel(logging.DEBUG if verbose else logging.INFO)
+
+
+def _is_journal() -> bool:
+    """
+    Whether standard error is the socket that systemd connected to the journal, and nothing else.
+    """
+    given = os.environ.get(_JOURNAL_VARIABLE)
+    if not given:
+        return False
+    try:
+        found = os.fstat(2)
+    except OSError:
+        return False
+    return given == f"{found.st_dev}:{found.st_ino}"

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 from emitter.events import EventQueue
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health import process_members, reading_members, spool_members
+from emitter.identification import Identification
 from emitter.identity.facts import InstanceFacts
-from emitter.identity.machine import guessed_instance_id
-from emitter.lines import Source as LineSource
+from emitter.kernel import KernelFaults
+from emitter.pulse import PulseFile
 from emitter.repeats import Repeats
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
-from emitter.settings.run import MONITOR
 from emitter.spool import SpoolFailedError
 from emitter.writing import Writer, line_settings
 from neuron_wire import WireFormatError
@@ -29,6 +29,7 @@ from neuron_wire import WireFormatError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from emitter.attribution import OwnerLookup
     from emitter.outlet import Outlet
     from emitter.reports.report import Report
     from emitter.reports.source import Source
@@ -37,13 +38,6 @@ if TYPE_CHECKING:
     from emitter.spool.records import NewRecord
 
 READ_WITHIN_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
-IDENTITY_PATIENCE_S: Final = 300.0
-"""How long to wait for a report to name the instance before a guess does.
-
-A guess that is corrected later leaves an instance behind that never existed,
-and that the stack would call silent.
-"""
-
 METADATA_PATIENCE_S: Final = 2.5  # for an input that ended before the metadata service answered
 MALFORMED_PATIENCE_S: Final = 10.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
@@ -72,6 +66,9 @@ class Emitter:
         fold_settings: FoldSettings | None = None,
         events: EventQueue | None = None,
         facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_FACTS,
+        faults: KernelFaults | None = None,
+        owners: OwnerLookup | None = None,
+        pulse: PulseFile | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.outlet = outlet
@@ -80,21 +77,21 @@ class Emitter:
         self._spool = spool
         self._events = EventQueue() if events is None else events
         self._facts = facts
+        self._faults = faults or KernelFaults()
         self._learnt: InstanceFacts | None = None
         self._clock = clock
         self._framer = Framer()
-        self._fold = Fold(fold_settings or FoldSettings(), spool.state)
+        self._owners = owners
+        self._fold = Fold(fold_settings or FoldSettings(), spool.state, owner_of=self._owner_of)
         self._started_s = clock()
         self._minutes_dropped = 0
+        self._pulse = pulse or PulseFile(spool.directory)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
         self._malformed_said = 0
-        self._given_id = settings.instance_id
-        self._fallback_id = settings.instance_id or guessed_instance_id()
-        # Reports that somebody pipes to us may be of another instance than this one.
-        self._is_named = self._fold.instance_id is not None or settings.input == MONITOR
+        self._who = Identification(settings, self._fold, clock)
         self._writer = Writer(line_settings(settings))
         if spool.health().older_records:
-            outlet.send(self._instance_id)  # what the last run left waits for no new minute
+            outlet.send(self._who.instance_id)  # what the last run left waits for no new minute
 
     def configure(self, settings: RunSettings, cluster: str, fold_settings: FoldSettings) -> None:
         """
@@ -113,7 +110,7 @@ class Emitter:
         """
         self.outlet.close_for_change()
         self.outlet = outlet
-        outlet.send(self._instance_id)
+        outlet.send(self._who.instance_id)
 
     def read_until(
         self, is_stopping: Callable[[], bool], between_minutes: Callable[[], None] = lambda: None
@@ -132,6 +129,8 @@ class Emitter:
         """
         self._fold.open(self._clock())
         while not is_stopping():
+            if self._pulse.is_due():
+                self._pulse.beat(self._fold.reports_read, self._spool.health())
             self.outlet.require_reader()
             chunk = self._source.read(self._patience_s())
             now_s = self._clock()
@@ -168,14 +167,10 @@ class Emitter:
             raise no_reports(self._source.name, self._framer.last_problem)
         if self._fold.instance_id is None:
             self._learn(METADATA_PATIENCE_S)
-        self._keep_events()
+        self._keep_events(is_end=True)
         self._keep_minute(bye=True)
         self._keep_events()
-        self.outlet.finish(self._instance_id)
-
-    @property
-    def _instance_id(self) -> str:
-        return self._fold.instance_id or self._fallback_id
+        self.outlet.finish(self._who.instance_id)
 
     def _patience_s(self) -> float:
         ends_at_s = self._fold.ends_at_s()
@@ -189,20 +184,27 @@ class Emitter:
             self._learnt = facts
             self._fold.know(facts)
 
+    def _owner_of(self, pid: int) -> str | None:
+        if self._owners is None or not self._who.is_of_here(self._learnt):
+            return None
+        return self._owners.of(pid)
+
     def _take(self, report: Report, now_s: float) -> None:
         self._fold.add(report, now_s)
+        if self._owners is not None and report.neuron_runtime_data:
+            self._owners.see(runtime.pid for runtime in report.neuron_runtime_data)
         sample = self._fold.sample
-        if sample is None or not self._is_identified():
+        if sample is None or not self._who.is_settled():
             return
-        source = self._line_source()
+        source = self._who.source(self._cluster, self._spool.boot)
         self._append("report", lambda seq: self._writer.report(sample, source, seq=seq))
 
     def _close_minute(self, *, bye: bool) -> None:
-        if not self._is_identified():
+        if not self._who.is_settled():
             # Nothing was ever read: there is no minute to lose, only a name to get wrong.
             self._fold.discard()
             return
-        self._keep_events()
+        self._keep_events(is_end=True)
         try:
             self._keep_minute(bye=bye)
         except (SpoolFailedError, WireFormatError) as error:
@@ -212,49 +214,49 @@ class Emitter:
             if self._fold.ends_at_s() is not None:
                 self._fold.discard()
         else:
-            self.outlet.send(self._instance_id)
+            self.outlet.send(self._who.instance_id)
 
     def _keep_minute(self, *, bye: bool) -> None:
         stamp = Stamp(
             cluster=self._cluster,
             boot=self._spool.boot,
             seq=self._spool.next_seq,
-            instance_id=self._fallback_id,
-            identity_guessed=self._given_id is None,
+            instance_id=self._who.fallback_id,
+            identity_guessed=self._who.is_guessed,
             bye=bye,
             health=self._health(),
         )
         self._writer.know(self._fold.instance)
+        if (faults := self._faults.count) is not None:
+            self._fold.know_faults(faults)
         record = self._fold.close(stamp)
-        self._spool.append(self._writer.minute(record, self._fold.runtimes), self._fold.state())
+        state = self._faults.counted_state(self._fold.state())
+        self._spool.append(self._writer.minute(record, self._fold.runtimes), state)
+        self._faults.is_counted()
 
-    def _keep_events(self) -> None:
+    def _keep_events(self, *, is_end: bool = False) -> None:
         for event in self._fold.take_events():
             self._events.add(event)
-        if not self._is_identified():
+        if not self._who.is_settled():
             return
-        if events := self._events.take():
-            source = self._line_source()
-            self._append("event", lambda seq: self._writer.events(events, source, seq=seq))
+        events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
+        if events:
+            source = self._who.source(self._cluster, self._spool.boot)
+            state = self._faults.told_state(self._spool.state)
+            self._append("event", lambda seq: self._writer.events(events, source, seq=seq), state)
 
-    def _append(self, what: str, write: Callable[[int], Sequence[NewRecord]]) -> None:
+    def _append(
+        self, what: str, write: Callable[[int], Sequence[NewRecord]], state: bytes | None = None
+    ) -> None:
         """
         Keep what is not a minute: without it no number of a minute is wrong.
         """
         try:
-            self._spool.append(write(self._spool.next_seq))
+            self._spool.append(write(self._spool.next_seq), state)
         except (SpoolFailedError, WireFormatError) as error:
             self._say_dropped(what, error)
         else:
-            self.outlet.send(self._instance_id)
-
-    def _line_source(self) -> LineSource:
-        return LineSource(
-            cluster=self._cluster,
-            instance_id=self._instance_id,
-            identity_guessed=self._fold.instance_id is None and self._given_id is None,
-            boot=self._spool.boot,
-        )
+            self.outlet.send(self._who.instance_id)
 
     def _health(self) -> dict[str, int | float]:
         members: dict[str, int | float] = {
@@ -268,14 +270,6 @@ class Emitter:
         if self._events.dropped:
             members["EventsDropped"] = self._events.dropped
         return members
-
-    def _is_identified(self) -> bool:
-        return (
-            (self._is_named and self._fold.instance_id is not None)
-            or self._given_id is not None
-            or self._fold.reports_read > 0
-            or self._clock() - self._started_s > IDENTITY_PATIENCE_S
-        )
 
     def _say_dropped(self, what: str, error: Exception) -> None:
         if count := self._drop_log.due(what):

@@ -13,11 +13,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from emitter.attribution import owners_of
 from emitter.errors import EmitterError, SourceError
 from emitter.events import EventQueue
 from emitter.fold import FoldSettings
 from emitter.identity.cluster import find_cluster
 from emitter.identity.lookup import BackgroundLookup
+from emitter.kernel import KernelFaults, watch_of
+from emitter.kernel.opening import choice_for
 from emitter.lines import differences
 from emitter.loop import Emitter
 from emitter.outlet import Outlet
@@ -26,8 +29,9 @@ from emitter.reports.monitor import Monitor
 from emitter.reports.source import open_file, standard_input
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
-from emitter.signals import Signals
+from emitter.signals import Signals, end_at_once_if_stopped
 from emitter.spool import Spool
+from emitter.supervisor import Supervisor
 from emitter.writing import line_settings
 
 if TYPE_CHECKING:
@@ -40,9 +44,12 @@ if TYPE_CHECKING:
 SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
 
 _FIXED: Final = (
+    "attribution",
     "input",
     "instance_id",
+    "kernel_messages",
     "monitor_command",
+    "proc_dir",
     "spool_dir",
     "spool_max_mib",
     "verbose",
@@ -66,7 +73,9 @@ def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = 
         DeliveryError: If the input ended and records could not be delivered,
             or standard output takes no more lines.
     """
+    supervisor = Supervisor()
     # Looking for a name can take seconds: until it is found, a signal ends the process at once.
+    end_at_once_if_stopped()
     cluster = find_cluster(settings.cluster, region=settings.region).name
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
@@ -74,9 +83,19 @@ def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = 
 
         def between_minutes() -> None:
             if signals.take_reload() and read_again is not None:
+                supervisor.reloading()
                 service.reload(read_again)
+                supervisor.ready(service.status())
+            else:
+                supervisor.status(service.status())
 
-        ended = service.emitter.read_until(signals.is_stopping, between_minutes)
+        def is_stopping() -> bool:
+            supervisor.beat()  # the loop asks at every turn: one that hangs asks no more
+            return signals.is_stopping()
+
+        supervisor.ready(service.status())
+        ended = service.emitter.read_until(is_stopping, between_minutes)
+        supervisor.stopping("sends what is left")
         service.source.close()
         service.emitter.finish(input_ended=ended)
 
@@ -109,6 +128,12 @@ class Service:
                 on_event=self._events.add,
             )
         )
+        kernel = watch_of(choice_for(settings.kernel_messages, settings.input), self._spool.state)
+        if kernel is not None:
+            stack.callback(kernel.close)
+        owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
+        if owners is not None:
+            stack.callback(owners.close)
         self.emitter = Emitter(
             settings,
             self._cluster,
@@ -118,6 +143,8 @@ class Service:
             fold_settings=_fold_settings(settings, config),
             events=self._events,
             facts=self._lookup.wait,
+            owners=owners,
+            faults=KernelFaults(kernel),
         )
         stack.callback(self._stop_outlet)
 
@@ -149,6 +176,18 @@ class Service:
         extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
         _log.info("configuration read again", extra=extra if fixed else {})
         self._settings, self._cluster = settings, cluster or self._cluster
+
+    def status(self) -> str:
+        """
+        How it goes, as one sentence for whoever asks the supervisor.
+        """
+        health = self._spool.health()
+        waiting = health.records + health.older_records
+        dropped = sum(health.dropped.values()) + health.older_dropped
+        return (
+            f"cluster {self._cluster}: {health.delivered} records delivered, {waiting} waiting, "
+            f"{dropped} dropped; {self.source.name} started again {self.source.restarts} times"
+        )
 
     def _stop_outlet(self) -> None:
         self.emitter.outlet.stop()  # whichever it is by then

@@ -4,6 +4,7 @@ What the operator asks for by signals.
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING, Final, final
 
@@ -11,6 +12,19 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
+_FIRST_PROCESS: Final = 1  # of a machine or a container: pid_namespaces(7)
+_BY_SIGNAL: Final = 128  # plus its number: the exit code that shells give what a signal ended
+
+
+def end_at_once_if_stopped() -> None:
+    """
+    See to it that SIGTERM ends this process, before anybody has begun what must be ended in order.
+
+    For all others it does; the kernel keeps from the first process of a
+    container every signal that it has no handler for.
+    """
+    if os.getpid() == _FIRST_PROCESS:
+        signal.signal(signal.SIGTERM, lambda number, _frame: os._exit(_BY_SIGNAL + number))
 
 
 @final
@@ -60,6 +74,7 @@ class Signals:
         if self._stopping:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
+            os._exit(_BY_SIGNAL + number)  # only the first process of a container is still there
         self._stopping = True
 
     def _ask_to_reload(self, _number: int, _frame: FrameType | None) -> None:

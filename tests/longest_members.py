@@ -6,6 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from neuron_wire.catalogue import READINGS
+
+_OF_UNIT = {
+    "Bytes": 2_199_023_255_552,
+    "Count": 12_345,
+    "Percent": 99.99,
+    "Seconds": 0.123456789,
+    "None": 12_345.6789,
+}
+
 LONGEST: dict[str, Any] = {
     "boot": "01a1fd4e75ef2470b16e",
     "cluster": "llm-pretraining-production-blue1",
@@ -29,8 +39,6 @@ LONGEST: dict[str, Any] = {
     "device_memory_used_bytes": 1_649_267_441_664,
     "device_memory_total_bytes": 1_649_267_441_664,
     "runtime_host_memory_bytes": 2_199_023_255_552,
-    "host_memory_used_bytes": 2_199_023_255_552,
-    "host_memory_total_bytes": 2_199_023_255_552,
-    "host_cpu_percent": 99.99,
     "ecc_corrected": 1_234_567,
+    "readings": {name: _OF_UNIT[one.unit] for name, one in READINGS.items()},
 }

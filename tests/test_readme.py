@@ -53,6 +53,7 @@ MOST_USED = (
 )
 TIERS = {
     "cluster": "`cluster`",
+    "instance": "`instance`",
     "core": "`core`",
     "legacy": "`legacy`",
     "always": "yes",
@@ -120,8 +121,8 @@ def members_table(members):
         }
         for one in members
     ]
-    # A column that says the same in each row says nothing.
-    heads = [head for head in rows[0] if len({row[head] for row in rows}) > 1]
+    # A column that says the same in each row says nothing, unless there is but one.
+    heads = [head for head in rows[0] if len({row[head] for row in rows}) > 1 or len(rows) == 1]
     return table(heads, [[row[head] for head in heads] for row in rows])
 
 

@@ -1,5 +1,5 @@
 """
-`python -m benchmarks.scale`: print docs/explanation/scale.md; with `--measure` find its numbers again.
+`python -m benchmarks.scale`: print docs/explanation/scale.md; `--measure` finds its numbers again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     """
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.scale",
-        description="What a fleet takes of an account, and what it costs: prints docs/explanation/scale.md.",
+        description="Print docs/explanation/scale.md: what a fleet takes of an account, and costs.",
     )
     parser.add_argument(
         "--measure",

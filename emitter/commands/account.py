@@ -181,7 +181,7 @@ def refusal(error: Exception, action: str) -> SourceError:
     *error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person.
     """
     response: Mapping[str, Any] = getattr(error, "response", {})
-    code = str(response.get("Error", {}).get("Code", "")) or type(error).__name__
+    code = str(response.get("Error", {}).get("Code", ""))[:100] or type(error).__name__
     advice = _ADVICE.get(code, "see what AWS says of it, and try again")
     said = " ".join(str(error).split())[:300]
     return SourceError(f"{action} was expected to answer and did not ({code}): {said}; {advice}")

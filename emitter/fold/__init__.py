@@ -19,14 +19,14 @@ out as a value.
 * `attached`       the runtimes of the open minute
 * `runtime_fold`   what each of them did
 * `held`           which cores a runtime holds
-* `owners`         whose a core is
+* `owners`         whose a core is, as the reports say
 * `holders`        who holds the cores that are attached idle
 * `runtimes`       one runtime's minute, for its line
 * `runtime_lines`  which runtimes a line is due for
 * `executions`     execution tallies and latency
 * `memory`         device and host bytes of the runtimes
 * `ecc`            memory errors of the devices, and how they rise
-* `host`           vCPU and memory of the host
+* `readings`       numbers of the system groups that need no more than one line each
 * `group_errors`   errors that reports carry, told when they come and when they go
 * `sample`         what a single report said
 * `amounts`        what a number of a report can be at all

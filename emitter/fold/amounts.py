@@ -16,6 +16,7 @@ MAX_LATENCY_S: Final = 86_400.0
 PERCENT_DECIMALS: Final = 2
 SECONDS_DECIMALS: Final = 9
 TERA_FLOPS_DECIMALS: Final = 4
+_DECIMALS: Final = {"Percent": PERCENT_DECIMALS, "Seconds": SECONDS_DECIMALS}
 
 
 def amount(value: float | None) -> int | None:
@@ -30,3 +31,12 @@ def rounded(value: float | None, decimals: int) -> float | None:
     *value* as exact as a line says it.
     """
     return None if value is None else round(value, decimals)
+
+
+def as_told(value: float, unit: str) -> int | float:
+    """
+    *value* as exact as a line says amounts of *unit*, one of CloudWatch's.
+    """
+    if unit in {"Count", "Bytes"}:
+        return int(value)
+    return round(value, _DECIMALS.get(unit, TERA_FLOPS_DECIMALS))

@@ -17,7 +17,7 @@ from emitter.fold.runtime_lines import RuntimeLines
 from emitter.fold.runtimes import RuntimeMinute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from emitter.fold.held import RuntimeKey
     from emitter.fold.runtime_fold import RuntimeFold
@@ -57,11 +57,12 @@ class Attached:
         owners: Whose a core is.
     """
 
-    def __init__(self, lines: str) -> None:
+    def __init__(self, lines: str, owner_of: Callable[[int], str | None]) -> None:
         self.gone = 0
         self.folds = RuntimeFolds()
         self.evidence = Evidence()
         self.owners = Owners()
+        self._owner_of = owner_of
         self._lines = RuntimeLines(lines)
         self._has_lines = lines != "none"
         self._unsplit: Report | None = None
@@ -107,9 +108,17 @@ class Attached:
         self, held: Mapping[RuntimeKey, set[int]], cores_per_device: int | None
     ) -> dict[RuntimeKey, str | None]:
         """
-        The owner of each that holds cores, None when nobody says.
+        The owner of each: whose its cores are, else whose its process is; None when nobody says.
         """
-        return {key: self.owners.of(sorted(cores), cores_per_device) for key, cores in held.items()}
+        found: dict[RuntimeKey, str | None] = {}
+        for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
+            if key not in found:
+                cores = sorted(held.get(key, ()))
+                found[key] = self.owners.of(cores, cores_per_device) or self._of_process(key[0])
+        return found
+
+    def _of_process(self, pid: int | None) -> str | None:
+        return None if pid is None else self._owner_of(pid)
 
     def due(
         self,

@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emitter.events import EventQueue
-from emitter.fold.amounts import PERCENT_DECIMALS, SECONDS_DECIMALS, TERA_FLOPS_DECIMALS, rounded
+from emitter.fold.amounts import SECONDS_DECIMALS, TERA_FLOPS_DECIMALS, rounded
 from emitter.fold.attached import Attached
 from emitter.fold.core_states import core_states
 from emitter.fold.cores import Cores
 from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.holders import idle_holders
-from emitter.fold.host import HostFold
 from emitter.fold.idle import IdleMinutes
 from emitter.fold.inventory import Inventory
 from emitter.fold.label import Label
 from emitter.fold.memory import used_bytes
 from emitter.fold.periods import Periods
+from emitter.fold.readings import Readings
 from emitter.fold.sample import ReportSample
 from emitter.fold.span import Sample
 from emitter.fold.state import FoldState, read_state
@@ -29,6 +29,8 @@ from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.stamp import FoldSettings, Stamp
@@ -53,7 +55,13 @@ class Fold:
         sample: What the report taken last said; only with `every_report`.
     """
 
-    def __init__(self, settings: FoldSettings, state: bytes | None = None) -> None:
+    def __init__(
+        self,
+        settings: FoldSettings,
+        state: bytes | None = None,
+        *,
+        owner_of: Callable[[int], str | None] = lambda _pid: None,
+    ) -> None:
         self.reports_read = 0
         self.groups_dropped = 0
         self.runtimes: tuple[RuntimeMinute, ...] = ()
@@ -61,7 +69,7 @@ class Fold:
         self._settings = settings
         self._label = Label()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
-        self._attached = Attached(settings.runtime_lines)
+        self._attached = Attached(settings.runtime_lines, owner_of)
         self._events = EventQueue()
         self._errors = GroupErrors(self._events.add)
         self._newest_s = 0.0  # receipt of the report taken last
@@ -113,6 +121,12 @@ class Fold:
         if self._inventory.know(facts):
             self._forget_cores()
 
+    def know_faults(self, count: int) -> None:
+        """
+        Add hardware faults of kernel messages to the open minute, also 0: somebody reads them.
+        """
+        self._readings.know("HardwareFaults", count)
+
     def take_events(self) -> list[Event]:
         """
         What happened since the last call and is worth a line of its own.
@@ -159,7 +173,7 @@ class Fold:
             self._attached.evidence.nobody()
         system = report.system_data
         if system is not None:
-            self._host.add(system)
+            self._readings.add(system)
             self._ecc.add(system.neuron_hw_counters, at_s)
         self._errors.add(report, runtimes, at_s)
         if self._settings.every_report:
@@ -184,7 +198,6 @@ class Fold:
         names = self._attached.names(held, inventory.per_device())
         holders, holders_more = idle_holders(held, names, states, idle_minutes)
         device_bytes, host_bytes = used_bytes(self._attached.evidence.with_memory)
-        host_used_bytes, host_total_bytes = self._host.memory_bytes()
         record = MinuteRecord(
             cluster=stamp.cluster,
             instance_id=instance.instance_id or stamp.instance_id,
@@ -215,13 +228,11 @@ class Fold:
             device_memory_used_bytes=device_bytes,
             device_memory_total_bytes=inventory.memory_bytes(),
             runtime_host_memory_bytes=host_bytes,
-            host_memory_used_bytes=host_used_bytes,
-            host_memory_total_bytes=host_total_bytes,
-            host_cpu_percent=rounded(self._host.cpu_percent(), PERCENT_DECIMALS),
             ecc_corrected=self._ecc.corrected,
             ecc_uncorrected=self._ecc.uncorrected,
             ecc_corrected_rise=self._ecc.corrected_rise,
             ecc_uncorrected_rise=self._ecc.uncorrected_rise,
+            readings=self._readings.told(),
             details=executions.details,
             health=stamp.health,
         )
@@ -247,25 +258,14 @@ class Fold:
         """
         What must survive a restart, to be given to the next `Fold`.
         """
-        inventory = self._inventory
-        return FoldState(
-            instance_id=self.instance_id,
-            instance_type=inventory.instance_type,
-            cores=inventory.cores,
-            cores_per_device=inventory.cores_per_device,
-            device_memory_bytes=inventory.device_memory_bytes,
-            idle_label=self._idle.label,
-            idle_minutes=self._idle.minutes,
-            idle_watched=self._idle.watched,
-            ecc=self._ecc.last,
-        ).encoded()
+        return FoldState.of(self._inventory, self._idle, self._ecc.last).encoded()
 
     def _begin(self) -> None:
         self._reports = 0
         self._cores.clear()
         self._ecc.clear()
         self._attached.end_minute()
-        self._host = HostFold()
+        self._readings = Readings()
 
     def _forget_cores(self) -> None:
         """
@@ -286,12 +286,6 @@ class Fold:
         # The boot is a new one, so a minute that the last one closed may open
         # again: the stack merges the two parts.
         found = read_state(state)
-        self._inventory = Inventory(
-            instance_id=found.instance_id,
-            instance_type=found.instance_type,
-            cores=found.cores,
-            cores_per_device=found.cores_per_device,
-            device_memory_bytes=found.device_memory_bytes,
-        )
+        self._inventory = Inventory.of(found)
         self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
         self._ecc = EccFold(found.ecc)

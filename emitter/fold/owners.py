@@ -1,5 +1,5 @@
 """
-Whose a core is, as Kubernetes says: the pod it is allocated to.
+Whose a core is, as Kubernetes says: the pod it is allocated to, and its only container.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 KEPT_MINUTES: Final = 2
 """Minutes for which the last word counts: the group is due every 15 s, or has gone."""
 
-MAX_OWNER_CHARS: Final = 317
-"""A namespace has at most 63, a pod 253: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"""
+MAX_OWNER_CHARS: Final = 381
+"""A namespace and a container have at most 63, a pod 253:
+https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"""
 
 
 class Owners:
@@ -70,4 +71,7 @@ def _name(pod: Pod | None) -> str | None:
     if pod is None or not pod.pod_name:
         return None
     name = f"{pod.namespace}/{pod.pod_name}" if pod.namespace else pod.pod_name
+    containers = pod.container_name or ()
+    if pod.namespace and len(containers) == 1 and containers[0]:
+        name = f"{name}/{containers[0]}"
     return name[:MAX_OWNER_CHARS]

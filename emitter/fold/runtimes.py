@@ -28,7 +28,7 @@ class RuntimeMinute:
 
         tag: `neuron_runtime_tag`; repeats over containers.
 
-        owner: `namespace/pod` of the cores it holds, or None when nobody says.
+        owner: Whose its cores are, else whose its process is, or None when nobody says.
 
         reason: Why a line is due: `start`, `change`, `error`, `hourly` or `all`.
 

@@ -7,11 +7,15 @@ begins again, and costs nothing else.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
 from neuron_wire.names import MAX_CORES
+
+if TYPE_CHECKING:
+    from emitter.fold.idle import IdleMinutes
+    from emitter.fold.inventory import Inventory
 
 _Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
@@ -34,6 +38,23 @@ class FoldState(msgspec.Struct, frozen=True):
     idle_minutes: Annotated[list[_Count], msgspec.Meta(max_length=MAX_CORES)] = []
     idle_watched: _Count | None = None
     ecc: dict[str, _Count] = {}
+
+    @classmethod
+    def of(cls, inventory: Inventory, idle: IdleMinutes, ecc: dict[str, int]) -> FoldState:
+        """
+        What the parts of the fold have to leave.
+        """
+        return cls(
+            instance_id=inventory.instance().instance_id,
+            instance_type=inventory.instance_type,
+            cores=inventory.cores,
+            cores_per_device=inventory.cores_per_device,
+            device_memory_bytes=inventory.device_memory_bytes,
+            idle_label=idle.label,
+            idle_minutes=idle.minutes,
+            idle_watched=idle.watched,
+            ecc=ecc,
+        )
 
     def encoded(self) -> bytes:
         """

@@ -39,7 +39,7 @@ class Reply:
     Attributes:
         status: HTTP status.
 
-        body: At most `MAX_BODY_BYTES`.
+        body: At most `MAX_BODY_BYTES`, unless another bound was given.
     """
 
     status: int
@@ -82,6 +82,7 @@ def exchange(
     method: str = "GET",
     headers: Mapping[str, str] | None = None,
     ends_at_s: float | None = None,
+    max_bytes: int = MAX_BODY_BYTES,
 ) -> Reply:
     """
     Ask *url* once and give the whole answer.
@@ -96,6 +97,8 @@ def exchange(
         ends_at_s: `time.monotonic()` when this must be over, if that is earlier
             than the bounds above.
 
+        max_bytes: What an answer may have at most.
+
     Raises:
         LocalHttpError: If there is no complete answer in time.
     """
@@ -104,13 +107,13 @@ def exchange(
     try:
         connection.request(method, target, headers=dict(headers or {}))
         response = connection.getresponse()
-        body = response.read(MAX_BODY_BYTES + 1)
+        body = response.read(max_bytes + 1)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise LocalHttpError(_why(error, host, port)) from error
     finally:
         connection.close()
-    if len(body) > MAX_BODY_BYTES:
-        msg = f"the answer is larger than {MAX_BODY_BYTES >> 10} KiB"
+    if len(body) > max_bytes:
+        msg = f"the answer is larger than {max_bytes >> 10} KiB"
         raise LocalHttpError(msg)
     return Reply(response.status, body)
 
@@ -169,7 +172,8 @@ def _parts(url: str) -> tuple[str, int, str]:
     if parts.scheme != "http" or not host:
         msg = f"{url[:80]!r} is no http address"
         raise LocalHttpError(msg)
-    return host, http.client.HTTP_PORT if port is None else port, parts.path or "/"
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    return host, http.client.HTTP_PORT if port is None else port, target
 
 
 def _why(error: Exception, host: str, port: int) -> str:

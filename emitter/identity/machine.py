@@ -43,19 +43,27 @@ def guessed_instance_id(root: Path = Path("/"), *, environ: Mapping[str, str] | 
     return f"host-{digest.hexdigest()[:16]}"
 
 
+def is_container(root: Path = Path("/"), *, environ: Mapping[str, str] | None = None) -> bool:
+    """
+    Whether *root* is that of a container, and not the machine's own.
+    """
+    variables = os.environ if environ is None else environ
+    return (
+        any((root / marker).exists() for marker in _MARKER_FILES)
+        or any(variables.get(variable) for variable in _MARKER_VARIABLES)
+        or _mounts(root).get("/") == "overlay"
+    )
+
+
 def _seed(root: Path, environ: Mapping[str, str]) -> str:
     mounts = _mounts(root)
-    is_container = (
-        any((root / marker).exists() for marker in _MARKER_FILES)
-        or any(environ.get(variable) for variable in _MARKER_VARIABLES)
-        or mounts.get("/") == "overlay"
-    )
+    is_contained = is_container(root, environ=environ)
     is_hosts_file = "/etc/machine-id" in mounts or "/etc" in mounts
-    if not is_container or is_hosts_file:
+    if not is_contained or is_hosts_file:
         machine_id = read_text(root / MACHINE_ID_FILE) or ""
         if machine_id != NO_MACHINE_ID and machine_id.isascii() and machine_id:
             return machine_id
-    if is_container and (boot_id := read_text(root / BOOT_ID_FILE)):
+    if is_contained and (boot_id := read_text(root / BOOT_ID_FILE)):
         return boot_id
     return socket.gethostname()
 

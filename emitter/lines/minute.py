@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from emitter.lines import legacy
 from emitter.lines.dimensions import CORE_DIMENSION, CORE_SET, dimension_sets
 from emitter.lines.draft import Draft, identity
-from emitter.lines.settings import CORE, LEGACY, LineSettings
+from emitter.lines.settings import CORE, INSTANCE, LEGACY, LineSettings
 from neuron_wire import names
-from neuron_wire.catalogue import MINUTE
+from neuron_wire.catalogue import MINUTE, MINUTE_BY_INSTANCE
 from neuron_wire.cores import utilization_members
 from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
 from neuron_wire.length import split
@@ -84,8 +84,13 @@ def _minute(
         units = dict.fromkeys(by_core, legacy.UNIT)
     else:
         elsewhere = REPORTED if settings.high_resolution else frozenset[str]()
+        metrics = MINUTE
+        if settings.tier in (INSTANCE, CORE):
+            metrics = {**MINUTE, **MINUTE_BY_INSTANCE}
         units = {
-            name: MINUTE[name].unit for name in members if name in MINUTE and name not in elsewhere
+            name: metrics[name].unit
+            for name in members
+            if name in metrics and name not in elsewhere
         }
     return Draft({**members, **common}, record.minute_ms, units, sets)
 

@@ -18,6 +18,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 STOP_WITHIN_S: Final = 2.0
 END_WITHIN_S: Final = 0.25  # from the end of its output to its own end
+_REAP_WITHIN_S: Final = 0.5  # from a SIGKILL to the end, of what is not stuck in the kernel
+_REAP_INTERVAL_S: Final = 0.01
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
@@ -122,6 +125,7 @@ class Child:
         # while the program it started may not.
         self._signal_group(signal.SIGKILL)
         code = process.wait()
+        self._reap_group()
         self._let_go()
         return End(
             exit_code=code if code >= 0 else None,
@@ -154,6 +158,19 @@ class Child:
         # may go on writing for ever.
         if self._complaints in self._selector.get_map():
             self.last_words.hear(os.read(self._complaints, CHUNK_BYTES))
+
+    def _reap_group(self) -> None:
+        """
+        Take the ends of what the child left behind, where we inherit it.
+
+        So we do as the first process of a container, where nobody else would.
+        """
+        ends_at_s = time.monotonic() + _REAP_WITHIN_S
+        with contextlib.suppress(ChildProcessError):  # nothing of the group is ours any more
+            while time.monotonic() < ends_at_s:
+                pid, _ = os.waitpid(-self.pid, os.WNOHANG)
+                if not pid:
+                    time.sleep(_REAP_INTERVAL_S)
 
     def _signal_group(self, number: signal.Signals) -> None:
         try:

@@ -118,7 +118,7 @@ class Hardware(msgspec.Struct, frozen=True, gc=False):
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
     """
-    Whom a core or device is allocated to; the names of the containers have no reader.
+    Whom a core or device is allocated to.
     """
 
     pod_name: str | None = None

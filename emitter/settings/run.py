@@ -21,6 +21,8 @@ MONITOR: Final = "monitor"
 LOGS: Final = "logs"
 AGENT: Final = "agent"
 STDOUT: Final = "stdout"
+AUTO: Final = "auto"
+NONE: Final = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,20 @@ class RunSettings(MonitorSettings, MinuteSettings):
     monitor_command: str = setting(
         "neuron-monitor", "Name or path of neuron-monitor.", metavar="COMMAND"
     )
+    attribution: str = setting(
+        AUTO,
+        "Whose runtimes are, of reports of this machine: 'auto' names the pod, ECS task, "
+        "container, Slurm job, systemd unit or user of a pid where it can be seen, 'none' does "
+        "not look.",
+        kind=click.Choice((AUTO, NONE)),
+    )
+    proc_dir: Path = setting(  # noqa: RUF009 - a field, not a shared value
+        Path("/proc"),
+        "Where the /proc of the machine is that the reports are of; in a container the folder "
+        "where the host's is mounted, such as /host/proc: the host's other files are then looked "
+        "for beside it.",
+        kind=click.Path(file_okay=False, path_type=Path),
+    )
     interval: float | None = setting(
         None,
         "Seconds between the reports of an input we did not start, at most 3600; by default the "
@@ -53,7 +69,7 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     log_group: str = setting(
         LOG_GROUP,
-        "Log group of the lines; the stack's output LogGroupName.",
+        "Log group of the lines; the stack's output EmitterLogGroupName.",
         metavar="NAME",
     )
     log_stream: str = setting(
@@ -100,6 +116,14 @@ class RunSettings(MonitorSettings, MinuteSettings):
         30.0,
         "Sends are spread over this many seconds after each minute, by instance; 0 sends at once.",
         kind=Amount(0, 55),
+    )
+    kernel_messages: str = setting(
+        "auto",
+        "Where the kernel's messages on hardware faults are read: 'kmsg' from /dev/kmsg, 'journal' "
+        "from systemd's journal, 'auto' from the first of them that may be read, 'file:PATH' from "
+        "a file that speaks like /dev/kmsg, 'none' from nowhere.",
+        kind=OneOf(("auto", "kmsg", "journal", "none"), FILE_PREFIX, "PATH"),
+        metavar="auto|kmsg|journal|file:PATH|none",
     )
     verbose: bool = setting(default=False, help_text="Say more on standard error.")
 

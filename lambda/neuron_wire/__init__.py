@@ -8,6 +8,7 @@ it costs a Lambda function nothing and can be vendored anywhere.
 * `names`           schema version, namespaces, kinds, letters of a core's state
 * `catalogue`       every metric and property: unit, family, statistic to read it with
 * `minute`          the typed record of one instance-minute
+* `amounts`         its numbers: which have a field, which are readings
 * `cores`           what a line says core by core
 * `holders`         who holds the cores that are attached idle
 * `idle_holders`    the same out of what several records say

@@ -33,7 +33,7 @@ class Holder:
     Attributes:
         cores: The attached-idle cores it holds, for example `0-7,12`.
 
-        name: Whose it is, for example `namespace/pod`; None when nobody says.
+        name: Whose it is, for example `namespace/pod/container`; None when nobody says.
 
         pid: Process id as neuron-monitor sees it.
 

@@ -21,7 +21,10 @@ _BOUNDS: Final = ((32, 2_400), (64, 2_700), (128, 3_600))  # cores, bytes
 _BYTES_PER_FURTHER_CORE: Final = 14
 
 METADATA_BYTES: Final = 488
-"""What `_aws` takes of a line with the eight metrics at `--metrics instance`."""
+"""
+What `_aws` takes of a line with the eight metrics at `--metrics instance`.
+What defines further metrics of that tier comes on top: only who asks for them has it.
+"""
 
 _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
 _ASIDE: Final = tuple(

@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from neuron_wire.catalogue import READINGS
 from neuron_wire.idle_holders import merged
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.catalogue.member import Merging
 
 MAX_RESTART_COVERED_S: Final = 66
 """
@@ -123,7 +125,37 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         tera_flops=weighted_mean((part.tera_flops, part.covered_seconds) for part in parts),
         device_memory_used_bytes=_last(part.device_memory_used_bytes for part in parts),
         device_memory_total_bytes=_last(part.device_memory_total_bytes for part in parts),
+        readings=_readings(parts),
     )
+
+
+def _readings(parts: Sequence[MinuteRecord]) -> dict[str, int | float]:
+    """
+    Each reading as the catalogue says it merges; one that no part told is absent.
+    """
+    told = {name for part in parts for name in part.readings}
+    found: dict[str, int | float] = {}
+    for name, member in READINGS.items():
+        if name in told:
+            pairs = [
+                (part.readings[name], part.covered_seconds)
+                for part in parts
+                if name in part.readings
+            ]
+            value = _one_reading(pairs, member.merges)
+            found[name] = round(value) if member.is_whole else value
+    return found
+
+
+def _one_reading(pairs: Sequence[tuple[int | float, float]], merges: Merging) -> int | float:
+    values = [value for value, _ in pairs]
+    if merges == "sum":
+        return sum(values)
+    if merges == "greatest":
+        return max(values)
+    if merges == "mean":
+        return weighted_mean(pairs) or 0.0
+    return values[-1]
 
 
 def _cores(

@@ -1,8 +1,8 @@
 """
 What one instance did in one wall-clock minute, as the stack needs to know it.
 
-One self-contained record: nothing here refers to another line. The table
-`_SCALARS` is the only place where a field meets its name in the line.
+One self-contained record: nothing here refers to another line. Where its
+numbers stand in the line, `amounts` knows.
 """
 
 from __future__ import annotations
@@ -12,44 +12,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire import checked, cores, names
+from neuron_wire.amounts import FIELDS, NUMBERS, Number, possible, read_amounts
 from neuron_wire.holders import Holder, holder_members, read_holders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-Number = int | float
+    from collections.abc import Mapping
 
 _BOOT: Final = re.compile(r"[0-9A-Za-z._-]{1,64}")
 MAX_CLUSTER_CHARS: Final = 255
 MAX_INSTANCE_CHARS: Final = 128
 MAX_TEXT_CHARS: Final = 128
 _MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
-_SIGNIFICANT: Final = ".6g"
-"""
-How an amount that is no count is written. neuron-monitor's own numbers are
-means of a period and no more exact; every further digit is a byte of every line.
-"""
-
-_SCALARS: Final[tuple[tuple[str, str, type], ...]] = (
-    ("Executions", "executions", int),
-    ("ExecutionErrors", "execution_errors", int),
-    ("LatencyP50Mean", "latency_p50_mean_s", float),
-    ("LatencyP99Max", "latency_p99_max_s", float),
-    ("DeviceLatencyP50Mean", "device_latency_p50_mean_s", float),
-    ("DeviceLatencyP99Max", "device_latency_p99_max_s", float),
-    ("LatencyGapP50", "latency_gap_s", float),
-    ("TeraFlops", "tera_flops", float),
-    ("DeviceMemoryUsed", "device_memory_used_bytes", int),
-    ("DeviceMemoryTotal", "device_memory_total_bytes", int),
-    ("RuntimeHostMemory", "runtime_host_memory_bytes", int),
-    ("HostMemoryUsed", "host_memory_used_bytes", int),
-    ("HostMemoryTotal", "host_memory_total_bytes", int),
-    ("HostCpuPercent", "host_cpu_percent", float),
-    ("EccCorrected", "ecc_corrected", int),
-    ("EccUncorrected", "ecc_uncorrected", int),
-    ("EccCorrectedRise", "ecc_corrected_rise", int),
-    ("EccUncorrectedRise", "ecc_uncorrected_rise", int),
-)
 
 _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("InstanceType", "instance_type"),
@@ -91,6 +64,9 @@ class MinuteRecord:
 
         holders_more: How many more hold some.
 
+        readings: Numbers by the name of their member, for every member of the
+            catalogue that says how it `merges`; absent where they were not read.
+
         details: Execution and error counts by type, only those above 0.
 
         health: The emitter on itself, cumulative since its boot.
@@ -125,15 +101,13 @@ class MinuteRecord:
     device_memory_used_bytes: int | None = None
     device_memory_total_bytes: int | None = None
     runtime_host_memory_bytes: int | None = None
-    host_memory_used_bytes: int | None = None
-    host_memory_total_bytes: int | None = None
-    host_cpu_percent: float | None = None
     ecc_corrected: int | None = None
     ecc_uncorrected: int | None = None
     ecc_corrected_rise: int | None = None
     ecc_uncorrected_rise: int | None = None
     holders: tuple[Holder, ...] = ()
     holders_more: int = 0
+    readings: Mapping[str, Number] = field(default_factory=dict)
     details: Mapping[str, int] = field(default_factory=dict)
     health: Mapping[str, Number] = field(default_factory=dict)
 
@@ -143,6 +117,16 @@ class MinuteRecord:
         Cores of the instance, or None when nobody could tell.
         """
         return len(self.core_state) or None
+
+    def number(self, member: str) -> Number | None:
+        """
+        The number that stands in a line as *member*, be it a field or a reading.
+        """
+        name = FIELDS.get(member)
+        if name is None:
+            return self.readings.get(member)
+        found: Number | None = getattr(self, name)
+        return found
 
     def members(self) -> dict[str, object]:
         """
@@ -171,9 +155,15 @@ class MinuteRecord:
         line["CoveredSeconds"] = round(self.covered_seconds, 2)
         line["Reports"] = self.reports
         line.update(self._core_counts())
-        line.update(_possible((member, getattr(self, name)) for member, name, _ in _SCALARS))
-        line.update(_possible(self.details.items()))
-        line.update(_possible(self.health.items()))
+        readings = self.readings
+        line.update(
+            possible(
+                (member, readings.get(member) if name is None else getattr(self, name))
+                for member, name, _ in NUMBERS
+            )
+        )
+        line.update(possible(self.details.items()))
+        line.update(possible(self.health.items()))
         if self.holders_more > 0:
             line["HoldersMore"] = self.holders_more
         if self.core_state:
@@ -211,14 +201,8 @@ class MinuteRecord:
                 or any member has a type or range that cannot be.
         """
         state = cores.core_state(line)
-        found: dict[str, object] = {}
-        for member, name, kind in _SCALARS:
-            value = line.get(member)
-            if type(value) is kind and 0 <= value <= checked.MAX_COUNT:  # type: ignore[operator]
-                found[name] = value  # as nearly all are: a third faster than to ask below
-            elif value is not None:
-                read = checked.whole if kind is int else checked.amount
-                found[name] = read(value, member)
+        amounts, readings = read_amounts(line)
+        found: dict[str, object] = dict(amounts)
         for member, name in _TEXTS:
             if line.get(member) is not None:
                 found[name] = checked.text(line, member, MAX_TEXT_CHARS)
@@ -253,6 +237,7 @@ class MinuteRecord:
             bye=checked.flag(line, "Bye"),
             holders=held_by,
             holders_more=holders_more,
+            readings=readings,
             **found,  # type: ignore[arg-type]  # the table pairs each name with its type
         )
 
@@ -260,12 +245,3 @@ class MinuteRecord:
 def _texts(record: MinuteRecord) -> dict[str, object]:
     found = ((member, getattr(record, name)) for member, name in _TEXTS)
     return {member: text for member, text in found if text is not None}
-
-
-def _possible(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
-    # NaN compares false with everything.
-    return {
-        member: float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
-        for member, value in numbers
-        if value is not None and 0 <= value <= checked.MAX_COUNT
-    }

@@ -70,6 +70,9 @@ FLEET: Final = (
     Member("serving", "trn2.3xlarge", "busy", 8),
 )
 
+KERNEL_MESSAGES: Final = b"6,0,0,-;a simulated kernel, whose hardware is well\n"
+"""The kernel log of every member, as /dev/kmsg would have it: this machine's own is not read."""
+
 
 def python_environment(base: Mapping[str, str]) -> dict[str, str]:
     """
@@ -109,6 +112,8 @@ class LiveFleet:
         temporary = folder / "tmp"
         temporary.mkdir(exist_ok=True)
         truth = folder / f"{member.name}.live-truth"
+        kernel = folder / f"{member.name}.kmsg"
+        kernel.write_bytes(KERNEL_MESSAGES)
         self._truths[member] = truth
         self._started_s[member] = time.time()
         self._emitters.append(
@@ -119,6 +124,8 @@ class LiveFleet:
                     *("--cluster", member.cluster, "--log-group", self._log_group),
                     *("--spool-dir", str(spool_folder(folder, member))),
                     *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
+                    *("--kernel-messages", f"file:{kernel}"),
+                    *("--attribution", "none"),  # the played pids are other processes here
                 ],
                 environment={
                     **self._environment,

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from aggregator.intake import LogLine
 from neuron_wire import MinuteRecord, encode
+from neuron_wire.catalogue import READINGS
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 
 MINUTE = 29_400_000  # an epoch minute, in November 2025
@@ -41,6 +42,7 @@ def record(**changes) -> MinuteRecord:
         device_memory_total_bytes=32 << 30,
         ecc_corrected_rise=0,
         ecc_uncorrected_rise=0,
+        readings=dict.fromkeys(READINGS, 0),
     )
     if "minute" in changes:
         changes["minute_ms"] = changes.pop("minute") * 60_000
@@ -86,14 +88,21 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
         device_memory_used_bytes=draw.getrandbits(39),
         device_memory_total_bytes=512 << 30,
         runtime_host_memory_bytes=draw.getrandbits(36),
-        host_memory_used_bytes=draw.getrandbits(39),
-        host_memory_total_bytes=512 << 30,
-        host_cpu_percent=round(draw.uniform(0, 100), 2),
         ecc_corrected=draw.randrange(10**6),
         ecc_uncorrected=draw.randrange(100),
         ecc_corrected_rise=draw.randrange(1000),
         ecc_uncorrected_rise=draw.randrange(10),
+        readings={name: _reading(draw, one.unit) for name, one in READINGS.items()},
     )
+
+
+def _reading(draw: random.Random, unit: str) -> float:
+    """
+    As long as one usually is; faults of the hardware, and other counts, are few.
+    """
+    if unit == "Bytes":
+        return draw.getrandbits(39)
+    return draw.randrange(10) if unit == "Count" else round(draw.uniform(0, 100), 2)
 
 
 def some_holders(cores: int, seed: int) -> tuple[Holder, ...]:

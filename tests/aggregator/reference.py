@@ -82,6 +82,7 @@ def _rollup(
         "ExecutionErrors": _total(part.execution_errors for part in parts),
         "EccCorrectedRise": _total(part.ecc_corrected_rise for part in parts),
         "EccUncorrectedRise": _total(part.ecc_uncorrected_rise for part in parts),
+        "HardwareFaults": _total(part.readings.get("HardwareFaults") for part in parts),
         "TeraFlops": _total(
             _mean((part.tera_flops, part.covered_seconds) for part in own)
             for own in counting.values()

@@ -160,6 +160,7 @@ def minute_records(draw, boots=BOOTS):
         tera_flops=draw(st.none() | st.sampled_from([0.1, 0.2])),
         ecc_corrected_rise=draw(count),
         ecc_uncorrected_rise=draw(count),
+        readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
     )
 
 

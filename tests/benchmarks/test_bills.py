@@ -61,7 +61,7 @@ def test_a_bill_by_hand():
         "close, reading": 43_800 * 1.5 * 100,
         "storage": 1_000 * 74 * 60 * 600 / gib,
         "of clusters and the stack": 8 * 3 + 30 * 3 + 10,
-        "metrics that alarms look at": 6 * 3 + 22,
+        "metrics that alarms look at": 7 * 3 + 22,
         "dashboard": 1,
     }
     entries = bill(MADE, Fleet(1_000, 3), Setup("direct"))
@@ -81,7 +81,7 @@ def test_a_stream_by_hand():
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")
     }
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
-    assert entries["metrics that alarms look at"].quantity == 6 * 3 + 23
+    assert entries["metrics that alarms look at"].quantity == 7 * 3 + 23
 
 
 def test_a_stream_on_demand_by_hand():

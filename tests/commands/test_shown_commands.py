@@ -17,8 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from emitter.attribution import Reach
 from emitter.cli import main
+from emitter.commands.check import attribution, kernel_log
 from emitter.commands.group import ROOMS
+from tests.commands.check.kernel_double import readable
 from tests.proof.account.account import Account
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +76,8 @@ def place(hour, folder, monkeypatch):
     monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
     monkeypatch.setenv("NEURON_SIM_INSTANCE_TYPE", "trn1.32xlarge")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(attribution, "reach", lambda _places: Reach())
+    monkeypatch.setattr(kernel_log, "opener", readable)
     with Account() as account:
         for name, value in account.variables.items():
             monkeypatch.setenv(name, value)

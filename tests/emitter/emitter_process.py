@@ -2,7 +2,7 @@
 `neuron-emf` as a process of its own, as a person or systemd starts it.
 
 Nothing of this machine gets in: no configuration file of the system, no
-credentials, no instance metadata, no home folder.
+credentials, no instance metadata, no kernel messages, no processes, no home folder.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ def environment(home: Path, **variables: str) -> dict[str, str]:
         "PATH": os.defpath,
         "PYTHONPATH": ":".join(sys.path),
         "AWS_EC2_METADATA_DISABLED": "true",
+        "NEURON_EMF_KERNEL_MESSAGES": "none",
+        "NEURON_EMF_ATTRIBUTION": "none",
         **variables,
     }
 

@@ -139,7 +139,18 @@ def fold_settings_of(chosen):
     )
 
 
-def emitter_of(source, spool, outlet=None, *, clock, events=None, facts=None, **changes):
+def emitter_of(
+    source,
+    spool,
+    outlet=None,
+    *,
+    clock,
+    events=None,
+    facts=None,
+    owners=None,
+    pulse=None,
+    **changes,
+):
     """
     An emitter over *source* and *spool*.
     """
@@ -153,6 +164,8 @@ def emitter_of(source, spool, outlet=None, *, clock, events=None, facts=None, **
         outlet or Outlet(),
         fold_settings=fold_settings_of(chosen),
         events=events,
+        owners=owners,
+        pulse=pulse,
         clock=clock,
         **more,
     )

@@ -5,6 +5,7 @@ Standard error: one event a line, key=value behind it.
 from __future__ import annotations
 
 import logging
+import os
 
 import pytest
 from emitter_process import logging_restored
@@ -61,3 +62,43 @@ def test_an_exception_is_told_with_its_trace(capsys):
     said = capsys.readouterr().err
     assert said.startswith("neuron-emf: error: unexpected stage=sending\nTraceback")
     assert said.endswith("KeyError: 'x'\n")
+
+
+def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
+    """
+    Those of syslog, also for the lines of a trace; `journalctl -p warning` then finds them.
+    """
+    monkeypatch.setenv("JOURNAL_STREAM", journal_of(2))
+    log_to_stderr(verbose=True)
+    log = logging.getLogger("emitter.x")
+    log.debug("detail")
+    log.info("event")
+    log.warning("trouble", extra={"count": 2})
+    log.error("failure\nof two lines")
+    expected = [
+        "<7>neuron-emf: debug: detail",
+        "<6>neuron-emf: info: event",
+        "<4>neuron-emf: warning: trouble count=2",
+        "<3>neuron-emf: error: failure",
+        "<3>of two lines",
+    ]
+    assert expected == capfd.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("given", ["", "0:0", "x", "1"])
+def test_nobody_else_gets_priorities(given, capfd, monkeypatch):
+    """
+    A terminal, a file, or a journal that standard error was turned away from.
+    """
+    monkeypatch.setenv("JOURNAL_STREAM", given)
+    log_to_stderr(verbose=False)
+    logging.getLogger("emitter.x").info("event")
+    assert "neuron-emf: info: event\n" == capfd.readouterr().err
+
+
+def journal_of(descriptor):
+    """
+    The variable as systemd sets it for what is open there.
+    """
+    found = os.fstat(descriptor)
+    return f"{found.st_dev}:{found.st_ino}"

@@ -30,9 +30,12 @@ VALUES = {
     "region": ("us-east-1", "us-east-2", "us-west-2"),
     "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
     "spool_max_mib": (1, 2, 3),
+    "kernel_messages": ("kmsg", "journal", "file:/host/kmsg"),
     "period": (1, 2, 3),
     "interval": (1.5, 2.5, 3.0),
     "monitor_command": ("flag", "variable", "file"),
+    "attribution": ("none", "none", "none"),
+    "proc_dir": (Path("/flag/proc"), Path("/variable/proc"), Path("/file/proc")),
     "idle_below_percent": (2.5, 3.5, 4.0),
     "groups": (("neuroncore_counters",), ("memory_used", "vcpu_usage"), ("execution_stats",)),
     "tag_filter": ("flag", "variable", "file"),
@@ -62,6 +65,8 @@ def no_system_file(monkeypatch, tmp_path):
     What this machine has in /etc changes no test.
     """
     monkeypatch.setattr(options_module, "SYSTEM_FILE", tmp_path / "system.toml")
+    for name in ("ATTRIBUTION", "KERNEL_MESSAGES"):  # which a conftest sets
+        monkeypatch.delenv(f"NEURON_EMF_{name}")
 
 
 def read(settings, *arguments, **variables):

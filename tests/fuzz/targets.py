@@ -40,6 +40,17 @@ PLACES: Final = {
     "FilterLogEvents' answers": "asked.FILTERED",
     "Logs Insights' answers": "asked.QUERIED",
     "page requests": "browsing.REQUESTS",
+    "kernel records": "kernel_logs.RECORDS",
+    "journal entries": "kernel_logs.JOURNAL",
+    "hardware faults": "kernel_logs.FAULTS",
+    "kernel log positions": "kernel_logs.POSITIONS",
+    "control groups": "owners.GROUPS",
+    "processes": "owners.PROCESSES",
+    "container files": "owners.CONTAINERS",
+    "log folders": "owners.LOG_FOLDERS",
+    "services that name owners": "owners.SERVICES",
+    "pulse file": "amounts.PULSES",
+    "system groups": "amounts.SYSTEMS",
 }
 
 

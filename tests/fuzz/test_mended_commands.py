@@ -11,9 +11,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from botocore.exceptions import ClientError
 
 from emitter.commands import account as accounts
-from emitter.commands.account import AccountSettings, account
+from emitter.commands.account import AccountSettings, account, refusal
 from emitter.commands.check.asking import Asking
 from emitter.commands.cost import tariff
 from emitter.commands.idle_report.making import make
@@ -196,6 +197,17 @@ def test_a_date_that_no_calendar_has_tells_no_time(date):
     asking = Asking(SimpleNamespace(client=lambda _: client))
     assert "" == asking.ask("logs", "describe_log_groups").reason
     assert asking.skew_s is None
+
+
+@pytest.mark.parametrize("letters", [100, 101, 3000])
+def test_the_code_of_a_refusal_is_as_short_as_codes_are(letters):
+    """
+    Whatever stands between here and AWS answers may have written it.
+    """
+    error = ClientError({"Error": {"Code": "y" * letters, "Message": "no"}}, "FilterLogEvents")
+    said = str(refusal(error, "logs:FilterLogEvents"))
+    assert f"and did not ({'y' * 100}): " in said
+    assert len(said) < 1000
 
 
 def _typed(words, encoding):

@@ -52,11 +52,11 @@ def test_each_cluster_shows_its_newest_minute(overview):
     assert {"Instances": 4, "BusyCores": 1, "SilentInstances": 1} == rows[0].figures
 
 
-def test_all_six_alarms_on_clusters_are_evaluated(overview):
+def test_all_seven_alarms_on_clusters_are_evaluated(overview):
     """
     Their queries are not deployed to the embedded AWS, which would refuse them.
     """
-    assert 6 == len(overview.alarms)
+    assert 7 == len(overview.alarms)
     assert all("ByCluster" in alarm.logical_id for alarm in overview.alarms)
 
 
@@ -75,7 +75,7 @@ def test_each_cluster_shows_the_alarms_that_ring(overview):
 @pytest.mark.parametrize(("later_s", "shown"), [(9.9, "OK"), (10.0, "EccErrors")])
 def test_alarms_are_evaluated_every_ten_seconds(overview, history, later_s, shown):
     """
-    The figures are read each time; six alarms over an hour would keep a small machine busy.
+    The figures are read each time; seven alarms over an hour would keep a small machine busy.
     """
     assert "OK" == overview.rows(["serving"], NOW_S)[0].alarm
     dimensions = {"ClusterName": "serving"}

@@ -1,5 +1,5 @@
 """
-docs/explanation/security.md claims nothing that no test shows, and no number that is not the code's.
+docs/explanation/security.md claims nothing that no test shows, and no number but the code's.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ SUBJECTS = (
     "LowUtilization",
     "SilentInstances",
     "EccErrors",
+    "HardwareFaults",
     "ExecutionErrors",
 )
 ONE_CLUSTER = {"ClusterName": "training"}

@@ -31,7 +31,7 @@ def rung(alarm, pattern, **how):
     return [minute for minute, state in enumerate(found) if state is State.ALARM]
 
 
-# --- the six on clusters: what rings ---
+# --- the seven on clusters: what rings ---
 
 
 @each(ON_ROLLUPS)
@@ -60,6 +60,7 @@ def test_the_runbook_says_how_long_it_takes(alarm):
         "NeuronCoreUtilization": ("low utilization", 0),
         "SilentInstances": ("silent instances", 5),
         "EccUncorrectedRise": ("ECC errors", 0),
+        "HardwareFaults": ("hardware faults", 0),
         "ExecutionErrors": ("execution errors", 0),
     }
     title, first_bad = words[alarm.source.metric]
@@ -83,7 +84,7 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
     assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
 
 
-# --- the six on clusters: what does not ring ---
+# --- the seven on clusters: what does not ring ---
 
 
 @each(SUSTAINED)

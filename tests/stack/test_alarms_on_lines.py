@@ -220,6 +220,19 @@ def test_one_memory_error_rings_at_once_and_alone():
     assert 60 <= len(found["EccErrors"]) <= 62
 
 
+def test_one_hardware_fault_rings_at_once_and_alone():
+    """
+    As a memory error does; a fleet whose kernel logs nobody reads rings nothing.
+    """
+    broken = replace(BUSY, readings={"HardwareFaults": 1})
+    well = replace(BUSY, readings={"HardwareFaults": 0})
+    found = rings((20, well), (1, broken), (80, well))
+    assert {"HardwareFaults"} == found.keys()
+    assert 21 <= found["HardwareFaults"][0] <= 23
+    assert 60 <= len(found["HardwareFaults"]) <= 62
+    assert {} == rings((60, replace(BUSY, readings={})))
+
+
 def test_a_memory_error_that_is_told_late_rings():
     """
     The minute was closed without the record, forty minutes before it came.

@@ -27,7 +27,7 @@ def page(repository):
 @pytest.fixture(scope="module")
 def documents(page):
     """
-    The JSON documents of the page, in its order: key policy, trust, access.
+    The JSON documents of the page: the key policy.
     """
     return [json.loads(text) for text in re.findall(r"```json\n(.+?)```", page, re.DOTALL)]
 
@@ -139,35 +139,3 @@ def test_what_the_key_admits_a_sender_for_is_what_sending_needs(key_policy):
     for name in ("AlarmsReachTheTopic", "RulesReachTheQueue"):
         (statement,) = [one for one in key_policy if one["Sid"] == name]
         assert statement["Action"] == ["kms:Decrypt", "kms:GenerateDataKey*"]
-
-
-# --- other accounts ---
-
-
-def test_the_destination_has_the_output_and_the_pattern_of_the_template(page, template, deployed):
-    """
-    What is typed in another account subscribes to the same lines.
-    """
-    assert "RecordsStreamArn" in re.findall(r"OutputKey=='(\w+)'", page)
-    assert "RecordsStreamArn" in template["Outputs"]
-    pattern = deployed()["RecordsSubscription"]["Properties"]["FilterPattern"]
-    assert f"--filter-pattern '{pattern}'" in page
-
-
-def test_the_trust_names_both_accounts(documents):
-    """
-    The sender's and the stack's own.
-    """
-    (statement,) = documents[1]["Statement"]
-    assert {"logs.amazonaws.com"} == principals([statement])
-    (arns,) = statement["Condition"]["StringLike"].values()
-    assert {"444455556666", "111122223333"} == {arn.split(":")[4] for arn in arns}
-
-
-def test_the_hand_made_role_may_do_what_the_stacks_own_may(page, deployed):
-    """
-    The same actions on the same stream.
-    """
-    (policy,) = deployed(Mode="kinesis")["SubscriptionRole"]["Properties"]["Policies"]
-    actions = policy["PolicyDocument"]["Statement"][0]["Action"]
-    assert all(f'\\"{action}\\"' in page for action in actions)

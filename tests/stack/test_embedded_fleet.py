@@ -209,6 +209,10 @@ def differences(stack, expected):
                 actual = None if actual is None else actual - overstated.get(name, 0)
             else:
                 actual = said.gauge(name)
-            if wanted.get(name) != pytest.approx(actual, rel=1e-6, abs=EPSILON):
+            if actual is None:
+                is_right = wanted.get(name) is None
+            else:
+                is_right = wanted.get(name) == pytest.approx(actual, rel=1e-6, abs=EPSILON)
+            if not is_right:
                 found.append((key, name, wanted.get(name), actual))
     return found

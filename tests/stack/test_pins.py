@@ -13,6 +13,8 @@ PINNED = {
     "requirements/mutants.txt",
     "requirements/pictures.txt",
     "requirements/checkov.txt",
+    "requirements/deploy.txt",
+    "requirements/docs.txt",
     "requirements/fuzz.txt",
     "requirements/emitter.txt",
     "requirements/dev.txt",

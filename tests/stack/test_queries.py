@@ -35,6 +35,7 @@ NAMES = {
     "ExecutionErrorsQuery": "execution-errors-by-runtime",
     "LatencyGapQuery": "latency-gap",
     "EccRisesQuery": "ecc-rises",
+    "HardwareFaultsQuery": "hardware-faults",
     "EmittersQuery": "emitters-that-dropped-or-restarted",
     "SilentInstancesQuery": "silent-instances",
     "IdleTimeMinutesQuery": "idle-time-minutes",
@@ -148,6 +149,9 @@ HISTORY = [
             EccUncorrectedRise=minute,
             EccCorrectedRise=1,
             **health(dropped=minute),
+        ),
+        emitted(
+            "event", minute, 100 + minute, Event="HardwareFault", Fault="DMA_ERROR", Device=minute
         ),
         emitted("runtime", minute, minute * 3 + 2, Pid=1, RuntimeTag="t", ExecutionErrors=2),
         profile(minute, mfu_estimated_percent=minute / 8, nc_idx=minute % 2),

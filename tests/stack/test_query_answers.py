@@ -177,6 +177,28 @@ def test_ecc_rises_are_told_uncorrectable_ones_first(run):
     assert START_MS + 3 * 60_000 == found[0]["LastRise"]
 
 
+def test_hardware_faults_are_told_by_device(run):
+    """
+    An event that stands for several counts as so many, and one that tells no device has a row.
+    """
+
+    def fault(minute, seq, code, **members):
+        return emitted("event", minute, seq, Event="HardwareFault", Fault=code, **members)
+
+    lines = [
+        fault(0, 1, "DMA_ERROR", Device=3, SerialNumber="19fc", Action="TERMINATE_INSTANCE"),
+        fault(1, 2, "DMA_ERROR", Device=3, SerialNumber="19fc", Count=90),
+        fault(2, 3, "HANG_ON_COLLECTIVES"),
+        emitted("event", 3, 4, Event="EccRise", Device=3),
+    ]
+    found = run("HardwareFaultsQuery", [*lines, lines[1]])
+    assert ["HANG_ON_COLLECTIVES", "DMA_ERROR"] == [row["FaultCode"] for row in found]
+    assert [1, 91] == [row["Faults"] for row in found]
+    assert (3, "19fc") == (found[1]["DeviceNumber"], found[1]["Serial"])
+    assert "TERMINATE_INSTANCE" == found[1]["AdvisedAction"]
+    assert START_MS + 60_000 == found[1]["LastFault"]
+
+
 def test_emitters_that_dropped_or_restarted_are_told(run):
     """
     By how much their totals rose within the time range, since each Boot; the others are not.

@@ -97,7 +97,7 @@ def test_failures_stand_aside_first_and_together():
     """
     The runtime lines have them too; what the stack reads never goes.
     """
-    record = everything("bau" * 21, 1_440)
+    record = everything("bau" * 17, 1_440)
     assert list(FAILURES) == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())

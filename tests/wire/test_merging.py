@@ -9,6 +9,7 @@ from operator import add
 
 import pytest
 
+from neuron_wire.catalogue import READINGS, Member
 from neuron_wire.merging import merge
 from tests.aggregator.made_records import BOOT, LATER_BOOT, record
 
@@ -134,8 +135,8 @@ def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
     """
     Of three parts the third, not the second and not the first.
     """
-    merged = merge([part(20.0, seq=seq, host_cpu_percent=10.0 * seq) for seq in (1, 2, 3)]).record
-    assert (3, 30.0) == (merged.seq, merged.host_cpu_percent)
+    merged = merge([part(20.0, seq=seq, latency_gap_s=10.0 * seq) for seq in (1, 2, 3)]).record
+    assert (3, 30.0) == (merged.seq, merged.latency_gap_s)
 
 
 def test_a_part_of_a_second_weighs_twice_one_of_half_a_second():
@@ -287,3 +288,45 @@ def test_the_types_of_all_records_are_known():
     assert {"trn1.2xlarge", "inf2.xlarge"} == merge(restarted).types == merge(two).types
     assert "inf2.xlarge" == merge(restarted).record.instance_type
     assert "trn1.2xlarge" == merge(two).record.instance_type
+
+
+def readings_of(*told, merges, unit="Count"):
+    """
+    What a made-up reading becomes of the parts of a minute: (seconds, value or None) each.
+    """
+    made = Member("Made", unit, "gauge", "a test", "as told", "Made up.", merges=merges)
+    parts = [
+        part(seconds, seq=seq, readings={} if value is None else {"Made": value})
+        for seq, (seconds, value) in enumerate(told, 1)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(READINGS, "Made", made)
+        return merge(parts).record.readings.get("Made")
+
+
+@pytest.mark.parametrize(
+    ("merges", "expected"), [("last", 4), ("sum", 17), ("greatest", 7), ("mean", 5)]
+)
+def test_a_reading_merges_as_its_entry_says(merges, expected):
+    """
+    Over the parts that tell it; a mean by their covered seconds, whole where the unit is.
+    """
+    told = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
+    assert expected == readings_of(*told, merges=merges)
+
+
+def test_a_mean_that_is_no_count_keeps_its_decimals():
+    """
+    20 s at 1 and 40 s at 2.
+    """
+    assert 5 / 3 == readings_of((20.0, 1.0), (40.0, 2.0), merges="mean", unit="Percent")
+
+
+@pytest.mark.parametrize("merges", ["last", "sum", "greatest", "mean"])
+def test_a_reading_that_no_part_tells_is_absent(merges):
+    """
+    And one that a single part tells is that part's, also 0.
+    """
+    assert readings_of((20.0, None), (40.0, None), merges=merges) is None
+    assert 0 == readings_of((20.0, None), (40.0, 0), merges=merges)
+    assert 3 == readings_of((20.0, 3), (40.0, None), merges=merges)

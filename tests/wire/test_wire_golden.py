@@ -124,13 +124,16 @@ def test_two_minutes_of_a_busy_instance_say_what_was_done():
         assert (0.001, 3.0, 25.0) == (
             record.latency_gap_s,
             record.tera_flops,
-            record.host_cpu_percent,
+            record.number("HostCpuPercent"),
         )
         assert ((3 << 30) + (1 << 20), 8 << 30) == (
             record.device_memory_used_bytes,
             record.device_memory_total_bytes,
         )
-        assert (6 << 30, 8 << 30) == (record.host_memory_used_bytes, record.host_memory_total_bytes)
+        assert (6 << 30, 8 << 30) == (
+            record.number("HostMemoryUsed"),
+            record.number("HostMemoryTotal"),
+        )
     assert (1_767_225_600_000, 1_767_225_660_000) == (first.minute_ms, second.minute_ms)
     assert ((0, 0, 1, 1), (0, 0, 2, 2)) == (first.idle_minutes, second.idle_minutes)
     assert (1, 0) == (first.execution_errors, second.execution_errors)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from longest_members import LONGEST
 
 from neuron_wire import MinuteRecord
+from neuron_wire.catalogue import READINGS
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ OPTIONAL_COUNTS = [one.name for one in dataclasses.fields(MinuteRecord) if one.t
 OPTIONAL_AMOUNTS = [
     one.name for one in dataclasses.fields(MinuteRecord) if one.type == "float | None"
 ]
+
+READING = {name: COUNTS if one.is_whole else AMOUNTS for name, one in READINGS.items()}
 
 
 def texts(longest: int) -> SearchStrategy[str]:
@@ -77,6 +80,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         ultraserver_id=draw(st.none() | texts(128)),
         holders=draw(holders()),
         holders_more=draw(st.integers(0, 9)),
+        readings={name: draw(one) for name, one in READING.items() if draw(st.booleans())},
         **optional,
     )
 

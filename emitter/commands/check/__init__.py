@@ -20,6 +20,9 @@ its own, which no consumer takes for a record.
 * `subscription`   the way of the lines to the stack
 * `probe`          one line written and read back
 * `spool`          the folder that keeps records
+* `attribution`    whether owners can be named
+* `kernel_log`     whether hardware faults are counted
 * `outputs`        the agent's socket, a file, standard output
+* `quick`          the emitter that runs here, for a health check
 * `showing`        the findings for people and for programs
 """

@@ -13,6 +13,7 @@ from emitter.commands.group import CONTEXT
 from emitter.options import FILE_READ, options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 EXIT_SOMETHING_FAILED: Final = 1
@@ -33,14 +34,21 @@ def command(context: click.Context, /, **values: object) -> int:
     check ends ok, with a warning or failed, with what was found and what to do.
     Nothing is changed, but for one log stream `check/INSTANCE` and one line
     in it, which no consumer takes for a record.
+
+    With --quick nothing is tried: it looks whether the emitter that runs here
+    does its work, and is what a health check calls.
     """
+    settings = CheckSettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
+    return _look(settings) if settings.quick else _try_all(context, settings, values)
+
+
+def _try_all(context: click.Context, settings: CheckSettings, values: Mapping[str, object]) -> int:
     from emitter.commands.check.course import run_checks  # noqa: PLC0415 - --help needs none of it
     from emitter.commands.check.finding import FAILED  # noqa: PLC0415 - as above
     from emitter.commands.check.origin import origins  # noqa: PLC0415 - as above
     from emitter.commands.check.showing import document, parts  # noqa: PLC0415 - as above
     from emitter.commands.printing import progress, show, show_json  # noqa: PLC0415 - as above
 
-    settings = CheckSettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
     file: Path | None = context.meta.get(FILE_READ)
     given = origins(settings, {name: context.get_parameter_source(name) for name in values}, file)
     with progress("Checking") as advance:
@@ -52,4 +60,22 @@ def command(context: click.Context, /, **values: object) -> int:
     has_failed = any(
         finding.state == FAILED for section in sections for finding in section.findings
     )
+    return EXIT_SOMETHING_FAILED if has_failed else 0
+
+
+def _look(settings: CheckSettings) -> int:
+    from emitter.commands.check.finding import FAILED  # noqa: PLC0415 - as above
+    from emitter.commands.check.quick import lines, look  # noqa: PLC0415 - as above
+
+    findings = look(settings)
+    if settings.json:
+        from emitter.commands.check.course import Section  # noqa: PLC0415 - as above
+        from emitter.commands.check.showing import document  # noqa: PLC0415 - as above
+        from emitter.commands.printing import show_json  # noqa: PLC0415 - as above
+
+        show_json(document([Section("this machine", tuple(findings))], ()))
+    else:
+        for line in lines(findings):
+            click.echo(line)
+    has_failed = any(finding.state == FAILED for finding in findings)
     return EXIT_SOMETHING_FAILED if has_failed else 0

@@ -12,12 +12,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from emitter.commands.check.attribution import check_attribution
 from emitter.commands.check.aws_course import AwsCourse
 from emitter.commands.check.configuration import check_settings
 from emitter.commands.check.devices import CHECK as DEVICES
 from emitter.commands.check.devices import check_devices
 from emitter.commands.check.finding import Finding, not_needed, not_tried
 from emitter.commands.check.identity import check_cluster, check_instance
+from emitter.commands.check.kernel_log import check_kernel_log
 from emitter.commands.check.monitor import CHECK as MONITOR
 from emitter.commands.check.monitor import Heard, check_input, listen
 from emitter.commands.check.outputs import check_output
@@ -75,7 +77,15 @@ def run_checks(
         Section("account", access),
         Section("log groups", groups),
         Section("one line", lines),
-        Section("this machine", (check_spool(settings), check_output(settings))),
+        Section(
+            "this machine",
+            (
+                check_attribution(settings),
+                check_kernel_log(settings),
+                check_spool(settings),
+                check_output(settings),
+            ),
+        ),
     ]
     advance(parts, parts)
     return sections

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT: Final = "default"
 
-_FORM: Final = "json"  # of the answer, not of what is checked
+_FORMS: Final = frozenset({"json", "quick"})  # of the answer, not of what is checked
 
 _PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
@@ -71,7 +71,7 @@ def origins(
             _where(one.name, sources.get(one.name), file),
         )
         for one in dataclasses.fields(settings)
-        if one.name != _FORM
+        if one.name not in _FORMS
     )
 
 

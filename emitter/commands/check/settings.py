@@ -30,4 +30,10 @@ class CheckSettings(RunSettings):
         "Seconds that neuron-monitor may take for its first report, 1 to 120.",
         kind=Amount(1, 120),
     )
+    quick: bool = setting(
+        default=False,
+        help_text="Only look whether the emitter of this machine does its work, for a health "
+        "check: no network, no neuron-monitor; fails on what a restart can mend, and on nothing "
+        "else.",
+    )
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")

@@ -67,7 +67,7 @@ def _judged(directory: Path, existing: Path, max_mib: int) -> Finding:
             "make room, or allow less with --spool-max-mib: what the disk does not take is kept "
             "in memory",
         )
-    if holder := _holder(directory):
+    if holder := holder_of(directory):
         return warning(
             CHECK,
             f"{directory} is writable and held by {holder}",
@@ -104,7 +104,7 @@ def _used_mib(directory: Path) -> int:
         return 0
 
 
-def _holder(directory: Path) -> str:
+def holder_of(directory: Path) -> str:
     """
     Who holds the folder; empty when nobody does.
     """

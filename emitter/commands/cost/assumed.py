@@ -39,6 +39,6 @@ INGEST_MB: Final[Mapping[Mode, int]] = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500
 BATCH_WINDOW_S: Final = 20
 RETENTION_DAYS: Final = 30
-CLUSTER_ALARMS: Final = 6  # each on every cluster
+CLUSTER_ALARMS: Final = 7  # each on every cluster
 PIPELINE_ALARMS: Final[Mapping[Mode, int]] = {"direct": 22, "kinesis": 23}
 """The template's other alarms. One more waits for the stream's age."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FILE: Final = Path(__file__).with_name("measured.json")
 EVENT_BYTES: Final = 26  # charged for a log event beside its text
 PAGE_CORES: Final = 32
-"""Cores of the instances of docs/explanation/scale.md, for which every size of fleet was measured."""
+"""Cores of the instances of docs/explanation/scale.md: every size of fleet was measured for it."""
 
 MIDDLE_INSTANCES: Final = 1_000
 CLUSTERS_MEASURED: Final[Mapping[int, int]] = {10: 1, MIDDLE_INSTANCES: 2, 100_000: 100}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from emitter.lines import legacy
 from emitter.lines.settings import CORE, INSTANCE, LEGACY, NONE
+from neuron_wire.catalogue import MINUTE_BY_INSTANCE
 
 if TYPE_CHECKING:
     from emitter.commands.cost.fleet import Fleet, Setup
@@ -31,6 +32,7 @@ def emitter_series(of_line: int, fleet: Fleet, setup: Setup) -> int:
     sets = fleet.clusters
     if setup.metrics in (INSTANCE, CORE):
         sets += fleet.instances
+        of_line += len(MINUTE_BY_INSTANCE)
     sets += fleet.clusters * setup.tag_values * len(set(setup.tag_dimensions))
     if wanted:
         sets += _values(wanted, fleet, fleet.clusters)

@@ -67,6 +67,7 @@ leave no marker, and the other function may have been deployed minutes earlier.
 
 KEPT_FOR: Final[Mapping[Telling, str]] = {
     "ecc": "EccUncorrectedRise",
+    "faults": "HardwareFaults",
     "errors": "ExecutionErrors",
 }
 """The tallies whose last minute above 0 is kept beside the last minute."""

@@ -82,6 +82,12 @@ EMITTER: Final = (
 ECC: Final = ("sudo dmesg --ctime | grep NEURON_HW_ERR",)
 """What the driver wrote about it."""
 
+FAULTS: Final = (
+    "sudo dmesg --ctime | grep NEURON_HW_ERR",
+    "neuron-ls  # does it still list every device?",
+)
+"""Which device it is, and what the driver advises."""
+
 RUNTIMES: Final = ("neuron-top  # executions and errors, process by process",)
 """Which process it is."""
 

@@ -14,6 +14,7 @@ from aggregator.explaining.queries import LogGroups, Query, query_of
 from aggregator.explaining.subject import (
     ECC,
     ERRORS,
+    FAULTS,
     IDLE_CORES,
     IDLE_COST,
     SILENCE,
@@ -38,6 +39,7 @@ _FINDERS: Final[dict[str, Callable[[Case], Finding]]] = {
     UTILIZATION.metric: idle.utilization,
     SILENCE.metric: failures.silence,
     ECC.metric: failures.memory_errors,
+    FAULTS.metric: failures.hardware_faults,
     ERRORS.metric: failures.failed_executions,
 }
 WORDS: Final[dict[State, str]] = {"ALARM": "ALARM", "OK": "OK", "INSUFFICIENT_DATA": "NO DATA"}

@@ -1,5 +1,5 @@
 """
-The findings about what fails: instances that fell silent, memory errors, failed executions.
+The findings about what fails: silent instances, memory errors, hardware faults, executions.
 """
 
 from __future__ import annotations
@@ -96,6 +96,43 @@ def memory_errors(case: Case) -> Finding:
                 (*commands.shell_on(hit, case.region), *commands.ECC),
             ),
             Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
+        ),
+        brief=(f"The last of it: {sentence}",),
+    )
+
+
+def hardware_faults(case: Case) -> Finding:
+    """
+    Which instances have devices that their kernel log calls broken.
+    """
+    entries = case.rollup.entries("FaultyInstances")
+    listed = tuple(
+        f"{instance(one)}: {counted(one.number('HardwareFaults') or 0, 'fault')}"
+        for one in entries[:MAX_INSTANCES]
+    )
+    hit = instances_of(entries)
+    count, in_hour = _amounts(case, "HardwareFaults")
+    sentence = f"Kernel logs told of {counted(count, 'hardware fault')} in one minute{in_hour}."
+    return Finding(
+        figure=counted(count, "hardware fault"),
+        worst=f"On {hit[0]}" if hit else "",
+        sentences=(
+            sentence,
+            "The query below names the device, and the action that the driver advises.",
+        ),
+        list_title="Most faults in that minute first:",
+        listed=and_more(listed, len(entries) - len(listed)),
+        instances=hit,
+        steps=(
+            Step(
+                "Give the instance no new work, and see what its driver says:",
+                (*commands.shell_on(hit, case.region), *commands.FAULTS),
+            ),
+            Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
+            Step(
+                "Where it advises TERMINATE_INSTANCE, replace the instance: a stop and a start"
+                " move it to other hardware.",
+            ),
         ),
         brief=(f"The last of it: {sentence}",),
     )

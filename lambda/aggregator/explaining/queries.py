@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explaining.commands import MAX_IDS, in_region
-from aggregator.explaining.subject import ECC, ERRORS, IDLE_COST, SILENCE, UTILIZATION, Subject
+from aggregator.explaining.subject import (
+    ECC,
+    ERRORS,
+    FAULTS,
+    IDLE_COST,
+    SILENCE,
+    UTILIZATION,
+    Subject,
+)
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -179,6 +187,15 @@ _OF_RECORDS: Final[dict[str, _Template]] = {
         (
             "fields @timestamp, InstanceId, Event, Device, Counter, Rise, Value",
             'filter Kind = "event" and OF_CLUSTER and Event in ["EccRise", "EccFirstSeen"]',
+            "sort @timestamp desc",
+            "limit 50",
+        ),
+    ),
+    FAULTS.metric: (
+        "which devices broke how, what the driver advises, and memory errors beside it",
+        (
+            "fields @timestamp, InstanceId, Fault, Device, DeviceCore, SerialNumber, Action, Count",
+            'filter Kind = "event" and OF_CLUSTER and Event in ["HardwareFault", "EccRise"]',
             "sort @timestamp desc",
             "limit 50",
         ),

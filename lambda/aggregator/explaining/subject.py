@@ -50,10 +50,11 @@ UTILIZATION: Final = Subject(
 )
 SILENCE: Final = Subject("SilentInstances", "silent instances", "minute", "silent-instances")
 ECC: Final = Subject("EccUncorrectedRise", "uncorrectable memory errors", "ecc", "ecc-errors")
+FAULTS: Final = Subject("HardwareFaults", "hardware faults", "faults", "hardware-faults")
 ERRORS: Final = Subject("ExecutionErrors", "failed executions", "errors", "execution-errors")
 
 SUBJECTS: Final = {
-    one.metric: one for one in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, ECC, ERRORS)
+    one.metric: one for one in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, ECC, FAULTS, ERRORS)
 }
 
 

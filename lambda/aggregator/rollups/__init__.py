@@ -6,6 +6,7 @@ one, who holds the cores then and what a core costs is `neuron_wire`'s: the
 operator's commands count alike.
 
 * `rollup`       the numbers of one cluster, and the names behind them
+* `amounts`      metrics that are each made of one number of the instances' minutes
 * `cores`        how many cores did what, in the cluster and by instance type
 * `idle`         which cores are idle, for how long, what they cost
 * `stragglers`   instances that do less than others of their type

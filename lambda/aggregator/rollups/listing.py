@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import iso
+from aggregator.rollups.amounts import FAILING
 from neuron_wire import encode
 from neuron_wire.holders import core_ranges, holder_members
 
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.closing.registry import Silent
+    from aggregator.rollups.amounts import Failing
     from aggregator.rollups.idle import IdleInstance
-    from aggregator.rollups.rollup import Failing, Rollup
+    from aggregator.rollups.rollup import Rollup
     from aggregator.rollups.stragglers import Straggler
 
 Lists = dict[str, list[object]]
@@ -33,8 +35,10 @@ def lists_of(rollup: Rollup) -> Lists:
         "StragglerInstances": [_straggler(one) for one in rollup.stragglers],
         "SilentInstanceNames": [_silent(one) for one in rollup.silent],
         "DuplicateEmitterInstances": list(rollup.duplicates),
-        "EccInstances": [_failing(one, "EccUncorrectedRise") for one in rollup.with_ecc],
-        "ErrorInstances": [_failing(one, "ExecutionErrors") for one in rollup.with_errors],
+        **{
+            name: [_failing(one, FAILING[name]) for one in instances]
+            for name, instances in rollup.failing.items()
+        },
         "PricesOverridden": list(rollup.prices_overridden),
     }
     return {name: names for name, names in lists.items() if names}

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
+from aggregator.rollups.amounts import Amounts, Failing
 from aggregator.rollups.cores import CoresByType
 from aggregator.rollups.idle import IdleCores, IdleInstance
 from aggregator.rollups.percentiles import percentiles
-from aggregator.rollups.ranking import Ranking
 from aggregator.rollups.stragglers import Straggler, Stragglers
 from neuron_wire.merging import InstanceMinute, execution_weight
 from neuron_wire.names import BUSY, MINUTE_S, UNKNOWN
@@ -32,23 +32,7 @@ if TYPE_CHECKING:
 MAX_NAMES: Final = 50
 """Instances a rollup names in one list; the number beside it is always whole."""
 
-MAX_FAILING_INSTANCES: Final = 20
 _MINUTES_IN_HOUR: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Failing:
-    """
-    An instance with failures.
-
-    Attributes:
-        instance_id: Its name.
-
-        count: How many in the minute, at least 1.
-    """
-
-    instance_id: str
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +67,8 @@ class Rollup:
 
         duplicates: Instances on which two emitters report, at most 50.
 
-        with_ecc: Instances with new uncorrectable memory errors, most first,
-            at most 20.
-
-        with_errors: Instances with failed executions, most first, at most 20.
+        failing: Lists of instances with failures, most first, at most 20 each,
+            by the name of the list.
 
         prices_overridden: Types whose price is not the one of the list.
     """
@@ -103,8 +85,7 @@ class Rollup:
     silent: Sequence[Silent]
     stragglers: Sequence[Straggler]
     duplicates: Sequence[str]
-    with_ecc: Sequence[Failing]
-    with_errors: Sequence[Failing]
+    failing: Mapping[str, Sequence[Failing]]
     prices_overridden: Sequence[str]
 
 
@@ -127,15 +108,11 @@ class RollupInProgress:
         self._idle = IdleCores(idle_after_minutes, prices or Prices())
         self._stragglers = Stragglers()
         self._duplicates: list[str] = []
-        self._with_ecc: Ranking[Failing] = Ranking(MAX_FAILING_INSTANCES)
-        self._with_errors: Ranking[Failing] = Ranking(MAX_FAILING_INSTANCES)
-        self._counts: dict[str, int] = {}
+        self._amounts = Amounts()
         self._covered_s = array("d")
-        self._tera_flops = array("d")
         self._memory_bytes = [0, 0]  # used, and capacity of the same instances
         self._p50_weighted_s = array("d")
         self._p50_weight = 0
-        self._p99_max_s: float | None = None
 
     def add(self, instance: InstanceMinute) -> None:
         """
@@ -149,20 +126,11 @@ class RollupInProgress:
         self._cores.name(instance.types)
         self._add_cores(record)
         self._add_memory(record)
-        self._count("Executions", record.executions)
-        self._count("ExecutionErrors", record.execution_errors)
-        self._count("EccCorrectedRise", record.ecc_corrected_rise)
-        self._count("EccUncorrectedRise", record.ecc_uncorrected_rise)
-        _rank(self._with_errors, record.instance_id, record.execution_errors)
-        _rank(self._with_ecc, record.instance_id, record.ecc_uncorrected_rise)
-        if record.tera_flops is not None:
-            self._tera_flops.append(record.tera_flops)
+        self._amounts.add(record)
         if record.latency_p50_mean_s is not None:
             weight = execution_weight(record)
             self._p50_weighted_s.append(record.latency_p50_mean_s * weight)
             self._p50_weight += weight
-        if record.latency_p99_max_s is not None:
-            self._p99_max_s = max(self._p99_max_s or 0.0, record.latency_p99_max_s)
 
     def _add_cores(self, record: MinuteRecord) -> None:
         state, instance_type = record.core_state, record.instance_type
@@ -179,14 +147,9 @@ class RollupInProgress:
 
     def _add_memory(self, record: MinuteRecord) -> None:
         used, capacity = record.device_memory_used_bytes, record.device_memory_total_bytes
-        self._count("DeviceMemoryUsed", used)
         if used is not None and capacity:
             self._memory_bytes[0] += used
             self._memory_bytes[1] += capacity
-
-    def _count(self, name: str, amount: int | None) -> None:
-        if amount is not None:
-            self._counts[name] = self._counts.get(name, 0) + amount
 
     def finish(self, silent: Sequence[Silent]) -> Rollup:
         """
@@ -208,8 +171,7 @@ class RollupInProgress:
             silent=sorted(silent, key=lambda one: (-one.last_minute, one.instance_id))[:MAX_NAMES],
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],
-            with_ecc=self._with_ecc.first(),
-            with_errors=self._with_errors.first(),
+            failing=self._amounts.failing(),
             prices_overridden=sorted(self._idle.overridden),
         )
 
@@ -219,16 +181,14 @@ class RollupInProgress:
         used, capacity = self._memory_bytes
         gauges: dict[str, float | None] = {
             **sums.gauges(),
+            **self._amounts.of("gauge"),
             "SilentInstances": silent,
             "DuplicateEmitters": len(self._duplicates),
             "IdleCostPerHour": self._idle.usd_per_hour,
-            "TeraFlops": fsum(self._tera_flops) if self._tera_flops else None,
-            "DeviceMemoryUsed": self._counts.get("DeviceMemoryUsed"),
             "DeviceMemoryPercent": 100 * used / capacity if capacity else None,
             "LatencyP50Mean": (
                 fsum(self._p50_weighted_s) / self._p50_weight if self._p50_weight else None
             ),
-            "LatencyP99Max": self._p99_max_s,
             "Stragglers": stragglers,
             "CoveragePercent": (
                 100 * fsum(self._covered_s) / (MINUTE_S * expected) if expected else None
@@ -245,17 +205,11 @@ class RollupInProgress:
     def _tallies(self) -> dict[str, float]:
         usd_per_hour = self._idle.usd_per_hour
         tallies: dict[str, float | None] = {
+            **self._amounts.of("tally"),
             "IdleCoreMinutes": self._idle.cores if self._utilization else None,
             "IdleCost": None if usd_per_hour is None else usd_per_hour / _MINUTES_IN_HOUR,
         }
-        for name in ("Executions", "ExecutionErrors", "EccCorrectedRise", "EccUncorrectedRise"):
-            tallies[name] = self._counts.get(name)
         return _rounded(tallies)
-
-
-def _rank(ranking: Ranking[Failing], instance_id: str, count: int | None) -> None:
-    if count:
-        ranking.add((-count, instance_id), Failing(instance_id, count))
 
 
 def _busy_hundredths(state: str, known: Sequence[int]) -> int:

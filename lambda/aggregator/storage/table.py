@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-Telling = Literal["minute", "ecc", "errors"]
+Telling = Literal["minute", "ecc", "faults", "errors"]
 """
 What a kept rollup tells about: the last minute, the last one with uncorrectable
-memory errors, the last one with failed executions.
+memory errors, the last one with hardware faults, the last one with failed
+executions.
 """
 
 

@@ -9,10 +9,11 @@ of the README.
 * `identity`    who wrote a line, of what, and when
 * `cores`       how many cores did what, and what each of them did
 * `executions`  executions, how they ended, how long they took
-* `resources`   compute, memory, host, memory errors
+* `resources`   compute, memory, host, memory errors, hardware faults
 * `health`      the emitter on itself
 * `runtimes`, `events`, `reports`   what only these lines say
-* `rollups`, `stack`                what the stack says
+* `rollups`, `rollup_properties`    what the stack says of a cluster
+* `stack`                           what it says of itself
 * `profiles`    what a profiler found
 """
 
@@ -29,11 +30,12 @@ from neuron_wire.catalogue.events import EVENT_NAMES, EVENTS
 from neuron_wire.catalogue.executions import EXECUTIONS, LATENCY
 from neuron_wire.catalogue.health import HEALTH
 from neuron_wire.catalogue.identity import IDENTITY
-from neuron_wire.catalogue.member import EMITTED, Family, Member, metrics
+from neuron_wire.catalogue.member import EMITTED, INSTANCE_TIER, Family, Member, metrics
 from neuron_wire.catalogue.profiles import PROFILES
 from neuron_wire.catalogue.reports import REPORTS
-from neuron_wire.catalogue.resources import COMPUTE, ECC, HOST, MEMORY
-from neuron_wire.catalogue.rollups import ROLLUP_METRICS, ROLLUP_PROPERTIES
+from neuron_wire.catalogue.resources import COMPUTE, ECC, FAULTS, HOST, MEMORY
+from neuron_wire.catalogue.rollup_properties import ROLLUP_PROPERTIES
+from neuron_wire.catalogue.rollups import ROLLUP_METRICS
 from neuron_wire.catalogue.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -47,7 +49,9 @@ __all__ = [
     "HEALTH",
     "MEMBERS",
     "MINUTE",
+    "MINUTE_BY_INSTANCE",
     "PROFILE",
+    "READINGS",
     "ROLLUP",
     "STACK",
     "SUBJECTS",
@@ -67,6 +71,7 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "Memory": MEMORY,
     "Host and processes": HOST,
     "Memory errors (ECC)": ECC,
+    "Hardware faults": FAULTS,
     "Emitter health": HEALTH,
     "Core by core": EACH_CORE,
     "Holders of idle cores": HOLDERS,
@@ -84,6 +89,14 @@ MEMBERS: Final = tuple(one for members in SUBJECTS.values() for one in members)
 
 MINUTE: Final = metrics(MEMBERS, names.MINUTE)
 """The metrics of a minute line at `--metrics cluster`, dimension ClusterName."""
+
+MINUTE_BY_INSTANCE: Final = {
+    one.name: one for one in MEMBERS if names.MINUTE in one.kinds and one.tier == INSTANCE_TIER
+}
+"""Those that a minute line has besides at `--metrics instance` and `core`."""
+
+READINGS: Final = {one.name: one for one in MEMBERS if one.merges}
+"""The numbers of a minute line that need no field of a record, by name."""
 
 ROLLUP: Final = metrics(MEMBERS, names.ROLLUP)
 """The metrics of a rollup line, namespace Neuron/Cluster, dimension ClusterName."""

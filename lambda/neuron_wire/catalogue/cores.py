@@ -12,8 +12,9 @@ from neuron_wire.names import CORE, MINUTE, MORE, REPORT
 _COUNTERS: Final = "neuron_runtime_data[].report.neuroncore_counters"
 _CORE: Final = f"{_COUNTERS}.neuroncores_in_use.N.neuroncore_utilization"
 _MEMORY: Final = "neuron_runtime_data[].report.memory_used"
-_PODS: Final = (
-    "neuron_k8s_info.neuroncores_k8s_info.N, else neurondevices_k8s_info.N: namespace, pod_name"
+_OWNER: Final = (
+    "neuron_k8s_info.neuroncores_k8s_info.N, else neurondevices_k8s_info.N: namespace, pod_name, "
+    "container_name; else neuron_runtime_data[].pid: /proc/PID/cgroup and what it leads to"
 )
 _STATE: Final = "CoreState"
 _MEAN: Final = (
@@ -106,9 +107,9 @@ HOLDERS: Final = (
         "The attached-idle cores that it holds, such as 0-7,12.", is_rare=True,
     ),
     Member(
-        "Holders.Name", "", "label", _PODS,
-        "last report that had it; the pod of most of its cores", "Whose it is: namespace/pod.",
-        is_rare=True,
+        "Holders.Name", "", "label", _OWNER,
+        "last report that had it; the pod of most of its cores, else the owner of its process",
+        "Whose it is, as Owner of a runtime line.", is_rare=True,
     ),
     Member(
         "Holders.Pid", "", "label", "neuron_runtime_data[].pid", "last report with memory",

@@ -17,6 +17,12 @@ EVENT_NAMES: Final = {
     "MonitorRestarted": "neuron-monitor reports again after failures.",
     "EccFirstSeen": "A device was first seen with uncorrectable memory errors.",
     "EccRise": "Memory errors rose; the worst counter of the minute is named.",
+    "HardwareFault": "The kernel log tells of broken hardware; the first ten of a minute each, the "
+    "rest of the minute together.",
+    "HardwareFaultsFound": "Faults were in the kernel log from before the emitter first read it; "
+    "they are not counted.",
+    "KernelMessagesLost": "Kernel messages were overwritten before they were read; faults may have "
+    "been among them.",
     "GroupError": "A group of the reports is in error; again each hour as long as it is.",
     "GroupErrorCleared": "A group is no longer in error.",
     "RuntimeError": "An entry of a runtime is in error; again each hour as long as it is.",
@@ -26,6 +32,9 @@ EVENT_NAMES: Final = {
     "SpoolSetAside": "A damaged spool file was set aside and a new one begun.",
 }
 """What may stand in the member Event, and what it means."""
+
+
+_FAULT: Final = "NEURON_HW_ERR= of the kernel log"
 
 
 def _detail(name: str, unit: str, family: Family, source: str, meaning: str) -> Member:
@@ -44,7 +53,8 @@ EVENTS: Final = (
     ),
     _detail(
         "Count", "Count", "tally", "emitter",
-        "How often it happened since this was last said, when more than once.",
+        "How often it happened since this was last said, when more than once; faults or messages "
+        "that the line stands for.",
     ),
     _detail("RanSeconds", "Seconds", "gauge", "emitter", "How long neuron-monitor had run."),
     _detail(
@@ -62,7 +72,7 @@ EVENTS: Final = (
     _detail(
         "Device", "", "label",
         "system_data.neuron_hw_counters.neuron_devices[].neuron_device_index",
-        "Index of the device with the worst counter.",
+        "Index of the device with the worst counter, or the nd-id of the fault.",
     ),
     _detail(
         "Counter", "", "label", "system_data.neuron_hw_counters.neuron_devices[]",
@@ -80,6 +90,16 @@ EVENTS: Final = (
         "Counters", "Count", "gauge", "system_data.neuron_hw_counters.neuron_devices[]",
         "Counters that rose, or were first seen above 0, that one included.",
     ),
+    _detail(
+        "Fault", "", "label", _FAULT, "Its code, such as HBM_UNCORRECTABLE_ERROR.",
+    ),
+    _detail(
+        "DeviceCore", "", "label", _FAULT,
+        "Its nc-id: the physical core on that device, counted from 0.",
+    ),
+    _detail("SerialNumber", "", "label", _FAULT, "Its serial-num, that of the device."),
+    _detail("Action", "", "label", _FAULT, "What it advises, such as TERMINATE_INSTANCE."),
+    _detail("KernelMessage", "", "label", _FAULT, "The message, shortened."),
     _detail(
         "Group", "", "label", "the group's place in the report",
         "The group in error, or runtime for the entry of a runtime as a whole.",

@@ -21,17 +21,26 @@ if TYPE_CHECKING:
 
 Family = Literal["gauge", "tally", "total", "label"]
 
+Merging = Literal["", "last", "sum", "greatest", "mean"]
+"""
+How a reading of one minute is made of those that several records of it tell:
+the last that has one, their sum, the greatest, or the mean weighted by covered seconds.
+"""
+
 STACK: Final = "stack"
 """Where the stack says something about itself: no kind of line, those have no Kind."""
 
 EMITTED: Final = (names.MINUTE, names.MORE, names.CORE, names.RUNTIME, names.EVENT, names.REPORT)
 """The kinds that an emitter writes."""
 
+Tier = Literal["", "cluster", "instance", "core", "legacy", "always"]
 CLUSTER_TIER: Final = "cluster"
+INSTANCE_TIER: Final = "instance"
 CORE_TIER: Final = "core"
 LEGACY_TIER: Final = "legacy"
 ALWAYS: Final = "always"
 
+_WHOLE: Final = frozenset({"Count", "Bytes"})
 _STATISTICS: Final[dict[Family, str]] = {
     "gauge": "Average",
     "tally": "Sum",
@@ -68,6 +77,10 @@ class Member:
         is_rare: There only when it is above 0, or set.
 
         read_with: CloudWatch statistic, where it is not that of its family.
+
+        merges: Makes it a reading: a number that travels in `MinuteRecord.readings`
+            under this name and needs no field of its own. Says how those of
+            several records of one minute become one.
     """
 
     name: str
@@ -77,9 +90,10 @@ class Member:
     folds: str
     meaning: str
     kinds: tuple[str, ...] = (names.MINUTE,)
-    tier: str = ""
+    tier: Tier = ""
     is_rare: bool = False
     read_with: str = ""
+    merges: Merging = ""
 
     @property
     def statistic(self) -> str:
@@ -87,6 +101,13 @@ class Member:
         The CloudWatch statistic that gives a true number; empty for a label.
         """
         return self.read_with or _STATISTICS[self.family]
+
+    @property
+    def is_whole(self) -> bool:
+        """
+        Whether its values are whole numbers: counts and bytes.
+        """
+        return self.unit in _WHOLE
 
 
 def metrics(members: Iterable[Member], kind: str) -> dict[str, Member]:

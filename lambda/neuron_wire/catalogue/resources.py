@@ -1,5 +1,5 @@
 """
-What was computed, and the memory and processors behind it.
+What was computed, the memory and processors behind it, and what broke.
 """
 
 from __future__ import annotations
@@ -91,17 +91,18 @@ MEMORY: Final = (
 HOST: Final = (
     Member(
         "HostMemoryUsed", "Bytes", "gauge", f"{_SYSTEM}.memory_info.memory_used_bytes", _LAST_OWN,
-        "Memory in use on the host, by everything.",
+        "Memory in use on the host, by everything.", merges="last",
     ),
     Member(
         "HostMemoryTotal", "Bytes", "gauge", f"{_SYSTEM}.memory_info.memory_total_bytes",
-        _LAST_OWN, "Memory of the host.",
+        _LAST_OWN, "Memory of the host.", merges="last",
     ),
     Member(
         "HostCpuPercent", "Percent", "gauge",
         f"{_SYSTEM}.vcpu_usage.average_usage: user + nice + system + irq + soft_irq",
         "mean over the reports, weighted by their period",
         "Share of vCPU time in which something ran; waiting for I/O is no work.",
+        merges="mean",
     ),
     Member(
         "RuntimeCpuUserPercent", "Percent", "gauge",
@@ -132,5 +133,13 @@ ECC: Final = (
     Member(
         "EccUncorrectedRise", "Count", "tally", _UNCORRECTED, _RISE,
         "New uncorrectable memory errors.", tier=CLUSTER_TIER,
+    ),
+)  # fmt: skip
+
+FAULTS: Final = (
+    Member(
+        "HardwareFaults", "Count", "tally", "kernel messages with NEURON_HW_ERR=", "count",
+        "Faults of the Neuron hardware that the kernel told of; absent where nobody reads its "
+        "messages.", merges="sum",
     ),
 )  # fmt: skip

@@ -10,8 +10,9 @@ from neuron_wire.catalogue.member import Member
 from neuron_wire.names import RUNTIME
 
 _DATA: Final = "neuron_runtime_data[]"
-_PODS: Final = (
-    "neuron_k8s_info.neuroncores_k8s_info.N, else neurondevices_k8s_info.N: namespace, pod_name"
+_OWNER: Final = (
+    "neuron_k8s_info.neuroncores_k8s_info.N, else neurondevices_k8s_info.N: namespace, pod_name, "
+    "container_name; else neuron_runtime_data[].pid: /proc/PID/cgroup and what it leads to"
 )
 _LAST: Final = "last report that named it"
 
@@ -32,9 +33,10 @@ RUNTIMES: Final = (
         "every container.", (RUNTIME,),
     ),
     Member(
-        "Owner", "", "label", _PODS,
-        "last report that had it; the pod of most of its cores",
-        "Pod of the cores it holds: namespace/pod.", (RUNTIME,),
+        "Owner", "", "label", _OWNER,
+        "last report that had it; the pod of most of its cores, else the owner of its process",
+        "Whose it is: namespace/pod/container, ecs:SERVICE/FAMILY/CONTAINER, container:NAME, "
+        "slurm:JOB USER, unit:NAME or process:COMMAND USER.", (RUNTIME,),
     ),
     Member(
         "Cores", "", "label", f"{_DATA}.report.memory_used, neuroncore_counters",

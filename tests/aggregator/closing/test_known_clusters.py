@@ -99,7 +99,7 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
     When the alarm rings, the last minute may show none.
     """
     stack = Stack()
-    on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0)
+    on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0, readings={"HardwareFaults": 1})
     on_time(stack, 1, execution_errors=0, ecc_uncorrected_rise=2)
     on_time(stack, 2, execution_errors=None, ecc_uncorrected_rise=None)
     for offset in range(3):
@@ -110,12 +110,12 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
             about: minute - MINUTE for (about, _), (minute, _) in stack.table.last_rollups.items()
         }
 
-    assert {"minute": 2, "errors": 0, "ecc": 1} == kept()
+    assert {"minute": 2, "errors": 0, "ecc": 1, "faults": 0} == kept()
     line = json.loads(stack.table.read_last_rollup("errors", "training"))
     assert (3, "rollup") == (line["ExecutionErrors"], line["Kind"])
     stack.deliver(END_S + 190, record(minute=MINUTE + 2, instance_id="i-2", execution_errors=1))
     stack.close(END_S + 240)
-    assert {"minute": 2, "errors": 2, "ecc": 1} == kept()
+    assert {"minute": 2, "errors": 2, "ecc": 1, "faults": 0} == kept()
 
 
 # --- departures ---

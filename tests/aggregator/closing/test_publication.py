@@ -32,8 +32,7 @@ def rollup(records=1, gauges=None, types=None, **tallies):
         silent=(),
         stragglers=(),
         duplicates=(),
-        with_ecc=(),
-        with_errors=(),
+        failing={},
         prices_overridden=(),
     )
 

@@ -101,7 +101,7 @@ def message_for(event, changes=None):
     transition = transition_of(event)
     table = MemoryTable()
     line = json.dumps(rollup(**(changes or {})))
-    for about in ("minute", "ecc", "errors"):
+    for about in ("minute", "ecc", "faults", "errors"):
         table.write_last_rollup(about, transition.cluster or "", MINUTE, line)
     return tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S + 1).message
 

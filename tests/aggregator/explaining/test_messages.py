@@ -53,6 +53,14 @@ ECC = rollup(
         {"InstanceId": "i-0a1b2c3d4e5f60718", "EccUncorrectedRise": 1},
     ],
 )
+FAULTS = rollup(
+    minute=MINUTE - 1,
+    HardwareFaults=5,
+    FaultyInstances=[
+        {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "HardwareFaults": 4},
+        {"InstanceId": "i-0a1b2c3d4e5f60718", "HardwareFaults": 1},
+    ],
+)
 ERRORS = rollup(
     ExecutionErrors=1_204,
     ErrorInstances=[{"InstanceId": "i-0c3f5a7b9d1e2f4a6", "ExecutionErrors": 1_204}],
@@ -119,6 +127,11 @@ SCENES = {
     "ecc-errors-over": (
         of_an_alarm("EccUncorrectedRise", **ENDED),
         table_with(ECC, about="ecc"),
+    ),
+    "hardware-faults": (of_an_alarm("HardwareFaults"), table_with(FAULTS, about="faults")),
+    "hardware-faults-over": (
+        of_an_alarm("HardwareFaults", **ENDED),
+        table_with(FAULTS, about="faults"),
     ),
     "execution-errors": (of_an_alarm("ExecutionErrors"), table_with(ERRORS, about="errors")),
     "another-metric": (of_an_alarm("LateRecords"), table_with(rollup())),

@@ -59,7 +59,13 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     The catalogue describes no member that does not exist.
     """
     failing = [
-        replace(one, ecc_uncorrected_rise=1, holders=(Holder("1", "n", 1, "t"),), holders_more=2)
+        replace(
+            one,
+            ecc_uncorrected_rise=1,
+            readings={"HardwareFaults": 1},
+            holders=(Holder("1", "n", 1, "t"),),
+            holders_more=2,
+        )
         for one in SOME
     ]
     slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), instance_type="trn1.2xlarge")

@@ -98,6 +98,21 @@ def test_instances_with_uncorrectable_errors_are_named():
     ] == line["EccInstances"]
 
 
+def test_instances_with_hardware_faults_are_named():
+    """
+    Those with most first; none where nobody reads kernel messages or none told of a fault.
+    """
+    faulty = (replace(one, readings={"HardwareFaults": n}) for n, one in enumerate(SOME))
+    assert [
+        {"InstanceId": "i-3", "HardwareFaults": 3},
+        {"InstanceId": "i-2", "HardwareFaults": 2},
+        {"InstanceId": "i-1", "HardwareFaults": 1},
+    ] == published(rollup_of(*faulty))["FaultyInstances"]
+    assert "FaultyInstances" not in published(
+        rollup_of(*(replace(one, readings={}) for one in SOME[:1]), *SOME[1:])
+    )
+
+
 def test_a_line_with_a_price_says_whose_price_it_is():
     """
     The date of the list, and the types that have another price.
@@ -136,6 +151,7 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
             idle_minutes=idle,
             instance_type=letter * 128,
             ecc_uncorrected_rise=1,
+            readings={"HardwareFaults": 1},
             holders=(Holder(core_ranges(range(1024)), letter * 128, 1 << 60, letter * 128),) * 8,
         )
         in_progress.add(merge([replace(one, boot=boot) for boot in ("00", LATER_BOOT)]))
@@ -156,6 +172,7 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
         "DuplicateEmitterInstances",
         "EccInstances",
         "ErrorInstances",
+        "FaultyInstances",
     ):
         assert len(line[name]) >= 5, name
 

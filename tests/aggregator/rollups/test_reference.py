@@ -53,6 +53,7 @@ def parts(draw, instance_id, most):
                 device_memory_total_bytes=draw(count),
                 ecc_corrected_rise=draw(count),
                 ecc_uncorrected_rise=draw(count),
+                readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
             )
         )
     return found

@@ -73,7 +73,7 @@ def test_a_metric_that_nobody_reported_is_absent():
             "ecc_uncorrected_rise",
         )
     )
-    found = rollup(cores("", **{**bare, "executions": 0}))
+    found = rollup(cores("", **{**bare, "executions": 0, "readings": {}}))
     assert {"Executions": 0} == found.tallies
     assert {
         "Instances": 1,
@@ -152,12 +152,12 @@ def test_instances_that_failed_are_named_and_the_others_are_not():
         *(record(execution_errors=count, ecc_uncorrected_rise=None) for count in (0, 3, None, 7, 3))
     )
     assert [("i-3", 7), ("i-1", 3), ("i-4", 3)] == [
-        (one.instance_id, one.count) for one in found.with_errors
+        (one.instance_id, one.count) for one in found.failing["ErrorInstances"]
     ]
-    assert [] == found.with_ecc
+    assert {"ErrorInstances"} == found.failing.keys()
     crowd = rollup(*(record(ecc_uncorrected_rise=count) for count in range(300)))
     assert [(f"i-{count}", count) for count in range(299, 279, -1)] == [
-        (one.instance_id, one.count) for one in crowd.with_ecc
+        (one.instance_id, one.count) for one in crowd.failing["EccInstances"]
     ]
 
 

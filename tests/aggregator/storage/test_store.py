@@ -166,9 +166,11 @@ def test_a_last_rollup_is_kept_for_each_thing_it_tells_about(table):
     table.write_last_rollup("minute", "training", MINUTE, "a")
     table.write_last_rollup("ecc", "training", MINUTE - 5, "b")
     table.write_last_rollup("errors", "serving", MINUTE, "c")
-    places = [(about, cluster) for about in ("minute", "ecc", "errors") for cluster in "ts"]
+    places = [
+        (about, cluster) for about in ("minute", "ecc", "faults", "errors") for cluster in "ts"
+    ]
     names = {"t": "training", "s": "serving"}
-    assert ["a", None, "b", None, None, "c"] == [
+    assert ["a", None, "b", None, None, None, None, "c"] == [
         table.read_last_rollup(about, names[cluster]) for about, cluster in places
     ]
 

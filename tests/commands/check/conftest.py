@@ -13,10 +13,12 @@ import botocore.session
 import pytest
 
 from emitter import options
+from emitter.attribution import Reach
 from emitter.cli import cli
 from emitter.commands import account as accounts
-from emitter.commands.check import probe
+from emitter.commands.check import attribution, kernel_log, probe
 from tests.commands.check import monitors
+from tests.commands.check.kernel_double import readable
 from tests.proof.account.account import Account
 
 
@@ -74,6 +76,8 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
     monkeypatch.setattr(options, "SYSTEM_FILE", tmp_path / "none.toml")
     monkeypatch.setattr(botocore.session, "create_loader", lambda _: sdk_loader)
     monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
+    monkeypatch.setattr(attribution, "reach", lambda _places: Reach())
+    monkeypatch.setattr(kernel_log, "opener", readable)
     monkeypatch.setattr(probe, "READ_WITHIN_S", 0.02)
     monkeypatch.setattr(probe, "LOOK_EVERY_S", 0.01)
 

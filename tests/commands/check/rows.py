@@ -25,6 +25,8 @@ CHECKS = {
     "log stream": "ok",
     "log line": "ok",
     "read back": "ok",
+    "attribution": "ok",
+    "kernel log": "ok",
     "spool": "ok",
     "output": "not needed",
 }

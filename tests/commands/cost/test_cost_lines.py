@@ -209,7 +209,8 @@ def test_the_functions_work_as_measured_for_the_cores_of_an_instance(cores, mode
     ingest = ingest_of(FOUND, fleet, setup)
     assert records == ingest.records
     units = MINUTES * 1_000 * work.ingest[records].write_units / records
-    assert ingest.write_units == pytest.approx(units)
+    # Measured in two runs: a pack of the one may round up to a unit where the other's does not.
+    assert ingest.write_units == pytest.approx(units, rel=0.01)
     at_page = [ingest_of(FOUND, Fleet(1_000, 2), setup), close_of(FOUND, Fleet(1_000, 2), setup)]
     if cores > PAGE_CORES:
         assert ingest.seconds > at_page[0].seconds

@@ -239,10 +239,10 @@ def test_the_physical_cores_of_held_logical_ones_are_kept():
 @pytest.mark.parametrize(
     ("pods", "expected"),
     [
-        (kubernetes({0: "blue/pod-1", 1: "blue/pod-1"}), "blue/pod-1"),
-        (kubernetes({0: "blue/pod-1", 1: "blue/pod-2", 2: "blue/pod-2"}), "blue/pod-2"),
+        (kubernetes({0: "blue/pod-1", 1: "blue/pod-1"}), "blue/pod-1/main"),
+        (kubernetes({0: "blue/pod-1", 1: "blue/pod-2", 2: "blue/pod-2"}), "blue/pod-2/main"),
         (kubernetes({3: "blue/pod-3"}), None),
-        (kubernetes({}, {0: "red/pod-9"}), "red/pod-9"),
+        (kubernetes({}, {0: "red/pod-9"}), "red/pod-9/main"),
         (kubernetes({0: "/pod-1"}), "pod-1"),
         (kubernetes({0: "blue/"}), None),
         (kubernetes({0: "blue/pod-1"}, error="no socket"), None),
@@ -271,7 +271,7 @@ def test_an_owner_is_remembered_until_the_group_has_gone():
         add(fold, report(held, neuron_k8s_info=pods), START_S + 60 * minute)
         closed(fold)
         owners.append(fold.runtimes[0].owner)
-    assert ["blue/pod-1", "blue/pod-1", None] == owners
+    assert ["blue/pod-1/main", "blue/pod-1/main", None] == owners
 
 
 def test_who_starts_processes_in_a_loop_still_gets_true_totals():

@@ -15,7 +15,7 @@ def test_the_first_sample_of_the_monitor_is_noise():
     """
     record = minute_of(inf1_first())
     assert ("????", 0) == (record.core_state, record.covered_seconds)
-    assert record.host_cpu_percent is None
+    assert record.number("HostCpuPercent") is None
 
 
 def test_the_first_sample_of_a_new_runtime_is_noise():
@@ -43,7 +43,9 @@ def test_the_bound_is_half_a_second(period, is_sample):
             "system_data": {"vcpu_usage": vcpu_usage(period, user=10.0)},
         }
     )
-    assert is_sample == (record.covered_seconds > 0) == (record.host_cpu_percent is not None)
+    assert (
+        is_sample == (record.covered_seconds > 0) == (record.number("HostCpuPercent") is not None)
+    )
 
 
 def test_tallies_and_gauges_still_count():
@@ -58,7 +60,7 @@ def test_tallies_and_gauges_still_count():
     assert (7, 1, 626_000_000) == (
         record.executions, record.execution_errors, record.runtime_host_memory_bytes,
     )  # fmt: skip
-    assert 2 << 30 == record.host_memory_used_bytes
+    assert 2 << 30 == record.number("HostMemoryUsed")
     assert 0 == record.ecc_uncorrected
 
 

@@ -75,7 +75,7 @@ def test_vcpu_is_the_average_usage():
     document = inf1_busy()
     document["system_data"]["vcpu_usage"] = vcpu_usage(user=20, nice=1, system=5, idle=70,
                                                        io_wait=2, irq=1, soft_irq=1)  # fmt: skip
-    assert 28.0 == minute_of(document).host_cpu_percent
+    assert 28.0 == minute_of(document).number("HostCpuPercent")
 
 
 def test_host_memory_is_memory_info():
@@ -85,7 +85,7 @@ def test_host_memory_is_memory_info():
     first, last = inf1_busy(), inf1_busy()
     last["system_data"]["memory_info"] = memory_info(used=5 * GIB, total=8 * GIB)
     record = minute_of(first, last, {**inf1_busy(), "system_data": None})
-    assert (5 * GIB, 8 * GIB) == (record.host_memory_used_bytes, record.host_memory_total_bytes)
+    assert (5 * GIB, 8 * GIB) == (record.number("HostMemoryUsed"), record.number("HostMemoryTotal"))
 
 
 def test_a_trimmed_report_has_neither():
@@ -94,5 +94,7 @@ def test_a_trimmed_report_has_neither():
     """
     record = minute_of(inf2_loaded())
     assert (None, None, None) == (
-        record.host_cpu_percent, record.host_memory_used_bytes, record.host_memory_total_bytes,
-    )  # fmt: skip
+        record.number("HostCpuPercent"),
+        record.number("HostMemoryUsed"),
+        record.number("HostMemoryTotal"),
+    )

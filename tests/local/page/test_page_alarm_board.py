@@ -116,7 +116,7 @@ def test_every_alarm_of_the_dashboard_is_judged_or_says_why_not(world):
     rows = world.rows()
     judged = {name for name, row in rows.items() if row["state"] != NOT_EVALUATED}
     assert "NoMinuteClosedAlarm" in judged
-    assert 6 == sum("ByCluster" in name for name in judged)
+    assert 7 == sum("ByCluster" in name for name in judged)
     assert all(row["reason"] and row["subject"] for row in rows.values())
     assert len(rows) > 20
 

@@ -1,5 +1,5 @@
 """
-Write docs/explanation/reliability.md from the records in docs/figures: `python -m tests.proof.reliability`.
+`python -m tests.proof.reliability`: docs/explanation/reliability.md from docs/figures.
 """
 
 from __future__ import annotations

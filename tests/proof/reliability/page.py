@@ -1,5 +1,5 @@
 """
-docs/explanation/reliability.md: the words are in `page.md`, what the commands printed is put in here.
+docs/explanation/reliability.md: words from `page.md`, figures from what the commands printed.
 """
 
 from __future__ import annotations

@@ -30,6 +30,9 @@ NUMBERS = {
 }
 """The members that a rollup is made of, beside those of the cores."""
 
+READINGS = ("HardwareFaults",)
+"""Those without a field of their own."""
+
 
 def minute_records(applied: Iterable[Applied]) -> tuple[list[MinuteRecord], list[MinuteRecord]]:
     """
@@ -67,6 +70,7 @@ def _record(line: dict[str, Any], timestamp_ms: int) -> MinuteRecord:
         idle_minutes=tuple(_array(line, "CoreIdleMinutes")),
         bye=line.get("Bye", False),
         instance_type=line.get("InstanceType"),
+        readings={name: line[name] for name in READINGS if name in line},
         **{field: line.get(member) for field, member in NUMBERS.items()},
     )
 

@@ -1,0 +1,180 @@
+"""
+What the path of a control group says of the process in it.
+
+Pure. Whoever made the group named it: the kubelet, an engine, slurmstepd or
+systemd. A reader in a control-group namespace of its own sees the path from
+there, as `/../../x` (cgroup_namespaces(7)), so the parts are read and not the
+whole. What a user's own systemd manages the user may name at will, and a name
+there can say nothing of pods, tasks and jobs.
+
+The forms are those of
+https://kubernetes.io/docs/concepts/architecture/cgroups/,
+https://slurm.schedmd.com/cgroup_v2.html, systemd.slice(5) and systemd-run(1),
+and of the engines as their own processes show them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_ID: Final = "[0-9a-f]{64}"
+_CONTAINER: Final = re.compile(
+    rf"(?:(?:cri-containerd|containerd|nerdctl|docker|crio|libpod)-)?({_ID})(?:\.scope)?"
+    rf"|.{{1,200}}:cri-containerd:({_ID})"  # containerd below a slice it does not manage itself
+)
+_POD: Final = re.compile(
+    r"(?:kubepods(?:-besteffort|-burstable)?-)?"
+    r"pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})"
+    r"(?:\.slice)?(?::cri-containerd:[0-9a-f]{64})?"
+)
+_ECS: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.slice")
+_JOB: Final = re.compile(r"job_([1-9][0-9]{0,9})")
+_JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
+_STEPS: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
+_USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")
+_UNIT: Final = re.compile(r"[A-Za-z0-9:_.\\@-]{1,200}\.(?:service|scope)")
+
+# Units in which people start what they like: the unit says nothing of it.
+_OTHERS: Final = re.compile(
+    r"session-.*|(?:.*_)?slurmstepd\.scope|init\.scope|run-(?:[0-9]+|u[0-9]+|r[0-9a-f]+|p[0-9]+-i[0-9]+)\..*"
+    r"|(?:amazon-ssm-agent|snap\.amazon-ssm-agent\.amazon-ssm-agent|sshd?|sshd?@.*|crond?|atd"
+    r"|slurmd|docker|containerd|crio|podman|kubelet|ecs)\.(?:service|scope)"
+)
+_SYSTEMD: Final = ("", "name=systemd")
+_MAX_PARTS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """
+    What a process belongs to; each None where its control group does not say.
+
+    Attributes:
+        job: Number of a Slurm job.
+
+        job_user_id: The user of it, where the path has the id.
+
+        container: Id of a container, 64 hexadecimal digits.
+
+        pod: Id of the pod of that container.
+
+        is_ecs: Whether the ECS agent made the group.
+
+        is_rootless: Whether a user's own engine runs the container.
+
+        unit: Name of a systemd unit.
+
+        unit_user_id: The user whose own systemd runs that unit.
+    """
+
+    job: str | None = None
+    job_user_id: int | None = None
+    container: str | None = None
+    pod: str | None = None
+    is_ecs: bool = False
+    is_rootless: bool = False
+    unit: str | None = None
+    unit_user_id: int | None = None
+
+
+def membership(groups: Iterable[tuple[str, str]]) -> Membership:
+    """
+    What *groups*, controllers and path of each hierarchy, say together.
+
+    With several hierarchies (version 1) the one that says most is believed: not
+    every controller has a group for everything.
+    """
+    found = []
+    for controllers, path in groups:
+        parts = [part for part in path.split("/") if part][-_MAX_PARTS:]
+        found.append(_of_path(parts, is_systemd=controllers in _SYSTEMD))
+    return max(found, key=_weight, default=Membership())
+
+
+def _weight(one: Membership) -> tuple[bool, ...]:
+    return (
+        one.job is not None,
+        one.container is not None,
+        one.pod is not None,
+        one.is_ecs,
+        one.unit is not None,
+        one.unit_user_id is not None,
+    )
+
+
+def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
+    manager = next((at for at, part in enumerate(parts) if _USER_MANAGER.fullmatch(part)), None)
+    if manager is not None:
+        return _of_user(parts, manager, is_systemd=is_systemd)
+    job, job_user_id = _job(parts)
+    container, at = _container(parts)
+    pod = next((uid for part in parts[: at + 1] if (uid := _pod(part))), None)
+    is_ecs = any(_ECS.fullmatch(part) for part in parts[:at])
+    unit = _unit(parts) if is_systemd and container is None and job is None else None
+    return Membership(
+        job=job,
+        job_user_id=job_user_id,
+        container=container,
+        pod=pod if container else None,
+        is_ecs=is_ecs and container is not None,
+        unit=unit,
+    )
+
+
+def _of_user(parts: Sequence[str], manager: int, *, is_systemd: bool) -> Membership:
+    below = parts[manager + 1 :]
+    container, _ = _container(below)
+    if container is not None:
+        return Membership(container=container, is_rootless=True)
+    # A scope below a user's systemd is an application that somebody opened.
+    unit = _unit(below) if is_systemd else None
+    if unit is None or unit.endswith(".scope"):
+        return Membership()
+    user_id = int(parts[manager].partition("@")[2].partition(".")[0])
+    return Membership(unit=unit, unit_user_id=user_id)
+
+
+def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
+    for at in range(len(parts) - 1, -1, -1):
+        found = _JOB.fullmatch(parts[at])
+        if not found:
+            continue
+        above = parts[at - 1] if at else ""
+        user = _JOB_USER.fullmatch(above)
+        if user:
+            return found[1], int(user[1])
+        is_stepd = above == _STEPS or above.endswith(f"_{_STEPS}")
+        is_near = above == ".." and at + 1 < len(parts) and parts[at + 1].startswith("step_")
+        if is_stepd or is_near:
+            return found[1], None
+    return None, None
+
+
+def _container(parts: Sequence[str]) -> tuple[str | None, int]:
+    """
+    The innermost container and its place, -1 for none.
+    """
+    for at in range(len(parts) - 1, -1, -1):
+        if found := _CONTAINER.fullmatch(parts[at]):
+            return found[1] or found[2], at
+    return None, -1
+
+
+def _pod(part: str) -> str | None:
+    found = _POD.fullmatch(part)
+    return found[1].replace("_", "-") if found else None
+
+
+def _unit(parts: Sequence[str]) -> str | None:
+    """
+    The innermost unit; a group below it is part of it.
+    """
+    for part in reversed(parts):
+        if _UNIT.fullmatch(part):
+            return None if _OTHERS.fullmatch(part) else part
+    return None

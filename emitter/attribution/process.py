@@ -1,0 +1,194 @@
+"""
+One process of `/proc`, read while it may end at any moment.
+
+All files are opened below one descriptor of the process's folder. The kernel
+binds that to the process and not to its number: when the process has ended, the
+next read says so, also when the pid is another's by then (proc(5)).
+
+Of the environment only the variables that are asked for are kept, and the
+command line is never read: both hold other people's secrets.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+MAX_PID: Final = 1 << 22  # PID_MAX_LIMIT of the kernel on 64 bits
+MAX_STATUS_BYTES: Final = 64 << 10
+MAX_CGROUP_BYTES: Final = 64 << 10  # some 15 hierarchies of paths of at most 4 KiB
+MAX_ENVIRON_BYTES: Final = 4 << 20  # all of a usual environment; the rest is not searched
+MAX_VALUE_BYTES: Final = 256
+_PIECE_BYTES: Final = 64 << 10
+_STAT_BYTES: Final = 4096  # 52 numbers and a name
+_MAX_DIGITS: Final = 20  # of 64 bits
+_START_FIELD: Final = 19  # starttime, counted from the one behind the command name
+_TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
+
+
+class ProcessGoneError(Exception):
+    """
+    There is no such process, or none any more, or its files are no such files.
+    """
+
+
+class Process:
+    """
+    An open process; use it as `open_process` gives it.
+
+    Attributes:
+        pid: Its number, as reports have it.
+    """
+
+    def __init__(self, pid: int, folder: int) -> None:
+        self.pid = pid
+        self._folder = folder
+
+    def command_and_start(self) -> tuple[str, float]:
+        """
+        Its command name, at most 15 characters, and when it began, in seconds since the boot.
+
+        Raises:
+            ProcessGoneError: If it has ended.
+            PermissionError: If it may not be looked at.
+        """
+        content = self._read("stat", MAX_STATUS_BYTES)
+        started_s = _started_s(content)
+        if started_s is None:
+            msg = "what stands in its stat is no status of a process"
+            raise ProcessGoneError(msg)
+        command = content.rpartition(b")")[0].partition(b"(")[2]
+        return command.decode("utf-8", errors="replace"), started_s
+
+    def user_id(self) -> int | None:
+        """
+        The real user id.
+
+        Raises:
+            ProcessGoneError: If it has ended.
+            PermissionError: If it may not be looked at.
+        """
+        for line in self._read("status", MAX_STATUS_BYTES).split(b"\n"):
+            if line.startswith(b"Uid:"):
+                fields = line[4:].decode("ascii", errors="replace").split()
+                return int(fields[0]) if fields and _is_number(fields[0]) else None
+        return None
+
+    def control_groups(self) -> list[tuple[str, str]]:
+        """
+        Controllers and path of each hierarchy, as cgroups(7) has them.
+
+        Raises:
+            ProcessGoneError: If it has ended.
+            PermissionError: If it may not be looked at.
+        """
+        text = self._read("cgroup", MAX_CGROUP_BYTES).decode("utf-8", errors="replace")
+        found = []
+        for line in text.split("\n"):
+            _, _, rest = line.partition(":")
+            controllers, colon, path = rest.partition(":")
+            if colon and path.startswith("/"):
+                found.append((controllers, path.removesuffix(" (deleted)")))
+        return found
+
+    def variables(self, *names: str) -> Mapping[str, str]:
+        """
+        Those of *names* that its environment has, as it was started with.
+
+        Raises:
+            ProcessGoneError: If it has ended.
+            PermissionError: If its environment may not be read.
+        """
+        wanted = tuple(f"{name}=".encode() for name in names)
+        found: dict[str, str] = {}
+        for entry in self._read("environ", MAX_ENVIRON_BYTES).split(b"\0"):
+            if entry.startswith(wanted) and len(entry) <= MAX_VALUE_BYTES:
+                name, _, value = entry.decode("utf-8", errors="replace").partition("=")
+                found.setdefault(name, value)
+        return found
+
+    def _read(self, name: str, max_bytes: int) -> bytes:
+        """
+        At most *max_bytes* of a file; what such a bound cuts in two is left out.
+        """
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            file = os.open(name, flags, dir_fd=self._folder)
+            try:
+                if not stat.S_ISREG(os.fstat(file).st_mode):
+                    msg = f"its {name} is no file"
+                    raise ProcessGoneError(msg)
+                pieces, left = [], max_bytes
+                while left and (piece := os.read(file, min(left, _PIECE_BYTES))):
+                    pieces.append(piece)
+                    left -= len(piece)
+            finally:
+                os.close(file)
+        except PermissionError:
+            raise
+        except OSError as error:  # ENOENT before it was opened, ESRCH after
+            raise ProcessGoneError(error.strerror) from error
+        found = b"".join(pieces)
+        if left:
+            return found
+        return found[: max(found.rfind(b"\n"), found.rfind(b"\0")) + 1]
+
+
+@contextmanager
+def open_process(proc: Path, pid: int) -> Iterator[Process]:
+    """
+    The process *pid* below *proc*, closed at the end.
+
+    Raises:
+        ProcessGoneError: If there is none.
+        PermissionError: If it may not be looked at.
+    """
+    if not 0 < pid <= MAX_PID:
+        msg = "no process has such a number"
+        raise ProcessGoneError(msg)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    try:
+        folder = os.open(proc / str(pid), flags)
+    except PermissionError:
+        raise
+    except OSError as error:
+        raise ProcessGoneError(error.strerror) from error
+    try:
+        yield Process(pid, folder)
+    finally:
+        os.close(folder)
+
+
+def started_s(proc: Path, pid: int) -> float | None:
+    """
+    When the process *pid* began, in seconds since the boot; None where that cannot be read.
+
+    As `Process` says it, for a third of the price: it is asked of every process all the time.
+    """
+    try:
+        file = os.open(f"{proc}/{pid}/stat", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return _started_s(os.read(file, _STAT_BYTES))
+        finally:
+            os.close(file)
+    except OSError:
+        return None
+
+
+def _started_s(content: bytes) -> float | None:
+    # The command name stands in brackets and may hold any: the last one ends it.
+    fields = content[content.rfind(b")") + 1 :].split(None, _START_FIELD + 1)
+    if len(fields) <= _START_FIELD or not fields[_START_FIELD].isdigit():
+        return None
+    ticks = fields[_START_FIELD]
+    return int(ticks) / _TICKS_A_SECOND if len(ticks) <= _MAX_DIGITS else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS

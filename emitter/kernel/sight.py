@@ -1,0 +1,116 @@
+"""
+Which messages of the kernel log are news, and which of those are faults.
+
+Pure: messages and times come in, a catch goes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from emitter.kernel.fault import Fault, read_fault
+from emitter.kernel.position import LOOK_BACK_S, LogState, Position, beginning
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from emitter.kernel.message import KernelMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """
+    A fault, and where the log was then.
+
+    Attributes:
+        is_told: Whether an earlier run has told of it, though no minute has counted it.
+    """
+
+    fault: Fault
+    position: Position
+    is_told: bool = False
+
+
+@dataclass(slots=True)
+class Catch:
+    """
+    What was found since the last look.
+
+    Attributes:
+        seen: Faults that count, in the order of the log.
+
+        older: How many there are from long before the first start, which do not count.
+
+        newest_older: The newest of them.
+
+        lost: Messages that were overwritten before they were read.
+
+        begin: On the first sight of a log: everything up to here is from before it.
+
+        position: Everything up to here is in this catch or was in one before; None before
+            the log was read for the first time.
+    """
+
+    seen: list[Seen] = field(default_factory=list)
+    older: int = 0
+    newest_older: Fault | None = None
+    lost: int = 0
+    begin: Position | None = None
+    position: Position | None = None
+
+
+class Sight:
+    """
+    What one run has seen of the log. *state* is what an earlier run left, *now_s* its start.
+
+    Attributes:
+        position: Everything up to here was seen; None before the first message ever.
+    """
+
+    def __init__(self, state: LogState, now_s: float) -> None:
+        self.position = state.counted
+        self._told = state.told
+        self._is_first = state.counted is None
+        self._before_s = now_s - LOOK_BACK_S
+        self._begin: Position | None = None
+        self._catch = Catch()
+
+    @property
+    def waiting(self) -> int:
+        """
+        Faults that nobody has taken.
+        """
+        return len(self._catch.seen)
+
+    def add(self, messages: Sequence[KernelMessage]) -> None:
+        """
+        Take what one look at the log gave.
+        """
+        for message in messages:
+            position = self.position or beginning(message.boot_id, 0.0)
+            if self.position is not None and position.covers(message):
+                continue
+            self._catch.lost += position.missed(message)
+            self.position = position.after(message)
+            fault = read_fault(message.text, message.at_s) if message.text else None
+            # The first one that is young ends it: a clock that is set back later makes none old.
+            self._is_first = self._is_first and message.at_s < self._before_s
+            if self._is_first:
+                self._begin = self.position
+                if fault is not None:
+                    self._catch.older += 1
+                    self._catch.newest_older = fault
+            elif fault is not None:
+                self._begin = self._begin or position
+                is_told = self._told is not None and self._told.covers(message)
+                self._catch.seen.append(Seen(fault, self.position, is_told))
+
+    def take(self) -> Catch:
+        """
+        What was found since the last call.
+        """
+        catch, self._catch = self._catch, Catch()
+        catch.position = self.position
+        catch.begin = self._begin or self.position
+        return catch

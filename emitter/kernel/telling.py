@@ -1,0 +1,124 @@
+"""
+Faults as events, and no more of them than a person can read.
+
+A device that breaks can fill the kernel log. The first faults of a minute get
+an event each, the rest of the minute one event together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from emitter.events import Event
+
+if TYPE_CHECKING:
+    from emitter.kernel.fault import Fault
+    from emitter.kernel.position import Position
+    from emitter.kernel.sight import Seen
+
+FAULT: Final = "HardwareFault"
+FOUND: Final = "HardwareFaultsFound"
+LOST: Final = "KernelMessagesLost"
+
+MAX_EVENTS: Final = 10  # of single faults in one minute
+MAX_CODES: Final = 20
+OLDEST_S: Final = 86_400.0  # an event that is older is told as one of now
+
+
+class Telling:
+    """
+    The faults of the open minute that no event has told of.
+
+    Attributes:
+        position: Of the last fault whose event was made.
+    """
+
+    def __init__(self) -> None:
+        self.position: Position | None = None
+        self._single: list[Seen] = []
+        self._made = 0
+        self._folded = 0
+        self._codes: Counter[str] = Counter()
+        self._newest: Seen | None = None
+        self._found: tuple[int, Fault] | None = None
+        self._lost = 0
+
+    def add(self, seen: Seen) -> None:
+        """
+        A fault that counts.
+        """
+        if self._made + len(self._single) < MAX_EVENTS:
+            self._single.append(seen)
+            return
+        self._folded += 1
+        self._newest = seen
+        if seen.fault.code in self._codes or len(self._codes) < MAX_CODES:
+            self._codes[seen.fault.code] += 1
+
+    def found(self, count: int, newest: Fault) -> None:
+        """
+        Faults from long before the first start.
+        """
+        self._found = (count + (self._found[0] if self._found else 0), newest)
+
+    def lost(self, count: int) -> None:
+        """
+        Messages that nobody can read any more.
+        """
+        self._lost += count
+
+    def events(self, now_s: float, *, is_end: bool) -> list[Event]:
+        """
+        What is to be told now; at the end of a minute also the rest of it.
+        """
+        made: list[Event] = []
+        if self._found is not None:
+            made.append(_found_event(*self._found, now_s))
+        for seen in self._single:
+            fault = seen.fault
+            made.append(Event(FAULT, _when(fault, now_s), fault.sentence(), fault.details()))
+            self.position = seen.position
+        if is_end and self._newest is not None:
+            made.append(self._rest(self._newest, now_s))
+            self.position = self._newest.position
+        if is_end and self._lost:
+            made.append(_lost_event(self._lost, now_s))
+        self._made += len(self._single)
+        self._found, self._single = None, []
+        if is_end:
+            self._made = self._folded = self._lost = 0
+            self._newest = None
+            self._codes.clear()
+        return made
+
+    def _rest(self, newest: Seen, now_s: float) -> Event:
+        (code, times), *others = self._codes.most_common()
+        faults = "fault" if self._folded == 1 else "faults"
+        which = f", {times} of them {code}" if others else f": {code}"
+        message = f"the kernel log tells of {self._folded} further hardware {faults}{which}"
+        details = {**newest.fault.details(), "Fault": code, "Count": self._folded}
+        return Event(FAULT, _when(newest.fault, now_s), message, details)
+
+
+def _found_event(count: int, newest: Fault, now_s: float) -> Event:
+    were, they = ("fault was", "it is") if count == 1 else ("faults were", "they are")
+    ago_h = max(0.0, now_s - newest.at_s) / 3600
+    message = (
+        f"{count} hardware {were} in the kernel log from before the emitter first read it, the "
+        f"newest {ago_h:.1f} h old: {they} not counted"
+    )
+    return Event(FOUND, now_s, message, {**newest.details(), "Count": count})
+
+
+def _lost_event(count: int, now_s: float) -> Event:
+    were = "message was" if count == 1 else "messages were"
+    message = (
+        f"{count} kernel {were} overwritten before the emitter read them: a hardware fault may "
+        "have been among them"
+    )
+    return Event(LOST, now_s, message, {"Count": count})
+
+
+def _when(fault: Fault, now_s: float) -> float:
+    return fault.at_s if now_s - OLDEST_S <= fault.at_s <= now_s else now_s

@@ -1,0 +1,123 @@
+"""
+The thread that reads the kernel log, so that nothing it waits for stops the reading of reports.
+
+It reads ahead a little and no further: what nobody has taken yet waits in the
+kernel's ring or in the pipe of journalctl, and the ring says what it lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from emitter.kernel.message import UnreadableLogError
+from emitter.kernel.position import LogState
+from emitter.kernel.sight import Sight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emitter.kernel.message import LogSource
+    from emitter.kernel.opening import Opener
+    from emitter.kernel.sight import Catch
+
+READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
+CLOSE_WITHIN_S: Final = 2.5  # of a journalctl that does not want to end
+MAX_WAITING: Final = 2000
+"""Faults that may wait to be taken; a read more than that stays where it is."""
+
+_log = logging.getLogger(__name__)
+
+
+class KernelWatch:
+    """
+    Reads until it is closed or the log cannot be read. *state* is what an earlier run left.
+    """
+
+    def __init__(
+        self,
+        open_log: Opener,
+        state: LogState | None = None,
+        *,
+        is_asked_for: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """
+        Begin to read. *is_asked_for* says whether the operator named the place to read from.
+        """
+        self._open_log = open_log
+        self._state = state or LogState()
+        self._is_asked_for = is_asked_for
+        self._sight = Sight(self._state, clock())
+        self._lock = threading.Lock()
+        self._taken = threading.Event()
+        self._closed = threading.Event()
+        self._source: LogSource | None = None
+        self._thread = threading.Thread(target=self._watch, name="kernel-log", daemon=True)
+        self._thread.start()
+
+    @property
+    def state(self) -> LogState:
+        """
+        What the earlier run left.
+        """
+        return self._state
+
+    @property
+    def is_reading(self) -> bool:
+        """
+        Whether a fault would be seen now.
+        """
+        source = self._source
+        return source is not None and source.is_open
+
+    def take(self) -> Catch:
+        """
+        What was found since the last call.
+        """
+        with self._lock:
+            catch = self._sight.take()
+        self._taken.set()
+        return catch
+
+    def close(self) -> None:
+        """
+        Read no more; what was not taken is read again by the next run.
+        """
+        self._closed.set()
+        self._taken.set()
+        self._thread.join(CLOSE_WITHIN_S)
+
+    def _watch(self) -> None:
+        try:
+            source = self._open_log(self._state.counted)
+        except UnreadableLogError as error:
+            self._say_unreadable(error)
+            return
+        self._source = source
+        try:
+            while not self._closed.is_set():
+                messages = source.read(READ_WITHIN_S)
+                with self._lock:
+                    self._sight.add(messages)
+                while self._is_full() and not self._closed.is_set():
+                    self._taken.clear()
+                    if self._is_full():
+                        self._taken.wait(READ_WITHIN_S)
+        except UnreadableLogError as error:
+            self._say_unreadable(error)
+        finally:
+            source.close()
+            self._source = None
+
+    def _is_full(self) -> bool:
+        with self._lock:
+            return self._sight.waiting >= MAX_WAITING
+
+    def _say_unreadable(self, error: UnreadableLogError) -> None:
+        if self._is_asked_for:
+            _log.warning("hardware faults are not counted: %s", error)
+        else:
+            _log.info("hardware faults are not counted: %s", error)

@@ -1,0 +1,115 @@
+"""
+Metrics of a rollup that are each made of one number of the instances' minutes: one line each.
+
+A new one is an entry in `neuron_wire.catalogue.rollups`, which says whether it
+is a gauge or a tally, and a line in a table below. What no instance told is absent.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Final
+
+from aggregator.rollups.ranking import Ranking
+from neuron_wire.catalogue import ROLLUP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from neuron_wire import MinuteRecord
+    from neuron_wire.catalogue import Family
+
+MAX_FAILING_INSTANCES: Final = 20
+
+SUMS: Final = {
+    "TeraFlops": "TeraFlops",
+    "DeviceMemoryUsed": "DeviceMemoryUsed",
+    "Executions": "Executions",
+    "ExecutionErrors": "ExecutionErrors",
+    "EccCorrectedRise": "EccCorrectedRise",
+    "EccUncorrectedRise": "EccUncorrectedRise",
+    "HardwareFaults": "HardwareFaults",
+}
+"""Metrics that add a number over the instances, by that number's name in the minute line."""
+
+GREATEST: Final = {
+    "LatencyP99Max": "LatencyP99Max",
+}
+"""Metrics that are the greatest of the instances'."""
+
+FAILING: Final = {
+    "EccInstances": "EccUncorrectedRise",
+    "ErrorInstances": "ExecutionErrors",
+    "FaultyInstances": "HardwareFaults",
+}
+"""Lists of the instances that have most of something; a list is absent when none has any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """
+    An instance with failures.
+
+    Attributes:
+        instance_id: Its name.
+
+        count: How many in the minute, at least 1.
+    """
+
+    instance_id: str
+    count: float
+
+
+@dataclass(slots=True)
+class Amounts:
+    """
+    What the tables above say, of the instances added so far in any order.
+
+    Numbers that are not whole are kept one by one and summed at the end,
+    because the sum of floats depends on their order.
+    """
+
+    _whole: dict[str, int] = field(default_factory=dict)
+    _parts: dict[str, array[float]] = field(default_factory=dict)
+    _greatest: dict[str, float] = field(default_factory=dict)
+    _failing: dict[str, Ranking[Failing]] = field(
+        default_factory=lambda: {name: Ranking(MAX_FAILING_INSTANCES) for name in FAILING}
+    )
+
+    def add(self, record: MinuteRecord) -> None:
+        """
+        Add an instance.
+        """
+        for metric, member in SUMS.items():
+            amount = record.number(member)
+            if isinstance(amount, int):
+                self._whole[metric] = self._whole.get(metric, 0) + amount
+            elif amount is not None:
+                self._parts.setdefault(metric, array("d")).append(amount)
+        for metric, member in GREATEST.items():
+            amount = record.number(member)
+            if amount is not None:
+                self._greatest[metric] = max(self._greatest.get(metric, amount), amount)
+        for name, member in FAILING.items():
+            if count := record.number(member):
+                failing = Failing(record.instance_id, count)
+                self._failing[name].add((-count, record.instance_id), failing)
+
+    def of(self, family: Family) -> dict[str, float]:
+        """
+        The metrics of one family, `gauge` or `tally`.
+        """
+        sums: dict[str, float] = dict(self._whole)
+        for metric, parts in self._parts.items():
+            sums[metric] = fsum((*parts, self._whole.get(metric, 0)))
+        found = {**sums, **self._greatest}
+        return {metric: one for metric, one in found.items() if ROLLUP[metric].family == family}
+
+    def failing(self) -> Mapping[str, Sequence[Failing]]:
+        """
+        Each list that has somebody, most first.
+        """
+        lists = {name: ranking.first() for name, ranking in self._failing.items()}
+        return {name: found for name, found in lists.items() if found}

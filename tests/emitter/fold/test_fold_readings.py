@@ -1,0 +1,184 @@
+"""
+Readings: numbers of the system groups that need one entry and one rule.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from neuron_reports import (
+    GIB,
+    START_S,
+    add,
+    closed,
+    host_memory,
+    minute_of,
+    new_fold,
+    nobody,
+    report,
+    vcpu,
+)
+
+from emitter.fold import readings
+from emitter.fold.amounts import MAX_AMOUNT
+from emitter.fold.readings import MAX_WAITING, Readings
+from neuron_wire.catalogue import READINGS, Member
+
+RULES = (readings.MEMORY, readings.VCPU, readings.COUNTERS)
+VALUES = st.none() | st.integers(-3, 9) | st.just(MAX_AMOUNT + 1)
+PERIODS = st.sampled_from([None, 0.25, 0.5, 5.0])
+GROUPS = st.none() | st.builds(
+    lambda value, period, error: SimpleNamespace(value=value, period=period, error=error),
+    VALUES,
+    PERIODS,
+    st.sampled_from([None, "", "", "", "no /proc"]),
+)
+
+
+def made(monkeypatch, merges, unit="Count"):
+    """
+    What a rule of a made-up member folds of each list of groups.
+    """
+    member = Member("Made", unit, "gauge", "a test", "as told", "Made up.", merges=merges)
+    monkeypatch.setitem(READINGS, "Made", member)
+    monkeypatch.setattr(readings, "MEMORY", {"Made": lambda group: group.value})
+
+    def folded(groups):
+        found = Readings()
+        for group in groups:
+            found.add(SimpleNamespace(memory_info=group, vcpu_usage=None))
+        return found.told().get("Made")
+
+    return folded
+
+
+def told(groups):
+    """
+    The groups that tell a number which can be.
+    """
+    return [
+        group
+        for group in groups
+        if group is not None
+        and not group.error
+        and group.value is not None
+        and 0 <= group.value <= MAX_AMOUNT
+    ]
+
+
+EXPECTED = {
+    "last": lambda groups: groups[-1].value,
+    "sum": lambda groups: sum(group.value for group in groups),
+    "greatest": lambda groups: max(group.value for group in groups),
+}
+
+
+@pytest.mark.parametrize("merges", EXPECTED)
+def test_a_reading_is_of_all_reports_that_tell_it(monkeypatch, merges):
+    """
+    However many there are, and whatever stands between them: nothing told is no member.
+    """
+    folded = made(monkeypatch, merges)
+
+    @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
+    @example([SimpleNamespace(value=number, period=5.0, error=None) for number in range(100)])
+    def holds(groups):
+        telling = told(groups)
+        expected = EXPECTED[merges](telling) if telling else None
+        assert expected == folded(groups)
+
+    holds()
+
+
+def test_a_mean_is_weighted_by_the_period_of_the_group(monkeypatch):
+    """
+    Periods under half a second, and unknown ones, are no sample.
+    """
+    folded = made(monkeypatch, "mean", unit="None")
+
+    @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
+    def holds(groups):
+        telling = [one for one in told(groups) if one.period is not None and one.period >= 0.5]
+        weight = sum(Fraction(one.period) for one in telling)
+        total = sum(Fraction(one.period) * one.value for one in telling)
+        expected = round(float(total / weight), 4) if weight else None
+        assert expected == folded(groups)
+
+    holds()
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [("Count", 2), ("Bytes", 2), ("Percent", 2.12), ("Seconds", 2.123456789), ("None", 2.1235)],
+)
+def test_a_reading_is_as_exact_as_its_unit(monkeypatch, unit, expected):
+    """
+    Counts and bytes are whole: a reader refuses others.
+    """
+    group = SimpleNamespace(value=2.12345678912, period=5.0, error=None)
+    found = made(monkeypatch, "last", unit)([group])
+    assert (expected, type(expected)) == (found, type(found))
+
+
+def test_each_reading_of_the_catalogue_has_one_rule():
+    """
+    And each rule its entry: a name that stands in one of the two only is a mistake.
+    """
+    names = [name for rules in RULES for name in rules]
+    assert sorted([*names, *readings.BESIDE]) == sorted(READINGS)
+
+
+def test_the_next_minute_begins_without_readings():
+    """
+    What the last minute was told is no reading of this one.
+    """
+    fold = new_fold()
+    groups = {"memory_info": host_memory(5 * GIB), "vcpu_usage": vcpu(user=50)}
+    add(fold, report(system_data=groups), START_S)
+    assert {"HostMemoryUsed", "HostMemoryTotal", "HostCpuPercent"} <= closed(fold).readings.keys()
+    add(fold, nobody(system_data=None), START_S + 60)
+    assert {} == closed(fold, 2).readings
+
+
+def test_faults_are_absent_while_nobody_reads_kernel_messages():
+    """
+    Missing is not zero; once somebody reads, none is 0.
+    """
+    assert {} == minute_of(nobody(system_data=None)).readings
+    fold = new_fold()
+    fold.open(START_S)
+    fold.know_faults(0)
+    assert {"HardwareFaults": 0} == closed(fold).readings
+
+
+def test_faults_of_a_minute_add_up_and_end_with_it():
+    """
+    Told bit by bit; the next minute has its own.
+    """
+    fold = new_fold()
+    fold.open(START_S)
+    for count in (1, 0, 2):
+        fold.know_faults(count)
+    assert {"HardwareFaults": 3} == closed(fold).readings
+    fold.open(START_S + 60)
+    fold.know_faults(0)
+    assert {"HardwareFaults": 0} == closed(fold, 2).readings
+    fold.open(START_S + 120)
+    assert {} == closed(fold, 3).readings
+
+
+def test_faults_of_a_minute_without_a_record_are_not_in_the_next():
+    """
+    They are of that minute, like its reports: who counts them knows that no record has them.
+    """
+    fold = new_fold()
+    fold.open(START_S)
+    fold.know_faults(2)
+    fold.discard()
+    fold.open(START_S + 60)
+    fold.know_faults(2)
+    assert {"HardwareFaults": 2} == closed(fold).readings

@@ -1,0 +1,233 @@
+"""
+The thread that reads the kernel log, and which log it reads.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+
+import pytest
+
+from emitter.kernel import watch as watching
+from emitter.kernel.message import UnreadableLogError
+from emitter.kernel.opening import opener
+from emitter.kernel.position import LogState, beginning
+from emitter.kernel.watch import KernelWatch
+from tests.emitter.emitter_process import wait_until
+from tests.emitter.kernel.kernel_logs import (
+    BOOT,
+    BOOTED_S,
+    REAL,
+    JournalCommand,
+    Machine,
+    fault,
+)
+
+NOW_S = BOOTED_S + 60.0
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """
+    A machine that has just begun.
+    """
+    (tmp_path / "root").mkdir()
+    return Machine(tmp_path / "root")
+
+
+@pytest.fixture
+def journalctl(tmp_path):
+    """
+    A program in the place of journalctl.
+    """
+    return JournalCommand(tmp_path)
+
+
+@pytest.fixture
+def watched(machine, journalctl):
+    """
+    Begins to read the machine's log; all are closed in the end.
+    """
+    begun = []
+
+    def begin(choice="auto", state=None, *, is_asked_for=True):
+        open_log = opener(
+            choice,
+            root=machine.root,
+            journal=journalctl.command,
+            clock=lambda: NOW_S,
+            since_boot_s=lambda: 60.0,
+        )
+        watch = KernelWatch(open_log, state, is_asked_for=is_asked_for, clock=lambda: NOW_S)
+        begun.append(watch)
+        return watch
+
+    yield begin
+    for watch in begun:
+        watch.close()
+
+
+def caught(watch, count):
+    """
+    The faults of the next catches, when there are *count*.
+    """
+    found = []
+    wait_until(lambda: found.extend(watch.take().seen) or len(found) >= count)
+    return found
+
+
+def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
+    """
+    Those from before as well as those that follow.
+    """
+    machine.write(1, REAL)
+    watch = watched("kmsg")
+    assert [1] == [one.position.seq for one in caught(watch, 1)]
+    assert watch.is_reading
+    machine.write(2, REAL)
+    assert [2] == [one.position.seq for one in caught(watch, 1)]
+
+
+def test_auto_is_the_ring_and_the_journal_where_there_is_none(machine, journalctl, watched):
+    """
+    Nobody is asked to choose.
+    """
+    machine.write(1, "NEURON_HW_ERR=RING")
+    journalctl.write(1, "NEURON_HW_ERR=JOURNAL")
+    assert ["RING"] == [one.fault.code for one in caught(watched(), 1)]
+    machine.ring.unlink()
+    assert ["JOURNAL"] == [one.fault.code for one in caught(watched(), 1)]
+
+
+def test_the_journal_goes_on_where_the_ring_was(machine, journalctl, watched):
+    """
+    Nothing twice: the stamps are the same.
+    """
+    machine.write(1, "NEURON_HW_ERR=A")
+    (first,) = caught(watched(), 1)
+    journalctl.write(1, "NEURON_HW_ERR=A")
+    journalctl.write(2, "NEURON_HW_ERR=B")
+    state = LogState(first.position)
+    assert ["B"] == [one.fault.code for one in caught(watched("journal", state), 1)]
+
+
+def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, watched):
+    """
+    Such as that of a host, mounted elsewhere in a container.
+    """
+    machine.write(1, REAL)
+    machine.ring.rename(tmp_path / "host-kmsg")
+    assert 1 == len(caught(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
+
+
+def test_none_is_none():
+    """
+    No thread, no file, no child.
+    """
+    assert opener("none") is None
+
+
+@pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
+def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, level, caplog):
+    """
+    Both reasons in one sentence, louder when the operator asked for it; and nothing is counted.
+    """
+    caplog.set_level(logging.INFO)
+    machine.ring.unlink()
+    watch = watched(is_asked_for=is_asked_for)
+    wait_until(lambda: caplog.records)
+    watch._thread.join(5)
+    (said,) = caplog.records
+    assert level == said.levelname
+    for words in ("hardware faults are not counted", "kmsg", "CAP_SYSLOG", "the journal"):
+        assert words in said.getMessage()
+    assert not watch.is_reading
+    assert watch.take().position is None
+
+
+def test_a_log_that_fails_while_it_is_read_is_said_once(caplog):
+    """
+    Nobody reads from then on, so nothing is counted as 0.
+    """
+
+    class Failing:
+        name = "failing"
+        is_open = True
+
+        def read(self, _timeout_s):
+            message = "it is gone"
+            raise UnreadableLogError(message)
+
+        def close(self):
+            pass
+
+    watch = KernelWatch(lambda _position: Failing())
+    watch._thread.join(5)
+    assert ["hardware faults are not counted: it is gone"] == caplog.messages
+    assert not watch.is_reading
+    watch.close()
+
+
+def test_a_flood_waits_where_it_is(monkeypatch):
+    """
+    Nothing is read ahead without bound; all of it is there when it is taken.
+    """
+    monkeypatch.setattr(watching, "MAX_WAITING", 5)
+    reads = threading.Semaphore(0)
+
+    class Flood:
+        name = "flood"
+        is_open = True
+        seq = 0
+
+        def read(self, _timeout_s):
+            self.seq += 1
+            reads.release()
+            return [fault(self.seq, seq=self.seq)]
+
+        def close(self):
+            pass
+
+    state = LogState(beginning(BOOT, BOOTED_S))
+    flood = Flood()
+    watch = KernelWatch(lambda _position: flood, state)
+    for _ in range(5):
+        assert reads.acquire(timeout=5)
+    wait_until(watch._is_full)
+    found = []
+    wait_until(lambda: found.extend(watch.take().seen) or len(found) >= 50)
+    watch.close()
+    numbers = [one.position.seq for one in found]
+    assert list(range(1, len(numbers) + 1)) == numbers
+    assert flood.seq <= len(numbers) + 5
+
+
+def test_a_close_ends_the_thread_and_its_child(journalctl, watched):
+    """
+    A journalctl that follows would go on for ever.
+    """
+    journalctl.write(1, REAL)
+    watch = watched("journal")
+    assert 1 == len(caught(watch, 1))
+    pid = watch._source._child.pid
+    watch.close()
+    assert not watch._thread.is_alive()
+    assert not watch.is_reading
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_messages_that_were_overwritten_meanwhile_are_counted(machine, watched):
+    """
+    A ring that went round between two runs may have held a fault.
+    """
+    for number in range(9):
+        machine.write(number, "neuron: hello")
+    state = LogState(beginning(BOOT, BOOTED_S).after(fault(0, seq=1)))
+    machine.overwrite(5)
+    watch = watched("kmsg", state)
+    lost = []
+    wait_until(lambda: lost.append(watch.take().lost) or sum(lost))
+    assert 4 == sum(lost)

@@ -1,0 +1,121 @@
+"""
+The emitter as the first process of a container: it has no signal by default, and inherits orphans.
+
+In a PID namespace of its own (`unshare`), which needs root or user namespaces.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from emitter_process import environment
+
+ENDED_BY_SIGTERM = 128 + signal.SIGTERM
+
+
+@functools.cache
+def namespace():
+    """
+    The command that starts another as the first process of a namespace; empty where none can.
+    """
+    unshare = shutil.which("unshare")
+    for more in ([], ["--user", "--map-root-user"]):
+        command = [unshare or "unshare", *more, "--pid", "--fork", "--kill-child"]
+        if unshare and 0 == subprocess.run([*command, "true"], capture_output=True).returncode:  # noqa: PLW1510
+            return command
+    return []
+
+
+@pytest.fixture
+def first(tmp_path):
+    """
+    Start a program as the first process; give its Popen.
+    """
+    if not namespace():
+        pytest.skip("no PID namespace can be made here: unshare needs root or user namespaces")
+    started = []
+
+    def start(program):
+        whole = f"import os\nassert 1 == os.getpid()\n{program}"
+        started.append(
+            subprocess.Popen(
+                [*namespace(), sys.executable, "-c", whole],
+                env=environment(tmp_path),
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def inner(process):
+    """
+    The pid of the first process, as we see it.
+    """
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii")
+    return int(children.split()[0])
+
+
+def test_a_stop_while_the_cluster_is_looked_for_is_heard(first):
+    """
+    The kernel would keep it from a first process without a handler, and whoever stops the
+    container would wait for ten seconds and kill it.
+    """
+    process = first(
+        "import time\n"
+        "import emitter.service as service\n"
+        "from emitter.settings import RunSettings\n"
+        "def find(*_a, **_k):\n"
+        "    print('looks', flush=True)\n"
+        "    time.sleep(60)\n"
+        "service.find_cluster = find\n"
+        "service.serve(RunSettings())\n"
+    )
+    assert "looks\n" == process.stdout.readline()
+    os.kill(inner(process), signal.SIGTERM)
+    assert ENDED_BY_SIGTERM == process.wait(8)
+
+
+def test_a_second_stop_ends_it_at_once(first):
+    """
+    As it does any other process (`test_a_second_stop_is_not_waited_for`).
+    """
+    process = first(
+        "import signal\n"
+        "from emitter.signals import Signals\n"
+        "with Signals():\n"
+        "    signal.raise_signal(signal.SIGTERM)\n"
+        "    signal.raise_signal(signal.SIGTERM)\n"
+        "    print('survived')\n"
+    )
+    assert ("", None) == process.communicate(timeout=8)
+    assert ENDED_BY_SIGTERM == process.returncode
+
+
+def test_what_a_stopped_monitor_leaves_behind_is_reaped(first):
+    """
+    A program beside it in its group becomes ours when it ends; unreaped ones would take a pid each.
+    """
+    process = first(
+        "from emitter.reports.child import Child\n"
+        "child = Child(['/bin/sh', '-c', 'sleep 60 & echo started; exec sleep 60'])\n"
+        "while not child.read(1.0): pass\n"
+        "child.stop()\n"
+        "try:\n"
+        "    print(os.waitpid(-1, os.WNOHANG))\n"
+        "except ChildProcessError:\n"
+        "    print('nobody')\n"
+    )
+    assert ("nobody\n", None) == process.communicate(timeout=8)
