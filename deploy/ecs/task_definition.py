@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""
+Print the task definition of neuron-emf for an instance type: a daemon, or a sidecar.
+
+    deploy/ecs/task_definition.py daemon --instance-type trn1.32xlarge --image IMAGE ...
+    deploy/ecs/task_definition.py sidecar --instance-type inf2.xlarge --image IMAGE ...
+
+A task definition lists devices one by one and a task does not start on an instance
+that lacks one of them: so there is one for each number of devices. It refuses to know
+an account; whatever is registered, `aws ecs register-task-definition` does it. From
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+HERE: Final = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "lambda"))  # also where neuron-emf is not installed
+if sys.version_info < (3, 10):  # noqa: UP036 - such as the python3 of Amazon Linux 2023
+    sys.stderr.write(
+        "Error: Python 3.10 or later is needed, and this is "
+        f"{sys.version_info[0]}.{sys.version_info[1]}: run it by a newer one, such as python3.11\n"
+    )
+    sys.exit(2)
+
+from neuron_wire.instance_types import INSTANCE_TYPES  # noqa: E402 - see above
+
+TRN3: Final = {"trn3.48xlarge": 16, "trn3pd98.3xlarge": 1}
+"""
+Devices of Trn3 instance types, as the Neuron driver and its users name them: no page of EC2 lists
+them yet, and a report's own hardware information wins for everything but this list.
+"""
+
+RESERVED_MIB: Final = 192
+"""
+Ours in megabytes: 60 at most (docs/explanation/benchmarks.md); neuron-monitor's: 128, what AWS's
+own DaemonSet reserves for it.
+"""
+
+LIMIT_MIB: Final = 576
+"""
+60 and 500, what AWS's own chart allows neuron-monitor, and room for pages of the spool.
+"""
+
+MONITOR_HEAP: Final = "320MiB"  # what Go's collector works towards; as in AWS's own chart
+CPU_UNITS: Final = 128  # of 1,024 a vCPU; a share when the CPU is contended, no limit
+STOP_WITHIN_S: Final = 20  # neuron-monitor ends within 2, records are flushed for 5
+SPOOL: Final = "/var/lib/neuron-emf"
+SPOOL_VOLUME: Final = "neuron-emf-spool"  # of the instance, so that the next task finds it
+USER: Final = 10001  # the image's
+HEALTH_COMMAND: Final = ("CMD", "neuron-emf", "check", "--quick")
+LOG_GROUP: Final = "/neuron-emf/emitters"  # what the emitter says of itself; never its records
+RECORDS: Final = "/neuron-emf/records"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """
+    What differs between accounts.
+
+    Attributes:
+        image: The image of neuron-emf, as `docker push` has it.
+
+        region: AWS region of the log groups.
+
+        task_role: ARN of the role that has the stack's managed policy.
+
+        execution_role: ARN of the role with which ECS fetches the image and writes logs.
+
+        records: Log group of the records; the stack's output EmitterLogGroupName.
+
+        device_group: Number of the group that /dev/neuron* belongs to; None: every user may.
+    """
+
+    image: str
+    region: str
+    task_role: str
+    execution_role: str
+    records: str = RECORDS
+    device_group: int | None = None
+
+
+def types_by_devices() -> dict[int, list[str]]:
+    """
+    Instance types with Neuron devices, by how many they have.
+    """
+    found: dict[int, list[str]] = {}
+    for name, devices in [(row.name, row.devices) for row in INSTANCE_TYPES.values()] + [
+        *TRN3.items()
+    ]:
+        found.setdefault(devices, []).append(name)
+    return dict(sorted(found.items()))
+
+
+def device_paths(devices: int) -> list[str]:
+    """
+    Where the driver puts *devices* devices.
+    """
+    return [f"/dev/neuron{index}" for index in range(devices)]
+
+
+def linux_devices(devices: int) -> list[dict[str, Any]]:
+    """
+    `linuxParameters.devices` of an instance with *devices* devices.
+    """
+    return [
+        {"hostPath": path, "containerPath": path, "permissions": ["read", "write"]}
+        for path in device_paths(devices)
+    ]
+
+
+def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[str, Any]:
+    """
+    The container of the emitter and of the neuron-monitor that it starts.
+    """
+    settings = {
+        "GOMEMLIMIT": MONITOR_HEAP,
+        # a sidecar sees its own processes only: the pids in reports are those of the instance
+        "NEURON_EMF_ATTRIBUTION": "auto" if is_daemon else "none",
+        "NEURON_EMF_KERNEL_MESSAGES": "none",
+        "NEURON_EMF_LOG_GROUP": place.records,
+        "NEURON_EMF_REGION": place.region,
+        "NEURON_EMF_SPOOL_DIR": SPOOL,
+    }
+    return {
+        "name": "neuron-emf",
+        "image": place.image,
+        **({} if place.device_group is None else {"user": f"{USER}:{place.device_group}"}),
+        "essential": is_daemon,
+        **({} if is_daemon else {"restartPolicy": {"enabled": True, "restartAttemptPeriod": 60}}),
+        "cpu": CPU_UNITS,
+        "memoryReservation": RESERVED_MIB,
+        "memory": LIMIT_MIB,
+        "environment": [{"name": name, "value": value} for name, value in settings.items()],
+        "readonlyRootFilesystem": True,
+        "dockerSecurityOptions": ["no-new-privileges"],
+        "linuxParameters": {
+            "capabilities": {"drop": ["ALL"]},
+            "devices": linux_devices(devices),
+            "tmpfs": [{"containerPath": "/tmp", "size": 16}],  # noqa: S108 - a mount of its own
+        },
+        "mountPoints": [
+            {"sourceVolume": SPOOL_VOLUME, "containerPath": SPOOL, "readOnly": False},
+        ],
+        **({"healthCheck": health_check()} if is_daemon else {}),
+        "stopTimeout": STOP_WITHIN_S,
+        "logConfiguration": log_configuration(place),
+    }
+
+
+def health_check() -> dict[str, Any]:
+    """
+    When ECS replaces the task; of a container that is not essential it would end nothing.
+    """
+    return {
+        "command": list(HEALTH_COMMAND),
+        "interval": 60,
+        "timeout": 15,
+        "retries": 3,
+        "startPeriod": 180,
+    }
+
+
+def log_configuration(place: Place) -> dict[str, Any]:
+    """
+    Where standard error goes; never waited for, or a log that is away would stop the reading.
+    """
+    return {
+        "logDriver": "awslogs",
+        "options": {
+            "awslogs-group": LOG_GROUP,
+            "awslogs-region": place.region,
+            "awslogs-stream-prefix": "neuron-emf",
+            "mode": "non-blocking",
+            "max-buffer-size": "1m",
+        },
+    }
+
+
+def daemon(devices: int, place: Place) -> dict[str, Any]:
+    """
+    A task definition for one emitter on each instance with *devices* devices.
+    """
+    return {
+        "family": f"neuron-emf-{devices}",
+        "requiresCompatibilities": ["EC2"],
+        "networkMode": "host",  # the ECS agent that knows whose a container is answers there only
+        "pidMode": "host",  # the pids in reports are those of the instance
+        "taskRoleArn": place.task_role,
+        "executionRoleArn": place.execution_role,
+        "placementConstraints": [{"type": "memberOf", "expression": placed_on(devices)}],
+        "volumes": [
+            {
+                "name": SPOOL_VOLUME,
+                "dockerVolumeConfiguration": {
+                    "scope": "shared",
+                    "autoprovision": True,
+                    "driver": "local",
+                },
+            }
+        ],
+        "containerDefinitions": [emitter_container(devices, place, is_daemon=True)],
+    }
+
+
+def sidecar(devices: int, place: Place, app_image: str) -> dict[str, Any]:
+    """
+    A task definition of an application with *devices* devices, and the emitter beside it.
+
+    `app` stands for the application: its own definition takes its place.
+    """
+    app = {
+        "name": "app",
+        "image": app_image,
+        "essential": True,
+        "memoryReservation": 4096,
+        "linuxParameters": {"devices": linux_devices(devices)},
+    }
+    return {
+        "family": "app-with-neuron-emf",
+        "requiresCompatibilities": ["EC2"],
+        "taskRoleArn": place.task_role,
+        "executionRoleArn": place.execution_role,
+        "placementConstraints": [{"type": "memberOf", "expression": placed_on(devices)}],
+        "volumes": [
+            {
+                "name": SPOOL_VOLUME,
+                "dockerVolumeConfiguration": {"scope": "task", "driver": "local"},
+            }
+        ],
+        "containerDefinitions": [app, emitter_container(devices, place, is_daemon=False)],
+    }
+
+
+def placed_on(devices: int) -> str:
+    """
+    The placement constraint for instances with *devices* devices.
+    """
+    return f"attribute:ecs.instance-type in [{', '.join(types_by_devices()[devices])}]"
+
+
+def as_json(value: object) -> str:
+    """
+    As it stands in a file.
+    """
+    return f"{json.dumps(value, indent=2)}\n"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """
+    Print a task definition.
+    """
+    devices_of = {name: n for n, names in types_by_devices().items() for name in names}
+    parser = argparse.ArgumentParser(description="Print the task definition of neuron-emf.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, what in (("daemon", "one emitter on each instance"), ("sidecar", "one in a task")):
+        command = commands.add_parser(name, help=f"the task definition of {what}")
+        instance = command.add_mutually_exclusive_group(required=True)
+        instance.add_argument("--instance-type", choices=devices_of, metavar="TYPE")
+        instance.add_argument("--devices", type=int, choices=types_by_devices())
+        command.add_argument("--image", required=True)
+        command.add_argument("--region", required=True)
+        command.add_argument("--task-role", required=True, metavar="ARN")
+        command.add_argument("--execution-role", required=True, metavar="ARN")
+        command.add_argument("--log-group", default=RECORDS)
+        command.add_argument("--device-group", type=int, metavar="GID")
+        if name == "sidecar":
+            command.add_argument("--app-image", required=True)
+    asked = parser.parse_args(arguments)
+    place = Place(
+        image=asked.image,
+        region=asked.region,
+        task_role=asked.task_role,
+        execution_role=asked.execution_role,
+        records=asked.log_group,
+        device_group=asked.device_group,
+    )
+    devices: int = asked.devices or devices_of[asked.instance_type]
+    found = (
+        daemon(devices, place)
+        if asked.command == "daemon"
+        else sidecar(devices, place, asked.app_image)
+    )
+    sys.stdout.write(as_json(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# AWS ParallelCluster runs this on each node as root: CustomActions / OnNodeConfigured.
+#
+#   install-neuron-emf.sh BUNDLE [--cluster NAME] [--region NAME] [--log-group NAME] [--strict]
+#
+# BUNDLE is what deploy/systemd/bundle.sh made: s3://BUCKET/KEY, or a path on a shared file system.
+# Without --cluster the emitter takes the name of the ParallelCluster; without --region the node's.
+#
+# A node without Neuron devices (a head or login node) is left as it is. ParallelCluster terminates
+# a node whose action fails, and a node that computes unseen is better than none: unless --strict
+# is given, a failure is said and the exit code is 0. It may be run again.
+set -euo pipefail
+
+root=${NEURON_EMF_ROOT:-} # tests look at a root of their own
+log=$root/var/log/neuron-emf-install.log
+
+say() { printf '%s neuron-emf: %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*"; }
+
+usage() {
+  say "$1; usage: $(basename "$0") BUNDLE [--cluster NAME] [--region NAME] [--log-group NAME] [--strict]"
+  return 2
+}
+
+has_neuron() {
+  # The driver may be loaded later than this runs, so the bus is asked, too. The ids are those that
+  # the driver names: inf1 (four), trn1, inf2, trn2, trn3 (two) of the vendor Amazon.
+  compgen -G "$root/dev/neuron[0-9]*" >/dev/null && return
+  local vendor
+  for vendor in "$root"/sys/bus/pci/devices/*/vendor; do
+    [ "$(cat "$vendor" 2>/dev/null)" = 0x1d0f ] || continue
+    case $(cat "${vendor%vendor}device") in
+      0x7064 | 0x7065 | 0x7066 | 0x7067 | 0x7164 | 0x7264 | 0x7364 | 0x7564 | 0x7565) return 0 ;;
+    esac
+  done
+  return 1
+}
+
+# The value of an option in a file of settings: set where it is missing or off, else left alone.
+set_once() {
+  local file=$1 name=$2 value=$3
+  if grep -q "^$name *=" "$file"; then
+    say "$file has $name already: it stays"
+  elif grep -q "^#$name *=" "$file"; then
+    sed -i "s|^#$name *=.*|$name = \"$value\"|" "$file"
+  else
+    printf '%s = "%s"\n' "$name" "$value" >>"$file"
+  fi
+}
+
+# The Python that the installer in $1 will take; a bundle with packages is for one minor version.
+ensure_python() {
+  local only=""
+  [ ! -f "$1/python-version" ] || only=$(<"$1/python-version")
+  ! DESTDIR=$root "$1/install.sh" python >/dev/null 2>&1 || return 0
+  say "no Python ${only:-3.10 or later} with venv: asks the package manager for one"
+  if command -v dnf >/dev/null; then
+    dnf install -y -q "python${only:-3.11}"
+  elif command -v apt-get >/dev/null; then
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "python${only:-3}-venv"
+  else
+    say "neither dnf nor apt-get was found: install Python ${only:-3.10 or later} with venv into the image"
+    return 1
+  fi
+}
+
+main() {
+  local bundle="" cluster="" region="" group="" work
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --strict) ;;
+      --cluster | --region | --log-group)
+        [ -n "${2:-}" ] || usage "a value was expected behind $1" || return
+        [[ "$2" =~ ^[A-Za-z0-9._:/#-]+$ ]] || usage "letters, digits and . _ : / # - were expected behind $1" || return
+        case $1 in
+          --cluster) cluster=$2 ;;
+          --region) region=$2 ;;
+          --log-group) group=$2 ;;
+        esac
+        shift
+        ;;
+      -*) usage "$1 is no option" || return ;;
+      *)
+        [ -z "$bundle" ] || usage "one BUNDLE was expected and $1 is another" || return
+        bundle=$1
+        ;;
+    esac
+    shift
+  done
+  [ -n "$bundle" ] || usage "a BUNDLE was expected and none was given" || return
+
+  if ! has_neuron; then
+    say "no Neuron device: nothing to do on this node"
+    return
+  fi
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064 # the folder of now
+  trap "rm -rf '$work'" EXIT
+  case $bundle in
+    s3://*)
+      say "fetches $bundle"
+      aws s3 cp --only-show-errors ${region:+--region "$region"} "$bundle" "$work/bundle.tar.gz"
+      ;;
+    *) cp "$bundle" "$work/bundle.tar.gz" ;;
+  esac
+  tar -C "$work" --no-same-owner -xzf "$work/bundle.tar.gz"
+  local bundles=("$work"/neuron-emf-*)
+  ensure_python "${bundles[0]}"
+  DESTDIR=$root CLUSTER="" REGION="" "${bundles[0]}/install.sh" install
+
+  local config=$root/etc/neuron-emf/config.toml
+  [ -z "$cluster" ] || set_once "$config" cluster "$cluster"
+  [ -z "$region" ] || set_once "$config" region "$region"
+  [ -z "$group" ] || set_once "$config" log-group "$group"
+  echo yes >"$is_installed"
+  systemctl enable neuron-emf.service
+  systemctl restart neuron-emf.service
+  say "runs; see: systemctl status neuron-emf"
+}
+
+mkdir -p "$(dirname "$log")"
+is_installed=$(mktemp) # what the subshell has to tell beside its exit code
+# In a subshell: -e holds in it, which it would not behind `if` or `||`.
+set +e
+(
+  set -e
+  main "$@"
+) 2>&1 | tee -a "$log"
+code=${PIPESTATUS[0]}
+failure="not installed (exit code $code); the node computes, and nobody sees its cores: $log"
+[ ! -s "$is_installed" ] ||
+  failure="installed, and the service did not start (exit code $code); nobody sees the node's cores until it does: journalctl -u neuron-emf"
+rm -f "$is_installed"
+case " $* " in
+  *" --strict "*) exit "$code" ;;
+esac
+[ "$code" = 0 ] || say "$failure" | tee -a "$log"
+exit 0

@@ -1,0 +1,217 @@
+#!/usr/bin/env bash
+# Install neuron-emf as a service of systemd, or take it away again.
+#
+#   install.sh install | uninstall | python
+#
+# `python` changes nothing: it says which Python the installation would take.
+#
+# Variables, all of them optional:
+#   PREFIX=/opt/neuron-emf  where the program goes, a virtual environment of its own
+#   DESTDIR=                a root to install into (an image, a package) instead of this machine's
+#   PYTHON=                 the Python that makes the environment, 3.10 or later
+#   CLUSTER= REGION=        written into a config.toml that is made anew; an old one is yours
+#   PURGE=1                 uninstall takes configuration and spool, too
+#
+# It may be run again: the program is replaced as a whole or not at all, what you configured stays.
+# Beside it are the files that it installs: in a clone those of the clone, in a bundle its own.
+set -euo pipefail
+umask 022 # the service's user reads what root writes, whatever root's own umask is
+
+PREFIX=${PREFIX:-/opt/neuron-emf}
+DESTDIR=${DESTDIR:-}
+PYTHON=${PYTHON:-}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+units=/etc/systemd/system
+unit=$units/neuron-emf.service
+options=$units/neuron-emf.service.d/options.conf
+sysusers=/etc/sysusers.d/neuron-emf.conf
+config=/etc/neuron-emf/config.toml
+command=/usr/local/bin/neuron-emf
+spool=/var/lib/neuron-emf
+
+say() { printf 'neuron-emf: %s\n' "$*"; }
+
+fail() {
+  printf 'neuron-emf: %s\n' "$*" >&2
+  exit 1
+}
+
+# Whether it is this running machine that is changed, by somebody who may.
+is_live() { [ -z "$DESTDIR" ] && [ -d /run/systemd/system ]; }
+
+# PREFIX is deleted when it is replaced or taken away, so it must be ours: nobody's /usr/local.
+check_prefix() {
+  [[ "$PREFIX" =~ ^/[A-Za-z0-9._/-]+$ && ! "$PREFIX/" =~ /\.{0,2}/ ]] ||
+    fail "PREFIX was expected to be a full path of letters, digits and . _ - without an empty part, . and .. and is $PREFIX"
+  [ "$PREFIX/bin/neuron-emf" != "$command" ] ||
+    fail "PREFIX was expected to be a folder of the program's own and is $PREFIX, where the command $command itself belongs: name another, such as /opt/neuron-emf"
+  local folder=$DESTDIR$PREFIX
+  [ -e "$folder" ] || [ -L "$folder" ] || return 0
+  [ -f "$folder/pyvenv.cfg" ] && [ -f "$folder/bin/neuron-emf" ] && [ ! -L "$folder/bin/neuron-emf" ] ||
+    fail "$folder was expected to be missing or an installation of neuron-emf, which is deleted as a whole, and is something else: name another folder with PREFIX=, or move this one away"
+}
+
+# Whether every user may run it: the service's has no right to what is in a folder of root's.
+is_for_everybody() {
+  [ -z "$DESTDIR" ] && command -v setpriv >/dev/null || return 0
+  # By env: setpriv itself still has root's rights when it starts its command.
+  setpriv --reuid=65534 --regid=65534 --clear-groups env "$1" -I -c 'import ensurepip, venv' 2>/dev/null
+}
+
+# A Python that can make the environment, or what to install first. The service does not see homes:
+# one that lives in a home is taken only when it was named. A bundle's packages are for one minor
+# version, which stands beside them.
+find_python() {
+  local name found only=""
+  [ ! -f "$here/python-version" ] || only=$(<"$here/python-version")
+  local names="python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11 python3.10"
+  [ -z "$only" ] || names="python3 /usr/bin/python3 python$only"
+  for name in ${PYTHON:-$names}; do
+    found=$("$name" -c '
+import sys, ensurepip, venv
+only = sys.argv[1]
+is_right = "%d.%d" % sys.version_info[:2] == only if only else sys.version_info >= (3, 10)
+print(sys.executable if is_right else "")' "$only" 2>/dev/null) || continue
+    case "$found:$PYTHON" in
+      :* | /root/*: | /home/*:) ;;
+      *)
+        is_for_everybody "$found" || continue
+        printf '%s\n' "$found"
+        return
+        ;;
+    esac
+  done
+  local expected="Python ${only:-3.10 or later} with venv that every user may run"
+  [ -z "$PYTHON" ] || fail "$PYTHON was expected to be $expected and is not: name another with PYTHON=, or none"
+  local first="install Python ${only:-3.10 or later} with venv"
+  local ID="" ID_LIKE=""
+  if [ -r "${OS_RELEASE:-/etc/os-release}" ]; then
+    # shellcheck source=/dev/null
+    . "${OS_RELEASE:-/etc/os-release}"
+  fi
+  case " $ID $ID_LIKE " in
+    *" amzn "*) first="dnf install -y python${only:-3.11}" ;; # its own python3 is 3.9 and must stay so
+    *" debian "* | *" ubuntu "*) first="apt-get update && apt-get install -y python${only:-3}-venv" ;;
+    *" rhel "* | *" fedora "*) first="dnf install -y python${only:-3.12}" ;;
+  esac
+  fail "$expected was expected and none was found: run \`$first\` and try again, or name one with PYTHON="
+}
+
+# The wheel: the bundle's, else built of a copy of this clone by the pinned setuptools, which goes
+# again with pip.
+make_wheel() {
+  local python=$1 folder=$2
+  local clone=$here/../..
+  if compgen -G "$here/neuron_emf-*.whl" >/dev/null; then
+    cp "$here"/neuron_emf-*.whl "$folder/"
+    return
+  fi
+  [ -f "$clone/pyproject.toml" ] || fail "$here was expected to have a wheel of neuron-emf, or to be in a clone, and is neither: run deploy/systemd/bundle.sh in a clone"
+  mkdir "$folder/source"
+  cp -r "$clone"/{pyproject.toml,README.md,LICENSE,emitter,lambda} "$folder/source/"
+  awk '/^[a-z]/ {is_it = /^setuptools==/} is_it' "$clone/requirements/dev.txt" >"$folder/setuptools.txt"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps \
+    --require-hashes --requirement "$folder/setuptools.txt"
+  "$python" -m pip wheel --quiet --disable-pip-version-check --no-input --no-deps \
+    --no-build-isolation --wheel-dir "$folder" "$folder/source"
+}
+
+# Make the program in $1 for the place $2: nothing in it may name where it was made.
+make_program() {
+  local made=$1 place=$2 wheels=$3
+  local pins=$here/requirements.txt
+  [ -f "$pins" ] || pins=$here/../../requirements/emitter.txt
+  local from=()
+  [ ! -d "$here/wheels" ] || from=(--no-index --find-links "$here/wheels")
+  local pip=("$made/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps)
+  "${pip[@]}" "${from[@]}" --require-hashes --requirement "$pins"
+  "${pip[@]}" --no-index "$wheels"/neuron_emf-*.whl
+  "$made/bin/python" -m pip --quiet --disable-pip-version-check uninstall --yes setuptools pip
+  "$made/bin/python" -m compileall -q -s "$made" -p "$place" "$made/lib"
+  grep -rlIF "$made" "$made/bin" "$made/pyvenv.cfg" | while read -r file; do
+    [ -L "$file" ] || sed -i "s|$made|$place|g" "$file"
+  done
+}
+
+# A file that belongs to whoever runs the machine: written once.
+keep_or_put() {
+  if [ -e "$DESTDIR$2" ]; then
+    say "$2 stays as it is"
+  else
+    install -D -m 644 "$1" "$DESTDIR$2"
+  fi
+}
+
+configured() {
+  cp "$here/config.toml" "$1"
+  [ -z "${CLUSTER:-}" ] || sed -i "s|^#cluster = .*|cluster = \"$CLUSTER\"|" "$1"
+  [ -z "${REGION:-}" ] || sed -i "s|^#region = .*|region = \"$REGION\"|" "$1"
+}
+
+install_all() {
+  check_prefix
+  [[ "${CLUSTER:-}${REGION:-}" =~ ^[A-Za-z0-9._:/@+=-]*$ ]] || fail "CLUSTER and REGION were expected to be of letters, digits and . _ : / @ + = -: write another name into $config yourself"
+  local python work
+  python=$(find_python)
+  # Not local: the trap runs when this function is over.
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064
+  trap "rm -rf '$work' '$DESTDIR$PREFIX.new'" EXIT
+
+  say "makes $PREFIX with $python"
+  mkdir -p "$DESTDIR$(dirname "$PREFIX")"
+  "$python" -m venv --clear "$DESTDIR$PREFIX.new"
+  make_wheel "$DESTDIR$PREFIX.new/bin/python" "$work"
+  make_program "$DESTDIR$PREFIX.new" "$PREFIX" "$work"
+  rm -rf "$DESTDIR$PREFIX.old"
+  [ ! -e "$DESTDIR$PREFIX" ] || mv "$DESTDIR$PREFIX" "$DESTDIR$PREFIX.old"
+  mv "$DESTDIR$PREFIX.new" "$DESTDIR$PREFIX"
+  rm -rf "$DESTDIR$PREFIX.old"
+
+  sed "s|/opt/neuron-emf|$PREFIX|" "$here/neuron-emf.service" >"$work/unit"
+  install -D -m 644 "$work/unit" "$DESTDIR$unit"
+  install -D -m 644 "$here/neuron-emf.sysusers" "$DESTDIR$sysusers"
+  keep_or_put "$here/options.conf" "$options"
+  configured "$work/config.toml"
+  keep_or_put "$work/config.toml" "$config"
+  mkdir -p "$DESTDIR$(dirname "$command")"
+  ln -sfn "$PREFIX/bin/neuron-emf" "$DESTDIR$command"
+
+  if is_live; then
+    systemd-sysusers "$sysusers"
+    systemctl daemon-reload
+    systemctl try-restart neuron-emf.service # a running one goes on with the new program
+  fi
+  say "installed; next:"
+  say "  1. settings, if any, into $config"
+  say "  2. neuron-emf check"
+  say "  3. systemctl enable --now neuron-emf"
+  say "  4. systemctl status neuron-emf, journalctl -u neuron-emf"
+  command -v neuron-monitor >/dev/null || [ -x "$DESTDIR/opt/aws/neuron/bin/neuron-monitor" ] ||
+    say "neuron-monitor was not found: install the package aws-neuronx-tools of AWS's Neuron repository"
+}
+
+uninstall_all() {
+  check_prefix
+  if is_live; then
+    systemctl disable --now neuron-emf.service 2>/dev/null || true
+  fi
+  rm -rf "$DESTDIR${PREFIX:?}" "$DESTDIR$unit" "$DESTDIR$sysusers" "$DESTDIR$command"
+  ! cmp -s "$here/options.conf" "$DESTDIR$options" || rm -f "$DESTDIR$options"
+  ! cmp -s "$here/config.toml" "$DESTDIR$config" || rm -f "$DESTDIR$config"
+  if [ -n "${PURGE:-}" ]; then
+    rm -rf "$DESTDIR$options" "$DESTDIR$(dirname "$config")" "$DESTDIR$spool"
+  fi
+  rmdir "$DESTDIR$(dirname "$options")" "$DESTDIR$(dirname "$config")" 2>/dev/null || true
+  ! is_live || systemctl daemon-reload
+  say "taken away; what stays: the user neuron-emf, the group neuron, the spool in $spool and what you configured (PURGE=1 takes the last two)"
+}
+
+[ -n "$DESTDIR" ] || [ "$(id -u)" = 0 ] || fail "root was expected and $(id -un) it is: run it with sudo, or into a folder with DESTDIR="
+case "${1:-}" in
+  install) install_all ;;
+  uninstall) uninstall_all ;;
+  python) find_python ;;
+  *) fail "install, uninstall or python was expected and '${1:-}' was given" ;;
+esac

@@ -1,0 +1,131 @@
+"""
+The chart, and Helm itself.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import yaml
+
+from tests.deploy.ecs.conftest import ecs_folder, programs_of_ecs  # the instance types are theirs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+__all__ = ["ecs_folder", "programs_of_ecs"]
+
+GIVEN = {
+    "clusterName": "my-cluster",
+    "image": {"repository": "111122223333.dkr.ecr.us-east-1.amazonaws.com/neuron-emf"},
+}
+"""The values without a default."""
+
+
+class Rendered(NamedTuple):
+    """
+    What Helm made of the chart, or why it did not.
+    """
+
+    text: str
+    refusal: str
+
+    def documents(self) -> list[dict[str, Any]]:
+        """
+        Every object of Kubernetes.
+        """
+        assert "" == self.refusal
+        return [one for one in yaml.safe_load_all(self.text) if one]
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        """
+        Those of one kind.
+        """
+        return [one for one in self.documents() if one["kind"] == kind]
+
+    @property
+    def pod(self) -> dict[str, Any]:
+        """
+        The specification of the pods of the one DaemonSet.
+        """
+        (found,) = self.of_kind("DaemonSet")
+        specification: dict[str, Any] = found["spec"]["template"]["spec"]
+        return specification
+
+    @property
+    def container(self) -> dict[str, Any]:
+        """
+        The emitter's.
+        """
+        (found,) = self.pod["containers"]
+        one: dict[str, Any] = found
+        return one
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """
+        The variables that the emitter is given.
+        """
+        return {one["name"]: one["value"] for one in self.container["env"]}
+
+
+@pytest.fixture(scope="session")
+def chart(repository: Path) -> Path:
+    """
+    The chart's folder.
+    """
+    return repository / "deploy" / "eks" / "chart"
+
+
+@pytest.fixture(scope="session")
+def deploy_programs(repository: Path, request: pytest.FixtureRequest) -> Path:
+    """
+    The programs of .venv-deploy: Helm, and the Python that has the schemas of Kubernetes.
+    """
+    folder = repository / ".venv-deploy"
+    if not (folder / ".ready").exists():
+        problem = pytest.fail if request.config.getoption("--built") else pytest.skip
+        problem(f"{folder} is missing: make venvs makes it")
+    return folder / "bin"
+
+
+@pytest.fixture(scope="session")
+def helm(
+    deploy_programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """
+    Run Helm; it may write to a folder of its own only.
+    """
+    home = tmp_path_factory.mktemp("helm")
+
+    def run(*arguments: str | Path, values: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [deploy_programs / "helm", *arguments, "--values", "-"],
+            input=json.dumps(values),  # YAML reads JSON
+            env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def render(
+    helm: Callable[..., subprocess.CompletedProcess[str]], chart: Path
+) -> Callable[..., Rendered]:
+    """
+    `helm template` with these values beside those that must be given.
+    """
+
+    def rendered(values: Mapping[str, Any] | None = None, *, bare: bool = False) -> Rendered:
+        given = dict(values or {}) if bare else {**GIVEN, **(values or {})}
+        run = helm("template", "neuron-emf", chart, "--namespace", "neuron-emf", values=given)
+        return Rendered(run.stdout, run.stderr if run.returncode else "")
+
+    return rendered

@@ -1,0 +1,182 @@
+"""
+Which rights the chart asks for: those of its values and no other.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+import yaml
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.deploy.eks.test_chart_rendered import EVERYTHING, NOTHING
+
+VALUES = st.fixed_dictionaries(
+    {
+        "attribution": st.builds(lambda on: {"enabled": on}, st.booleans()),
+        "kernelMessages": st.builds(lambda on: {"enabled": on}, st.booleans()),
+        "privileged": st.booleans(),
+        "spool": st.builds(lambda kind: {"type": kind}, st.sampled_from(["hostPath", "emptyDir"])),
+        "networkPolicy": st.builds(lambda on: {"enabled": on}, st.booleans()),
+        "user": st.integers(1, 4294967294),
+    }
+).filter(lambda values: values["privileged"] or not values["kernelMessages"]["enabled"])
+
+
+def host_paths(pod):
+    """
+    The folders of the node that a pod has.
+    """
+    return {one["hostPath"]["path"] for one in pod["volumes"] if "hostPath" in one}
+
+
+@pytest.mark.timeout(120)
+@settings(
+    max_examples=25,
+    phases=(Phase.explicit, Phase.generate),  # an example is small, and rendering it is not
+)
+@given(VALUES)
+def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
+    """
+    The node's processes and the names of its pods with attribution alone, all devices with
+    privileged alone, root with the kernel's messages alone; nothing else of the node but the spool.
+    """
+    rendered = render(values)
+    pod, container = rendered.pod, rendered.container
+    security = container["securityContext"]
+    names_pods = values["attribution"]["enabled"]
+    reads_kernel = values["kernelMessages"]["enabled"]
+    on_host = values["spool"]["type"] == "hostPath"
+
+    assert names_pods == pod.get("hostPID", False)
+    assert values["privileged"] == security["privileged"]
+    assert (0 if reads_kernel else values["user"]) == security["runAsUser"]
+    assert security["runAsNonRoot"] is not reads_kernel
+    assert security["readOnlyRootFilesystem"] is True
+    if not values["privileged"]:
+        assert {"drop": ["ALL"]} == security["capabilities"]
+        assert security["allowPrivilegeEscalation"] is False
+    else:
+        # Kubernetes refuses a privileged container that may not escalate
+        assert security.get("allowPrivilegeEscalation") is None
+    assert {"hostNetwork", "hostIPC", "shareProcessNamespace"}.isdisjoint(pod)
+    assert pod["automountServiceAccountToken"] is False
+    names = {"/var/log/pods", "/var/log/containers"} if names_pods else set()
+    assert (names | {"/var/lib/neuron-emf"} if on_host else names) == host_paths(pod)
+    read_only = {one["mountPath"] for one in container["volumeMounts"] if one.get("readOnly")}
+    assert names == read_only
+    for init in pod.get("initContainers", []):
+        assert on_host
+        assert not reads_kernel
+        assert "privileged" not in init["securityContext"]
+        assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == init["securityContext"][
+            "capabilities"
+        ]
+    assert values["networkPolicy"]["enabled"] == bool(rendered.of_kind("NetworkPolicy"))
+    assert ("auto" if names_pods else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
+    assert ("kmsg" if reads_kernel else "none") == rendered.variables["NEURON_EMF_KERNEL_MESSAGES"]
+
+
+def test_the_spool_is_the_users_also_where_the_kubelet_made_it(render):
+    """
+    As root for that alone; an emptyDir is given to the group instead.
+    """
+    (init,) = render().pod["initContainers"]
+    assert ["chown", "-R", "10001:10001", "/var/lib/neuron-emf"] == init["command"]
+    in_memory = render({"spool": {"type": "emptyDir"}}).pod
+    assert "initContainers" not in in_memory
+    assert 10001 == in_memory["securityContext"]["fsGroup"]
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv"
+)
+def test_the_init_container_can_do_its_work_and_again(render, tmp_path):
+    """
+    With the capabilities that it has and no other, also when the folder is no longer root's.
+    """
+    (init,) = render().pod["initContainers"]
+    folder = tmp_path / "spool"
+    folder.mkdir(mode=0o700)
+    capabilities = [f"+{one.lower()}" for one in init["securityContext"]["capabilities"]["add"]]
+    command = [str(folder) if one == "/var/lib/neuron-emf" else one for one in init["command"]]
+    bounds = ",".join(["-all", *capabilities])
+    for name in ("first", "second"):
+        (folder / name).touch()
+        subprocess.run(
+            ["setpriv", "--no-new-privs", "--bounding-set", bounds, *command],
+            check=True,
+        )
+        assert {10001} == {path.stat().st_uid for path in (folder, *folder.iterdir())}
+
+
+def test_devices_are_not_taken_from_anybody(render):
+    """
+    What a device plugin counts is not asked for: a core that we held nobody else could have.
+    """
+    resources = render().container["resources"]
+    assert {"cpu", "memory"} == resources["requests"].keys()
+    assert {"memory"} == resources["limits"].keys()
+
+
+def test_a_role_reaches_the_pod_by_irsa_or_by_pod_identity(render):
+    """
+    The annotation, or nothing but the account's name; never a token of Kubernetes' own.
+    """
+    role = "arn:aws:iam::111122223333:role/neuron-emf"
+    (with_role,) = render({"serviceAccount": {"roleArn": role}}).of_kind("ServiceAccount")
+    assert {"eks.amazonaws.com/role-arn": role} == with_role["metadata"]["annotations"]
+    rendered = render()
+    (without,) = rendered.of_kind("ServiceAccount")
+    assert "annotations" not in without["metadata"]
+    assert without["metadata"]["name"] == rendered.pod["serviceAccountName"]
+    assert [] == render(NOTHING).of_kind("ServiceAccount")
+    assert "mine" == render(NOTHING).pod["serviceAccountName"]
+
+
+def test_the_network_policy_lets_nothing_in(render):
+    """
+    And out only what the emitter asks: names, HTTPS, and the two addresses of the node.
+    """
+    (policy,) = render(EVERYTHING).of_kind("NetworkPolicy")
+    assert ["Ingress", "Egress"] == policy["spec"]["policyTypes"]
+    assert [] == policy["spec"]["ingress"]
+    ports = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
+    assert {53, 80, 443} == ports
+    pod_labels = render(EVERYTHING).of_kind("DaemonSet")[0]["spec"]["template"]["metadata"][
+        "labels"
+    ]
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= pod_labels.items()
+
+
+@pytest.mark.parametrize("role", ["", "arn:aws:iam::111122223333:role/neuron-emf"])
+def test_the_notes_say_which_role_the_pods_take(helm, chart, tmp_path, role):
+    """
+    NOTES.txt, which Helm prints where there is a cluster, read as a template of the chart.
+    """
+    copy = tmp_path / "chart"
+    shutil.copytree(chart, copy)
+    notes = (copy / "templates" / "NOTES.txt").read_text("utf-8")
+    (copy / "templates" / "notes.yaml").write_text(
+        "kind: ConfigMap\ndata:\n  notes: |\n"
+        + "".join(f"    {one}\n" for one in notes.splitlines())
+    )
+    values = {
+        "clusterName": "my-cluster",
+        "image": {"repository": "r"},
+        "serviceAccount": {"roleArn": role},
+    }
+    run = helm(
+        *("template", "neuron-emf", copy, "--namespace", "watch"),
+        *("--show-only", "templates/notes.yaml"),
+        values=values,
+    )
+    assert 0 == run.returncode, run.stderr
+    text = yaml.safe_load(run.stdout)["data"]["notes"]
+    assert ("takes arn:aws:iam::111122223333:role/neuron-emf." in text) is bool(role)
+    assert ("EKS Pod Identity" in text) is not bool(role)
+    assert "kubectl -n watch rollout status daemonset/neuron-emf" in text

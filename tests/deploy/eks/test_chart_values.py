@@ -1,0 +1,204 @@
+"""
+What may be asked of the chart: a misspelt key, an unknown setting and a contradiction are refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import click
+import pytest
+import yaml
+
+from emitter import __version__
+from emitter.cli import cli
+from emitter.settings.run import RunSettings
+from neuron_wire.instance_types import INSTANCE_TYPES
+from tests.deploy.eks.conftest import GIVEN
+
+OF_THE_CHART = {
+    "attribution": "attribution.enabled",
+    "cluster": "clusterName",
+    "kernel_messages": "kernelMessages.enabled",
+    "log_group": "logGroup",
+    "proc_dir": "the node's /proc is the pod's with hostPID",
+    "region": "region",
+    "spool_dir": "spool",
+}
+"""Settings that have a value of their own, and are no key of `settings`."""
+
+RECORDS = "/neuron-emf/records"
+TYPES = {"bool": "boolean", "int": "integer", "float": "number", "str": "string", "Path": "string"}
+
+
+def setting_schema(field):
+    """
+    What JSON schema says of a setting.
+    """
+    if isinstance(field.default, tuple):
+        found = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    else:
+        found = {"type": TYPES[str(field.type).removesuffix(" | None")]}
+    kind = field.metadata["kind"]
+    if isinstance(kind, click.Choice):
+        found["enum"] = list(kind.choices)
+    return {"description": field.metadata["help"], **found}
+
+
+def test_the_schema_knows_every_setting_of_run(chart, golden):
+    """
+    Each as its flag is called, with its type and its words; but those the chart gives itself.
+    """
+    fields = {one.name: one for one in dataclasses.fields(RunSettings)}
+    assert set() == OF_THE_CHART.keys() - fields.keys()
+    path = chart / "values.schema.json"
+    schema = json.loads(path.read_text("utf-8"))
+    schema["properties"]["settings"]["properties"] = {
+        name.replace("_", "-"): setting_schema(field)
+        for name, field in fields.items()
+        if name not in OF_THE_CHART
+    }
+    golden(path, f"{json.dumps(schema, indent=2)}\n")
+
+
+def keys_of(value, above=()):
+    """
+    Every key of *value* and of what is in it.
+    """
+    if not isinstance(value, dict):
+        return []
+    return [
+        found
+        for key, one in value.items()
+        for found in [(*above, key), *keys_of(one, (*above, key))]
+    ]
+
+
+FREE = {"settings", "labels", "annotations", "podLabels", "podAnnotations", "requests", "limits"}
+
+
+def test_every_value_is_in_the_schema(chart):
+    """
+    And every property of the schema is in values.yaml, where people look what there is.
+    """
+    schema = json.loads((chart / "values.schema.json").read_text("utf-8"))
+    values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
+    in_values = {path for path in keys_of(values) if not FREE & set(path[:-1])}
+    in_schema = set()
+
+    def walk(part, above):
+        for key, one in part.get("properties", {}).items():
+            in_schema.add((*above, key))
+            if key not in FREE:
+                walk(one, (*above, key))
+
+    walk(schema, ())
+    assert in_schema - {("global",)} == in_values
+
+
+@pytest.mark.parametrize(
+    "path", ["clusterNam", "image.tagg", "attribution.enable", "settings.metric", "nodes.types"]
+)
+def test_a_misspelt_key_is_refused(render, path):
+    """
+    At every depth, also for a setting of the emitter: its variable would be overlooked.
+    """
+    first, _, second = path.partition(".")
+    values = {first: {**GIVEN.get(first, {}), second: "x"}} if second else {first: "x"}
+    assert path.rpartition(".")[2] in render(values).refusal
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"settings": {"metrics": "every"}}, "metrics"),
+        ({"settings": {"period": "soon"}}, "period"),
+        ({"spool": {"type": "nfs"}}, "type"),
+        ({"user": 0}, "user"),
+        ({"clusterName": "a b"}, "clusterName"),
+        ({"serviceAccount": {"roleArn": "neuron-emf"}}, "roleArn"),
+        ({"image": {"repository": "x", "digest": "sha256:1"}}, "digest"),
+        ({"maxUnavailable": "0%"}, "maxUnavailable"),
+        ({"kernelMessages": {"enabled": True}, "privileged": False}, "privileged"),
+        (
+            {"nodes": {"instanceTypes": [], "instanceFamilies": [], "labels": None}},
+            "every node",
+        ),
+        ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_value_that_cannot_be_meant_is_refused(render, values, word):
+    """
+    By the schema, or by a sentence of the chart.
+    """
+    assert word in render(values).refusal
+
+
+@pytest.mark.parametrize("name", ["clusterName", "image.repository"])
+def test_what_must_be_given_is_asked_for(render, name):
+    """
+    Nothing else has no default.
+    """
+    values = {key: one for key, one in GIVEN.items() if not name.startswith(key)}
+    assert f"{name} is needed" in render(values, bare=True).refusal
+
+
+def test_every_setting_reaches_the_command_line(render, monkeypatch):
+    """
+    The variables of a pod are read as the settings that were asked for.
+    """
+    asked = {
+        "metrics": "none",
+        "tag": ["team=search", "tier=gold"],
+        "period": 15,
+        "idle-below-percent": 0.5,
+        "spool-max-mib": 100000000,
+        "high-resolution-metrics": True,
+        "runtime-lines": "all",
+    }
+    for name, value in render({"settings": asked, "region": "us-west-2"}).variables.items():
+        monkeypatch.setenv(name, value)
+    seen = cli.commands["run"].make_context("run", []).params
+    expected = {name.replace("-", "_"): value for name, value in asked.items()}
+    expected |= {"tag": ("team=search", "tier=gold"), "region": "us-west-2"}
+    expected |= {"attribution": "auto", "kernel_messages": "none", "log_group": RECORDS}
+    assert expected == {name: seen[name] for name in expected}
+    assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
+
+
+def test_values_name_every_instance_type_and_trn3(chart, programs_of_ecs):
+    """
+    Those of the wire's table and those of deploy/ecs; as SageMaker HyperPod names them, too.
+    """
+    values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
+    listed = values["nodes"]["instanceTypes"]
+    expected = {*INSTANCE_TYPES, *programs_of_ecs[0].TRN3}
+    assert expected == {one for one in listed if not one.startswith("ml.")}
+    assert {f"ml.{one}" for one in expected if one.startswith("trn")} == {
+        one for one in listed if one.startswith("ml.")
+    }
+    families = {one.partition(".")[0] for one in expected}
+    assert families == set(values["nodes"]["instanceFamilies"])
+
+
+def test_the_version_is_the_emitters(chart):
+    """
+    The image's tag, where none is given.
+    """
+    assert __version__ == yaml.safe_load((chart / "Chart.yaml").read_text("utf-8"))["appVersion"]
+
+
+def test_every_value_is_explained_or_is_one_of_a_group_that_is(chart):
+    """
+    A top-level key of values.yaml has a comment above it or above what is in it.
+    """
+    text = (chart / "values.yaml").read_text("utf-8")
+    blocks = re.split(r"\n\n", text)
+    names = [name for name in yaml.safe_load(text) if name != "tolerations"]
+    for name in names:
+        (block,) = [one for one in blocks if re.search(rf"^{name}:", one, re.MULTILINE)]
+        if name not in {"podLabels", "podAnnotations"}:
+            assert "#" in block, name

@@ -1,0 +1,92 @@
+"""
+install.sh as a person runs it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+def system_python():
+    """
+    The machine's own Python if it will do: one in a home is not seen by the service.
+    """
+    look = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))"
+    found = shutil.which(SYSTEM_PYTHON)
+    if found and subprocess.run([found, "-c", look], capture_output=True, check=False).returncode:
+        return None
+    return found
+
+
+def run_installer(folder, what, **variables):
+    """
+    Run the install.sh of *folder*.
+    """
+    return subprocess.run(
+        [folder / "install.sh", what],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        umask=0o077,  # as strict as root's may be
+    )
+
+
+def small_bundle(repository, folder):
+    """
+    A bundle whose program prints its name alone, with the real install.sh: quick to install.
+    """
+    folder.mkdir(parents=True)
+    for name in (
+        "install.sh",
+        "neuron-emf.service",
+        "neuron-emf.sysusers",
+        "options.conf",
+        "config.toml",
+    ):
+        shutil.copy(repository / "deploy" / "systemd" / name, folder)
+    (folder / "requirements.txt").write_text("# nothing is pinned\n", encoding="utf-8")
+    (folder / "wheels").mkdir()
+    about = "neuron_emf-0.dist-info"
+    with zipfile.ZipFile(folder / "neuron_emf-0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("emitter_of_tests.py", "def main(): print('neuron-emf')\n")
+        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: neuron-emf\nVersion: 0\n")
+        wheel.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(
+            f"{about}/entry_points.txt", "[console_scripts]\nneuron-emf = emitter_of_tests:main\n"
+        )
+        wheel.writestr(f"{about}/RECORD", "")
+    return folder
+
+
+def python_of(path, version, real=sys.executable):
+    """
+    A command that is the Python *real* and says that it is of another *version*.
+    """
+    tells = (
+        "import sys, ensurepip, venv; "
+        f"sys.version_info = {version!r}; sys.executable = '$0'; exec(sys.argv.pop(1))"
+    )
+    path.write_text(
+        f"""#!/bin/bash
+[ "$1" != -c ] || exec {real} -c "{tells}" "${{@:2}}"
+exec {real} "$@"
+""",
+        encoding="utf-8",
+    )
+    path.chmod(0o755)
+
+
+def install(repository, what, **variables):
+    """
+    Run that of the repository.
+    """
+    return run_installer(repository / "deploy" / "systemd", what, **variables)

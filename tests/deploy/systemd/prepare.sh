@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Lay a throw-away root over this machine's and boot it: $1 is a folder for it, $2 what was
+# installed with DESTDIR, $3 the folder of files to put in, $4 a cgroup to live in.
+# Run under `unshare --mount`: what is mounted goes with it.
+set -euo pipefail
+work=$1 installed=$2 files=$3 cgroup=$4
+mount --make-rprivate /
+mount -t tmpfs -o mode=755 tmpfs "$work"
+mkdir "$work/upper" "$work/changes" "$work/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/changes" "$work/root"
+root=$work/root
+rm -rf "$root"/etc/systemd/system/*.wants "$root"/etc/systemd/system/*.requires \
+  "$root/var/lib/neuron-emf" "$root/etc/neuron-emf" "$root/opt/neuron-emf"
+cp -a "$installed/." "$root/"
+cp -r "$files/." "$root/"
+systemd-sysusers --root="$root" "$root/etc/sysusers.d/neuron-emf.conf"
+echo $$ >"$cgroup/cgroup.procs"
+exec unshare --pid --fork --kill-child --mount --cgroup \
+  bash "$(dirname "${BASH_SOURCE[0]}")/boot.sh" "$root"

@@ -1,0 +1,268 @@
+"""
+The unit as it is written: systemd's own checks, and what the emitter needs of it.
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from emitter.identity.lookup import FIRST_TRY_S
+from emitter.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
+from emitter.reports.child import STOP_WITHIN_S
+from emitter.settings import RunSettings
+from emitter.supervisor import BEATS_IN_A_PERIOD
+
+MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
+COMMAND = "/opt/neuron-emf/bin/neuron-emf"
+TARGETS = [
+    f"{name}.target" for name in ("basic", "multi-user", "network-online", "shutdown", "sysinit")
+]
+
+
+@pytest.fixture(scope="module")
+def folder(repository):
+    """
+    Where the unit and what belongs to it are.
+    """
+    return repository / "deploy" / "systemd"
+
+
+@pytest.fixture(scope="module")
+def analyze():
+    """
+    systemd-analyze with words; skips where there is none.
+    """
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is missing: it comes with systemd")
+
+    def run(*words):
+        return subprocess.run(
+            [program, *map(str, words)], capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def directives(folder):
+    """
+    The sections of the unit, each a list of assignments in order.
+    """
+    found = {}
+    for line in (folder / "neuron-emf.service").read_text("utf-8").splitlines():
+        if match := re.fullmatch(r"\[(\w+)\]", line):
+            section = found.setdefault(match[1], [])
+        elif line and not line.startswith("#"):
+            section.append(tuple(line.split("=", 1)))
+    return found
+
+
+def seconds(text):
+    """
+    A time of the unit, which is written in seconds.
+    """
+    return float(text.removesuffix("s"))
+
+
+def machine(folder, root, options=None):
+    """
+    A root folder with the unit, a program where it expects one, and perhaps a drop-in.
+    """
+    units = root / "etc" / "systemd" / "system"
+    units.mkdir(parents=True)
+    shutil.copy(folder / "neuron-emf.service", units)
+    for name in (COMMAND, "/bin/kill"):
+        program = root / name.lstrip("/")
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    if options is not None:
+        dropped = units / "neuron-emf.service.d" / "options.conf"
+        dropped.parent.mkdir()
+        dropped.write_text(options, encoding="utf-8")
+    for name in TARGETS:
+        (units / name).write_text("[Unit]\n")
+    (units / "modprobe@.service").write_text("[Service]\nType=oneshot\nExecStart=/bin/kill\n")
+    return units / "neuron-emf.service"
+
+
+def complaints(run):
+    """
+    What systemd says, in one line.
+    """
+    assert not run.returncode or run.stderr
+    return run.stderr.strip()
+
+
+def test_systemd_finds_no_fault(folder, analyze, tmp_path):
+    """
+    Every key known, every value readable, every program there.
+    """
+    machine(folder, tmp_path)
+    run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
+    assert "" == complaints(run)
+
+
+def test_every_option_of_the_drop_in_can_be_taken(folder, analyze, tmp_path):
+    """
+    With each # taken away that stands directly before a setting; none is there without.
+    """
+    text = (folder / "options.conf").read_text("utf-8")
+    settings = re.findall(r"^#(?=[A-Z]\w+=)", text, re.MULTILINE)
+    assert len(settings) >= 8
+    assert [] == re.findall(r"^[A-Z]\w+=", text, re.MULTILINE)
+    machine(folder, tmp_path, re.sub(r"^#(?=[A-Z]\w+=)", "", text, flags=re.MULTILINE))
+    run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
+    assert "" == complaints(run)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [("Restart=sometimes", "sometimes"), ("WatchdogSecs=5", "WatchdogSecs"), ("User=a b", "a b")],
+)
+def test_a_planted_fault_is_found(line, found, folder, analyze, tmp_path):
+    """
+    A wrong value, a key that is none, a user that cannot be.
+    """
+    machine(folder, tmp_path, f"[Service]\n{line}\n")
+    run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
+    assert found in complaints(run)
+
+
+def exposure(analyze, unit):
+    """
+    The score of systemd's own tool, 0 to 10.
+    """
+    run = analyze("security", "--offline=true", "--no-pager", unit)
+    if "nknown option" in run.stderr or "unrecognized option" in run.stderr:
+        pytest.skip("systemd-analyze security reads no files before systemd 250")
+    return float(re.search(r"Overall exposure level for .*: ([0-9.]+)", run.stdout)[1])
+
+
+def test_it_is_no_more_exposed_than_is_stated(folder, analyze, tmp_path, repository):
+    """
+    The score is that of the page; without the sandbox it would be over 9.
+    """
+    unit = machine(folder, tmp_path / "ours")
+    assert MOST_EXPOSED >= exposure(analyze, unit)
+    page = (repository / "docs" / "how-to" / "ec2.md").read_text("utf-8")
+    assert f"{MOST_EXPOSED} of 10" in page
+    bare = tmp_path / "bare.service"
+    bare.write_text(f"[Service]\nExecStart={COMMAND}\n")
+    assert 9 < exposure(analyze, bare)
+
+
+def test_a_stop_has_the_time_it_needs(directives):
+    """
+    Both the flush of a planned stop and that of an input that ended, and neuron-monitor's own.
+    """
+    service = dict(directives["Service"])
+    needed_s = max(FLUSH_WITHIN_S, FINISH_WITHIN_S) + STOP_WITHIN_S
+    assert needed_s < seconds(service["TimeoutStopSec"])
+    assert "mixed" == service["KillMode"]  # the emitter ends its child; only then is anybody killed
+
+
+def test_it_is_watched(directives):
+    """
+    Ready when it says so; one that hangs is aborted within a minute and says where.
+    """
+    service = dict(directives["Service"])
+    assert "notify" == service["Type"]
+    assert "main" == service["NotifyAccess"]
+    assert 60 >= seconds(service["WatchdogSec"])
+    assert seconds(service["WatchdogSec"]) / BEATS_IN_A_PERIOD > CHANGE_WITHIN_S + FIRST_TRY_S
+    assert "PYTHONFAULTHANDLER=1" == service["Environment"]
+
+
+def test_it_comes_back_however_often_it_failed(directives):
+    """
+    Always, with no number of starts that is too many.
+    """
+    service = dict(directives["Service"])
+    assert "always" == service["Restart"]
+    assert "0" == dict(directives["Unit"])["StartLimitIntervalSec"]
+    assert 5 <= seconds(service["RestartSec"])
+
+
+def test_the_emitter_is_called_without_a_setting(directives):
+    """
+    They are in the configuration file, which a reload reads again.
+    """
+    assert f"{COMMAND} run" == dict(directives["Service"])["ExecStart"]
+
+
+@pytest.mark.parametrize(
+    "setting", ["ProtectProc", "ProcSubset", "PrivateUsers", "PrivatePIDs", "PrivateDevices"]
+)
+def test_nothing_hides_what_must_be_seen(setting, directives):
+    """
+    Processes of others with their users, and the devices.
+    """
+    assert setting not in dict(directives["Service"])
+
+
+def test_the_only_capability_reads_the_kernels_log(directives):
+    """
+    No ptrace: the environment of other people's processes is closed unless the drop-in opens it.
+    """
+    service = directives["Service"]
+    assert [("CapabilityBoundingSet", "CAP_SYSLOG"), ("AmbientCapabilities", "CAP_SYSLOG")] == [
+        pair for pair in service if "Capabilit" in pair[0]
+    ]
+    assert ("DevicePolicy", "closed") in service
+    assert ["char-neuron rw", "/dev/kmsg r"] == [
+        value for name, value in service if name == "DeviceAllow"
+    ]
+
+
+def test_its_user_and_groups_are_made(folder, directives):
+    """
+    What User=, Group= and SupplementaryGroups= name is in the sysusers file.
+    """
+    service = dict(directives["Service"])
+    lines = (folder / "neuron-emf.sysusers").read_text("utf-8").splitlines()
+    made = {tuple(line.split()[:2]) for line in lines if line and not line.startswith("#")}
+    assert {("u", service["User"]), ("g", service["SupplementaryGroups"])} <= made
+    assert service["User"] == service["Group"]  # `u` makes a group of the same name
+
+
+def test_systemd_makes_the_user(folder, tmp_path):
+    """
+    In a root folder of its own, member of the group of the devices.
+    """
+    program = shutil.which("systemd-sysusers")
+    if program is None:
+        pytest.skip("systemd-sysusers is missing: it comes with systemd")
+    (tmp_path / "etc").mkdir()
+    subprocess.run(
+        [program, f"--root={tmp_path}", str(folder / "neuron-emf.sysusers")],
+        check=True,
+        capture_output=True,
+    )
+    users = (tmp_path / "etc" / "passwd").read_text("utf-8")
+    (ours,) = [line.split(":") for line in users.splitlines() if line.startswith("neuron-emf:")]
+    assert ["/var/lib/neuron-emf", "/usr/sbin/nologin"] == ours[5:]
+    groups = (tmp_path / "etc" / "group").read_text("utf-8").splitlines()
+    assert ["neuron-emf"] == [line.split(":")[3] for line in groups if line.startswith("neuron:")]
+
+
+def test_the_example_is_a_configuration_of_nothing(folder):
+    """
+    Taken as it is it sets nothing; with each # taken away it sets what `run` knows.
+    """
+    text = (folder / "config.toml").read_text("utf-8")
+    assert [] == re.findall(r"^[a-z]", text, re.MULTILINE)
+    parser = configparser.ConfigParser()
+    parser.read_string("[all]\n" + re.sub(r"^#(?=[a-z-]+ = )", "", text, flags=re.MULTILINE))
+    known = {name.replace("_", "-") for name in RunSettings.__dataclass_fields__}
+    assert {"cluster", "log-group", "region", "metrics"} == set(parser["all"])
+    assert set(parser["all"]) <= known
+    outputs = (folder.parents[1] / "template.yaml").read_text("utf-8").partition("\nOutputs:\n")[2]
+    (named,) = re.findall(r"output (\w+)", text)
+    assert f"  {named}:\n" in outputs

@@ -1,0 +1,158 @@
+"""
+The places in which the steps of a page are run: what a reader would have at hand.
+
+A place is a folder of its own with the variables of a shell in it. In all of them
+`neuron-emf` is the one of this tree, `python` has its packages, `neuron-monitor` is the
+simulated one, the account behind the AWS SDK is a right one on 127.0.0.1, and the home
+folder is the place's own. Nothing of this machine gets in, and nothing leaves it.
+
+To add one: a function below that prepares *folder* and gives a `Place`, and its name
+in `PLACES`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.docs.shown_blocks import ROOT
+from tests.proof.account.account import Account
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+SHOWN = ROOT / "tests" / "data" / "shown"
+PROFILES = ROOT / "tests" / "data" / "profile"
+INSTANCE_TYPE = "inf2.xlarge"
+KEPT = ("LANG", "LC_ALL", "TMPDIR", "CI")
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    Where steps are run.
+
+    Attributes:
+        folder: The folder in which the shell starts; also its home.
+
+        account: What stands behind the AWS SDK.
+
+        variables: All variables of the shell.
+
+        truth: The file in which the simulated monitor of a step that runs until it is stopped
+            writes what it reported.
+
+        patience_s: How long one block may take.
+    """
+
+    folder: Path
+    account: Account
+    variables: dict[str, str]
+    truth: Path
+    patience_s: float = 60.0
+
+
+@contextmanager
+def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
+    """
+    An inf2.xlarge that is busy, with an empty folder.
+    """
+    programs = folder / ".programs"
+    programs.mkdir()
+    (programs / "neuron-monitor").symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
+    for name, runs in (
+        ("neuron-emf", f'"{sys.executable}" -m emitter'),
+        ("python", sys.executable),
+    ):
+        (programs / name).write_text(f'#!/bin/sh\nexec {runs} "$@"\n', "utf-8")
+        (programs / name).chmod(0o755)
+    truth = folder / ".truth"
+    with Account() as account:
+        variables = {
+            **{name: os.environ[name] for name in KEPT if name in os.environ},
+            **account.variables,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "COLUMNS": "100",
+            "HOME": str(folder),
+            "NEURON_EMF_ATTRIBUTION": "none",  # the played pids are other processes here
+            "NEURON_EMF_KERNEL_MESSAGES": "none",
+            "NEURON_EMF_PERIOD": "1",  # two reports come sooner
+            "NEURON_EMF_SPOOL_DIR": str(folder / ".spool"),
+            "NEURON_SIM_INSTANCE_TYPE": INSTANCE_TYPE,
+            "NEURON_SIM_PYTHON": sys.executable,
+            "NEURON_SIM_SCENARIO": "busy",
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}",
+            "PYTHONUTF8": "1",
+        }
+        yield Place(folder, account, variables, truth)
+
+
+@contextmanager
+def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    """
+    Beside that, what a day of neuron-emf leaves: lines, rollups, saved reports, a profile.
+
+    `records.jsonl` and `rollups.jsonl` are the rehearsal's hour, `reports.json` what
+    neuron-monitor said on one of its instances, `llama-8b.json` the summary of a profiler.
+    """
+    made = request.getfixturevalue("hour")
+    with instance(folder, request) as place:
+        for file in (made.records_file, made.rollups_file):
+            shutil.copy(file, folder)
+        (half_idle,) = made.folder.glob("*half-idle*.reports")
+        shutil.copy(half_idle, folder / "reports.json")
+        shutil.copy(PROFILES / "workers.json", folder / "llama-8b.json")
+        shutil.copy(SHOWN / "app.log", folder)
+        yield place
+
+
+@contextmanager
+def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    """
+    A clone of this repository, with what is not yet committed, and no environment in it.
+    """
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    with instance(folder, request) as place:
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():  # not one that was just moved away
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, folder / name)
+        yield place
+
+
+@contextmanager
+def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    """
+    A clone with Helm at hand, the one of .venv-deploy.
+    """
+    helm = ROOT / ".venv-deploy" / "bin" / "helm"
+    if not helm.exists():
+        problem = pytest.fail if request.config.getoption("--built") else pytest.skip
+        problem(f"{helm} is missing: make venvs makes it")
+    with clone(folder, request) as place:
+        (folder / ".programs" / "helm").symlink_to(helm)
+        yield place
+
+
+PLACES: dict[str, Callable[[Path, pytest.FixtureRequest], AbstractContextManager[Place]]] = {
+    "instance": instance,
+    "hour": hour,
+    "clone": clone,
+    "chart": chart,
+}

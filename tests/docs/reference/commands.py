@@ -1,0 +1,170 @@
+"""
+Every command with its arguments, its options and its exit codes, as click has them.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import click
+
+import emitter
+from emitter.cli import cli
+from emitter.errors import EmitterError
+from tests.docs.reference.markdown import code, codes, one_line, table
+
+CONTEXT = click.Context(cli, info_name="neuron-emf")
+CONFIG = "config"
+EXIT_CODES = re.compile(r"Exit codes: (.+?)\.?$", re.DOTALL)
+
+
+def each_command():
+    """
+    Name and command, in the order of `neuron-emf --help`.
+    """
+    return [(name, cli.get_command(CONTEXT, name)) for name in cli.list_commands(CONTEXT)]
+
+
+def options_of(command):
+    """
+    The options of *command* in its own order, without `--help`.
+    """
+    return [one for one in command.params if isinstance(one, click.Option)]
+
+
+def sections():
+    """
+    One section for each command.
+    """
+    return "\n".join(section(name, command) for name, command in each_command())
+
+
+def section(name, command):
+    """
+    What it is for, how it is called, what it takes.
+    """
+    context = click.Context(command, info_name=name, parent=CONTEXT)
+    usage = " ".join(command.collect_usage_pieces(context))
+    parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
+    options = options_of(command)
+    own = [one for one in options if not is_of_run(one)]
+    if name != "run" and len(options) - len(own) == len(
+        options_of(cli.get_command(CONTEXT, "run"))
+    ):
+        parts.append(f"It takes every option of [`run`](#run){', and:' if own else '.'}\n")
+        options = own
+    if options:
+        parts.append(table(["option", "values", "default", "what it is for"], rows(options)))
+    return "\n".join(parts)
+
+
+def paragraphs(text):
+    """
+    The sentences of a help text, each on a line of its own.
+    """
+    found = []
+    for paragraph in text.split("\n\n"):
+        sentences = re.sub(r"(?<=\.) (?=[A-Z])", "\n", one_line(paragraph))
+        found.append(f"{sentences}\n")
+    return found
+
+
+def is_of_run(option):
+    """
+    Whether `run` has just this option, too.
+    """
+    run = {one.name: one for one in options_of(cli.get_command(CONTEXT, "run"))}
+    same = run.get(option.name)
+    return same is not None and (same.help == option.help or option.name == CONFIG)
+
+
+def rows(options):
+    """
+    One row for each option.
+    """
+    return [
+        [codes(sorted(one.opts, key=len)), values(one), default(one), one_line(one.help)]
+        for one in options
+    ]
+
+
+def values(option):
+    """
+    What the option may be, empty for one that takes nothing.
+    """
+    if option.is_flag:
+        return ""
+    kind = option.type
+    if isinstance(kind, click.Choice):
+        return codes(kind.choices)
+    bounds = range_of(kind)
+    if bounds:
+        return bounds
+    return codes((option.metavar or kind.name.upper()).split("|"))
+
+
+def range_of(kind):
+    """
+    The bounds of a number, in words.
+    """
+    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f"{low:,} or more"
+    begins = f"more than {low:g}, at most" if kind.min_open else f"{low:,} to"
+    return f"{begins} {int(high):,}"
+
+
+def default(option):
+    """
+    What it is when nobody says; empty for nothing and for a flag that is off.
+    """
+    value = option.default
+    if not isinstance(value, (str, int, float, Path)) or isinstance(value, bool):
+        return ""
+    return code(value)
+
+
+def exit_codes():
+    """
+    One row for each command.
+    """
+    found = []
+    for name, command in each_command():
+        said = EXIT_CODES.search(one_line(command.epilog or ""))
+        text = said[1].partition("; of check and lint")[0] if said else "0 success, 2 wrong use"
+        found.append([f"`{name}`", text])
+    return table(["command", "exit codes"], found)
+
+
+def error_classes():
+    """
+    One row for each class of errors that a command ends with.
+    """
+    for module in walk_packages(emitter.__path__, "emitter."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    ends = (one for one in below(EmitterError) if one.exit_code != EmitterError.exit_code)
+    found = sorted(ends, key=lambda one: (one.exit_code, one.__mro__[1].__name__, one.__name__))
+    return table(
+        ["exit code", "in the code", "what went wrong"],
+        [[f"{one.exit_code}", code(one.__name__), first_line(one)] for one in found],
+    )
+
+
+def below(parent):
+    """
+    Every class of errors under *parent*.
+    """
+    return [one for child in parent.__subclasses__() for one in (child, *below(child))]
+
+
+def first_line(one):
+    """
+    The sentence that a class begins with.
+    """
+    return one_line(one.__doc__.strip().partition("\n\n")[0])

@@ -1,0 +1,162 @@
+"""
+One line of each event, made by the code that tells it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+from emitter.fold.ecc import EccFold
+from emitter.fold.group_errors import GroupErrors
+from emitter.kernel.fault import read_fault
+from emitter.kernel.telling import Telling
+from emitter.lines import Lines, LineSettings, Source
+from emitter.reports.child import End
+from emitter.reports.last_words import LastWords
+from emitter.reports.report import decode
+from emitter.reports.system_groups import Device, HardwareCounters
+from emitter.reports.troubles import Troubles
+from emitter.spool.notices import Notices
+from neuron_wire.catalogue import EVENT_NAMES
+from tests.docs.reference.markdown import code, codes, table
+
+AT_S = 1_767_225_600.0
+SOURCE = Source(
+    cluster="research",
+    instance_id="i-0123456789abcdef0",
+    identity_guessed=False,
+    boot="0a1b2c3d4e5f60718293",
+)
+IDENTITY = {"Timestamp", "Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
+SHARED = IDENTITY | {"Event", "Message"}
+
+
+FAULT = (
+    "NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR nd-id=3 nc-id=1 serial-num=0123456789abcdef "
+    "action=TERMINATE_INSTANCE"
+)
+
+
+class Clock:
+    """
+    Seconds that pass when they are told to.
+    """
+
+    def __init__(self):
+        self.now_s = 1000.0
+
+    def __call__(self):
+        return self.now_s
+
+
+def of_monitor(found):
+    """
+    neuron-monitor that dies, hangs, cannot be started, and is back.
+    """
+    clock = Clock()
+    troubles = Troubles("neuron-monitor", found.append, clock, lambda: AT_S)
+    words = LastWords()
+    words.hear(b"failed to open /dev/neuron0\n")
+    end = End(exit_code=1, signal_name=None, was_stopped=False)
+    troubles.died(end, words, ran_s=5.25, wait_s=1.0)
+    troubles.stalled(LastWords(), silent_s=30.0, ran_s=905.0, wait_s=2.0)
+    troubles.not_started(OSError(13, "Permission denied"), wait_s=4.0)
+    clock.now_s += 41.5
+    troubles.reported()
+
+
+def of_memory(found):
+    """
+    A device that begins with errors, and has one more.
+    """
+    ecc = EccFold()
+    for errors in (1, 2):
+        device = Device(neuron_device_index=3, mem_ecc_uncorrected=errors)
+        ecc.add(HardwareCounters(neuron_devices=[device]), AT_S)
+        found += ecc.events()
+        ecc.clear()
+
+
+def of_groups(found):
+    """
+    A group and a runtime in error, and without.
+    """
+    errors = GroupErrors(found.append)
+    runtime = {"pid": 4242, "error": "process 4242 has no report"}
+    system = {"vcpu_usage": {"error": "open /proc/4242/stat: permission denied"}}
+    for document in (
+        {"neuron_runtime_data": [runtime], "system_data": system},
+        {"neuron_runtime_data": [], "system_data": {}},
+    ):
+        report = decode(json.dumps(document).encode())
+        errors.add(report, report.neuron_runtime_data, AT_S)
+        errors.end_minute(AT_S + 60)
+
+
+def of_spool(found):
+    """
+    A disk that is full and takes lines again, and a file that is damaged.
+    """
+    clock = Clock()
+    notices = Notices(Path("/var/lib/neuron-emf"), 16 << 20, lambda: AT_S, clock, found.append)
+    notices.in_memory("No space left on device")
+    notices.on_disk_again(42)
+    notices.set_aside("spool.sqlite3.damaged-20260101T000000Z", "malformed", 3)
+    notices.say()
+
+
+def of_kernel(found):
+    """
+    A broken device, one that broke before anybody looked, and messages that nobody read.
+    """
+    telling = Telling()
+    fault = read_fault(FAULT, AT_S)
+    telling.add(SimpleNamespace(fault=fault, position=None))
+    telling.found(1, read_fault(FAULT, AT_S - 7200))
+    telling.lost(3)
+    found += telling.events(AT_S, is_end=True)
+
+
+MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_spool)
+
+
+def examples():
+    """
+    One event of each name, the first that its code tells.
+    """
+    found = []
+    for make in MAKERS:
+        make(found)
+    by_name = {}
+    for event in found:
+        by_name.setdefault(event.name, event)
+    return by_name
+
+
+def line_of(event):
+    """
+    The line of *event*, as it is sent.
+    """
+    return Lines(LineSettings(tier="none")).event(event, SOURCE, seq=7)
+
+
+def events_table():
+    """
+    One row for each event: what it means, and which members its line has beside those of all.
+    """
+    made = examples()
+    rows = []
+    for name, meaning in EVENT_NAMES.items():
+        members = json.loads(line_of(made[name])).keys() - SHARED if name in made else set()
+        rows.append([code(name), meaning, codes(sorted(members))])
+    return table(["Event", "what happened", "further members"], rows)
+
+
+def lines():
+    """
+    The lines, one below the other.
+    """
+    text = "\n".join(line_of(event) for event in examples().values())
+    return f"```json\n{text}\n```\n"

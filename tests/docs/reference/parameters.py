@@ -1,0 +1,73 @@
+"""
+The template's parameters by group, and its outputs.
+"""
+
+from __future__ import annotations
+
+from tests.docs.reference.markdown import code, codes, one_line, table
+
+INTERFACE = "AWS::CloudFormation::Interface"
+
+
+def groups(template):
+    """
+    A heading and a table for each group that `sam deploy --guided` and the console show.
+    """
+    found = []
+    for group in template["Metadata"][INTERFACE]["ParameterGroups"]:
+        rows = [row(name, template["Parameters"][name]) for name in group["Parameters"]]
+        heads = ["parameter", "default", "values", "what it is for"]
+        found.append(f"### {group['Label']['default']}\n\n{table(heads, rows)}")
+    return "\n".join(found)
+
+
+def row(name, stated):
+    """
+    One parameter in four cells.
+    """
+    return [code(name), code(stated["Default"]) or "empty", values(stated), text_of(stated)]
+
+
+def text_of(stated):
+    """
+    Its description, the prose of the console.
+    """
+    return one_line(stated["Description"])
+
+
+def values(stated):
+    """
+    What it may be, as bounds, choices or in the words of its refusal.
+    """
+    if "AllowedValues" in stated:
+        return codes(stated["AllowedValues"])
+    if "MinValue" in stated:
+        return f"{stated['MinValue']:,} to {stated['MaxValue']:,}"
+    if "ConstraintDescription" in stated:
+        return one_line(stated["ConstraintDescription"])
+    return f"at most {stated['MaxLength']:,} characters"
+
+
+def outputs(template):
+    """
+    One row for each output.
+    """
+    rows = [
+        [
+            code(name),
+            one_line(stated["Description"]),
+            "with a stream" if stated.get("Condition") == "HasStream" else "always",
+            code(exported(stated)),
+        ]
+        for name, stated in template["Outputs"].items()
+    ]
+    return table(["output", "for whom", "there", "exported as"], rows)
+
+
+def exported(stated):
+    """
+    The name that other stacks import it by.
+    """
+    if "Export" not in stated:
+        return ""
+    return stated["Export"]["Name"]["Fn::Sub"].replace("${AWS::StackName}", "STACK")

@@ -1,0 +1,134 @@
+"""
+Every setting with its variable, its key in the file, and when a change of it counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from emitter import service
+from emitter.options import _ALL, options
+from emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
+from emitter.settings.declaration import VARIABLE_PREFIX
+from tests.docs.reference.commands import default, each_command, options_of, values
+from tests.docs.reference.markdown import code, codes, table
+
+GROUPS = {
+    "minutes": MinuteSettings,
+    "monitor": MonitorSettings,
+    "run": RunSettings,
+    "replay": ReplaySettings,
+}
+"""By the name of the markers: the class whose own settings stand between them."""
+
+EXAMPLES = {
+    "cluster": "research",
+    "instance_id": "i-0123456789abcdef0",
+    "tag": ("team=search",),
+    "tag_dimension": ("team",),
+    "common_dims": ("instance_id",),
+    "high_resolution_metrics": True,
+    "groups": ("neuroncore_counters", "memory_used"),
+    "monitor_config": "/etc/neuron-emf/monitor.json",
+    "interval": 5.0,
+    "region": "us-east-1",
+    "spool_dir": "/var/lib/neuron-emf",
+    "verbose": True,
+    "start": "2026-01-01T00:00:00Z",
+}
+"""Values that the file may give those that have no default."""
+
+
+def own_settings(settings):
+    """
+    The settings that *settings* declares itself, inherited ones left out.
+    """
+    return [
+        one for one in dataclasses.fields(settings) if one.name in vars(settings)["__annotations__"]
+    ]
+
+
+def sections(settings):
+    """
+    One section for each of them.
+    """
+    return "\n".join(section(settings, one) for one in own_settings(settings))
+
+
+def section(settings, one):
+    """
+    What it is for, how it is given, and when a change counts.
+    """
+    option = option_of(settings, one.name)
+    usual = default(option) or ("`false`" if option.is_flag else "none")
+    ways = [
+        f"flag: {codes(sorted(option.opts, key=len))}",
+        f"variable: {code(f'{VARIABLE_PREFIX}_{one.name.upper()}')}",
+        f"in the file: {code(f'{key_of(one)} = {toml_of(example(one))}')}",
+        f"values: {values(option) or '`true`, `false`'}; default: {usual}",
+        f"a change counts {counts(settings, one)}",
+    ]
+    of = " of replay" if settings is ReplaySettings else ""
+    listed = "\n".join(f"* {way}" for way in ways)
+    return f"### {key_of(one)}{of}\n\n{one.metadata['help']}\n\n{listed}\n"
+
+
+def option_of(settings, name):
+    """
+    The option that a command with *settings* has for this one.
+    """
+    command = click.command()(options(settings)(lambda **_values: None))
+    return next(one for one in command.params if one.name == name)
+
+
+def key_of(one):
+    """
+    Its key in the file.
+    """
+    return one.name.replace("_", "-")
+
+
+def example(one):
+    """
+    Its default, or a value that it may have.
+    """
+    return EXAMPLES.get(one.name, one.default)
+
+
+def toml_of(value):
+    """
+    *value* as TOML.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(toml_of(part) for part in value)}]"
+    return f'"{value}"' if isinstance(value, (str, Path)) else f"{value}"
+
+
+def counts(settings, one):
+    """
+    When a running emitter takes over another value.
+    """
+    if settings is ReplaySettings:
+        return "at the next run"
+    return "at a restart" if one.name in service._FIXED else "with SIGHUP"
+
+
+def commands_table():
+    """
+    Which keys of the file each command takes.
+    """
+    run = {one.name for one in dataclasses.fields(RunSettings)}
+    rows = []
+    for name, command in each_command():
+        taken = [one.name for one in options_of(command)]
+        if "config" not in taken:
+            continue
+        keys = [one.replace("_", "-") for one in taken if one in _ALL]
+        whole = run <= set(taken)
+        rows.append([code(name), "all of `run`" if whole and name != "run" else codes(keys)])
+    return table(["command", "keys"], rows)

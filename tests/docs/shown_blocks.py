@@ -1,0 +1,168 @@
+"""
+The blocks of a page of documentation: what is in them, and what the page says about them.
+
+How a page says what becomes of a block of shell commands:
+
+    <!-- run: hour -->                 the test of shown steps runs it, as it stands, with
+    ```sh                              bash -eu in the place `hour` of `tests.docs.places`; all
+    ...                                blocks of a page with one place share its folder, in order
+    ```
+
+    <!-- run: instance, until stopped -->   the same for what runs until somebody stops it: it is
+    ```sh                                   asked to stop after the monitor's second report
+    ...
+    ```
+
+    ```sh                              not run; the sentence is part of the page
+    ...
+    ```
+    *Not run by the tests: it needs an AWS account.*
+
+About other blocks:
+
+    <!-- prints -->                    what the block before printed; --update-golden writes it
+    <!-- file: policy.json -->         the reader saves it under this name: it is in every place,
+                                       and `file://policy.json` of an AWS CLI command is read
+    <!-- shows: deploy/x/y.yaml -->    lines of that file of the repository, as they are in it
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = [
+    "DOCS",
+    "NOT_RUN",
+    "PAGES",
+    "ROOT",
+    "UNTIL_STOPPED",
+    "Block",
+    "blocks_in",
+    "blocks_of",
+    "files_of",
+    "tomllib",
+]
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [
+    DOCS / "tutorial.md",
+    DOCS / "operations.md",
+    *sorted((DOCS / "how-to").glob("*.md")),
+]
+"""Pages whose steps are run, or say that they are not."""
+
+UNTIL_STOPPED = "until stopped"
+NOT_RUN = re.compile(r"\*Not run by the tests: it needs [^*\n]+\.\*")
+_NOTE = re.compile(
+    r"<!-- (?P<word>run|file|shows): (?P<value>[^\n]+) -->|<!-- (?P<bare>prints) -->"
+)
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>[a-z]*)\n(?P<text>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """
+    One fenced block.
+
+    Attributes:
+        page: The file that it stands in.
+
+        line: Number of the line on which its fence opens, from 1.
+
+        language: What stands behind the fence, empty when nothing does.
+
+        text: What is between the fences, without the fence's indentation.
+
+        notes: What the comment on the line before says: `run`, `file`, `shows`, `prints`.
+
+        after: The line after the closing fence.
+    """
+
+    page: Path
+    line: int
+    language: str
+    text: str
+    notes: dict[str, str]
+    after: str
+
+    @property
+    def where(self) -> str:
+        """
+        The page and the line, for a message.
+        """
+        return f"{self.page.name}:{self.line}"
+
+    @property
+    def place(self) -> str | None:
+        """
+        The place in which it is run; None when it is not.
+        """
+        found = self.notes.get("run")
+        return None if found is None else found.partition(",")[0]
+
+    @property
+    def runs_until_stopped(self) -> bool:
+        """
+        Whether it ends only when it is asked to.
+        """
+        return self.notes.get("run", "").partition(",")[2].strip() == UNTIL_STOPPED
+
+    @property
+    def is_said_not_to_run(self) -> bool:
+        """
+        Whether the page says below it that no test runs it, and what that would need.
+        """
+        return NOT_RUN.fullmatch(self.after.strip()) is not None
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """
+    Every fenced block of a page, in its order.
+    """
+    return blocks_in(page.read_text("utf-8"), page)
+
+
+def blocks_in(text: str, page: Path) -> list[Block]:
+    """
+    Every fenced block of *text*, which stands in *page*.
+    """
+    found = []
+    for fence in _FENCE.finditer(text):
+        before = text[: fence.start()].rstrip("\n").rpartition("\n")[2].strip()
+        if text[: fence.start()].endswith("\n\n"):
+            before = ""  # a note stands on the line directly before
+        note = _NOTE.fullmatch(before)
+        notes = {}
+        if note:
+            notes = {note["word"] or note["bare"]: note["value"] or ""}
+        found.append(
+            Block(
+                page=page,
+                line=text.count("\n", 0, fence.start()) + 1,
+                language=fence["language"],
+                text=textwrap.dedent(fence["text"]) if fence["indent"] else fence["text"],
+                notes=notes,
+                after=text[fence.end() + 1 :].partition("\n")[0],
+            )
+        )
+    return found
+
+
+def files_of(page: Path) -> dict[str, str]:
+    """
+    What the reader of a page saves, by the name that it is saved under.
+    """
+    return {one.notes["file"]: one.text for one in blocks_of(page) if "file" in one.notes}

@@ -1,0 +1,282 @@
+"""
+The steps of the tutorial and the how-to pages do what the pages say, or say that nobody tried.
+
+`tests.docs.shown_blocks` has the convention, `tests.docs.places` where steps are run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.docs.places import PLACES
+from tests.docs.shown_blocks import PAGES, ROOT, blocks_in, blocks_of, files_of, tomllib
+
+PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+TOGETHER = [
+    pytest.param(page, place, id=f"{page.stem}: {place}")
+    for page in PAGES
+    for place in dict.fromkeys(block.place for block in blocks_of(page))
+    if place in PLACES
+]
+READERS = {
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "yaml": lambda text: list(yaml.load_all(text, Loader=yaml.BaseLoader)),
+}
+OF_THIS_RUN = {
+    r"/\S+/bin/neuron-monitor": "/opt/aws/neuron/bin/neuron-monitor",
+    r"/\S+/\.programs/neuron-monitor": "/opt/aws/neuron/bin/neuron-monitor",
+    r"answered within [0-9.]+ s": "answered within 0.3 s",
+    r"[0-9]+ MiB are free": "72220 MiB are free",
+}
+"""What is another figure in every run, and what a page says instead."""
+REPORTS = 2
+STOPPED = {0}
+STOPPED_PIPE = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
+"""A shell that waits for several processes is stopped itself."""
+
+
+def shell_blocks(page):
+    """
+    The blocks of a page that a reader types.
+    """
+    return [block for block in blocks_of(page) if block.language in ("sh", "bash", "console")]
+
+
+def fault_of(block):
+    """
+    What is wrong with how a page says whether a block is run; None when nothing is.
+    """
+    if block.language != "sh":
+        return f"{block.where}: a block of shell commands is called sh, not {block.language}"
+    if block.place is not None and block.is_said_not_to_run:
+        return f"{block.where}: is run and said not to be"
+    if block.place is None and not block.is_said_not_to_run:
+        return (
+            f"{block.where}: put <!-- run: PLACE --> on the line before, or after it a line"
+            " *Not run by the tests: it needs REASON.*"
+        )
+    if block.place is not None and block.place not in PLACES:
+        return f"{block.where}: no place {block.place} in tests/docs/places.py"
+    return None
+
+
+@PAGE
+def test_every_step_is_run_or_says_that_it_is_not(page):
+    """
+    A reader sees which steps nobody has tried, and what that would need.
+    """
+    assert [] == [fault for fault in map(fault_of, shell_blocks(page)) if fault]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("<!-- run: hour -->\n```sh\ntrue\n```\n", None),
+        ("<!-- run: instance, until stopped -->\n```sh\ntrue\n```\n", None),
+        ("```sh\ntrue\n```\n*Not run by the tests: it needs an AWS account.*\n", None),
+        ("```sh\ntrue\n```\n", "put <!-- run"),
+        ("<!-- run: hour -->\n\n```sh\ntrue\n```\n", "put <!-- run"),
+        ("```sh\ntrue\n```\n\n*Not run by the tests: it needs time.*\n", "put <!-- run"),
+        ("```sh\ntrue\n```\n*Not run by the tests.*\n", "put <!-- run"),
+        ("<!-- run: moon -->\n```sh\ntrue\n```\n", "no place moon"),
+        (
+            "<!-- run: hour -->\n```sh\ntrue\n```\n*Not run by the tests: it needs time.*\n",
+            "is run and said not to be",
+        ),
+        ("```bash\ntrue\n```\n*Not run by the tests: it needs time.*\n", "called sh"),
+    ],
+)
+def test_a_step_without_a_word_is_found(text, fault):
+    """
+    The check above sees what it is for.
+    """
+    (block,) = blocks_in(text, Path("page.md"))
+    found = fault_of(block)
+    assert (fault is None) == (found is None)
+    assert (fault or "") in (found or "")
+
+
+@PAGE
+def test_a_shell_can_read_every_step(page):
+    """
+    Also those that nobody can run here: no quote is left open.
+    """
+    faults = {}
+    for block in shell_blocks(page):
+        read = subprocess.run(
+            ["bash", "-n"], input=block.text, text=True, capture_output=True, check=False
+        )
+        if read.returncode or read.stderr:
+            faults[block.where] = read.stderr
+    assert {} == faults
+
+
+@PAGE
+def test_what_a_page_shows_of_a_file_is_in_the_file(page):
+    """
+    Line for line, indented as a whole at most.
+    """
+    for block in blocks_of(page):
+        if "shows" in block.notes:
+            path = ROOT / block.notes["shows"]
+            assert path.is_file(), f"{block.where}: {block.notes['shows']} does not exist"
+            assert is_excerpt(block.text, path.read_text("utf-8")), (
+                f"{block.where} differs from {block.notes['shows']}"
+            )
+
+
+def is_excerpt(text, whole):
+    """
+    Whether the lines of *text* stand together in *whole*, with one indentation before all.
+    """
+    lines = text.rstrip("\n").splitlines()
+    found = whole.splitlines()
+    for start in range(len(found) - len(lines) + 1):
+        window = found[start : start + len(lines)]
+        indent = " " * (len(window[0]) - len(lines[0]))
+        if window == [indent + line if line else "" for line in lines]:
+            return True
+    return False
+
+
+def test_an_excerpt_is_found_by_its_lines():
+    """
+    Whole lines, together, with one indentation.
+    """
+    whole = "a:\n  b: 1\n\n  c:\n    d: 2\n"
+    assert is_excerpt("b: 1\n\nc:\n  d: 2\n", whole)
+    assert is_excerpt(whole, whole)
+    assert not is_excerpt("b: 1\nc:\n", whole)
+    assert not is_excerpt("b: 1\n\nc:\nd: 2\n", whole)
+    assert not is_excerpt("b: 10\n", whole)
+
+
+@PAGE
+def test_every_document_on_a_page_can_be_read(page):
+    """
+    JSON, TOML and YAML.
+    """
+    for block in blocks_of(page):
+        if block.language in READERS:
+            try:
+                READERS[block.language](block.text)
+            except ValueError as error:
+                pytest.fail(f"{block.where}: {error}")
+            except yaml.YAMLError as error:
+                pytest.fail(f"{block.where}: {error}")
+
+
+@pytest.fixture
+def folder():
+    """
+    One whose name is short: what is printed must not be wrapped otherwise than on a page.
+    """
+    with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
+        yield Path(name)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("page", "place"), TOGETHER)
+def test_the_steps_of_a_page_do_what_it_says(page, place, folder, request):
+    """
+    All that are run in one place, one after the other, as they are written; what is shown is seen.
+    """
+    with PLACES[place](folder, request) as prepared:
+        for name, text in files_of(page).items():
+            path = folder / name
+            assert path.resolve().is_relative_to(folder.resolve())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        printed = None
+        for block in blocks_of(page):
+            if block.language == "sh":
+                printed = done(block, prepared) if block.place == place else None
+            elif "prints" in block.notes and printed is not None:
+                compare(block, printed, request.config.getoption("--update-golden"))
+
+
+def done(block, place):
+    """
+    Run a block as it is written; what it printed.
+    """
+    place.truth.unlink(missing_ok=True)
+    watched = {"NEURON_SIM_TRUTH": str(place.truth)} if block.runs_until_stopped else {}
+    with subprocess.Popen(
+        ["bash", "-eu", "-c", block.text],
+        cwd=place.folder,
+        env={**place.variables, **watched},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        allowed = {0}
+        try:
+            if block.runs_until_stopped:
+                wait_for_reports(process, place)
+                os.killpg(process.pid, signal.SIGTERM)
+                allowed = STOPPED_PIPE if "|" in block.text else STOPPED
+            printed, _ = process.communicate(timeout=place.patience_s)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode in allowed, f"{block.where}:\n{block.text}\n{printed}"
+    return printed
+
+
+def wait_for_reports(process, place):
+    """
+    Until the monitor has written two, or the process or patience has ended.
+    """
+    until_s = time.monotonic() + place.patience_s
+    while time.monotonic() < until_s and process.poll() is None:
+        if place.truth.exists() and len(place.truth.read_text("utf-8").splitlines()) >= REPORTS:
+            return
+        time.sleep(0.05)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    pytest.fail(f"{REPORTS} reports were not read: {process.communicate()[0]}")
+
+
+def compare(block, printed, update):
+    """
+    What the page shows with what was printed; --update-golden writes the page.
+    """
+    text = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+    for pattern, shown in OF_THIS_RUN.items():
+        text = re.sub(pattern, shown, text)
+    if update:
+        whole = block.page.read_text("utf-8")
+        fence = "<!-- prints -->\n```\n"
+        block.page.write_text(
+            whole.replace(f"{fence}{block.text}```", f"{fence}{text}```", 1), "utf-8"
+        )
+    else:
+        assert text == block.text, block.where
+
+
+@PAGE
+def test_what_is_shown_was_printed_by_a_step_that_is_run(page):
+    """
+    A block that shows what a step prints stands after such a step.
+    """
+    before = None
+    for block in blocks_of(page):
+        if "prints" in block.notes:
+            assert before is not None, f"{block.where}: no step before it is run"
+            assert before.place is not None, f"{block.where}: the step before it is not run"
+        before = block if block.language == "sh" else before
