@@ -1,0 +1,287 @@
+"""
+CONTRIBUTING.md is believed: what it says a metric takes is done to a copy of the sources.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+COPIED = (
+    *("emitter", "lambda", "local", "benchmarks", "tests", "docs"),
+    *("README.md", "pyproject.toml", "template.yaml"),
+)
+IGNORED = shutil.ignore_patterns("__pycache__", ".hypothesis", ".*_cache")
+PERFORMED = re.compile(r"<!-- performed -->\n```diff\n(.*?)```\n", re.DOTALL)
+ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE = PERFORMED.findall(
+    (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+)
+PAGES = {"docs/reference/metrics.md"}
+LINES = {f"tests/data/wire/v1/{name}.lines.jsonl" for name in ("bare", "busy", "empty")}
+GOLDENS = ("tests/test_readme.py", "tests/wire/test_wire_golden.py", "-k", "metrics or replay")
+ROLL_UP = """
+import sys
+from aggregator.closing.publication import due
+from aggregator.rollups.line import lines_of
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire import parse
+from neuron_wire.merging import merge
+
+rollup = RollupInProgress("blue", 15)
+for line in sys.stdin:
+    rollup.add(merge([parse(line)]))
+found = rollup.finish([])
+print(lines_of(found, 29_400_000, due(found, None))[-1])
+"""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+class Copy:
+    """
+    The sources in a folder of their own, where a diff may do what it says.
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in COPIED:
+            source = REPOSITORY / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=IGNORED)
+            else:
+                shutil.copy(source, folder / name)
+        self._before = self._files()
+
+    def run(self, *command, text="", status=0):
+        """
+        What *command* prints, run as in a clone of its own.
+        """
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.folder),
+                "PYTHONPATH": f"{self.folder}:{self.folder / 'lambda'}",
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "GIT_CEILING_DIRECTORIES": str(self.folder.parent),
+            },
+        )
+        assert status == done.returncode, f"{command}: {done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def apply(self, *diffs):
+        """
+        Do what *diffs* say; lines may have moved since they were written.
+        """
+        for diff in diffs:
+            self.run("git", "apply", "--recount", "-", text=diff)
+
+    def python(self, *arguments, text="", status=0):
+        """
+        Run this interpreter.
+        """
+        return self.run(sys.executable, *arguments, text=text, status=status)
+
+    def test(self, *arguments):
+        """
+        Run tests of the copy.
+        """
+        return self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+
+    def replay(self, *reports, tier="cluster"):
+        """
+        The one minute line of *reports*, by the copy's own emitter.
+        """
+        file = self.folder / "reports.jsonl"
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in reports), encoding="utf-8")
+        options = ("--interval", "5", "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
+        try:
+            printed = self.python("-m", "emitter", "replay", str(file), *options, "--metrics", tier)
+        finally:
+            file.unlink()
+        (line,) = (one for one in printed.splitlines() if json.loads(one)["Kind"] == "minute")
+        return line
+
+    def changed(self):
+        """
+        The files that are not as they were copied.
+        """
+        now = self._files()
+        return {
+            name for name in now.keys() | self._before if now.get(name) != self._before.get(name)
+        }
+
+    def _files(self):
+        return {
+            str(path.relative_to(self.folder)): sha256(path.read_bytes()).digest()
+            for path in self.folder.rglob("*")
+            if path.is_file() and not {"__pycache__", ".hypothesis"} & set(path.parts)
+        }
+
+
+def report(swap, error=""):
+    """
+    Of a host without a runtime.
+    """
+    return {
+        "neuron_runtime_data": [],
+        "system_data": {
+            "memory_info": {
+                "period": 5.0,
+                "memory_total_bytes": 8 << 30,
+                "memory_used_bytes": 7 << 30,
+                "swap_total_bytes": 2 << 30,
+                "swap_used_bytes": swap,
+                "error": error,
+            }
+        },
+        "instance_info": {"instance_id": "i-0123456789abcdef0", "error": ""},
+        "neuron_hardware_info": {
+            "neuron_device_count": 1,
+            "neuroncore_per_device_count": 4,
+            "error": "",
+        },
+    }
+
+
+def defined(line):
+    """
+    Units of the metrics that CloudWatch extracts of *line*, by name.
+    """
+    (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
+    return {one["Name"]: one["Unit"] for one in directive["Metrics"]}
+
+
+def files_of(*diffs):
+    """
+    The files that *diffs* change.
+    """
+    return {name for diff in diffs for name in re.findall(r"^\+\+\+ b/(.+)$", diff, re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory):
+    """
+    A copy with the metric of the page, its table of metrics written anew.
+    """
+    copy = Copy(tmp_path_factory.mktemp("extended"))
+    copy.apply(ENTRY, RULE)
+    copy.test(*GOLDENS, "--update-golden")
+    return copy
+
+
+def test_the_page_has_one_entry_and_one_rule():
+    """
+    Each diff is of one file, and adds lines only: at most four of them.
+    """
+    for diff in (ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE):
+        assert 1 == len(files_of(diff))
+        lines = [line for line in diff.splitlines() if not line.startswith(("+++", "---"))]
+        assert not [line for line in lines if line.startswith("-")]
+        assert 1 <= len([line for line in lines if line.startswith("+")]) <= 4
+    assert {"lambda/neuron_wire/catalogue/resources.py"} == files_of(ENTRY)
+    assert {"emitter/fold/readings.py"} == files_of(RULE)
+
+
+def test_nothing_else_was_needed(extended):
+    """
+    Two files by hand; by their tests the page of metrics, and the new member alone in the lines
+    that have such a report. The catalogue, sizes of lines and items of the table hold.
+    """
+    assert files_of(ENTRY, RULE) | PAGES | LINES == extended.changed()
+    for name in LINES:
+        now, before = ((one / name).read_text("utf-8") for one in (extended.folder, REPOSITORY))
+        assert before == now.replace('"HostSwapUsed":0,', "")
+    extended.run(sys.executable, "-m", "ruff", "check", "--no-cache", *files_of(ENTRY, RULE))
+    extended.run(
+        *(sys.executable, "-m", "ruff", "format", "--check", "--no-cache"), *files_of(ENTRY, RULE)
+    )
+    extended.test(
+        "tests/wire/test_catalogue.py",
+        "tests/wire/test_documented_lines.py",
+        "tests/wire/test_line_sizes.py",
+        "tests/emitter/fold/test_fold_readings.py",
+        "tests/aggregator/storage/test_item.py",
+    )
+    extended.test(*GOLDENS)
+
+
+@pytest.mark.parametrize("tier", ["none", "cluster", "instance", "core"])
+def test_the_metric_is_in_the_line(extended, tier):
+    """
+    The last report that tells it counts; a metric from the tier of its entry on.
+    """
+    line = extended.replay(report(1 << 20), report(5 << 20), report(9, error="no"), tier=tier)
+    assert 5 << 20 == json.loads(line)["HostSwapUsed"]
+    if tier == "none":
+        assert "_aws" not in json.loads(line)
+    elif tier == "cluster":
+        assert "HostSwapUsed" not in defined(line)
+    else:
+        assert "Bytes" == defined(line)["HostSwapUsed"]
+
+
+@pytest.mark.parametrize("swap", [None, -1, 1 << 63])
+def test_what_cannot_be_is_in_no_line(extended, swap):
+    """
+    As of every other number: missing is missing, never -1.
+    """
+    assert "HostSwapUsed" not in json.loads(extended.replay(report(swap)))
+
+
+def test_a_wrong_type_costs_its_group_alone(extended):
+    """
+    The minute is there, without what stands beside it in the group.
+    """
+    line = json.loads(extended.replay(report("much")))
+    assert not {"HostSwapUsed", "HostMemoryUsed"} & line.keys()
+    assert (1, 4) == (line["Reports"], line["NeuronCores"])
+
+
+def test_a_rollup_metric_is_two_lines_more(tmp_path):
+    """
+    Its entry and its line in the table: the sum over the instances is a metric of the cluster.
+    """
+    copy = Copy(tmp_path)
+    copy.apply(ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE)
+    copy.test("tests/test_readme.py", "--update-golden", "-k", "metrics")
+    files = files_of(ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE)
+    assert files | PAGES | {"README.md"} == copy.changed()
+    one = copy.replay(report(3 << 20))
+    other = one.replace("i-0123456789abcdef0", "i-0fedcba9876543210")
+    line = copy.python("-c", ROLL_UP, text=f"{one}\n{other}\n")
+    assert 6 << 20 == json.loads(line)["HostSwapUsed"]
+    assert "Bytes" == defined(line)["HostSwapUsed"]
+    copy.test("tests/aggregator/rollups/test_line.py", "tests/wire/test_catalogue.py")
+
+
+@pytest.mark.parametrize(
+    ("taken", "failing"),
+    [
+        (RULE, "tests/emitter/fold/test_fold_readings.py"),
+        (ENTRY, "tests/wire/test_wire_golden.py"),
+    ],
+    ids=["without the rule", "without the entry"],
+)
+def test_half_of_it_is_found(tmp_path, taken, failing):
+    """
+    An entry without a rule, and a rule without an entry, fail a test that names them.
+    """
+    copy = Copy(tmp_path)
+    copy.apply(*({ENTRY, RULE} - {taken}))
+    found = copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", failing, status=1)
+    assert "HostSwapUsed" in found
