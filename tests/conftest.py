@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from playwright.sync_api import sync_playwright
 
 from tests.built_artefact import build_folder, link_runtime_libraries
 from tests.runtime.times import (  # hooks, here because a run with workers loads no other conftest
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary", "pytest_testnodedown"]
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # For a law: a hundred examples and, when it fails, many more to find the smallest.
 LAW_TIMEOUT_S = 60
@@ -119,6 +123,23 @@ def runtime_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     A folder with the libraries of the Lambda runtime and nothing else.
     """
     return link_runtime_libraries(tmp_path_factory.mktemp("runtime"))
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """
+    The machine's own browser without a window; ends with the module, as it runs an event loop.
+    """
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("no Chromium is installed; on Debian: apt-get install chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=program,
+            args=["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"],
+        )
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

@@ -5,19 +5,16 @@ The site that `make docs` builds: strict, whole, and with nothing from elsewhere
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from html.parser import HTMLParser
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from tests.docs.linked_page import DOCS, FENCE, LinkedPage
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 LOADED = {"script": "src", "link": "href", "img": "src", "source": "srcset", "iframe": "src"}
 """What a browser fetches by itself, and the attribute that says from where."""
 
@@ -145,25 +142,12 @@ def test_an_anchor_there_is_the_one_here(site, page):
     assert [] == [one for one in once if one not in found]
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """
-    The Chromium of this machine.
-    """
-    if CHROMIUM is None:
-        pytest.skip("no chromium is installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 @pytest.fixture
-def reader(browser, site):
+def reader(chromium, site):
     """
     Open a page of the site from the disk; what it fetches or complains of is kept.
     """
-    opened = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="dark")
+    opened = chromium.new_page(viewport={"width": 1200, "height": 900}, color_scheme="dark")
     opened.asked, opened.said = [], []
     opened.on("request", lambda request: opened.asked.append(request.url))
     opened.on("console", lambda message: opened.said.append(message.text))
@@ -199,11 +183,11 @@ def test_its_search_finds_a_setting(reader):
 @pytest.mark.parametrize(
     "page", ["index", "architecture", "reference/alarms", "reference/settings"]
 )
-def test_nobody_is_kept_out(browser, site, page, scheme):
+def test_nobody_is_kept_out(chromium, site, page, scheme):
     """
     axe-core finds nothing but what the theme does everywhere, contrasts included.
     """
-    opened = browser.new_page(viewport={"width": 1280, "height": 1000}, color_scheme=scheme)
+    opened = chromium.new_page(viewport={"width": 1280, "height": 1000}, color_scheme=scheme)
     opened.goto((site / f"{page}.html").as_uri())
     found = Axe().run(opened).response["violations"]
     opened.close()

@@ -4,12 +4,15 @@ Let the tests of these folders import what stands beside this file, and keep the
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from played_services import PlayedService
 
 
 @pytest.fixture(autouse=True)
@@ -21,3 +24,29 @@ def _no_metadata_service(monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("NEURON_EMF_KERNEL_MESSAGES", "none")
     monkeypatch.setenv("NEURON_EMF_ATTRIBUTION", "none")
+
+
+@pytest.fixture
+def play():
+    """
+    Start a played service; all of them end with the test.
+    """
+    playing = []
+
+    def start(routes=None):
+        playing.append(PlayedService(routes or {}))
+        return playing[-1]
+
+    yield start
+    for one in playing:
+        one.close()
+
+
+@pytest.fixture
+def closed_url():
+    """
+    An address where nobody listens, nor can begin to during the test.
+    """
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"

@@ -20,6 +20,8 @@ from aggregator.explaining.finding import (
 from aggregator.explaining.subject import SILENCE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aggregator.explaining.members import Members
 
 
@@ -72,12 +74,11 @@ def memory_errors(case: Case) -> Finding:
     """
     Which instances had uncorrectable memory errors.
     """
-    entries = case.rollup.entries("EccInstances")
-    listed = tuple(
-        f"{instance(one)}: {counted(one.number('EccUncorrectedRise') or 0, 'new error')}"
-        for one in entries[:MAX_INSTANCES]
+    listed, hit = _most(
+        case,
+        "EccInstances",
+        lambda one: counted(one.number("EccUncorrectedRise") or 0, "new error"),
     )
-    hit = instances_of(entries)
     rise, in_hour = _amounts(case, "EccUncorrectedRise")
     sentence = f"{counted(rise, 'new uncorrectable memory error')} in one minute{in_hour}."
     return Finding(
@@ -88,7 +89,7 @@ def memory_errors(case: Case) -> Finding:
             "What such a device has computed since then may be wrong.",
         ),
         list_title="Most errors in that minute first:",
-        listed=and_more(listed, len(entries) - len(listed)),
+        listed=listed,
         instances=hit,
         steps=(
             Step(
@@ -105,12 +106,9 @@ def hardware_faults(case: Case) -> Finding:
     """
     Which instances have devices that their kernel log calls broken.
     """
-    entries = case.rollup.entries("FaultyInstances")
-    listed = tuple(
-        f"{instance(one)}: {counted(one.number('HardwareFaults') or 0, 'fault')}"
-        for one in entries[:MAX_INSTANCES]
+    listed, hit = _most(
+        case, "FaultyInstances", lambda one: counted(one.number("HardwareFaults") or 0, "fault")
     )
-    hit = instances_of(entries)
     count, in_hour = _amounts(case, "HardwareFaults")
     sentence = f"Kernel logs told of {counted(count, 'hardware fault')} in one minute{in_hour}."
     return Finding(
@@ -121,7 +119,7 @@ def hardware_faults(case: Case) -> Finding:
             "The query below names the device, and the action that the driver advises.",
         ),
         list_title="Most faults in that minute first:",
-        listed=and_more(listed, len(entries) - len(listed)),
+        listed=listed,
         instances=hit,
         steps=(
             Step(
@@ -142,12 +140,9 @@ def failed_executions(case: Case) -> Finding:
     """
     Which instances had executions that failed.
     """
-    entries = case.rollup.entries("ErrorInstances")
-    listed = tuple(
-        f"{instance(one)}: {amount(one.number('ExecutionErrors') or 0)} failed"
-        for one in entries[:MAX_INSTANCES]
+    listed, hit = _most(
+        case, "ErrorInstances", lambda one: f"{amount(one.number('ExecutionErrors') or 0)} failed"
     )
-    hit = instances_of(entries)
     failed, in_hour = _amounts(case, "ExecutionErrors")
     sentence = f"{counted(failed, 'execution')} failed in one minute{in_hour}."
     return Finding(
@@ -155,7 +150,7 @@ def failed_executions(case: Case) -> Finding:
         worst=f"Most: {hit[0]}" if hit else "",
         sentences=(sentence,),
         list_title="Most failures in that minute first:",
-        listed=and_more(listed, len(entries) - len(listed)),
+        listed=listed,
         instances=hit,
         steps=(
             Step(
@@ -165,6 +160,17 @@ def failed_executions(case: Case) -> Finding:
         ),
         brief=(f"The last of it: {sentence}",),
     )
+
+
+def _most(
+    case: Case, name: str, say: Callable[[Members], str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """
+    The list *name* of the rollup, a line an instance, and the names it begins with.
+    """
+    entries = case.rollup.entries(name)
+    listed = tuple(f"{instance(one)}: {say(one)}" for one in entries[:MAX_INSTANCES])
+    return and_more(listed, len(entries) - len(listed)), instances_of(entries)
 
 
 def _amounts(case: Case, metric: str) -> tuple[float, str]:

@@ -29,6 +29,22 @@ def _percentile(percentile: int) -> Member:
     )  # fmt: skip
 
 
+def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
+    """
+    A list of instances with the most of *what*, which *member* of the minute line counts.
+    """
+    return (
+        _label(
+            name, member, "most first, at most 20", f"Instances with {what} by name.", is_rare=True
+        ),
+        _label(f"{name}.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),
+        Member(
+            f"{name}.{member}", "Count", "tally", member, "as is", f"Its {what}.", _KIND,
+            is_rare=True,
+        ),
+    )  # fmt: skip
+
+
 ROLLUP_PROPERTIES: Final = (
     Member(
         "InstanceType", "", "label", "InstanceType", "once per line",
@@ -159,33 +175,9 @@ ROLLUP_PROPERTIES: Final = (
         "DuplicateEmitterInstances", "Boot", "at most 50",
         "Instances on which two emitters report by name.", is_rare=True,
     ),
-    _label(
-        "EccInstances", "EccUncorrectedRise", "most first, at most 20",
-        "Instances with new uncorrectable memory errors by name.", is_rare=True,
-    ),
-    _label("EccInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),
-    Member(
-        "EccInstances.EccUncorrectedRise", "Count", "tally", "EccUncorrectedRise", "as is",
-        "Its new uncorrectable memory errors.", _KIND, is_rare=True,
-    ),
-    _label(
-        "ErrorInstances", "ExecutionErrors", "most first, at most 20",
-        "Instances with failed executions by name.", is_rare=True,
-    ),
-    _label("ErrorInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),
-    Member(
-        "ErrorInstances.ExecutionErrors", "Count", "tally", "ExecutionErrors", "as is",
-        "Its failed executions.", _KIND, is_rare=True,
-    ),
-    _label(
-        "FaultyInstances", "HardwareFaults", "most first, at most 20",
-        "Instances with hardware faults by name.", is_rare=True,
-    ),
-    _label("FaultyInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),
-    Member(
-        "FaultyInstances.HardwareFaults", "Count", "tally", "HardwareFaults", "as is",
-        "Its hardware faults.", _KIND, is_rare=True,
-    ),
+    *_failing("EccInstances", "EccUncorrectedRise", "new uncorrectable memory errors"),
+    *_failing("ErrorInstances", "ExecutionErrors", "failed executions"),
+    *_failing("FaultyInstances", "HardwareFaults", "hardware faults"),
     _label(
         "TalliesOverstated", "stack", "by tally",
         "By how much the sum of what was published is above the total, which a late record "

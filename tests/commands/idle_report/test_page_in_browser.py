@@ -4,11 +4,8 @@ The page of an idle report in a real Chromium: for everybody, in the light, in t
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from emitter.commands.idle_report import page
 from tests.commands.idle_report.made_minutes import minute
@@ -16,25 +13,11 @@ from tests.commands.idle_report.made_outcomes import evil_outcome, full_outcome,
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 A4_INSIDE_MARGINS = 680  # CSS pixels: 210 mm less twice 15, at 96 to the inch
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """
-    The Chromium of this machine.
-    """
-    if CHROMIUM is None:
-        pytest.skip("no chromium is installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 @pytest.fixture
-def shown(browser, tmp_path):
+def shown(chromium, tmp_path):
     """
     Show an idle report; whatever the page asks for or complains of is an error.
     """
@@ -43,7 +26,7 @@ def shown(browser, tmp_path):
     def show(found, *, width=1100, scheme="light", media="screen"):
         path = tmp_path / "idle.html"
         path.write_text(page.text(found), "utf-8")
-        one = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        one = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         one.on("console", lambda message: said.append(message.text))
         one.on("pageerror", lambda error: said.append(str(error)))
         one.on("dialog", lambda dialog: said.append(dialog.message))

@@ -24,6 +24,17 @@ def system_python():
     return found
 
 
+def files(root):
+    """
+    What is in a root folder, without the program's own files and the fixture's mark.
+    """
+    return sorted(
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*")
+        if (path.is_symlink() or path.is_file()) and "opt/neuron-emf/" not in str(path)
+    )
+
+
 def run_installer(folder, what, **variables):
     """
     Run the install.sh of *folder*.

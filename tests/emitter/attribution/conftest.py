@@ -1,5 +1,5 @@
 """
-What the tests of attribution share: played machines, played services, and a fence.
+What the tests of attribution share: played machines, and a fence.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ import pytest
 from emitter.attribution import endpoint
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "identity"))
 
 from played_machines import PlayedMachine
-from played_services import PlayedService
 
 _connect = socket.create_connection
 
@@ -35,32 +33,6 @@ def fence(monkeypatch):
     monkeypatch.setattr(endpoint, "WITHIN_S", 8.0)
     monkeypatch.setattr("emitter.identity.local_http.CONNECT_S", 8.0)
     monkeypatch.setattr("emitter.identity.local_http.EXCHANGE_S", 8.0)
-
-
-@pytest.fixture
-def play():
-    """
-    Start a played service; all of them end with the test.
-    """
-    playing = []
-
-    def start(routes=None):
-        playing.append(PlayedService(routes or {}))
-        return playing[-1]
-
-    yield start
-    for one in playing:
-        one.close()
-
-
-@pytest.fixture
-def closed_url():
-    """
-    An address where nobody listens, nor can begin to during the test.
-    """
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 @pytest.fixture

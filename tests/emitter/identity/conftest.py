@@ -1,5 +1,5 @@
 """
-What the tests of the instance's identity share: played services, patience, and a fence.
+What the tests of the instance's identity share: a played metadata service, patience, and a fence.
 
 No test may reach a real link-local address: on an instance, or on a machine
 that pretends to be one, somebody would answer.
@@ -8,16 +8,11 @@ that pretends to be one, somebody would answer.
 from __future__ import annotations
 
 import socket
-import sys
-from pathlib import Path
 
 import pytest
+from played_services import PlayedImds
 
 from emitter.identity import instance, instance_tags, local_http, metadata_service
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from played_services import PlayedImds, PlayedService
 
 # What answers on this machine does so in milliseconds, but the machine may be busy.
 PATIENCE_S = 20.0
@@ -60,22 +55,6 @@ def patience(monkeypatch):
 
 
 @pytest.fixture
-def play():
-    """
-    Start a played service; all of them end with the test.
-    """
-    playing = []
-
-    def start(routes=None):
-        playing.append(PlayedService(routes or {}))
-        return playing[-1]
-
-    yield start
-    for one in playing:
-        one.close()
-
-
-@pytest.fixture
 def imds():
     """
     A metadata service of an instance that allows tags in it and has none.
@@ -83,16 +62,6 @@ def imds():
     playing = PlayedImds()
     yield playing
     playing.close()
-
-
-@pytest.fixture
-def closed_url():
-    """
-    An address where nobody listens, nor can begin to during the test.
-    """
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 @pytest.fixture

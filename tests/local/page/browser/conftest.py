@@ -8,36 +8,16 @@ violation of its Content-Security-Policy fails the test.
 
 from __future__ import annotations
 
-import shutil
 import urllib.parse
 from contextlib import ExitStack
 from functools import partial
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from local.page import PageServer
 from tests.local.page.recorded import view_of
 
 PATIENCE_MS = 30_000
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """
-    The machine's browser without a window; ends with the module, as it runs an event loop.
-    """
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip("no Chromium is installed; on Debian: apt-get install chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=program,
-            args=["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"],
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,91 @@
+"""
+bundle.sh: what installs the service without a clone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from installing import python_of, run_installer, small_bundle
+
+import emitter
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def bundle(repository, tmp_path_factory):
+    """
+    What bundle.sh packs, unpacked elsewhere.
+    """
+    folder = tmp_path_factory.mktemp("bundle")
+    run = subprocess.run(
+        [repository / "deploy" / "systemd" / "bundle.sh", "--wheels"],
+        env={**os.environ, "OUT": str(folder), "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == run.returncode, run.stderr
+    subprocess.run(["tar", "-xzf", run.stdout.strip(), "-C", folder], check=True)
+    return folder / f"neuron-emf-{emitter.__version__}"
+
+
+def test_a_bundle_needs_neither_a_clone_nor_a_package_index(bundle, tmp_path):
+    """
+    By its own files alone, under another prefix, with the settings that were given; what somebody
+    configured stays, and what fails keeps the program that works.
+    """
+    root = tmp_path / "root"
+    minor = "{}.{}".format(*sys.version_info)
+    assert f"{minor}\n" == (bundle / "python-version").read_text("utf-8")
+    given = {
+        "CLUSTER": "blue",
+        "DESTDIR": str(root),
+        "HTTPS_PROXY": "http://127.0.0.1:9",  # whoever asks for a package fails
+        "PIP_CONFIG_FILE": os.devnull,
+        "PREFIX": "/srv/emf",
+        "PYTHON": sys.executable,
+        "REGION": "eu-west-1",
+    }
+    options = root / "etc/systemd/system/neuron-emf.service.d/options.conf"
+    options.parent.mkdir(parents=True)
+    options.write_text("[Service]\nNice=0\n")
+    run = run_installer(bundle, "install", **given)
+    assert 0 == run.returncode, run.stderr
+    assert "[Service]\nNice=0\n" == options.read_text()
+    unit = (root / "etc/systemd/system/neuron-emf.service").read_text("utf-8")
+    assert "ExecStart=/srv/emf/bin/neuron-emf run\n" in unit
+    config = root / "etc/neuron-emf/config.toml"
+    assert '\ncluster = "blue"\n' in config.read_text("utf-8")
+    assert '\nregion = "eu-west-1"\n' in config.read_text("utf-8")
+
+    (bundle / "requirements.txt").write_text("no-such-package==1 --hash=sha256:" + "0" * 64)
+    run = run_installer(bundle, "install", **{**given, "CLUSTER": "green"})
+    assert run.returncode
+    assert '\ncluster = "blue"\n' in config.read_text("utf-8")
+    program = root / "srv/emf/bin"
+    found = subprocess.run([program / "python", "-c", "import emitter.cli"], check=False)
+    assert 0 == found.returncode
+    assert ["emf"] == [path.name for path in (root / "srv").iterdir()]
+
+
+def test_a_bundle_with_packages_takes_their_python_alone(repository, tmp_path):
+    """
+    Not the first that would do: packages of one minor version are no use to another.
+    """
+    bundle = small_bundle(repository, tmp_path / "bundle")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    python_of(programs / "python3", (3, 14, 0))
+    python_of(programs / "python3.12", (3, 12, 1))
+    given = {"DESTDIR": str(tmp_path), "PATH": f"{programs}:{os.environ['PATH']}"}
+    assert f"{programs}/python3\n" == run_installer(bundle, "python", **given).stdout
+    (bundle / "python-version").write_text("3.12\n", encoding="utf-8")
+    assert f"{programs}/python3.12\n" == run_installer(bundle, "python", **given).stdout
+    run = run_installer(bundle, "python", PYTHON="python3", **given)
+    assert run.returncode
+    assert "python3 was expected to be Python 3.12 with venv" in run.stderr

@@ -1,0 +1,77 @@
+"""
+Which Python install.sh takes, and what it says where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from installing import install, system_python
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        ("ID=amzn", "dnf install -y python3.11"),
+        ("ID=ubuntu\nID_LIKE=debian", "apt-get update && apt-get install -y python3-venv"),
+        ("ID=rocky\nID_LIKE='rhel centos fedora'", "dnf install -y python3.12"),
+        ("ID=plan9", "install Python 3.10 or later with venv"),
+    ],
+)
+def test_a_machine_without_a_python_says_what_to_install(system, expected, repository, tmp_path):
+    """
+    Amazon Linux 2023 has 3.9, Ubuntu none with venv: the command differs, nothing is made.
+    """
+    (tmp_path / "os-release").write_text(system + "\n", encoding="utf-8")
+    old = tmp_path / "bin"
+    old.mkdir()
+    for name in ("bash", "cat", "dirname", "mktemp", "rm"):
+        (old / name).symlink_to(shutil.which(name))
+    root = tmp_path / "root"
+    given = {"DESTDIR": str(root), "OS_RELEASE": str(tmp_path / "os-release"), "PATH": str(old)}
+    script = (repository / "deploy/systemd/install.sh").read_text("utf-8")
+    (tmp_path / "install.sh").write_text(script.replace(" /usr/bin/python3 ", " "))
+    for only in ("", "3.13"):
+        if only:
+            (tmp_path / "python-version").write_text(f"{only}\n", encoding="utf-8")
+        run = subprocess.run(
+            ["bash", str(tmp_path / "install.sh"), "install"],
+            env=given,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode
+        if only:
+            expected = re.sub(r"(ython ?)3(\.1\d)?( or later)?", rf"\g<1>{only}", expected)
+        assert expected in run.stderr
+        assert 1 == len(run.stderr.splitlines())
+    assert not root.exists()
+
+
+def test_a_python_that_only_root_may_run_is_passed_over(repository, tmp_path):
+    """
+    The service would end with 203/EXEC; tried on the machine itself, not for a root folder.
+    """
+    other = system_python()
+    if os.geteuid() or other is None or shutil.which("setpriv") is None:
+        pytest.skip("root, setpriv and a Python 3.10 of the machine's own are needed")
+    closed = tmp_path / "closed"
+    subprocess.run([other, "-m", "venv", "--copies", "--without-pip", closed], check=True)
+    closed.chmod(0o700)
+    given = {"PATH": f"{closed}/bin:{os.defpath}"}
+    run = install(repository, "python", DESTDIR=str(tmp_path), **given)
+    assert f"{closed}/bin/python3\n" == run.stdout
+    run = install(repository, "python", DESTDIR="", **given)
+    assert 0 == run.returncode, run.stderr
+    assert run.stdout.strip()
+    assert str(closed) not in run.stdout
+    run = install(repository, "python", DESTDIR="", PYTHON=f"{closed}/bin/python3", **given)
+    assert run.returncode
+    assert "that every user may run and is not" in run.stderr
