@@ -56,9 +56,11 @@ help:
 
 # --- environments: one per set of pins that cannot live together ---
 
+REHEARSAL := .venv/.editable .venv-sam/.ready .venv-embedded/.ready
+CHECKS := .venv-docs/.ready $(if $(filter Linux,$(shell uname -s)),.venv-deploy/.ready $(RUNTIMES:%=.venv-lambda/%/.ready))
+
 venvs:
-	@$(MAKE) --silent --no-print-directory -j3 .venv/.editable .venv-sam/.ready .venv-embedded/.ready .venv-docs/.ready \
-		$(if $(filter Linux,$(shell uname -s)),.venv-deploy/.ready $(RUNTIMES:%=.venv-lambda/%/.ready))
+	@$(MAKE) --silent --no-print-directory -j3 $(REHEARSAL) $(CHECKS)
 
 .venv/.ready: requirements/dev.txt
 .venv-sam/.ready: requirements/sam.txt
@@ -95,7 +97,9 @@ venvs:
 
 # --- the rehearsal ---
 
-demo: venvs
+# What it has no use for is not fetched: the first rollup is to be seen within three minutes
+demo:
+	@$(MAKE) --silent --no-print-directory -j3 $(REHEARSAL)
 	@$(PY) -m local.rehearsal $(if $(SECONDS),--seconds $(SECONDS))
 
 # --- checks ---
