@@ -19,7 +19,7 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
-.PHONY: proof bench chaos soak fuzz mutants audit pages screenshots docs install uninstall bundle
+.PHONY: proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle
 
 help:
 	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
@@ -42,6 +42,7 @@ help:
 	@echo "make fuzz SECONDS=60  broken input for every reader, found by the branches it takes; Linux"
 	@echo "make audit            known vulnerabilities of what is pinned; asks the Python Package Index"
 	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merging those of one"
+	@echo "make sizes            files and code lines by folder, words of the pages"
 	@echo "make pages            docs/explanation/benchmarks.md and docs/explanation/reliability.md of the figures that were kept"
 	@echo "make screenshots      docs/images/page-*.png of the rehearsal's page; needs Chromium"
 	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
@@ -159,6 +160,9 @@ mutants: .venv-mutants/.ready
 
 audit: .venv/.editable .venv-audit/.ready
 	@$(PY) -m tests.security.audit
+
+sizes:
+	@$(PYTHON) -m proof.sizes
 
 pages: .venv/.editable
 	@$(PY) -m benchmarks.page

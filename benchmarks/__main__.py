@@ -1,6 +1,4 @@
-"""
-`python -m benchmarks`: measure, print, with `--check` judge, and with `--record` keep.
-"""
+"""`python -m benchmarks`: measure, print, with `--check` judge, and with `--record` keep."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ _SPOOL_SHARE: Final = 20  # records for a round
 
 
 def main(arguments: Sequence[str]) -> int:
-    """
-    Measure everything; the exit code.
-    """
+    """Measure everything; the exit code."""
     chosen = _parser().parse_args(arguments)
     begun_s = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="neuron-emf-benchmarks-") as name:
@@ -51,9 +47,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def measure(folder: Path, *, rounds: int, fresh: bool = False) -> list[Figure]:
-    """
-    Every figure, in the order of the table.
-    """
+    """Every figure, in the order of the table."""
     few = max(2, rounds // _OTHERS_SHARE)
     with residence.running(folder, reports.wide(32)) as resident, ThreadPoolExecutor() as pool:
         read = [reading.usual(reports.usual(), rounds), reading.long(reports.long(), rounds)]

@@ -1,6 +1,4 @@
-"""
-One figure: what was measured, how much of it, beside what, and how much it may be.
-"""
+"""One figure: what was measured, how much of it, beside what, and how much it may be."""
 
 from __future__ import annotations
 
@@ -47,24 +45,18 @@ class Figure:
 
     @property
     def is_over(self) -> bool:
-        """
-        Whether it is more than it may be.
-        """
+        """Whether it is more than it may be."""
         return self.limit is not None and self.value is not None and self.value > self.limit
 
     @property
     def times(self) -> float | None:
-        """
-        What the other way takes, as a multiple of the value; None without one.
-        """
+        """What the other way takes, as a multiple of the value; None without one."""
         if self.reference is None or not self.value:
             return None
         return self.reference / self.value
 
     def row(self) -> tuple[str, ...]:
-        """
-        As text, under `HEADS`.
-        """
+        """As text, under `HEADS`."""
         times = "" if self.times is None else f"{self.times:.2f} x"
         reference = (
             "" if self.reference is None else f"{number(self.reference)} {self.unit}".rstrip()
@@ -80,9 +72,7 @@ class Figure:
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """
-    The figures as text, a line each, under the name of each part.
-    """
+    """The figures as text, a line each, under the name of each part."""
     heads, rows = HEADS[1:], [one.row()[1:] for one in figures]
     widths = [max(len(row[place]) for row in [heads, *rows]) for place in range(len(heads))]
     lines = [_line(heads, widths)]
@@ -100,7 +90,5 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def number(value: float) -> str:
-    """
-    Whole from 100 on, with two decimals below, none of which say nothing.
-    """
+    """Whole from 100 on, with two decimals below, none of which say nothing."""
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.2f}"

@@ -57,9 +57,7 @@ class Shown:
 
 
 def rehearsal(folder: Path) -> list[Figure]:
-    """
-    The figure, or a row that says why there is none.
-    """
+    """The figure, or a row that says why there is none."""
     problem, shown = _attempt(folder)
     if shown is None or shown.rollup_s is None:
         return [Figure(WHAT, None, "s", LIMIT_S, problem)]
@@ -92,9 +90,7 @@ def _attempt(folder: Path) -> tuple[str, Shown | None]:
 def demo(
     command: list[str], folder: Path, begun_s: float, ends_within_s: float = ENDS_WITHIN_S
 ) -> Shown:
-    """
-    Run it until a rollup is on screen, then stop it and all that it started.
-    """
+    """Run it until a rollup is on screen, then stop it and all that it started."""
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -117,9 +113,7 @@ def demo(
 
 
 def watched(lines: Iterable[str], begun_s: float) -> Shown:
-    """
-    Read what it prints until a rollup is there.
-    """
+    """Read what it prints until a rollup is there."""
     ready_s: float | None = None
     words: deque[str] = deque(maxlen=1)
     for line in lines:

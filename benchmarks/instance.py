@@ -43,9 +43,7 @@ HEALTH: Final = {
 
 
 def stamp(seq: int) -> Stamp:
-    """
-    What a minute is known by.
-    """
+    """What a minute is known by."""
     return Stamp(
         cluster="training-production",
         boot="01234567890123456789",
@@ -56,9 +54,7 @@ def stamp(seq: int) -> Stamp:
 
 
 class Minutes:
-    """
-    Reports in, closed minutes out. Minutes follow one another, beginning with *start_s*.
-    """
+    """Reports in, closed minutes out. Minutes follow one another, beginning with *start_s*."""
 
     def __init__(self, start_s: int = START_S) -> None:
         self.now_s: float = start_s
@@ -66,17 +62,13 @@ class Minutes:
         self._framer = Framer()
 
     def read(self, reports: Sequence[bytes]) -> None:
-        """
-        The reports of one minute.
-        """
+        """The reports of one minute."""
         for place, line in enumerate(reports):
             for report in self._framer.feed(line):
                 self.fold.add(report, self.now_s + PERIOD_S * place + 2)
 
     def close(self, seq: int) -> MinuteRecord:
-        """
-        What the minute was; the next one begins.
-        """
+        """What the minute was; the next one begins."""
         self.now_s += 60
         return self.fold.close(stamp(seq))
 
@@ -97,9 +89,7 @@ class Instance:
         self._delivery = Delivery(self.spool, destination, clock=self._clock)
 
     def minute(self, reports: Sequence[bytes]) -> None:
-        """
-        One minute: read, closed, kept on disk, sent, and taken off the disk.
-        """
+        """One minute: read, closed, kept on disk, sent, and taken off the disk."""
         self._minutes.read(reports)
         record = self._minutes.close(self.spool.next_seq)
         lines = self._lines.minute(record)
@@ -109,9 +99,7 @@ class Instance:
         self.send()
 
     def ship(self, lines: Sequence[str]) -> None:
-        """
-        Lines as they are, each on disk before the next, then sent.
-        """
+        """Lines as they are, each on disk before the next, then sent."""
         for line in lines:
             self.spool.append([NewRecord(int(1000 * self._clock()), line)])
         self.send()
@@ -129,9 +117,7 @@ class Instance:
             raise RuntimeError(msg)
 
     def close(self) -> None:
-        """
-        Let go of the spool and of connections.
-        """
+        """Let go of the spool and of connections."""
         self._delivery.close()
         self.spool.close()
 

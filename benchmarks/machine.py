@@ -1,6 +1,4 @@
-"""
-The machine that measured: what a figure needs beside it to mean anything.
-"""
+"""The machine that measured: what a figure needs beside it to mean anything."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ LIBRARIES: Final = (
 
 
 def machine() -> str:
-    """
-    Processor count, memory, system, Python and the libraries that a figure depends on, one line.
-    """
+    """Processor count, memory, system, Python and libraries a figure depends on, in one line."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     system = f"{platform.system()} {platform.machine()}"
     versions = ", ".join(_versions())

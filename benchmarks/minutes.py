@@ -1,6 +1,4 @@
-"""
-What a minute costs: the size of its line, and the work of closing it.
-"""
+"""What a minute costs: the size of its line, and the work of closing it."""
 
 from __future__ import annotations
 
@@ -27,16 +25,12 @@ LITTLE: Final = 0.01  # of a busy core's utilization: two decimals, and idle all
 
 
 def line_sizes() -> list[Figure]:
-    """
-    The minute line of instances of three widths, every core held, used a little and long idle.
-    """
+    """The minute line of instances of three widths: every core held, little used and long idle."""
     return [_line_size(cores, limit) for cores, limit in LINE_LIMITS_BYTES.items()]
 
 
 def closing(folder: Path, rounds: int) -> list[Figure]:
-    """
-    From the full minute of 32 cores to its record on disk.
-    """
+    """From the full minute of 32 cores to its record on disk."""
     minute = reports.wide(32)
     minutes = Minutes()
     lines = Lines(LineSettings())

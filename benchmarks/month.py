@@ -20,9 +20,7 @@ _TITLES: Final = {"direct": "Mode=direct", "kinesis": "Mode=kinesis"}
 
 
 def costs() -> list[Figure]:
-    """
-    The bill of each mode, and its share of the other's.
-    """
+    """The bill of each mode, and its share of the other's."""
     sizes = read()
     other_usd = counterfactual_usd(MIDDLE.instances)
     beside = (

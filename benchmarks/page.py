@@ -90,9 +90,7 @@ def _over(kept: Record) -> str:
 
 
 def main(_arguments: Sequence[str] = ()) -> int:
-    """
-    Write the page; the exit code.
-    """
+    """Write the page; the exit code."""
     PAGE.write_text(page(read(NAME, FOLDER)), encoding="utf-8")
     return 0
 

@@ -1,6 +1,4 @@
-"""
-What one report costs: from the bytes of a pipe to the open minute.
-"""
+"""What one report costs: from the bytes of a pipe to the open minute."""
 
 from __future__ import annotations
 
@@ -24,16 +22,12 @@ _REPORTS_A_MINUTE: Final = 12
 
 
 def usual(lines: Sequence[bytes], rounds: int) -> Figure:
-    """
-    A report of 4 KB, against an untyped decode of the same bytes.
-    """
+    """A report of 4 KB, against an untyped decode of the same bytes."""
     return _figure(lines, USUAL_LIMIT, rounds=rounds, times=120)
 
 
 def long(lines: Sequence[bytes], rounds: int) -> Figure:
-    """
-    A report of 444 KB, against an untyped decode of the same bytes.
-    """
+    """A report of 444 KB, against an untyped decode of the same bytes."""
     return _figure(lines, LONG_LIMIT, rounds=rounds, times=2)
 
 
@@ -56,9 +50,7 @@ def _figure(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) ->
 
 
 class _Reader:
-    """
-    The emitter's way of a report, over and over; a new minute begins with every twelfth.
-    """
+    """The emitter's way of a report, over and over; a new minute begins with every twelfth."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
         self._lines = itertools.cycle(lines)
@@ -67,9 +59,7 @@ class _Reader:
         self._given = 0
 
     def read(self) -> None:
-        """
-        Take the next report.
-        """
+        """Take the next report."""
         self._given += 1
         if self._given % _REPORTS_A_MINUTE == 0:
             self._fold.discard()
@@ -77,9 +67,7 @@ class _Reader:
             self._fold.add(report, _START_S)
 
     def require_all_read(self) -> None:
-        """
-        A report that was dropped would have been cheap.
-        """
+        """A report that was dropped would have been cheap."""
         read, dropped = self._fold.reports_read, self._framer.malformed + self._fold.malformed
         if (read, dropped) != (self._given, 0):
             msg = f"{self._given} reports were given, {read} read and {dropped} pieces dropped"

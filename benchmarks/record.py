@@ -55,25 +55,19 @@ class Record:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def write(self, folder: Path = FOLDER) -> Path:
-        """
-        Keep it; the file.
-        """
+        """Keep it; the file."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
         path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
         return path
 
     def markdown(self) -> str:
-        """
-        The table as a page has it.
-        """
+        """The table as a page has it."""
         lines = [self.heads, tuple("---" for _ in self.heads), *self.rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
     def text(self) -> str:
-        """
-        The table as a terminal has it: the first column to the left, the others to the right.
-        """
+        """The table as a terminal has it: the first column to the left, the others to the right."""
         lines = [self.heads, *self.rows]
         widths = [max(len(line[place]) for line in lines) for place in range(len(self.heads))]
         return "\n".join(
@@ -88,9 +82,7 @@ class Record:
 
     @property
     def how(self) -> str:
-        """
-        By which command, when, on what and how long: the line above a table in a page.
-        """
+        """By which command, when, on what and how long: the line above a table in a page."""
         return f"`{self.command}`, {self.as_of}, {self.took_s:.0f} s on {self.machine}."
 
 
@@ -102,9 +94,7 @@ def made(
     rows: Sequence[Sequence[str]],
     **facts: Any,  # noqa: ANN401  # whatever a page quotes, as JSON
 ) -> Record:
-    """
-    A record of now, on this machine.
-    """
+    """A record of now, on this machine."""
     return Record(
         name=name,
         command=command,

@@ -22,30 +22,22 @@ _REPORTS: Final = 13  # the first covers milliseconds
 
 
 def usual() -> list[bytes]:
-    """
-    A minute of reports of 4 KB: an inf2.xlarge whose two cores are busy.
-    """
+    """A minute of reports of 4 KB: an inf2.xlarge whose two cores are busy."""
     return _simulated("inf2.xlarge", "busy")
 
 
 def long() -> list[bytes]:
-    """
-    Reports of 444 KB: a trn1.32xlarge with a runtime and two dozen models on each core.
-    """
+    """Reports of 444 KB: a trn1.32xlarge with a runtime and two dozen models on each core."""
     return [_with_more_models(line) for line in _simulated("trn1.32xlarge", "many-runtimes", 3)]
 
 
 def wide(cores: int, *, share: float = 1.0) -> list[bytes]:
-    """
-    A minute of reports of one runtime on *cores* cores, at *share* of what busy ones show.
-    """
+    """A minute of reports of one runtime on *cores* cores, at *share* of what busy ones show."""
     return [_widened(line, cores, share) for line in _simulated("trn1.32xlarge", "busy")]
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """
-    What a process of this repository sees: nothing of this machine's settings.
-    """
+    """What a process of this repository sees: nothing of this machine's settings."""
     path = f"{ROOT}{os.pathsep}{ROOT / 'lambda'}"
     alone = {
         "PATH": os.defpath,

@@ -32,9 +32,7 @@ _MIB: Final = 1 << 20
 
 @contextmanager
 def running(folder: Path, minute: Sequence[bytes]) -> Iterator[Callable[[], list[Figure]]]:
-    """
-    Start the emitters; ask for the figures when other things have been measured.
-    """
+    """Start the emitters; ask for the figures when other things have been measured."""
     with Sink() as sink:
         printed = folder / "lines"
         logs = _emitter(folder, "logs", subprocess.DEVNULL, **sink.variables)
@@ -60,9 +58,7 @@ def running(folder: Path, minute: Sequence[bytes]) -> Iterator[Callable[[], list
 
 
 def naive_mib(folder: Path, minute: Sequence[bytes], reports: int = REPORTS) -> dict[str, float]:
-    """
-    What each naive emitter takes after so many reports, in MiB.
-    """
+    """What each naive emitter takes after so many reports, in MiB."""
     found = {}
     with Sink() as sink:
         documents = folder / "documents"

@@ -50,9 +50,7 @@ class Sink:
 
     @property
     def variables(self) -> dict[str, str]:
-        """
-        What a process needs in its environment to send here.
-        """
+        """What a process needs in its environment to send here."""
         address = f"http://127.0.0.1:{self._port}"
         return {
             "AWS_ENDPOINT_URL_CLOUDWATCH": address,
@@ -63,25 +61,19 @@ class Sink:
         }
 
     def vanish(self) -> None:
-        """
-        Refuse connections from now on, and end those that are open.
-        """
+        """Refuse connections from now on, and end those that are open."""
         if self._server is not None:
             self._server.end()
             self._server = None
 
     def come_back(self) -> None:
-        """
-        Listen on the same port again.
-        """
+        """Listen on the same port again."""
         if self._server is None:
             self._server = _Server(self, self._port)
             self._server.begin()
 
     def take(self, operation: str, head_bytes: int, body: bytes) -> bytes:
-        """
-        Count one request; the answer's body.
-        """
+        """Count one request; the answer's body."""
         with self._mutex:
             self.calls[operation] += 1
             self.sent_bytes[operation] += head_bytes + len(body)
@@ -105,9 +97,7 @@ class Sink:
 
 
 class _Server(ThreadingHTTPServer):
-    """
-    One life of the service, between two outages.
-    """
+    """One life of the service, between two outages."""
 
     daemon_threads = True
     block_on_close = False
@@ -119,15 +109,11 @@ class _Server(ThreadingHTTPServer):
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
 
     def begin(self) -> None:
-        """
-        Answer, in a thread of its own.
-        """
+        """Answer, in a thread of its own."""
         self._thread.start()
 
     def end(self) -> None:
-        """
-        Take no connection and answer no request any more.
-        """
+        """Take no connection and answer no request any more."""
         self.is_over = True
         if self._thread.ident is not None:
             self.shutdown()
@@ -136,18 +122,14 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """
-    One connection, with any number of requests.
-    """
+    """One connection, with any number of requests."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # one packet an answer
     server: _Server
 
     def do_POST(self) -> None:
-        """
-        Any operation: the answer is yes.
-        """
+        """Any operation: the answer is yes."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.server.is_over:
             self.close_connection = True  # a service that has gone answers nobody

@@ -1,6 +1,4 @@
-"""
-Records through the spool: in, out, and off.
-"""
+"""Records through the spool: in, out, and off."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ BATCH_BYTES: Final = 1_048_576
 
 
 def throughput(folder: Path, records: int) -> list[Figure]:
-    """
-    Records a second: appended one by one, each on disk before the next, then settled in batches.
-    """
+    """Records a second: appended one by one, each on disk before the next, settled in batches."""
     with Spool.open(folder / "throughput", clock=lambda: START_MS / 1000) as spool:
         begun = time.perf_counter()
         for number in range(records):

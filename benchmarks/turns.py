@@ -35,26 +35,20 @@ class Turns:
 
     @property
     def ratio(self) -> float:
-        """
-        The median quotient of a pair.
-        """
+        """The median quotient of a pair."""
         pairs = zip(self.ours_s, self.theirs_s, strict=True)
         return statistics.median(ours / theirs for ours, theirs in pairs)
 
     @property
     def least_ratio(self) -> float:
-        """
-        The quotient of the two fastest rounds.
-        """
+        """The quotient of the two fastest rounds."""
         return min(self.ours_s) / min(self.theirs_s)
 
 
 def in_turns(
     ours: Callable[[], object], theirs: Callable[[], object], *, rounds: int, times: int
 ) -> Turns:
-    """
-    Do each piece *times* times a round; the one that begins changes with the round.
-    """
+    """Do each piece *times* times a round; the one that begins changes with the round."""
     measured: tuple[list[float], list[float]] = ([], [])
     for round_number in range(rounds):
         order = (0, 1) if round_number % 2 else (1, 0)
@@ -64,9 +58,7 @@ def in_turns(
 
 
 def processor_s(work: Callable[[], object], times: int = 1) -> float:
-    """
-    Processor time of one execution, in seconds; the collector runs as in any process.
-    """
+    """Processor time of one execution, in seconds; the collector runs as in any process."""
     gc.collect()
     begun = time.process_time_ns()
     for _ in range(times):

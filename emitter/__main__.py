@@ -1,6 +1,4 @@
-"""
-`python -m emitter` is `neuron-emf`.
-"""
+"""`python -m emitter` is `neuron-emf`."""
 
 from emitter.cli import main
 

@@ -18,9 +18,7 @@ GROWTH: Final = 1.5
 
 
 class Backoff:
-    """
-    Waits after failures in a row.
-    """
+    """Waits after failures in a row."""
 
     def __init__(
         self,
@@ -35,15 +33,11 @@ class Backoff:
         self._step_s = self._first_step_s
 
     def next_s(self) -> float:
-        """
-        Seconds to wait after one more failure: never shorter or longer than the bounds.
-        """
+        """Seconds to wait after one more failure: never shorter or longer than the bounds."""
         wait_s = max(self._shortest_s, self._rng.uniform(self._step_s / 2, self._step_s))
         self._step_s = min(self._longest_s, GROWTH * self._step_s)
         return wait_s
 
     def reset(self) -> None:
-        """
-        Start again from the shortest wait: something worked.
-        """
+        """Start again from the shortest wait: something worked."""
         self._step_s = self._first_step_s

@@ -1,6 +1,4 @@
-"""
-The command line. It unpacks settings and calls; what a command does is elsewhere.
-"""
+"""The command line. It unpacks settings and calls; what a command does is elsewhere."""
 
 from __future__ import annotations
 
@@ -125,9 +123,7 @@ def print_monitor_config(**values: object) -> None:
 
 
 def _progress(what: str) -> AbstractContextManager[Advance]:
-    """
-    A bar on standard error, unless the lines themselves are on the screen.
-    """
+    """A bar on standard error, unless the lines themselves are on the screen."""
     from emitter.commands import printing  # noqa: PLC0415 - `run` needs no bar
 
     return printing.progress(what, is_wanted=sys.stdout is not None and not sys.stdout.isatty())
@@ -150,9 +146,7 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _forget_output() -> None:
-    """
-    Keep what is still buffered from failing once more when the interpreter ends.
-    """
+    """Keep what is still buffered from failing once more when the interpreter ends."""
     if sys.stdout is None:
         return
     try:
@@ -162,9 +156,7 @@ def _forget_output() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """
-    Run a command; end the process with its exit code.
-    """
+    """Run a command; end the process with its exit code."""
     words = _joined_dimensions(sys.argv[1:] if arguments is None else arguments)
     try:
         # What stands behind the command is kept: SIGHUP reads it again.
@@ -182,9 +174,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _joined_dimensions(words: Sequence[str]) -> list[str]:
-    """
-    `run -d instance_id ami_id` as `run -d instance_id,ami_id`: so the old script takes them.
-    """
+    """`run -d instance_id ami_id` as `run -d instance_id,ami_id`: so the old script takes them."""
     if words[:1] != ["run"]:
         return list(words)
     joined: list[str] = []

@@ -33,24 +33,18 @@ class EmitterError(Exception):
 
 
 class SettingsError(EmitterError):
-    """
-    A setting is missing, contradicts another or cannot be used on this machine.
-    """
+    """A setting is missing, contradicts another or cannot be used on this machine."""
 
     exit_code = EXIT_WRONG_USE
 
 
 class SourceError(EmitterError):
-    """
-    There are no reports to read, or nothing in the input is one.
-    """
+    """There are no reports to read, or nothing in the input is one."""
 
     exit_code = EXIT_SOURCE_FAILED
 
 
 class DeliveryError(EmitterError):
-    """
-    The destination refused the records, which are kept.
-    """
+    """The destination refused the records, which are kept."""
 
     exit_code = EXIT_DESTINATION_REFUSED

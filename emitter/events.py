@@ -1,6 +1,4 @@
-"""
-Something that happened on an instance, for a line of its own.
-"""
+"""Something that happened on an instance, for a line of its own."""
 
 from __future__ import annotations
 
@@ -50,18 +48,14 @@ class EventQueue:
         self._waiting: deque[Event] = deque()
 
     def add(self, event: Event) -> None:
-        """
-        Let *event* wait; the oldest makes room.
-        """
+        """Let *event* wait; the oldest makes room."""
         self._waiting.append(event)
         while len(self._waiting) > MAX_WAITING:
             self._waiting.popleft()
             self.dropped += 1
 
     def take(self) -> list[Event]:
-        """
-        All that wait, the oldest first; then none does.
-        """
+        """All that wait, the oldest first; then none does."""
         taken = []
         while self._waiting:
             taken.append(self._waiting.popleft())

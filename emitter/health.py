@@ -34,9 +34,7 @@ DROP_MEMBERS: Final[dict[DropReason, str]] = {
 
 
 def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
-    """
-    Reports taken, pieces of input that were none, and what was left out of reports.
-    """
+    """Reports taken, pieces of input that were none, and what was left out of reports."""
     members = {"ReportsRead": fold.reports_read, "ReportsMalformed": framer.malformed}
     if fold.malformed:
         members["PartsMalformed"] = fold.malformed
@@ -46,9 +44,7 @@ def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
 
 
 def spool_members(health: SpoolHealth) -> dict[str, int]:
-    """
-    RecordsProduced = RecordsDelivered + SpoolRecords + RecordsDropped, always.
-    """
+    """RecordsProduced = RecordsDelivered + SpoolRecords + RecordsDropped, always."""
     members = {
         "RecordsProduced": health.produced,
         "RecordsDelivered": health.delivered,
@@ -68,9 +64,7 @@ def spool_members(health: SpoolHealth) -> dict[str, int]:
 
 
 def process_members() -> dict[str, float]:
-    """
-    The emitter's own CPU seconds since its start, and its resident bytes.
-    """
+    """The emitter's own CPU seconds since its start, and its resident bytes."""
     return {
         "EmitterCpuSeconds": round(time.process_time(), 2),
         "EmitterMemory": _resident_bytes(),

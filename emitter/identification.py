@@ -1,6 +1,4 @@
-"""
-Which instance the lines of a run are of, and whether that is known well enough to write one.
-"""
+"""Which instance the lines of a run are of, and whether that is known well enough to write one."""
 
 from __future__ import annotations
 
@@ -47,15 +45,11 @@ class Identification:
 
     @property
     def instance_id(self) -> str:
-        """
-        The best name there is now.
-        """
+        """The best name there is now."""
         return self._fold.instance_id or self.fallback_id
 
     def is_settled(self) -> bool:
-        """
-        Whether lines may be written under that name.
-        """
+        """Whether lines may be written under that name."""
         return (
             (self._is_named and self._fold.instance_id is not None)
             or self._is_given
@@ -64,16 +58,12 @@ class Identification:
         )
 
     def is_of_here(self, facts: InstanceFacts | None) -> bool:
-        """
-        Whether the reports are not known to be of another instance than *facts* are of.
-        """
+        """Whether the reports are not known to be of another instance than *facts* are of."""
         here = facts and facts.instance_id
         return not here or here == (self._fold.instance_id or here)
 
     def source(self, cluster: str, boot: str) -> Source:
-        """
-        What every line says of where it comes from.
-        """
+        """What every line says of where it comes from."""
         return Source(
             cluster=cluster,
             instance_id=self.instance_id,

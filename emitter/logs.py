@@ -18,18 +18,14 @@ _PRIORITIES: Final = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL
 
 
 class _KeyValueFormatter(logging.Formatter):
-    """
-    `neuron-emf: warning: records dropped count=12 reason=too_old`.
-    """
+    """`neuron-emf: warning: records dropped count=12 reason=too_old`."""
 
     def __init__(self, *, is_journal: bool) -> None:
         super().__init__()
         self._is_journal = is_journal
 
     def format(self, record: logging.LogRecord) -> str:
-        """
-        The event, then what was given as `extra`.
-        """
+        """The event, then what was given as `extra`."""
         pairs = (f"{name}={value}" for name, value in vars(record).items() if name not in _STANDARD)
         words = [f"neuron-emf: {record.levelname.lower()}: {record.getMessage()}", *pairs]
         line = " ".join(words)
@@ -42,9 +38,7 @@ class _KeyValueFormatter(logging.Formatter):
 
 
 def log_to_stderr(*, verbose: bool) -> None:
-    """
-    Send our own events to standard error; libraries only from warnings on.
-    """
+    """Send our own events to standard error; libraries only from warnings on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_KeyValueFormatter(is_journal=_is_journal()))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
@@ -52,9 +46,7 @@ def log_to_stderr(*, verbose: bool) -> None:
 
 
 def _is_journal() -> bool:
-    """
-    Whether standard error is the socket that systemd connected to the journal, and nothing else.
-    """
+    """Whether standard error is the socket by which systemd connected it to the journal."""
     given = os.environ.get(_JOURNAL_VARIABLE)
     if not given:
         return False

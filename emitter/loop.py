@@ -105,9 +105,7 @@ class Emitter:
         self._cluster = cluster
 
     def replace_outlet(self, outlet: Outlet) -> None:
-        """
-        Send by *outlet* from now on, also what is waiting.
-        """
+        """Send by *outlet* from now on, also what is waiting."""
         self.outlet.close_for_change()
         self.outlet = outlet
         outlet.send(self._who.instance_id)
@@ -248,9 +246,7 @@ class Emitter:
     def _append(
         self, what: str, write: Callable[[int], Sequence[NewRecord]], state: bytes | None = None
     ) -> None:
-        """
-        Keep what is not a minute: without it no number of a minute is wrong.
-        """
+        """Keep what is not a minute: without it no number of a minute is wrong."""
         try:
             self._spool.append(write(self._spool.next_seq), state)
         except (SpoolFailedError, WireFormatError) as error:

@@ -34,9 +34,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 def options(settings: type) -> Callable[[_Command], _Command]:
-    """
-    Decorate a command with one option per field of *settings*, and `--config`.
-    """
+    """Decorate a command with one option per field of *settings*, and `--config`."""
 
     def decorate(command: _Command) -> _Command:
         for one in reversed(dataclasses.fields(settings)):
@@ -75,9 +73,7 @@ def _split(
 
 
 def _keys(settings: type) -> str:
-    """
-    Which options of *settings* the file may have.
-    """
+    """Which options of *settings* the file may have."""
     is_whole = {one.name for one in dataclasses.fields(settings)} <= _ALL.keys()
     return "a key per option" if is_whole else "a key per option that `run` has too"
 
@@ -137,9 +133,7 @@ def _flag(name: str) -> str:
 
 
 def _require_type(path: Path, name: str, value: object) -> None:
-    """
-    TOML has types; a list would otherwise become a strange text.
-    """
+    """TOML has types; a list would otherwise become a strange text."""
     declared = str(_ALL[name].type).removesuffix(" | None")
     kinds, expected = _TOML_TYPES[declared]
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))

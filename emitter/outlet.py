@@ -103,9 +103,7 @@ class Outlet:
             sender.abandon(CHANGE_WITHIN_S)
 
     def stop(self) -> None:
-        """
-        End as a planned stop does: send for a short while, keep the rest.
-        """
+        """End as a planned stop does: send for a short while, keep the rest."""
         if self._sender is None:
             return
         sender, self._sender = self._sender, None
@@ -142,9 +140,7 @@ class Outlet:
 
 
 def _spread_s(settings: RunSettings) -> float:
-    """
-    What is not sent to a service needs no spread, and one-second metrics cannot wait for theirs.
-    """
+    """What is not sent to a service needs no spread, and one-second metrics cannot wait."""
     if settings.output == "stdout" or settings.output.startswith(FILE_PREFIX):
         return 0.0
     if settings.high_resolution_metrics:

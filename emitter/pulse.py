@@ -73,9 +73,7 @@ class Pulse:
 
 
 class PulseFile:
-    """
-    The file of one emitter; without a directory there is none, and nothing to do.
-    """
+    """The file of one emitter; without a directory there is none, and nothing to do."""
 
     def __init__(
         self, directory: Path | None, *, clock: Callable[[], float] = time.monotonic
@@ -90,15 +88,11 @@ class PulseFile:
         self._undelivered_s: float | None = None
 
     def is_due(self) -> bool:
-        """
-        Whether the last beat is a minute ago, or none was yet.
-        """
+        """Whether the last beat is a minute ago, or none was yet."""
         return self._clock() >= self._next_s
 
     def beat(self, reports_read: int, spool: SpoolHealth) -> None:
-        """
-        The loop is at work. A disk that takes nothing is no error.
-        """
+        """The loop is at work. A disk that takes nothing is no error."""
         now_s = self._clock()
         self._next_s = now_s + PULSE_INTERVAL_S
         if reports_read > self._reports:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 class Repeats:
-    """
-    Events by key, let through at most once per interval each. Thread-safe.
-    """
+    """Events by key, let through at most once per interval each. Thread-safe."""
 
     def __init__(self, interval_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._interval_s = interval_s
@@ -29,9 +27,7 @@ class Repeats:
         self._unsaid: dict[str, int] = {}
 
     def due(self, key: str, count: int = 1) -> int:
-        """
-        Count *count* more of *key*; how many to speak of now, 0 for silence.
-        """
+        """Count *count* more of *key*; how many to speak of now, 0 for silence."""
         with self._lock:
             now = self._clock()
             unsaid = self._unsaid.get(key, 0) + count

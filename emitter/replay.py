@@ -74,9 +74,7 @@ def replay(
 
 
 class _Minutes:
-    """
-    The running emitter's loop, with the times of the reports for a clock.
-    """
+    """The running emitter's loop, with the times of the reports for a clock."""
 
     def __init__(self, settings: ReplaySettings, cluster: str, start_s: float, inputs: str) -> None:
         self.framer = Framer()
@@ -97,9 +95,7 @@ class _Minutes:
         self._seq = 1
 
     def add(self, report: Report, at_s: float) -> Iterator[str]:
-        """
-        Take a report received at *at_s*, after the minutes that ended before.
-        """
+        """Take a report received at *at_s*, after the minutes that ended before."""
         self.fold.open(at_s)
         while self.fold.is_due(at_s):
             # The running emitter closes each minute on time, with or without reports.
@@ -112,9 +108,7 @@ class _Minutes:
         yield from self._events()
 
     def close(self, *, bye: bool) -> Iterator[str]:
-        """
-        The lines of the open minute.
-        """
+        """The lines of the open minute."""
         yield from self._events()
         stamp = Stamp(
             cluster=self._cluster,

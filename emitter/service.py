@@ -149,9 +149,7 @@ class Service:
         stack.callback(self._stop_outlet)
 
     def reload(self, read_again: Callable[[], RunSettings]) -> None:
-        """
-        Take what may change from the settings as they are now; a mistake in them changes nothing.
-        """
+        """Take what may change from the settings as they are now; a mistake changes nothing."""
         try:
             settings = read_again()
             cluster = settings.cluster and require_cluster(settings.cluster)
@@ -178,9 +176,7 @@ class Service:
         self._settings, self._cluster = settings, cluster or self._cluster
 
     def status(self) -> str:
-        """
-        How it goes, as one sentence for whoever asks the supervisor.
-        """
+        """How it goes, as one sentence for whoever asks the supervisor."""
         health = self._spool.health()
         waiting = health.records + health.older_records
         dropped = sum(health.dropped.values()) + health.older_dropped
@@ -226,9 +222,7 @@ def _source(settings: RunSettings, config: UserConfig, events: EventQueue) -> So
 
 
 def spool_directory(settings: RunSettings) -> Path | None:
-    """
-    Where records are kept until they are delivered; None for memory.
-    """
+    """Where records are kept until they are delivered; None for memory."""
     if settings.spool_dir is not None:
         return settings.spool_dir
     if settings.output == STDOUT:

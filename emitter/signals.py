@@ -1,6 +1,4 @@
-"""
-What the operator asks for by signals.
-"""
+"""What the operator asks for by signals."""
 
 from __future__ import annotations
 
@@ -58,15 +56,11 @@ class Signals:
         self._before.clear()
 
     def is_stopping(self) -> bool:
-        """
-        Whether a stop was asked for. It stays so.
-        """
+        """Whether a stop was asked for. It stays so."""
         return self._stopping
 
     def take_reload(self) -> bool:
-        """
-        Whether the configuration is to be read again; the request is then taken.
-        """
+        """Whether the configuration is to be read again; the request is then taken."""
         asked, self._reload = self._reload, False
         return asked
 

@@ -53,42 +53,30 @@ class Supervisor:
         self._has_failed = False
 
     def ready(self, status: str) -> None:
-        """
-        Everything is open: what depends on us may start.
-        """
+        """Everything is open: what depends on us may start."""
         self._tell("READY=1", _status(status))
 
     def status(self, sentence: str) -> None:
-        """
-        What `systemctl status` shows about us from now on.
-        """
+        """What `systemctl status` shows about us from now on."""
         self._tell(_status(sentence))
 
     def beat(self) -> None:
-        """
-        Say that the caller still turns; soon after the last time it is only a look at the clock.
-        """
+        """Say that the caller still turns; soon after the last time it only reads the clock."""
         if self._beat_every_s is None or self._monotonic() < self._beat_at_s:
             return
         if self._tell("WATCHDOG=1"):  # else once more at the next turn
             self._beat_at_s = self._monotonic() + self._beat_every_s
 
     def reloading(self) -> None:
-        """
-        The configuration is being read again; `ready` says that it was.
-        """
+        """The configuration is being read again; `ready` says that it was."""
         self._tell("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def stopping(self, status: str) -> None:
-        """
-        The last things are done: do not call us hung, and do not start us again meanwhile.
-        """
+        """The last things are done: do not call us hung, and do not start us again meanwhile."""
         self._tell("STOPPING=1", _status(status))
 
     def _tell(self, *assignments: str) -> bool:
-        """
-        Send one datagram; whether it was taken.
-        """
+        """Send one datagram; whether it was taken."""
         if self._address is None:
             return False
         try:
@@ -105,18 +93,14 @@ class Supervisor:
 
 
 def _address(given: str) -> str | None:
-    """
-    Where to send: a path, or with `@` a name that no file has.
-    """
+    """Where to send: a path, or with `@` a name that no file has."""
     if given.startswith("/"):
         return given
     return f"\0{given[1:]}" if given.startswith("@") else None
 
 
 def _beat_every_s(period_us: str, pid: str) -> float | None:
-    """
-    Seconds between two beats, None when nobody counts them, or those of another process.
-    """
+    """Seconds between two beats, None when nobody counts them, or those of another process."""
     if not (period_us.isascii() and period_us.isdigit()) or (pid and pid != str(os.getpid())):
         return None
     return int(period_us) / 1e6 / BEATS_IN_A_PERIOD or None

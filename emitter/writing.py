@@ -43,17 +43,13 @@ def line_settings(settings: MinuteSettings) -> LineSettings:
 
 
 class Writer:
-    """
-    Lines of one run, under one set of settings.
-    """
+    """Lines of one run, under one set of settings."""
 
     def __init__(self, settings: LineSettings) -> None:
         self._lines = Lines(settings)
 
     def know(self, facts: InstanceFacts) -> None:
-        """
-        Take over what is known of the instance; metrics may be counted by it.
-        """
+        """Take over what is known of the instance; metrics may be counted by it."""
         self._lines.know(facts)
 
     def minute(
@@ -80,17 +76,13 @@ class Writer:
         return [NewRecord(record.minute_ms, line) for line in written]
 
     def events(self, events: Iterable[Event], source: Source, *, seq: int) -> list[NewRecord]:
-        """
-        Events, numbered from *seq* on.
-        """
+        """Events, numbered from *seq* on."""
         return [
             NewRecord(round(event.at_s * 1000), self._lines.event(event, source, seq=number))
             for number, event in enumerate(events, seq)
         ]
 
     def report(self, sample: ReportSample, source: Source, *, seq: int) -> list[NewRecord]:
-        """
-        One report as lines of one-second metrics, numbered from *seq* on.
-        """
+        """One report as lines of one-second metrics, numbered from *seq* on."""
         at_ms = round(sample.at_s * 1000)
         return [NewRecord(at_ms, line) for line in self._lines.report(sample, source, seq=seq)]

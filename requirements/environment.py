@@ -21,9 +21,7 @@ CLOSING_LINES = 20  # of pip, shown when it fails
 
 
 class MachineError(Exception):
-    """
-    What this machine lacks, as one sentence for the person at the keyboard.
-    """
+    """What this machine lacks, as one sentence for the person at the keyboard."""
 
 
 def require_python() -> None:
@@ -106,9 +104,7 @@ def install(folder: Path, pins: Path, expected: int) -> None:
 
 
 def say(folder: Path, text: str) -> None:
-    """
-    One line of progress, at once also into a pipe: three of us may run side by side.
-    """
+    """One line of progress, at once also into a pipe: three of us may run side by side."""
     sys.stdout.write(f"{folder}: {text}\n")
     sys.stdout.flush()
 

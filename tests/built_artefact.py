@@ -1,6 +1,4 @@
-"""
-What sam build made, and the libraries that the Lambda runtime adds to it.
-"""
+"""What sam build made, and the libraries that the Lambda runtime adds to it."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ OF_THE_RUNTIME = ["boto3", "botocore", "dateutil", "jmespath", "s3transfer", "si
 
 
 def handlers(repository):
-    """
-    The handler of each function of the template, by the function's logical id.
-    """
+    """The handler of each function of the template, by the function's logical id."""
     template = load((repository / "template.yaml").read_text(encoding="utf-8"))
     return {
         name: resource["Properties"]["Handler"]
@@ -50,25 +46,19 @@ def build_folder(repository, *, required):
 
 
 def differences(source, made):
-    """
-    Source files that are missing or different in what was made.
-    """
+    """Source files that are missing or different in what was made."""
     expected = {path for path in files(source) if "__pycache__" not in path.parts}
     same, _, _ = filecmp.cmpfiles(source, made, [str(path) for path in expected], shallow=False)
     return expected - {Path(path) for path in same}
 
 
 def files(folder):
-    """
-    Every file of a folder, relative to it.
-    """
+    """Every file of a folder, relative to it."""
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
 
 
 def link_runtime_libraries(folder):
-    """
-    Make *folder* hold the libraries of the Lambda runtime and nothing else.
-    """
+    """Make *folder* hold the libraries of the Lambda runtime and nothing else."""
     installed = Path(boto3.__file__).resolve().parent.parent
     for name in OF_THE_RUNTIME:
         (folder / name).symlink_to(installed / name)

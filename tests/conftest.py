@@ -64,9 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # after Hypothesis has marked its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """
-    A law may take longer than an example: a timeout inside Hypothesis reads as a flaky test.
-    """
+    """A law may take longer than an example: a timeout inside Hypothesis reads as a flaky test."""
     for item in items:
         if item.get_closest_marker("timeout"):
             continue
@@ -78,9 +76,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def hour(tmp_path_factory: pytest.TempPathFactory) -> Hour:
-    """
-    An hour of the rehearsal's fleet, always the same; see `tests.hour`.
-    """
+    """An hour of the rehearsal's fleet, always the same; see `tests.hour`."""
     from tests.hour import make  # noqa: PLC0415 - most runs of a few tests need none of it
 
     return make(tmp_path_factory.mktemp("hour"))
@@ -88,17 +84,13 @@ def hour(tmp_path_factory: pytest.TempPathFactory) -> Hour:
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
-    """
-    The repository's root folder.
-    """
+    """The repository's root folder."""
     return Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
 def programs(repository: Path) -> list[Path]:
-    """
-    The embedded AWS and the SAM CLI, commands of the environments that `make venvs` makes.
-    """
+    """The embedded AWS and the SAM CLI, commands of the environments that `make venvs` makes."""
     found = [
         repository / ".venv-embedded" / "bin" / "ministack",
         repository / ".venv-sam" / "bin" / "sam",
@@ -111,17 +103,13 @@ def programs(repository: Path) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def built(repository: Path, request: pytest.FixtureRequest) -> Path:
-    """
-    The folder that sam build made, no older than its source.
-    """
+    """The folder that sam build made, no older than its source."""
     return build_folder(repository, required=request.config.getoption("--built"))
 
 
 @pytest.fixture(scope="session")
 def runtime_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """
-    A folder with the libraries of the Lambda runtime and nothing else.
-    """
+    """A folder with the libraries of the Lambda runtime and nothing else."""
     return link_runtime_libraries(tmp_path_factory.mktemp("runtime"))
 
 
@@ -144,9 +132,7 @@ def chromium():
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
-    """
-    Compare a text with a golden file, or rewrite the file under --update-golden.
-    """
+    """Compare a text with a golden file, or rewrite the file under --update-golden."""
 
     def compare(path: Path, actual: str) -> None:
         if request.config.getoption("--update-golden"):
@@ -160,9 +146,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 
 @pytest.fixture
 def marked(request: pytest.FixtureRequest) -> Callable[[Path, str, str], None]:
-    """
-    Compare what stands between the markers of a page, or write it under --update-golden.
-    """
+    """Compare what stands between the markers of a page, or write it under --update-golden."""
 
     def compare(path: Path, name: str, expected: str) -> None:
         page = path.read_text(encoding="utf-8")

@@ -54,23 +54,17 @@ class Hour:
 
     @cached_property
     def lines(self) -> list[str]:
-        """
-        What the emitters wrote, minute by minute: minute lines and lines of runtimes.
-        """
+        """What the emitters wrote, minute by minute: minute lines and lines of runtimes."""
         return self.records_file.read_text("utf-8").splitlines()
 
     @cached_property
     def rollups(self) -> list[str]:
-        """
-        What close printed about clusters and instance types, in its order.
-        """
+        """What close printed about clusters and instance types, in its order."""
         return self.rollups_file.read_text("utf-8").splitlines()
 
 
 def make(folder: Path) -> Hour:
-    """
-    Simulate, replay and close the hour; about five seconds.
-    """
+    """Simulate, replay and close the hour; about five seconds."""
     lines = sorted(
         (line for member in FLEET for line in _lines_of(member, folder)), key=_timestamp_ms
     )
@@ -81,9 +75,7 @@ def make(folder: Path) -> Hour:
 
 
 def rollups_of(lines: list[str]) -> list[str]:
-    """
-    What close prints when *lines* arrive in time, each minute for itself.
-    """
+    """What close prints when *lines* arrive in time, each minute for itself."""
     by_minute: dict[int, list[str]] = {}
     for line in lines:
         if '"Kind":"minute"' in line:  # what the subscription lets through

@@ -1,6 +1,4 @@
-"""
-What a minute record says at its longest: a month of uptime, a trn2.48xlarge, a long name.
-"""
+"""What a minute record says at its longest: a month of uptime, a trn2.48xlarge, a long name."""
 
 from __future__ import annotations
 

@@ -1,14 +1,10 @@
-"""
-The table of the template, made in whatever stands in for DynamoDB.
-"""
+"""The table of the template, made in whatever stands in for DynamoDB."""
 
 from __future__ import annotations
 
 
 def create(client, name):
-    """
-    Make it, empty.
-    """
+    """Make it, empty."""
     client.create_table(
         TableName=name,
         BillingMode="PAY_PER_REQUEST",

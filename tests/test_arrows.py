@@ -73,9 +73,7 @@ STRANGERS = {
 
 
 class Import(NamedTuple):
-    """
-    One import statement: the module it stands in, its line, and the full name it asks for.
-    """
+    """One import statement: the module it stands in, its line, and the full name it asks for."""
 
     module: str
     line: int
@@ -83,16 +81,12 @@ class Import(NamedTuple):
 
     @property
     def package(self) -> str:
-        """
-        The top package of what is imported.
-        """
+        """The top package of what is imported."""
         return self.target.partition(".")[0]
 
 
 def imports_of_source(module: str, source: str, *, is_package: bool = False) -> list[Import]:
-    """
-    Every import in one module, also inside functions; relative ones made absolute.
-    """
+    """Every import in one module, also inside functions; relative ones made absolute."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -115,9 +109,7 @@ def imports_of_source(module: str, source: str, *, is_package: bool = False) -> 
 
 
 def imports_of_package(name: str, folder: Path) -> list[Import]:
-    """
-    Every import in one package of ours.
-    """
+    """Every import in one package of ours."""
     found = []
     for path in sorted(folder.rglob("*.py")):
         parts = [name, *path.relative_to(folder).with_suffix("").parts]
@@ -129,35 +121,27 @@ def imports_of_package(name: str, folder: Path) -> list[Import]:
 
 
 def forbidden_arrows(name: str, imports: list[Import]) -> list[Import]:
-    """
-    Imports of our other packages that the table does not allow.
-    """
+    """Imports of our other packages that the table does not allow."""
     allowed = ARROWS[name] | {name}
     ours = {*ARROWS, "tests"}
     return [found for found in imports if found.package in ours - allowed]
 
 
 def outside_keeper(name: str, library: str, imports: list[Import]) -> list[Import]:
-    """
-    Imports of a big library outside the module that keeps it.
-    """
+    """Imports of a big library outside the module that keeps it."""
     keepers = KEEPERS[name, library]
     return [found for found in imports if found.package == library and found.module not in keepers]
 
 
 def beyond_standard_library(name: str, imports: list[Import]) -> list[Import]:
-    """
-    Imports that need more than Python.
-    """
+    """Imports that need more than Python."""
     known = sys.stdlib_module_names | {name}
     return [found for found in imports if found.package not in known]
 
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_package_has_modules_to_check(name):
-    """
-    A package that moved must not make the tests below pass by finding nothing.
-    """
+    """A package that moved must not make the tests below pass by finding nothing."""
     assert list(FOLDERS[name].rglob("*.py"))
 
 
@@ -171,33 +155,25 @@ def test_a_package_imports_only_those_of_ours_that_the_table_allows(name):
 
 
 def test_nothing_imports_the_rehearsal():
-    """
-    The table itself gives nobody an arrow to `local`, nor to the benchmarks.
-    """
+    """The table itself gives nobody an arrow to `local`, nor to the benchmarks."""
     assert [] == [name for name, allowed in ARROWS.items() if allowed & {"local", "benchmarks"}]
 
 
 def test_the_contract_needs_only_the_standard_library():
-    """
-    neuron_wire is in the wheel and in the functions' artefact: it must cost neither anything.
-    """
+    """neuron_wire is in the wheel and in the functions' artefact: it must cost neither anything."""
     found = imports_of_package("neuron_wire", FOLDERS["neuron_wire"])
     assert [] == beyond_standard_library("neuron_wire", found)
 
 
 @pytest.mark.parametrize(("name", "library"), KEEPERS)
 def test_a_big_library_is_known_to_one_module(name, library):
-    """
-    Replacing the library, or surviving its next release, is a change in one file.
-    """
+    """Replacing the library, or surviving its next release, is a change in one file."""
     assert [] == outside_keeper(name, library, imports_of_package(name, FOLDERS[name]))
 
 
 @pytest.mark.parametrize("name", STRANGERS)
 def test_a_package_does_not_know_the_libraries_of_the_other_side(name):
-    """
-    An instance runs no Powertools, a function no aiohttp.
-    """
+    """An instance runs no Powertools, a function no aiohttp."""
     found = imports_of_package(name, FOLDERS[name])
     assert [] == [use for use in found if use.package in STRANGERS[name]]
 
@@ -214,9 +190,7 @@ def test_a_package_does_not_know_the_libraries_of_the_other_side(name):
     ],
 )
 def test_a_planted_arrow_is_found(source):
-    """
-    Also when it hides in a function, behind TYPE_CHECKING or in import_module.
-    """
+    """Also when it hides in a function, behind TYPE_CHECKING or in import_module."""
     assert forbidden_arrows("emitter", imports_of_source("emitter.planted", source))
 
 
@@ -224,17 +198,13 @@ def test_a_planted_arrow_is_found(source):
     "source", ["import neuron_wire.line", "from . import spool", "import json"]
 )
 def test_an_allowed_arrow_is_not_found(source):
-    """
-    The contract, the package itself and the standard library are free.
-    """
+    """The contract, the package itself and the standard library are free."""
     assert [] == forbidden_arrows("emitter", imports_of_source("emitter.planted", source))
 
 
 @pytest.mark.parametrize("source", ["import boto3", "from botocore.config import Config"])
 def test_a_planted_library_is_found(source):
-    """
-    boto3 outside its keeper is found; inside it is not.
-    """
+    """boto3 outside its keeper is found; inside it is not."""
     library = source.replace(".", " ").split()[1]
     planted = imports_of_source("emitter.planted", source)
     assert planted == outside_keeper("emitter", library, planted)
@@ -244,9 +214,7 @@ def test_a_planted_library_is_found(source):
 
 
 def test_a_planted_dependency_of_the_contract_is_found():
-    """
-    A library in neuron_wire is found by what Python itself lists as its own.
-    """
+    """A library in neuron_wire is found by what Python itself lists as its own."""
     planted = imports_of_source("neuron_wire.planted", "import json, msgspec")
     assert ["msgspec"] == [use.target for use in beyond_standard_library("neuron_wire", planted)]
 
@@ -261,8 +229,6 @@ def test_a_planted_dependency_of_the_contract_is_found():
     ],
 )
 def test_a_relative_import_is_read_as_python_reads_it(module, is_package, source, expected):
-    """
-    From a package one dot is the package itself, from a module its parent.
-    """
+    """From a package one dot is the package itself, from a module its parent."""
     found = imports_of_source(module, source, is_package=is_package)
     assert [expected] == [use.target for use in found]

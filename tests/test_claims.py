@@ -1,6 +1,4 @@
-"""
-Every test says what it claims, and every test file can be named alone.
-"""
+"""Every test says what it claims, and every test file can be named alone."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ TESTS = Path(__file__).resolve().parent
 
 
 def unclaimed(source):
-    """
-    Names of the test functions in *source* that have no docstring.
-    """
+    """Names of the test functions in *source* that have no docstring."""
     return [
         node.name
         for node in ast.walk(ast.parse(source))
@@ -25,9 +21,7 @@ def unclaimed(source):
 
 
 def test_every_test_states_its_claim():
-    """
-    A failing test's docstring tells the reader which promise is broken.
-    """
+    """A failing test's docstring tells the reader which promise is broken."""
     found = {
         str(path.relative_to(TESTS)): unclaimed(path.read_text(encoding="utf-8"))
         for path in TESTS.rglob("test_*.py")
@@ -36,15 +30,11 @@ def test_every_test_states_its_claim():
 
 
 def test_a_test_without_a_claim_is_found():
-    """
-    The check above sees what it is for.
-    """
+    """The check above sees what it is for."""
     assert unclaimed("def test_it():\n    assert True") == ["test_it"]
 
 
 def test_no_two_test_files_have_one_name():
-    """
-    `pytest -k` and a closing line name files without their folder.
-    """
+    """`pytest -k` and a closing line name files without their folder."""
     names = Counter(path.name for path in TESTS.rglob("test_*.py"))
     assert [] == [name for name, count in names.items() if count > 1]

@@ -154,9 +154,7 @@ TABLES = {
     ("page", "name"), TABLES, ids=[f"{page.stem}-{name}" for page, name in TABLES]
 )
 def test_a_table_says_what_the_code_says(page, name, request):
-    """
-    Every setting with its default, every member with its unit, family and statistic.
-    """
+    """Every setting with its default, every member with its unit, family and statistic."""
     expected = f"<!-- {name} -->\n{TABLES[page, name]()}\n<!-- /{name} -->"
     text = page.read_text(encoding="utf-8")
     found = re.search(rf"<!-- {name} -->.*?<!-- /{name} -->", text, re.DOTALL)
@@ -168,9 +166,7 @@ def test_a_table_says_what_the_code_says(page, name, request):
 
 
 def test_every_table_of_the_pages_is_made_here():
-    """
-    No table between markers is written by hand, and none is forgotten.
-    """
+    """No table between markers is written by hand, and none is forgotten."""
     for page in (README, METRICS):
         found = re.findall(r"<!-- /([a-z-]+) -->", page.read_text(encoding="utf-8"))
         found = [name for name in found if name not in SHOWN]
@@ -178,17 +174,13 @@ def test_every_table_of_the_pages_is_made_here():
 
 
 def test_every_member_is_on_the_page_of_metrics():
-    """
-    Whoever meets a name in a line finds it there.
-    """
+    """Whoever meets a name in a line finds it there."""
     text = METRICS.read_text(encoding="utf-8")
     assert [] == [one.name for one in MEMBERS if f"| `{one.name}`" not in text]
 
 
 def test_every_command_is_in_the_readme():
-    """
-    A command that nobody can find does not exist.
-    """
+    """A command that nobody can find does not exist."""
     text = README.read_text(encoding="utf-8")
     assert [] == [
         name for name in cli.list_commands(click.Context(cli)) if f"neuron-emf {name}" not in text
@@ -197,9 +189,7 @@ def test_every_command_is_in_the_readme():
 
 @pytest.mark.parametrize("page", [README, METRICS], ids=["README", "metrics"])
 def test_every_local_link_leads_somewhere(page):
-    """
-    Pictures and pages that a page points to are in the repository.
-    """
+    """Pictures and pages that a page points to are in the repository."""
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     local = [link for link in links if "://" not in link]
     assert local

@@ -67,9 +67,7 @@ class Compared:
 
 
 def compared(what: str, folder: Path, rounds: int) -> Compared:
-    """
-    One of `COMPARISONS`, in a process of its own.
-    """
+    """One of `COMPARISONS`, in a process of its own."""
     folder.mkdir()
     with Sink() as sink:
         ended = subprocess.run(
@@ -166,9 +164,7 @@ def _instance(folder: Path, destination: Destination) -> Iterator[Instance]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """
-    Measure, and print it as JSON; the exit code.
-    """
+    """Measure, and print it as JSON; the exit code."""
     match arguments:
         case [what, folder, rounds] if what in COMPARISONS:
             found = COMPARISONS[what](Path(folder), int(rounds))

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 
 def emit(line: bytes) -> None:
-    """
-    Read one report and print its document.
-    """
+    """Read one report and print its document."""
     _document(json.loads(line))
 
 
@@ -38,9 +36,7 @@ _document: Any = metric_scope(_in_scope)
 
 
 def main(lines: Iterable[bytes]) -> None:
-    """
-    Every report until the input ends.
-    """
+    """Every report until the input ends."""
     for line in lines:
         emit(line)
 

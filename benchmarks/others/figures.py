@@ -1,6 +1,4 @@
-"""
-The emitter beside what people run today, as rows of the table.
-"""
+"""The emitter beside what people run today, as rows of the table."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _WIDTHS: Final = {"2": "4 KB", "32": "32 cores"}
 
 
 def whole_minutes(folder: Path, rounds: int) -> list[Figure]:
-    """
-    A minute of reports by the emitter, and by an emitter that sends each report.
-    """
+    """A minute of reports by the emitter, and by an emitter that sends each report."""
     figures: list[Figure] = []
     for cores, size in _WIDTHS.items():
         printed = compared(f"printed-{cores}", folder / f"printed-{cores}", rounds)
@@ -36,9 +32,7 @@ def whole_minutes(folder: Path, rounds: int) -> list[Figure]:
 
 
 def shipping(folder: Path, rounds: int) -> list[Figure]:
-    """
-    A minute line from a program to CloudWatch Logs, by the emitter and by watchtower.
-    """
+    """A minute line from a program to CloudWatch Logs, by the emitter and by watchtower."""
     one = compared("shipped-1", folder / "shipped-1", rounds)
     batch = compared("shipped-100", folder / "shipped-100", rounds)
     beside = f"watchtower; ours is on disk before it is sent; {rounds} rounds in turns"
@@ -49,9 +43,7 @@ def shipping(folder: Path, rounds: int) -> list[Figure]:
 
 
 def losses(folder: Path, pace: Pace = USUAL, **variables: str) -> list[Figure]:
-    """
-    What is lost on the way; both ways at the same time, since both mostly wait.
-    """
+    """What is lost on the way; both ways at the same time, since both mostly wait."""
     with ThreadPoolExecutor() as pool:
         ours, theirs = (
             pool.submit(lost, way, folder / f"lost-{way}", pace, **variables)
@@ -108,9 +100,7 @@ def _sent(size: str, found: Compared, rounds: int) -> list[Figure]:
 
 
 def _processor(what: str, found: Compared, beside: str) -> Figure:
-    """
-    Both medians; what the table divides differs from the median of the pairs by noise alone.
-    """
+    """Both medians; what the table divides differs from the median of the pairs by noise alone."""
     pairs = f"{beside}, median of the pairs {found.ratio:.2f} x"
     return Figure(
         f"processor time of {what}", 1_000 * found.ours_s, "ms", None, pairs, 1_000 * found.theirs_s

@@ -75,9 +75,7 @@ class Arrived:
 
 
 def lost(way: str, folder: Path, pace: Pace = USUAL, **variables: str) -> Arrived:
-    """
-    Play the scene for one *way*, `ours` or `watchtower`, with more *variables* in its environment.
-    """
+    """Play the scene for one *way*, `ours` or `watchtower`, with more *variables* set."""
     folder.mkdir()
     with Sink() as sink:
         scene = _Scene(way, folder, sink, pace, variables)
@@ -114,9 +112,7 @@ def _arrived(handed: Sequence[str], meanwhile: Sequence[str], found: Iterable[st
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """
-    Whose turn it is, and where.
-    """
+    """Whose turn it is, and where."""
 
     way: str
     folder: Path
@@ -125,9 +121,7 @@ class _Scene:
     variables: dict[str, str]
 
     def process(self) -> _Process:
-        """
-        A process that ships, with what the one before left behind.
-        """
+        """A process that ships, with what the one before left behind."""
         command = [sys.executable, "-m", "benchmarks.others.shipping", self.way, str(self.folder)]
         variables = {"HOME": str(self.folder), **self.sink.variables, **self.variables}
         process = subprocess.Popen(
@@ -141,9 +135,7 @@ class _Scene:
         return _Process(process, self.pace.apart_s)
 
     def wait(self, is_so: Callable[[], bool]) -> None:
-        """
-        Until it is so, or nothing more is to be expected.
-        """
+        """Until it is so, or nothing more is to be expected."""
         deadline_s = time.monotonic() + self.pace.patience_s
         while not is_so() and time.monotonic() < deadline_s:
             time.sleep(0.05)
@@ -151,18 +143,14 @@ class _Scene:
 
 @final
 class _Process:
-    """
-    Used as a context: it is surely gone afterwards.
-    """
+    """Used as a context: it is surely gone afterwards."""
 
     def __init__(self, process: subprocess.Popen[str], apart_s: float) -> None:
         self._process = process
         self._apart_s = apart_s
 
     def hand_over(self, name: str) -> list[str]:
-        """
-        Some lines, one after the other; each was taken.
-        """
+        """Some lines, one after the other; each was taken."""
         lines = [f"{name} {number}" for number in range(LINES)]
         for line in lines:
             _pipe(self._process.stdin).write(line + "\n")
@@ -186,15 +174,11 @@ class _Process:
             raise RuntimeError(msg)
 
     def kill(self) -> None:
-        """
-        As the kernel does when memory is short: no chance to do anything.
-        """
+        """As the kernel does when memory is short: no chance to do anything."""
         self._process.kill()
 
     def end(self) -> None:
-        """
-        No more lines, and time to send them.
-        """
+        """No more lines, and time to send them."""
         self._process.communicate(timeout=60)
 
     def __enter__(self) -> _Process:

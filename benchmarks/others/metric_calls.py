@@ -21,17 +21,13 @@ if TYPE_CHECKING:
 
 
 class MetricCaller:
-    """
-    A client, opened once.
-    """
+    """A client, opened once."""
 
     def __init__(self) -> None:
         self._client: Any = boto3.client("cloudwatch")
 
     def emit(self, line: bytes) -> None:
-        """
-        Read one report and send its metrics.
-        """
+        """Read one report and send its metrics."""
         report = json.loads(line)
         now = datetime.now(timezone.utc)
         dimensions = [{"Name": "InstanceId", "Value": instance_of(report)}]
@@ -51,9 +47,7 @@ class MetricCaller:
 
 
 def main(lines: Iterable[bytes]) -> None:
-    """
-    Every report until the input ends.
-    """
+    """Every report until the input ends."""
     caller = MetricCaller()
     for line in lines:
         caller.emit(line)

@@ -18,9 +18,7 @@ _PERCENTILES: Final = ("p50", "p99", "p100")
 
 
 class Metric(NamedTuple):
-    """
-    One value of one report, in a unit of CloudWatch's.
-    """
+    """One value of one report, in a unit of CloudWatch's."""
 
     name: str
     value: float
@@ -28,9 +26,7 @@ class Metric(NamedTuple):
 
 
 def metrics_of(report: Mapping[str, Any]) -> list[Metric]:
-    """
-    Every metric of one report, decoded but not checked.
-    """
+    """Every metric of one report, decoded but not checked."""
     runtimes = [one["report"] for one in report["neuron_runtime_data"]]
     return [
         *_cores(runtimes),
@@ -41,9 +37,7 @@ def metrics_of(report: Mapping[str, Any]) -> list[Metric]:
 
 
 def instance_of(report: Mapping[str, Any]) -> str:
-    """
-    The instance that wrote the report.
-    """
+    """The instance that wrote the report."""
     return str(report["instance_info"]["instance_id"])
 
 

@@ -32,25 +32,17 @@ FLUSH_WITHIN_S: Final = 5.0
 
 
 class Shipper(Protocol):
-    """
-    Takes lines, and sends them in its own time.
-    """
+    """Takes lines, and sends them in its own time."""
 
     def ship(self, line: str) -> None:
-        """
-        Take one line.
-        """
+        """Take one line."""
 
     def stop(self) -> None:
-        """
-        A planned end.
-        """
+        """A planned end."""
 
 
 class Watchtower:
-    """
-    A logger whose handler is watchtower's.
-    """
+    """A logger whose handler is watchtower's."""
 
     def __init__(self, send_interval_s: int = SEND_INTERVAL_S) -> None:
         # Loaded here: it configures nothing, but whoever measures ours must not pay for it.
@@ -65,30 +57,22 @@ class Watchtower:
         self._logger.addHandler(self._handler)
 
     def ship(self, line: str) -> None:
-        """
-        Log one line.
-        """
+        """Log one line."""
         self._logger.info("%s", line)
 
     def send(self, lines: Sequence[str]) -> None:
-        """
-        Log lines and wait until they were sent.
-        """
+        """Log lines and wait until they were sent."""
         for line in lines:
             self.ship(line)
         self._handler.flush()
 
     def stop(self) -> None:
-        """
-        What `logging` does when a program ends.
-        """
+        """What `logging` does when a program ends."""
         logging.shutdown()
 
 
 class Ours:
-    """
-    What the emitter does with a line that it has made.
-    """
+    """What the emitter does with a line that it has made."""
 
     def __init__(self, folder: Path) -> None:
         self._spool = Spool.open(folder)
@@ -99,24 +83,18 @@ class Ours:
         self._sender.wake()  # what the process before left behind
 
     def ship(self, line: str) -> None:
-        """
-        Keep one line on disk, and let it be sent.
-        """
+        """Keep one line on disk, and let it be sent."""
         self._spool.append([NewRecord(int(1000 * time.time()), line)])
         self._sender.wake()
 
     def stop(self) -> None:
-        """
-        Send what can be sent in time; the rest stays on disk.
-        """
+        """Send what can be sent in time; the rest stays on disk."""
         self._sender.stop(FLUSH_WITHIN_S)
         self._spool.close()
 
 
 def main(arguments: Sequence[str], lines: Iterable[str]) -> int:
-    """
-    Ship every line until the input ends; the exit code.
-    """
+    """Ship every line until the input ends; the exit code."""
     match arguments:
         case ["ours", folder]:
             shipper: Shipper = Ours(Path(folder))

@@ -1,6 +1,4 @@
-"""
-`python -m benchmarks.scale`: print docs/explanation/scale.md; `--measure` finds its numbers again.
-"""
+"""`python -m benchmarks.scale`: print docs/explanation/scale.md; `--measure` measures it anew."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """
-    Print the page; the exit code.
-    """
+    """Print the page; the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.scale",
         description="Print docs/explanation/scale.md: what a fleet takes of an account, and costs.",

@@ -1,6 +1,4 @@
-"""
-The fleets of the page, and what it promises of one of them.
-"""
+"""The fleets of the page, and what it promises of one of them."""
 
 from __future__ import annotations
 

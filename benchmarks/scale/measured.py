@@ -69,9 +69,7 @@ _HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors"
 
 
 def sizes(cores: int = fleet.CORES, sample: int = SAMPLE) -> Sizes:
-    """
-    Those of today's code.
-    """
+    """Those of today's code."""
     records = list(fleet.records(sample, cores=cores))
     lines = [fleet.line_of(record) for record in records]
     items = [stored_bytes(item_of(record, 0)) for record in records]
@@ -90,9 +88,7 @@ def sizes(cores: int = fleet.CORES, sample: int = SAMPLE) -> Sizes:
 
 
 def minute_lines(cores: int, sample: int = SAMPLE, *, high: bool = False) -> dict[str, Written]:
-    """
-    The lines of one minute by the setting `metrics`; with *high*, beside those of reports.
-    """
+    """The lines of one minute by the setting `metrics`; with *high*, beside those of reports."""
     records = list(fleet.records(sample, cores=cores))
     few = records[:LINE_SAMPLE]
     return {
@@ -105,9 +101,7 @@ def minute_lines(cores: int, sample: int = SAMPLE, *, high: bool = False) -> dic
 
 
 def report_lines(cores: int, sample: int = LINE_SAMPLE) -> dict[str, Written]:
-    """
-    The lines of one report by the setting `metrics`.
-    """
+    """The lines of one report by the setting `metrics`."""
     records = list(fleet.records(sample, cores=cores))
     return {
         metrics: _written(
@@ -118,17 +112,13 @@ def report_lines(cores: int, sample: int = LINE_SAMPLE) -> dict[str, Written]:
 
 
 def write_units(cores: int, sample: int = SAMPLE) -> float:
-    """
-    Of the table for one record, stored by itself.
-    """
+    """Of the table for one record, stored by itself."""
     items = (item_of(record, 0) for record in fleet.records(sample, cores=cores))
     return statistics.fmean(-(-stored_bytes(item) // _KIB) for item in items)
 
 
 def of_cores(cores: int, sample: int = SAMPLE) -> OfCores:
-    """
-    What an instance of that many cores writes.
-    """
+    """What an instance of that many cores writes."""
     return OfCores(
         sizes=sizes(cores, sample),
         minute=minute_lines(cores, sample),
@@ -139,9 +129,7 @@ def of_cores(cores: int, sample: int = SAMPLE) -> OfCores:
 
 
 def work_of(folder: Path, cores: int) -> Work:
-    """
-    What the functions do for such instances.
-    """
+    """What the functions do for such instances."""
     return Work(
         ingest={
             1: delivered(1, 100, cores),
@@ -154,9 +142,7 @@ def work_of(folder: Path, cores: int) -> Work:
 def close_of(
     folder: Path, one: Fleet, form: Form, times: int | None = None, cores: int = fleet.CORES
 ) -> Closed:
-    """
-    The fastest of a few runs of close, through boto3; *folder* must not be there yet.
-    """
+    """The fastest of a few runs of close, through boto3; *folder* must not be there yet."""
     prepare(folder, one.instances, one.clusters, form, cores)
     if times is None:
         times = 3 if one.instances < 100_000 else 2
@@ -164,9 +150,7 @@ def close_of(
 
 
 def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Measured:
-    """
-    Run everything; about ten minutes.
-    """
+    """Run everything; about ten minutes."""
     return Measured(
         as_of=as_of,
         machine=machine,
@@ -188,33 +172,25 @@ def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Mea
 
 
 def emitter_metrics() -> int:
-    """
-    Metrics that an emitter's minute line defines with its default settings.
-    """
+    """Metrics that an emitter's minute line defines with its default settings."""
     document = json.loads(fleet.line_of(next(fleet.records(1))))
     return sum(len(one["Metrics"]) for one in document["_aws"]["CloudWatchMetrics"])
 
 
 def stack_metrics() -> int:
-    """
-    Metrics that the functions say about themselves.
-    """
+    """Metrics that the functions say about themselves."""
     from neuron_wire.catalogue import STACK  # noqa: PLC0415  # the catalogue is long
 
     return len(STACK)
 
 
 def runtime_line() -> int:
-    """
-    Bytes of the line of one runtime.
-    """
+    """Bytes of the line of one runtime."""
     return len(_runtime_line().encode())
 
 
 def write(found: Measured) -> None:
-    """
-    Keep *found* for whoever makes a bill.
-    """
+    """Keep *found* for whoever makes a bill."""
     FILE.write_text(json.dumps(_rounded(asdict(found)), indent=2) + "\n", encoding="utf-8")
 
 

@@ -1,6 +1,4 @@
-"""
-docs/explanation/scale.md: the words are in `page.md`, the numbers are put in here.
-"""
+"""docs/explanation/scale.md: the words are in `page.md`, the numbers are put in here."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ WORDS: Final = Path(__file__).with_name("page.md")
 
 
 def page(found: Measured) -> str:
-    """
-    The whole page, from what was measured.
-    """
+    """The whole page, from what was measured."""
     return WORDS.read_text(encoding="utf-8").format_map(
         {
             **_settings(found),

@@ -81,16 +81,12 @@ class Load:
 
     @property
     def share(self) -> float:
-        """
-        Above 1 it does not fit.
-        """
+        """Above 1 it does not fit."""
         return self.taken / self.most
 
 
 def loads(found: Measured, fleet: Fleet, mode: Mode) -> Iterator[Load]:
-    """
-    Every limit that grows with the fleet.
-    """
+    """Every limit that grows with the fleet."""
     setup = Setup(mode)
     ingest, close = ingest_of(found, fleet, setup), close_of(found, fleet, setup)
     yield _load("put_log_events", fleet.instances / SPREAD_S)
@@ -107,9 +103,7 @@ def loads(found: Measured, fleet: Fleet, mode: Mode) -> Iterator[Load]:
 
 
 def stream_creation_s(fleet: Fleet) -> float:
-    """
-    How long a fleet that starts at once takes to make its log streams.
-    """
+    """How long a fleet that starts at once takes to make its log streams."""
     return fleet.instances / QUOTAS["create_log_stream"].most
 
 

@@ -1,6 +1,4 @@
-"""
-Where one choice becomes cheaper than another, and up to where the promise holds.
-"""
+"""Where one choice becomes cheaper than another, and up to where the promise holds."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ def switch_at(found: Measured, *, on_demand: bool = False) -> int:
 
 
 def on_demand_until(found: Measured) -> int:
-    """
-    Instances up to which a stream on demand is cheaper than shards; 0 when it never is.
-    """
+    """Instances up to which a stream on demand is cheaper than shards; 0 when it never is."""
     instances = _STEP
     while instances < _MOST and _is_on_demand_cheaper(found, Fleet(instances, 1)):
         instances += _STEP
@@ -56,16 +52,12 @@ def _is_on_demand_cheaper(found: Measured, fleet: Fleet) -> bool:
 
 
 def share_of_counterfactual(found: Measured, fleet: Fleet, mode: Mode) -> float:
-    """
-    What a fleet costs of what PutMetricData would.
-    """
+    """What a fleet costs of what PutMetricData would."""
     return usd(bill(found, fleet, Setup(mode))) / counterfactual_usd(fleet.instances)
 
 
 def clusters_within_promise(found: Measured, fleet: Fleet, mode: Mode) -> int:
-    """
-    Clusters that as many instances may be in before the promised share is passed.
-    """
+    """Clusters that as many instances may be in before the promised share is passed."""
     clusters = 0
     while (
         share_of_counterfactual(found, Fleet(fleet.instances, clusters + 1), mode) <= PROMISED_SHARE

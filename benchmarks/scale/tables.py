@@ -1,6 +1,4 @@
-"""
-The tables of the page.
-"""
+"""The tables of the page."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ _DOES_NOT_FIT: Final = " (!)"
 
 
 def measured(found: Measured) -> str:
-    """
-    Sizes, requests and times.
-    """
+    """Sizes, requests and times."""
     return table(("what", "measured"), _measured_rows(found))
 
 
@@ -64,9 +60,7 @@ def _measured_rows(found: Measured) -> Iterator[tuple[str, str]]:
 
 
 def requests(found: Measured) -> str:
-    """
-    What the functions do for each fleet.
-    """
+    """What the functions do for each fleet."""
     heads = (
         "instances",
         "mode",
@@ -103,9 +97,7 @@ def requests(found: Measured) -> str:
 
 
 def limits(found: Measured) -> str:
-    """
-    What each fleet takes of each limit.
-    """
+    """What each fleet takes of each limit."""
     columns = [{one.what: one for one in loads(found, *column)} for column in _COLUMNS]
     heads = ["limit", "most", *(f"{fleet.instances:,} {mode}" for fleet, mode in _COLUMNS)]
     rows = []
@@ -121,9 +113,7 @@ def limits(found: Measured) -> str:
 
 
 def month(found: Measured) -> str:
-    """
-    The bill of each fleet by group, and what PutMetricData would cost.
-    """
+    """The bill of each fleet by group, and what PutMetricData would cost."""
     bills = [bill(found, fleet, Setup(mode)) for fleet, mode in _COLUMNS]
     sums = [usd(entries) for entries in bills]
     instead = [counterfactual_usd(fleet.instances) for fleet, _ in _COLUMNS]
@@ -143,9 +133,7 @@ def month(found: Measured) -> str:
 
 
 def bills(found: Measured) -> str:
-    """
-    What the README says: each fleet by itself, in the mode or modes that it would choose.
-    """
+    """What the README says: each fleet by itself, in the mode or modes that it would choose."""
     rows = []
     for fleet, mode in _COLUMNS:
         if (fleet, mode) in ((SMALL, "kinesis"), (LARGE, "direct")):
@@ -159,9 +147,7 @@ def bills(found: Measured) -> str:
 
 
 def detail(found: Measured) -> str:
-    """
-    Every entry of the middle fleet's bills.
-    """
+    """Every entry of the middle fleet's bills."""
     bills = [
         {(entry.group, entry.what): entry for entry in bill(found, MIDDLE, Setup(mode))}
         for mode in MODES
@@ -178,9 +164,7 @@ def detail(found: Measured) -> str:
 
 
 def prices() -> str:
-    """
-    What AWS charges.
-    """
+    """What AWS charges."""
     rows = [
         (
             one.what,
@@ -195,9 +179,7 @@ def prices() -> str:
 
 
 def quotas() -> str:
-    """
-    What AWS allows.
-    """
+    """What AWS allows."""
     rows = [
         (
             one.what,
@@ -215,8 +197,6 @@ def _verified(*, is_verified: bool) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """
-    A table in Markdown.
-    """
+    """A table in Markdown."""
     lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])

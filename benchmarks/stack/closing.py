@@ -40,9 +40,7 @@ _PLENTY_S: Final = 1_000.0
 
 
 def closed(folder: Path, *, boto3: bool = False) -> Closed:
-    """
-    Close the minute that `prepare` wrote into *folder*; with *boto3* through its client.
-    """
+    """Close the minute that `prepare` wrote into *folder*; with *boto3* through its client."""
     command = [sys.executable, "-m", "benchmarks.stack.closing", str(folder.resolve())]
     ended = subprocess.run(
         [*command, *(["--boto3"] if boto3 else [])],
@@ -54,9 +52,7 @@ def closed(folder: Path, *, boto3: bool = False) -> Closed:
 
 
 def close_two(folder: Path, *, boto3: bool) -> Closed:
-    """
-    Close the minute before and then the minute, which is measured.
-    """
+    """Close the minute before and then the minute, which is measured."""
     stand_in = StandIn(folder)
     if boto3:
         stand_in.behind_boto3()
@@ -98,9 +94,7 @@ def _close(table: Table, minute: int, printed: list[str]) -> Outcome:
 
 
 def _metrics(line: str) -> Iterator[tuple[str, ...]]:
-    """
-    Namespace, name and dimensions of each metric that *line* defines.
-    """
+    """Namespace, name and dimensions of each metric that *line* defines."""
     document = json.loads(line)
     for directive in document["_aws"]["CloudWatchMetrics"]:
         for dimensions in directive["Dimensions"]:
@@ -110,9 +104,7 @@ def _metrics(line: str) -> Iterator[tuple[str, ...]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """
-    Close the minute of one folder, and print what it took as JSON.
-    """
+    """Close the minute of one folder, and print what it took as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stack.closing")
     parser.add_argument("folder", type=Path, help="what `prepare` wrote")
     parser.add_argument("--boto3", action="store_true", help="through boto3's client")

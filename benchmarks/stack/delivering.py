@@ -50,9 +50,7 @@ SETTINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """
-    What Lambda hands to a handler.
-    """
+    """What Lambda hands to a handler."""
 
     function_name: str = "neuron-emf-ingest"
     memory_limit_in_mb: int = 256
@@ -60,16 +58,12 @@ class _Context:
     aws_request_id: str = "8e3c1a5e-0000-4000-8000-000000000000"
 
     def get_remaining_time_in_millis(self) -> int:
-        """
-        Time enough.
-        """
+        """Time enough."""
         return 30_000
 
 
 def delivered(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
-    """
-    Ingest *rounds* deliveries: of one record as CloudWatch Logs does, of more as Kinesis does.
-    """
+    """Ingest *rounds* deliveries: one record each from CloudWatch Logs, more from Kinesis."""
     numbers = map(str, (records, rounds, cores))
     command = [sys.executable, "-m", "benchmarks.stack.delivering", *numbers]
     ended = subprocess.run(command, stdout=subprocess.PIPE, env=environment(**SETTINGS), check=True)
@@ -77,9 +71,7 @@ def delivered(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
 
 
 def payload_of(stream: str, lines: Iterable[str], timestamp_ms: int) -> bytes:
-    """
-    What CloudWatch Logs hands on of one stream: a document, compressed.
-    """
+    """What CloudWatch Logs hands on of one stream: a document, compressed."""
     events = [
         {"id": f"{place:056d}", "timestamp": timestamp_ms, "message": line}
         for place, line in enumerate(lines)
@@ -96,16 +88,12 @@ def payload_of(stream: str, lines: Iterable[str], timestamp_ms: int) -> bytes:
 
 
 def logs_event(payload: bytes) -> dict[str, object]:
-    """
-    The event of a subscription to a function.
-    """
+    """The event of a subscription to a function."""
     return {"awslogs": {"data": base64.b64encode(payload).decode()}}
 
 
 def kinesis_event(payloads: Iterable[bytes]) -> dict[str, object]:
-    """
-    The event of a batch of a stream that the subscription writes to.
-    """
+    """The event of a batch of a stream that the subscription writes to."""
     stream = f"arn:aws:kinesis:us-east-1:{ACCOUNT}:stream/neuron-emf"
     shard = "shardId-000000000000"
     return {
@@ -132,9 +120,7 @@ def kinesis_event(payloads: Iterable[bytes]) -> dict[str, object]:
 
 
 def deliver(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
-    """
-    In this process, whose environment must be `SETTINGS`.
-    """
+    """In this process, whose environment must be `SETTINGS`."""
     stand_in = StandIn()
     stand_in.behind_boto3()
     from aggregator import ingest  # noqa: PLC0415  # connects to the table when it is loaded
@@ -187,9 +173,7 @@ def _stored(line: str) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """
-    Deliver, and print what an invocation took as JSON.
-    """
+    """Deliver, and print what an invocation took as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stack.delivering")
     parser.add_argument("records", type=int, help="of one delivery; 1 is by CloudWatch Logs")
     parser.add_argument("rounds", type=int, help="deliveries")

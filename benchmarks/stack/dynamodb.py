@@ -74,9 +74,7 @@ class StandIn:
     _items: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
     def query(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401  # as boto3's client
-        """
-        A page of one partition.
-        """
+        """A page of one partition."""
         self.use.calls += 1
         pk = request["ExpressionAttributeValues"][":pk"]["S"]
         if pk.startswith(_RECORDS_PK):
@@ -86,18 +84,14 @@ class StandIn:
         return {"Items": found}
 
     def get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """
-        One item, or none.
-        """
+        """One item, or none."""
         self.use.calls += 1
         found = self._items.get(_key(request["Key"]))
         self._read(0 if found is None else _size(found), consistent="ConsistentRead" in request)
         return {} if found is None else {"Item": found}
 
     def batch_get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """
-        Several items of one table.
-        """
+        """Several items of one table."""
         self.use.calls += 1
         ((table, wanted),) = request["RequestItems"].items()
         found = [self._items.get(_key(key)) for key in wanted["Keys"]]
@@ -106,26 +100,20 @@ class StandIn:
         return {"Responses": {table: [item for item in found if item]}, "UnprocessedKeys": {}}
 
     def put_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """
-        Keep one item.
-        """
+        """Keep one item."""
         self.use.calls += 1
         self._put(request["Item"])
         return {}
 
     def delete_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """
-        Forget one item.
-        """
+        """Forget one item."""
         self.use.calls += 1
         self._items.pop(_key(request["Key"]), None)
         self.use.write_units += 1
         return {}
 
     def batch_write_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """
-        Keep several items of one table; records are only counted.
-        """
+        """Keep several items of one table; records are only counted."""
         self.use.calls += 1
         for puts in request["RequestItems"].values():
             for put in puts:
@@ -133,9 +121,7 @@ class StandIn:
         return {"UnprocessedItems": {}}
 
     def answer(self, request: AWSPreparedRequest, **_event: object) -> AWSResponse:
-        """
-        What a connection of boto3 brings back for *request*.
-        """
+        """What a connection of boto3 brings back for *request*."""
         begun = time.process_time()
         name = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
         method = getattr(self, re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower())
@@ -145,9 +131,7 @@ class StandIn:
         return response
 
     def behind_boto3(self) -> None:
-        """
-        Answer every client of DynamoDB that this process makes from now on.
-        """
+        """Answer every client of DynamoDB that this process makes from now on."""
         boto3.setup_default_session(
             aws_access_key_id="testing",
             aws_secret_access_key="testing",  # noqa: S106  # signs what nobody receives
@@ -179,17 +163,13 @@ class StandIn:
 
 
 class _Body:
-    """
-    What botocore reads an answer from.
-    """
+    """What botocore reads an answer from."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
 
     def stream(self, **_how: object) -> list[bytes]:
-        """
-        The whole answer at once.
-        """
+        """The whole answer at once."""
         return [self._content]
 
 
@@ -198,9 +178,7 @@ def _key(item: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _size(item: Mapping[str, Any]) -> int:
-    """
-    Bytes of names and values; a number counts as its digits, at most 21.
-    """
+    """Bytes of names and values; a number counts as its digits, at most 21."""
     return sum(
         len(name) + min(len(value), 21 if kind == "N" else len(value))
         for name, typed in item.items()

@@ -1,6 +1,4 @@
-"""
-What the stack costs, as rows of the table.
-"""
+"""What the stack costs, as rows of the table."""
 
 from __future__ import annotations
 
@@ -42,16 +40,12 @@ _OF_FORM: Final[Mapping[Form, str]] = {"items": "an item each", "packs": "packed
 
 
 def closing(folder: Path, instances: tuple[int, ...] = tuple(TIMES)) -> list[Figure]:
-    """
-    One minute closed, for each size of fleet and both forms of its items.
-    """
+    """One minute closed, for each size of fleet and both forms of its items."""
     return [figure for form in FORMS for figure in _closing(folder, form, instances)]
 
 
 def ingest(rounds: int) -> list[Figure]:
-    """
-    One delivery: a single record, and a Kinesis batch.
-    """
+    """One delivery: a single record, and a Kinesis batch."""
     alone, batch = delivered(1, 3 * rounds), delivered(BATCH_RECORDS, max(1, rounds // 10))
     beside = "handler and boto3, warm, without the network; {:.0f} MiB at most"
     return [

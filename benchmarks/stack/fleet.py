@@ -41,17 +41,13 @@ _GIB: Final = 1 << 30
 
 
 def records(instances: int, clusters: int = 1, cores: int = CORES) -> Iterator[MinuteRecord]:
-    """
-    The records of `MINUTE` of a fleet in that many clusters of equal size.
-    """
+    """The records of `MINUTE` of a fleet in that many clusters of equal size."""
     for number in range(instances):
         yield _record(number, f"training-{number % clusters:03d}", cores)
 
 
 def line_of(record: MinuteRecord) -> str:
-    """
-    The log line that the emitter writes for *record* with its default settings.
-    """
+    """The log line that the emitter writes for *record* with its default settings."""
     return _lines().minute(record)[0]
 
 

@@ -35,9 +35,7 @@ _HEAD: Final = struct.Struct("<HI")  # bytes of the key, bytes of the payload
 def prepare(
     folder: Path, instances: int, clusters: int, form: Form, cores: int = fleet.CORES
 ) -> int:
-    """
-    Write the minute of a fleet into *folder*, which must not be there; the items written.
-    """
+    """Write the minute of a fleet into *folder*, which must not be there; the items written."""
     folder.mkdir(parents=True)
     buckets: dict[int, list[RecordItem]] = defaultdict(list)
     for item in items_of(fleet.records(instances, clusters, cores), form):
@@ -51,9 +49,7 @@ def prepare(
 
 
 def items_of(records: Iterator[MinuteRecord], form: Form) -> Iterator[RecordItem]:
-    """
-    *records* as ingest puts them.
-    """
+    """*records* as ingest puts them."""
     if form == "items":
         for record in records:
             yield item_of(record, 0)

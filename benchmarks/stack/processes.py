@@ -1,6 +1,4 @@
-"""
-What the kernel says about the process that asks.
-"""
+"""What the kernel says about the process that asks."""
 
 from __future__ import annotations
 

@@ -87,9 +87,7 @@ class Place:
 
 
 def types_by_devices() -> dict[int, list[str]]:
-    """
-    Instance types with Neuron devices, by how many they have.
-    """
+    """Instance types with Neuron devices, by how many they have."""
     found: dict[int, list[str]] = {}
     for name, devices in [(row.name, row.devices) for row in INSTANCE_TYPES.values()] + [
         *TRN3.items()
@@ -99,16 +97,12 @@ def types_by_devices() -> dict[int, list[str]]:
 
 
 def device_paths(devices: int) -> list[str]:
-    """
-    Where the driver puts *devices* devices.
-    """
+    """Where the driver puts *devices* devices."""
     return [f"/dev/neuron{index}" for index in range(devices)]
 
 
 def linux_devices(devices: int) -> list[dict[str, Any]]:
-    """
-    `linuxParameters.devices` of an instance with *devices* devices.
-    """
+    """`linuxParameters.devices` of an instance with *devices* devices."""
     return [
         {"hostPath": path, "containerPath": path, "permissions": ["read", "write"]}
         for path in device_paths(devices)
@@ -116,9 +110,7 @@ def linux_devices(devices: int) -> list[dict[str, Any]]:
 
 
 def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[str, Any]:
-    """
-    The container of the emitter and of the neuron-monitor that it starts.
-    """
+    """The container of the emitter and of the neuron-monitor that it starts."""
     settings = {
         "GOMEMLIMIT": MONITOR_HEAP,
         # a sidecar sees its own processes only: the pids in reports are those of the instance
@@ -155,9 +147,7 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
 
 
 def health_check() -> dict[str, Any]:
-    """
-    When ECS replaces the task; of a container that is not essential it would end nothing.
-    """
+    """When ECS replaces the task; of a container that is not essential it would end nothing."""
     return {
         "command": list(HEALTH_COMMAND),
         "interval": 60,
@@ -168,9 +158,7 @@ def health_check() -> dict[str, Any]:
 
 
 def log_configuration(place: Place) -> dict[str, Any]:
-    """
-    Where standard error goes; never waited for, or a log that is away would stop the reading.
-    """
+    """Where standard error goes; never waited for, or a log that is away would stop the reading."""
     return {
         "logDriver": "awslogs",
         "options": {
@@ -184,9 +172,7 @@ def log_configuration(place: Place) -> dict[str, Any]:
 
 
 def daemon(devices: int, place: Place) -> dict[str, Any]:
-    """
-    A task definition for one emitter on each instance with *devices* devices.
-    """
+    """A task definition for one emitter on each instance with *devices* devices."""
     return {
         "family": f"neuron-emf-{devices}",
         "requiresCompatibilities": ["EC2"],
@@ -239,23 +225,17 @@ def sidecar(devices: int, place: Place, app_image: str) -> dict[str, Any]:
 
 
 def placed_on(devices: int) -> str:
-    """
-    The placement constraint for instances with *devices* devices.
-    """
+    """The placement constraint for instances with *devices* devices."""
     return f"attribute:ecs.instance-type in [{', '.join(types_by_devices()[devices])}]"
 
 
 def as_json(value: object) -> str:
-    """
-    As it stands in a file.
-    """
+    """As it stands in a file."""
     return f"{json.dumps(value, indent=2)}\n"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """
-    Print a task definition.
-    """
+    """Print a task definition."""
     devices_of = {name: n for n, names in types_by_devices().items() for name in names}
     parser = argparse.ArgumentParser(description="Print the task definition of neuron-emf.")
     commands = parser.add_subparsers(dest="command", required=True)

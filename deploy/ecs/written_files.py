@@ -36,9 +36,7 @@ GENERATED: Final = re.compile(
 
 
 def template(text: str) -> str:
-    """
-    The CloudFormation template *text* with its written parts as they should be.
-    """
+    """The CloudFormation template *text* with its written parts as they should be."""
     parts = {"instance types": _type_parameters, "daemons": _daemons}
 
     def written(found: re.Match[str]) -> str:
@@ -78,9 +76,7 @@ def _device_list(devices: int) -> str:
 
 
 def files() -> dict[Path, str]:
-    """
-    What stands beside this program, as it should be.
-    """
+    """What stands beside this program, as it should be."""
     template_file = HERE / "service.yaml"
     return {
         HERE / "daemon.json": as_json(daemon(EXAMPLE_DEVICES, EXAMPLE)),

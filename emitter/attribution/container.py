@@ -43,9 +43,7 @@ _decode_bundle: Final = msgspec.json.Decoder(_Bundle).decode
 
 
 def docker_container(container: str, root: Path) -> tuple[str | None, Mapping[str, str]]:
-    """
-    Name and labels that Docker has for the container with the id *container*.
-    """
+    """Name and labels that Docker has for the container with the id *container*."""
     text = read_text(root / DOCKER_FILE.format(id=container))
     try:
         found = _decode_docker(text or "{}")
@@ -56,9 +54,7 @@ def docker_container(container: str, root: Path) -> tuple[str | None, Mapping[st
 
 
 def bundle_annotations(container: str, root: Path) -> Mapping[str, str]:
-    """
-    The annotations that containerd or CRI-O gave the container with the id *container*.
-    """
+    """The annotations that containerd or CRI-O gave the container with the id *container*."""
     for file in BUNDLE_FILES:
         text = read_text(root / file.format(id=container))
         try:

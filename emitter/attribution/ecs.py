@@ -37,9 +37,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 @dataclass(frozen=True, slots=True)
 class TaskName:
-    """
-    What people call it; no task id and no revision, which are others each day.
-    """
+    """What people call it; no task id and no revision, which are others each day."""
 
     family: str
     container: str
@@ -47,9 +45,7 @@ class TaskName:
 
     @property
     def text(self) -> str:
-        """
-        `ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service.
-        """
+        """`ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service."""
         return "ecs:" + "/".join(filter(None, (self.service, self.family, self.container)))
 
 
@@ -59,9 +55,7 @@ class _Container(msgspec.Struct, frozen=True, gc=False):
 
 
 class Task(msgspec.Struct, frozen=True, gc=False):
-    """
-    What the agent says of a task, and what the task's metadata say; the same members.
-    """
+    """What the agent says of a task, and what the task's metadata say; the same members."""
 
     family: str = msgspec.field(name="Family", default="")
     service: str | None = msgspec.field(name="ServiceName", default=None)
@@ -69,31 +63,23 @@ class Task(msgspec.Struct, frozen=True, gc=False):
 
 
 def metadata_path(variables: Mapping[str, str]) -> str | None:
-    """
-    Where the metadata of the task are, in an environment with this variable; None for elsewhere.
-    """
+    """The address of the task's metadata by this variable; None elsewhere."""
     found = _METADATA_URI.fullmatch(variables.get(VARIABLE, ""))
     return f"{found[1]}/task" if found else None
 
 
 def by_agent(container: str, agent: Endpoint) -> TaskName | None:
-    """
-    What the agent says of the container with the id *container*.
-    """
+    """What the agent says of the container with the id *container*."""
     return _named(container, agent.ask(f"/v1/tasks?dockerid={container}", Task))
 
 
 def by_metadata(container: str, path: str, metadata: Endpoint) -> TaskName | None:
-    """
-    What the task's metadata at *path* say, if the container with the id *container* is in it.
-    """
+    """What the task's metadata at *path* say, if the container with the id *container* is in it."""
     return _named(container, metadata.ask(path, Task))
 
 
 def by_labels(labels: Mapping[str, str]) -> TaskName | None:
-    """
-    What the agent wrote on the container.
-    """
+    """What the agent wrote on the container."""
     family, container = labels.get(FAMILY_LABEL, ""), labels.get(CONTAINER_LABEL, "")
     if _NAME.fullmatch(family) and _NAME.fullmatch(container):
         return TaskName(family, container)

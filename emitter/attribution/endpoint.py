@@ -1,6 +1,4 @@
-"""
-A service of this host that may not be there: asked with bounds, and left alone for a while after.
-"""
+"""A service of this host that may be absent: asked with bounds, then left alone for a while."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ REST_S: Final = 60.0
 
 
 class Endpoint:
-    """
-    One address, and when it did not answer.
-    """
+    """One address, and when it did not answer."""
 
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._url = url
@@ -34,15 +30,11 @@ class Endpoint:
 
     @property
     def is_resting(self) -> bool:
-        """
-        Whether it did not answer a short while ago.
-        """
+        """Whether it did not answer a short while ago."""
         return self._clock() < self._rests_until_s
 
     def ask(self, path: str, kind: type[_T], *, max_bytes: int = MAX_BODY_BYTES) -> _T | None:
-        """
-        What stands at *path*, as JSON of *kind*; None without an answer of that kind.
-        """
+        """What stands at *path*, as JSON of *kind*; None without an answer of that kind."""
         if self.is_resting:
             return None
         try:

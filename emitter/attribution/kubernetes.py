@@ -56,9 +56,7 @@ _ANNOTATIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PodName:
-    """
-    What people call it; the container is None where only the pod is known.
-    """
+    """What people call it; the container is None where only the pod is known."""
 
     namespace: str
     pod: str
@@ -66,9 +64,7 @@ class PodName:
 
     @property
     def text(self) -> str:
-        """
-        `namespace/pod` or `namespace/pod/container`.
-        """
+        """`namespace/pod` or `namespace/pod/container`."""
         return "/".join(filter(None, (self.namespace, self.pod, self.container)))
 
 
@@ -94,17 +90,13 @@ class _Pod(msgspec.Struct, frozen=True, gc=False):
 
 
 class Pods(msgspec.Struct, frozen=True, gc=False):
-    """
-    What the kubelet says of the pods of its node.
-    """
+    """What the kubelet says of the pods of its node."""
 
     items: list[_Pod] | None = None
 
 
 def pod_name(container: str, pod: str | None, root: Path, kubelet: Endpoint) -> PodName | None:
-    """
-    The names of the container with the id *container*, in the pod with the id *pod*.
-    """
+    """The names of the container with the id *container*, in the pod with the id *pod*."""
     if found := _in_container_logs(container, root):
         return found
     found = _in_pod_logs(pod, root) if pod else None

@@ -45,9 +45,7 @@ def _since_boot_s() -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """
-    What is known of one process; times in seconds since the boot.
-    """
+    """What is known of one process; times in seconds since the boot."""
 
     started_s: float
     owner: Owner
@@ -81,9 +79,7 @@ class OwnerLookup:
             threading.Thread(target=self._run, name="owners", daemon=True).start()
 
     def see(self, pids: Iterable[int | None]) -> None:
-        """
-        A report names *pids*.
-        """
+        """A report names *pids*."""
         now_s = self._clock()
         for pid in pids:
             if pid is None:
@@ -100,23 +96,17 @@ class OwnerLookup:
                 self._seen[pid] = now_s
 
     def of(self, pid: int) -> str | None:
-        """
-        Who owns the process, None where that is not known, or not yet.
-        """
+        """Who owns the process, None where that is not known, or not yet."""
         known = self._known.get(pid)
         return known.owner.name if known else None
 
     def close(self) -> None:
-        """
-        Look no more. A question under way ends by itself and delays nobody.
-        """
+        """Look no more. A question under way ends by itself and delays nobody."""
         self._closed.set()
         self._asked.put(None)
 
     def work(self, wait_s: float = 0.0) -> None:
-        """
-        Look for those that were asked for, within *wait_s*, and no other.
-        """
+        """Look for those that were asked for, within *wait_s*, and no other."""
         try:
             pid = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
             while pid is not None:
@@ -126,9 +116,7 @@ class OwnerLookup:
             pass
 
     def look_again(self) -> None:
-        """
-        Look whether every process is the one it was, and forget those that no report names.
-        """
+        """Look whether every process is the one it was, and forget those that no report names."""
         now_s = self._clock()
         for pid, seen_s in list(self._seen.items()):
             if self._closed.is_set():

@@ -156,9 +156,7 @@ def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
 
 
 def _container(parts: Sequence[str]) -> tuple[str | None, int]:
-    """
-    The innermost container and its place, -1 for none.
-    """
+    """The innermost container and its place, -1 for none."""
     for at in range(len(parts) - 1, -1, -1):
         if found := _CONTAINER.fullmatch(parts[at]):
             return found[1] or found[2], at
@@ -171,9 +169,7 @@ def _pod(part: str) -> str | None:
 
 
 def _unit(parts: Sequence[str]) -> str | None:
-    """
-    The innermost unit; a group below it is part of it.
-    """
+    """The innermost unit; a group below it is part of it."""
     for part in reversed(parts):
         if _UNIT.fullmatch(part):
             return None if _OTHERS.fullmatch(part) else part

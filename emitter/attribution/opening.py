@@ -1,6 +1,4 @@
-"""
-Whether owners are looked up in this run.
-"""
+"""Whether owners are looked up in this run."""
 
 from __future__ import annotations
 

@@ -57,7 +57,5 @@ class Places:
 
     @property
     def is_own(self) -> bool:
-        """
-        Whether it is the `/proc` that every process has.
-        """
+        """Whether it is the `/proc` that every process has."""
         return self.proc == OWN_PROC

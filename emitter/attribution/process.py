@@ -33,9 +33,7 @@ _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessGoneError(Exception):
-    """
-    There is no such process, or none any more, or its files are no such files.
-    """
+    """There is no such process, or none any more, or its files are no such files."""
 
 
 class Process:
@@ -114,9 +112,7 @@ class Process:
         return found
 
     def _read(self, name: str, max_bytes: int) -> bytes:
-        """
-        At most *max_bytes* of a file; what such a bound cuts in two is left out.
-        """
+        """At most *max_bytes* of a file; what such a bound cuts in two is left out."""
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             file = os.open(name, flags, dir_fd=self._folder)

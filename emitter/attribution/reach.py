@@ -43,9 +43,7 @@ class Reach:
 
 
 def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
-    """
-    What can be named of the machine at *places*; *own* is the folder of this very process.
-    """
+    """What can be named of the machine at *places*; *own* is the folder of this very process."""
     if places.is_own:
         if _namespace(own) != FIRST_NAMESPACE:
             return Reach(
@@ -80,9 +78,7 @@ def _namespace(own: Path) -> str:
 
 
 def _may_read_environments(own: Path) -> bool:
-    """
-    Whether this process has CAP_SYS_PTRACE, as proc(5) shows it.
-    """
+    """Whether this process has CAP_SYS_PTRACE, as proc(5) shows it."""
     for line in (read_text(own / "status") or "").splitlines():
         name, _, value = line.partition(":")
         if name == "CapEff":

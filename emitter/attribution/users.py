@@ -1,6 +1,4 @@
-"""
-The name of a user id, on the machine that the process is of.
-"""
+"""The name of a user id, on the machine that the process is of."""
 
 from __future__ import annotations
 

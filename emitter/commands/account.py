@@ -38,9 +38,7 @@ _READER_OF_ANSWERS: Final = "botocore.endpoint"
 
 @dataclass(frozen=True, kw_only=True)
 class AccountSettings:
-    """
-    The settings by which a command finds a stack and its lines.
-    """
+    """The settings by which a command finds a stack and its lines."""
 
     stack_name: str = setting(
         "neuron-emf", "Name of the stack, as it was deployed.", metavar="NAME"
@@ -177,9 +175,7 @@ def documented(action: str) -> Iterator[None]:
 
 
 def refusal(error: Exception, action: str) -> SourceError:
-    """
-    *error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person.
-    """
+    """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
     response: Mapping[str, Any] = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))[:100] or type(error).__name__
     advice = _ADVICE.get(code, "see what AWS says of it, and try again")

@@ -36,20 +36,14 @@ ROOMS: Final[Mapping[str, str]] = {
 
 
 class CommandGroup(click.Group):
-    """
-    A group whose commands are those it was given and those of `ROOMS`.
-    """
+    """A group whose commands are those it was given and those of `ROOMS`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """
-        All names: what an instance needs first, then the rooms in their order.
-        """
+        """All names: what an instance needs first, then the rooms in their order."""
         return [*super().list_commands(ctx), *ROOMS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """
-        The command of that name; None when there is none.
-        """
+        """The command of that name; None when there is none."""
         if cmd_name not in ROOMS:
             return super().get_command(ctx, cmd_name)
         found: click.Command = import_module(f"emitter.commands.{ROOMS[cmd_name]}.command").command

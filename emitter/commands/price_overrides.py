@@ -1,6 +1,4 @@
-"""
-Prices of the person who pays, written as the stack's parameter PriceOverrides takes them.
-"""
+"""Prices of the person who pays, written as the stack's parameter PriceOverrides takes them."""
 
 from __future__ import annotations
 

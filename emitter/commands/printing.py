@@ -28,20 +28,14 @@ PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
 
 
 class Advance(Protocol):
-    """
-    Say how far the work is.
-    """
+    """Say how far the work is."""
 
     def __call__(self, done: float, total: float | None = None, /) -> None:
-        """
-        *done* of *total*; None when nobody knows how much there is.
-        """
+        """*done* of *total*; None when nobody knows how much there is."""
 
 
 def console(file: TextIO | None = None) -> Console:
-    """
-    Where tables go: standard output, or *file*.
-    """
+    """Where tables go: standard output, or *file*."""
     from rich.console import Console  # noqa: PLC0415 - 60 ms, of no use to `run`
 
     out = sys.stdout if file is None else file

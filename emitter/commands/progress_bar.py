@@ -1,6 +1,4 @@
-"""
-A bar that shows itself only when there is something to wait for.
-"""
+"""A bar that shows itself only when there is something to wait for."""
 
 from __future__ import annotations
 
@@ -17,14 +15,10 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """
-    Use as a context manager; it is gone afterwards.
-    """
+    """Use as a context manager; it is gone afterwards."""
 
     def __init__(self, what: str, patience_s: float, console: Console) -> None:
-        """
-        Wait *patience_s* before anything is seen of *what* on *console*.
-        """
+        """Wait *patience_s* before anything is seen of *what* on *console*."""
         self._what = what
         self._shown_from_s = time.monotonic() + patience_s
         self._progress = Progress(
@@ -39,9 +33,7 @@ class ProgressBar:
         self._is_shown = False
 
     def __call__(self, done: float, total: float | None = None) -> None:
-        """
-        *done* of *total*; None when nobody knows how much there is.
-        """
+        """*done* of *total*; None when nobody knows how much there is."""
         self._progress.update(self._task, completed=done, total=total)
         if not self._is_shown and time.monotonic() >= self._shown_from_s:
             self._progress.start()

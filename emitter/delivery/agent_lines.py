@@ -34,9 +34,7 @@ _EMF_START: Final = '{"_aws":{'
 
 
 class NotAnObjectError(ValueError):
-    """
-    A line is no JSON object: the agent would drop it unseen.
-    """
+    """A line is no JSON object: the agent would drop it unseen."""
 
 
 def addressed(record: SpooledRecord, *, group: str, stream: str) -> str:

@@ -76,9 +76,7 @@ class AgentSocket:
         self._stream = require_stream(stream)
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        """
-        Write *batch* and wait until the other side has acknowledged it.
-        """
+        """Write *batch* and wait until the other side has acknowledged it."""
         group, stream = self._group, self._stream
         try:
             lines = [addressed(record, group=group, stream=stream) for record in batch]
@@ -102,9 +100,7 @@ class AgentSocket:
         return Delivered()
 
     def close(self) -> None:
-        """
-        Close the connection. The next send opens one again.
-        """
+        """Close the connection. The next send opens one again."""
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_WR)
@@ -112,9 +108,7 @@ class AgentSocket:
             self._socket = None
 
     def _connected(self) -> socket.socket:
-        """
-        The connection there is, unless the other side has closed it; else a new one.
-        """
+        """The connection there is, unless the other side has closed it; else a new one."""
         if self._socket is not None and _is_closed(self._socket):
             self.close()  # the agent was restarted meanwhile: of this batch nothing is lost
         if self._socket is None:
@@ -174,9 +168,7 @@ def parse_endpoint(endpoint: str) -> tuple[str, int]:
 
 
 def _is_closed(connection: socket.socket) -> bool:
-    """
-    Whether the other side has ended the connection. What it may have said is passed over.
-    """
+    """Whether the other side has ended the connection. What it may have said is passed over."""
     connection.settimeout(0)
     try:
         while connection.recv(_SAID_BYTES):
@@ -189,9 +181,7 @@ def _is_closed(connection: socket.socket) -> bool:
 
 
 def _unacknowledged_bytes(connection: socket.socket) -> int:
-    """
-    Bytes in the send queue that the other side's kernel has not acknowledged.
-    """
+    """Bytes in the send queue that the other side's kernel has not acknowledged."""
     answer = fcntl.ioctl(connection, termios.TIOCOUTQ, struct.pack("i", 0))
     (queued,) = struct.unpack("i", answer)
     return int(queued)

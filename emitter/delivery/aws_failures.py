@@ -140,17 +140,13 @@ class Failure:
 
 
 def bounded(words: str) -> str:
-    """
-    The service's words on one line, without values it quotes, and not too many.
-    """
+    """The service's words on one line, without values it quotes, and not too many."""
     plain = " ".join(_QUOTED_VALUE.sub("value at '", words).split())
     return plain if len(plain) <= MAX_WORDS else f"{plain[:MAX_WORDS]}..."
 
 
 def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
-    """
-    What *failure* means. Whatever is unknown keeps the records and is said aloud.
-    """
+    """What *failure* means. Whatever is unknown keeps the records and is said aloud."""
     code, status = failure.code, failure.status
     if code in _THROTTLED or status == _TOO_MANY_REQUESTS:
         return Retry("throttled", "CloudWatch Logs asks to slow down", throttled=True)

@@ -66,9 +66,7 @@ PUT_LOG_EVENTS: Final = BatchLimits(
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """
-    Every record of the input, once: in one of the batches, or among the unsendable.
-    """
+    """Every record of the input, once: in one of the batches, or among the unsendable."""
 
     batches: tuple[tuple[SpooledRecord, ...], ...] = ()
     unsendable: Mapping[DropReason, tuple[SpooledRecord, ...]] = field(default_factory=dict)

@@ -50,9 +50,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Client(Protocol):
-    """
-    What is used of an SDK client, which has no types of its own.
-    """
+    """What is used of an SDK client, which has no types of its own."""
 
     def put_log_events(self, **parameters: object) -> Mapping[str, object]: ...
 
@@ -62,9 +60,7 @@ class _Client(Protocol):
 
 
 class _Loader(Protocol):
-    """
-    What is used of the SDK's loader of its own data.
-    """
+    """What is used of the SDK's loader of its own data."""
 
     file_loader: FileLoader
 
@@ -73,9 +69,7 @@ class _Loader(Protocol):
 
 
 class _ClientError(Protocol):
-    """
-    What is used of botocore's `ClientError`.
-    """
+    """What is used of botocore's `ClientError`."""
 
     response: Mapping[str, Mapping[str, object]]
     operation_name: str
@@ -128,9 +122,7 @@ class LogStream:
         self._stream = require_stream(stream)
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        """
-        Put *batch*, with the stream made first if it is missing.
-        """
+        """Put *batch*, with the stream made first if it is missing."""
         outcome = self._answer(batch)
         if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER:
             self.close()
@@ -138,9 +130,7 @@ class LogStream:
         return outcome
 
     def close(self) -> None:
-        """
-        Close the connections. The next send opens them, and looks for credentials, again.
-        """
+        """Close the connections. The next send opens them, and looks for credentials, again."""
         if self._client is not None:
             self._client.close()
             self._client = None

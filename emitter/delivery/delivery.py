@@ -77,9 +77,7 @@ class Flushed:
 
 
 class Delivery:
-    """
-    One spool, one destination. Thread-safe: attempts follow one another.
-    """
+    """One spool, one destination. Thread-safe: attempts follow one another."""
 
     def __init__(
         self,
@@ -168,22 +166,16 @@ class Delivery:
 
     @property
     def problem(self) -> Retry | Refused | None:
-        """
-        What stands in the way now; None when the last answer was no problem.
-        """
+        """What stands in the way now; None when the last answer was no problem."""
         return self._problem
 
     def close(self) -> None:
-        """
-        Let go of the destination's connections.
-        """
+        """Let go of the destination's connections."""
         with self._mutex:
             self._destination.close()
 
     def remaining(self) -> int:
-        """
-        Records in the spool, those of older boots included.
-        """
+        """Records in the spool, those of older boots included."""
         health = self._spool.health()
         return health.records + health.older_records
 
@@ -225,9 +217,7 @@ class Delivery:
 
     @property
     def _is_doubtful(self) -> bool:
-        """
-        Whether so many records were called invalid that the reason must be another.
-        """
+        """Whether so many records were called invalid that the reason must be another."""
         return self._poison_in_a_row >= MAX_POISON_IN_A_ROW
 
     def _halve(self, batch: Sequence[SpooledRecord], why: str) -> None:

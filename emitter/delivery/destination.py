@@ -82,22 +82,14 @@ Outcome = Delivered | Retry | Refused | Invalid
 
 
 class Destination(Protocol):
-    """
-    A place that takes records.
-    """
+    """A place that takes records."""
 
     @property
     def limits(self) -> BatchLimits:
-        """
-        What one `send` may hold.
-        """
+        """What one `send` may hold."""
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        """
-        Offer one batch within `limits`; never raises for what the other side does.
-        """
+        """Offer one batch within `limits`; never raises for what the other side does."""
 
     def close(self) -> None:
-        """
-        Let go of connections. It may be sent to again afterwards.
-        """
+        """Let go of connections. It may be sent to again afterwards."""

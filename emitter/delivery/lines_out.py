@@ -35,9 +35,7 @@ class StreamDestination:
         self._name = name
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        """
-        Write and flush *batch*. A reader that has gone away is a refusal.
-        """
+        """Write and flush *batch*. A reader that has gone away is a refusal."""
         try:
             self._stream.write("".join(f"{record.line}\n" for record in batch))
             self._stream.flush()
@@ -51,6 +49,4 @@ class StreamDestination:
         return Delivered()
 
     def close(self) -> None:
-        """
-        Nothing to let go of.
-        """
+        """Nothing to let go of."""

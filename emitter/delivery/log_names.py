@@ -104,9 +104,7 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
 
 
 def _shard(instance_id: str, shards: int) -> str:
-    """
-    The same number for an instance on every machine and Python, padded to sort.
-    """
+    """The same number for an instance on every machine and Python, padded to sort."""
     digest = hashlib.blake2b(instance_id.encode(), digest_size=_HASH_BYTES, person=b"shard")
     number = int.from_bytes(digest.digest(), "big") % shards
     return f"{number:0{len(str(shards - 1))}}"

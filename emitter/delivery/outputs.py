@@ -1,6 +1,4 @@
-"""
-Which destination the settings of a run ask for, and what it is called there.
-"""
+"""Which destination the settings of a run ask for, and what it is called there."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ class Output:
         self.destination(_UNNAMED)
 
     def destination(self, instance_id: str) -> Destination:
-        """
-        The destination of the records of *instance_id*.
-        """
+        """The destination of the records of *instance_id*."""
         settings, output = self._settings, self._settings.output
         if output == "stdout":
             if sys.stdout is None:
@@ -82,9 +78,7 @@ class Output:
         return self._named
 
     def rename(self, instance_id: str) -> None:
-        """
-        The instance is called *instance_id* now: its records go to that one's stream.
-        """
+        """The instance is called *instance_id* now: its records go to that one's stream."""
         if self._named is not None:
             self._named.rename(self._stream(instance_id))
 

@@ -39,8 +39,6 @@ def rejected_places(
 
 
 def _index(indexes: Mapping[str, object], name: str, default: int, events: int) -> int:
-    """
-    A place up to *events*; the default for what is no place.
-    """
+    """A place up to *events*; the default for what is no place."""
     found = indexes.get(name)
     return min(events, found) if type(found) is int and found >= 0 else default

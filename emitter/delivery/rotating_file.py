@@ -67,9 +67,7 @@ class RotatingFile:
         self._lines: WholeLines | None = None
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        """
-        Append *batch*, to a new file when this one would become too large.
-        """
+        """Append *batch*, to a new file when this one would become too large."""
         data = "".join(f"{record.line}\n" for record in batch).encode()
         try:
             lines = self._opened()
@@ -82,9 +80,7 @@ class RotatingFile:
         return Delivered()
 
     def close(self) -> None:
-        """
-        Close the file. The next send opens it again.
-        """
+        """Close the file. The next send opens it again."""
         if self._lines is not None:
             self._lines.close()
             self._lines = None
@@ -133,7 +129,5 @@ class RotatingFile:
 
 
 def file_of(output: str, prefix: str) -> Path:
-    """
-    The path in `file:PATH`.
-    """
+    """The path in `file:PATH`."""
     return Path(output.removeprefix(prefix)).expanduser()

@@ -30,39 +30,27 @@ _RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class FileLoader(Protocol):
-    """
-    What the SDK asks of whoever reads its files.
-    """
+    """What the SDK asks of whoever reads its files."""
 
     def exists(self, file_path: str) -> bool:
-        """
-        Whether the file is there, with one of its endings.
-        """
+        """Whether the file is there, with one of its endings."""
 
     def load_file(self, file_path: str) -> object:
-        """
-        What the file says, None when it is not there. *file_path* has no ending.
-        """
+        """What the file says, None when it is not there. *file_path* has no ending."""
 
 
 class LeanFileLoader:
-    """
-    The SDK's own loader, but for the two large files.
-    """
+    """The SDK's own loader, but for the two large files."""
 
     def __init__(self, whole: FileLoader) -> None:
         self._whole = whole
 
     def exists(self, file_path: str) -> bool:
-        """
-        As the SDK's own loader says.
-        """
+        """As the SDK's own loader says."""
         return self._whole.exists(file_path)
 
     def load_file(self, file_path: str) -> object:
-        """
-        What is needed of the file; all of it when it is not one of the two, or looks different.
-        """
+        """What is needed of the file; all of it if it is not one of the two or looks different."""
         parts = Path(file_path).parts
         try:
             if parts[-1] == "endpoints":
@@ -114,9 +102,7 @@ def lean_service(text: bytes) -> dict[str, object]:
 
 
 def _shapes_in(model: object) -> Iterable[str]:
-    """
-    The names of the shapes that a part of a model refers to.
-    """
+    """The names of the shapes that a part of a model refers to."""
     if isinstance(model, dict):
         for name, value in model.items():
             if name == "shape" and isinstance(value, str):

@@ -45,16 +45,12 @@ def offset_s(instance: str, spread_s: float) -> float:
 
 
 def until_slot_s(now_s: float, offset: float) -> float:
-    """
-    Seconds from *now_s* to *offset* in its minute, 0 when that has passed.
-    """
+    """Seconds from *now_s* to *offset* in its minute, 0 when that has passed."""
     return max(0.0, offset - now_s % _MINUTE_S)
 
 
 class Sender:
-    """
-    Sends what is in the spool after `start`, and what comes after each `wake`.
-    """
+    """Sends what is in the spool after `start`, and what comes after each `wake`."""
 
     def __init__(
         self,
@@ -83,21 +79,15 @@ class Sender:
         self._is_abandoned = False
 
     def start(self) -> None:
-        """
-        Begin to send.
-        """
+        """Begin to send."""
         self._thread.start()
 
     def wake(self) -> None:
-        """
-        Records were appended: send them at this instance's moment of the minute.
-        """
+        """Records were appended: send them at this instance's moment of the minute."""
         self._waiter.wake()
 
     def rename(self, instance: str) -> None:
-        """
-        The instance has another name now, and with it another moment of the minute.
-        """
+        """The instance has another name now, and with it another moment of the minute."""
         self._offset_s = offset_s(instance, self._spread_s)
 
     def abandon(self, within_s: float) -> None:
@@ -135,9 +125,7 @@ class Sender:
         return Flushed(0, self._delivery.remaining(), problem)
 
     def run(self) -> None:
-        """
-        The thread's life, until `stop`.
-        """
+        """The thread's life, until `stop`."""
         # A fleet that is deployed at once must not send at once either.
         self._waiter.pause(self._offset_s)
         while not self._waiter.stopped:
@@ -153,9 +141,7 @@ class Sender:
             self._flush()
 
     def _attempt(self) -> float | None:
-        """
-        One attempt; seconds to wait after it, or None when nothing is left.
-        """
+        """One attempt; seconds to wait after it, or None when nothing is left."""
         try:
             attempt = self._delivery.attempt()
         except SpoolFailedError as error:

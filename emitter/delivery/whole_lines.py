@@ -28,9 +28,7 @@ _LINE_END: Final = b"\n"
 
 
 class NotAFileError(OSError):
-    """
-    There is something at the path that lines cannot be kept in: a pipe or a device.
-    """
+    """There is something at the path that lines cannot be kept in: a pipe or a device."""
 
 
 class WholeLines:
@@ -57,15 +55,11 @@ class WholeLines:
 
     @property
     def size_bytes(self) -> int:
-        """
-        Size now, whoever wrote last.
-        """
+        """Size now, whoever wrote last."""
         return os.fstat(self._fd).st_size
 
     def is_at_its_path(self) -> bool:
-        """
-        Whether the path still leads to this file: not after it was moved or removed.
-        """
+        """Whether the path still leads to this file: not after it was moved or removed."""
         ours = os.fstat(self._fd)
         try:
             found = self._path.stat()
@@ -92,9 +86,7 @@ class WholeLines:
             raise
 
     def close(self) -> None:
-        """
-        Close the file.
-        """
+        """Close the file."""
         os.close(self._fd)
 
     def _end_half_line(self) -> None:
@@ -109,17 +101,13 @@ def _require_file(fd: int) -> None:
 
 
 def _write(fd: int, data: bytes) -> None:
-    """
-    One write. The kernel writes less only when there is no room for more.
-    """
+    """One write. The kernel writes less only when there is no room for more."""
     if os.write(fd, data) < len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def sync_directory(directory: Path) -> None:
-    """
-    Make the names in *directory* outlast a power cut, where its file system can.
-    """
+    """Make the names in *directory* outlast a power cut, where its file system can."""
     with suppress(OSError):
         fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

@@ -20,23 +20,17 @@ _DECIMALS: Final = {"Percent": PERCENT_DECIMALS, "Seconds": SECONDS_DECIMALS}
 
 
 def amount(value: float | None) -> int | None:
-    """
-    A count or a size in bytes.
-    """
+    """A count or a size in bytes."""
     return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
 
 
 def rounded(value: float | None, decimals: int) -> float | None:
-    """
-    *value* as exact as a line says it.
-    """
+    """*value* as exact as a line says it."""
     return None if value is None else round(value, decimals)
 
 
 def as_told(value: float, unit: str) -> int | float:
-    """
-    *value* as exact as a line says amounts of *unit*, one of CloudWatch's.
-    """
+    """*value* as exact as a line says amounts of *unit*, one of CloudWatch's."""
     if unit in {"Count", "Bytes"}:
         return int(value)
     return round(value, _DECIMALS.get(unit, TERA_FLOPS_DECIMALS))

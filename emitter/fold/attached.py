@@ -68,16 +68,12 @@ class Attached:
         self._unsplit: Report | None = None
 
     def configure(self, lines: str) -> None:
-        """
-        Make lines due by another policy.
-        """
+        """Make lines due by another policy."""
         self._lines.mode = lines
         self._has_lines = lines != "none"
 
     def living(self, runtimes: list[Runtime]) -> list[Runtime]:
-        """
-        *runtimes* without those whose process has ended.
-        """
+        """*runtimes* without those whose process has ended."""
         for runtime in runtimes:
             if runtime.error:
                 living = [one for one in runtimes if not is_gone(one)]
@@ -86,18 +82,14 @@ class Attached:
         return runtimes
 
     def add(self, runtimes: list[Runtime], report: Report) -> list[RuntimeFold]:
-        """
-        Take the runtimes of *report*; return the fold of each, for what its cores say.
-        """
+        """Take the runtimes of *report*; return the fold of each, for what its cores say."""
         if report.unsplit is not None:
             self._unsplit = report
         self.evidence.add(runtimes)
         return self.folds.add(runtimes)
 
     def held(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
-        """
-        Cores by the runtime that holds them: evidence of its memory, or use in this minute.
-        """
+        """Cores by the runtime that holds them: evidence of its memory, or use in this minute."""
         held = self.evidence.cores(cores_per_device)
         for fold in self.folds:
             if fold.used:
@@ -107,9 +99,7 @@ class Attached:
     def names(
         self, held: Mapping[RuntimeKey, set[int]], cores_per_device: int | None
     ) -> dict[RuntimeKey, str | None]:
-        """
-        The owner of each: whose its cores are, else whose its process is; None when nobody says.
-        """
+        """The owner of each: whose its cores are, else whose its process is; None when unknown."""
         found: dict[RuntimeKey, str | None] = {}
         for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
             if key not in found:
@@ -126,9 +116,7 @@ class Attached:
         held: Mapping[RuntimeKey, set[int]],
         names: Mapping[RuntimeKey, str | None],
     ) -> tuple[RuntimeMinute, ...]:
-        """
-        The runtimes of the epoch minute *label* that a line is due for.
-        """
+        """The runtimes of the epoch minute *label* that a line is due for."""
         if not self._has_lines:
             return ()
         memory = self.evidence.memory()
@@ -144,9 +132,7 @@ class Attached:
         return self._lines.due(label, found)
 
     def end_minute(self) -> None:
-        """
-        A minute ends, another begins.
-        """
+        """A minute ends, another begins."""
         self.folds = RuntimeFolds()
         self._unsplit = None
         self.evidence.clear()

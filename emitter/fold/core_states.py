@@ -1,6 +1,4 @@
-"""
-Busy, attached idle, unattached or unknown: the letter and the number of each core.
-"""
+"""Busy, attached idle, unattached or unknown: the letter and the number of each core."""
 
 from __future__ import annotations
 

@@ -52,16 +52,12 @@ class Cores:
         self.clear()
 
     def configure(self, period_s: float | None, *, only_matched: bool) -> None:
-        """
-        Expect another period, or other runtimes.
-        """
+        """Expect another period, or other runtimes."""
         self._periods = Periods(period_s)
         self._only_matched = only_matched
 
     def clear(self) -> None:
-        """
-        Begin a new minute; the time of the last sample is remembered.
-        """
+        """Begin a new minute; the time of the last sample is remembered."""
         self.covered_s = 0.0
         self._flops_told = False
         self._span_s = 0.0  # of reports about all cores of the span, until it changes
@@ -144,37 +140,27 @@ class Cores:
         return True
 
     def width(self) -> int:
-        """
-        Cores that were seen: the greatest index, plus one.
-        """
+        """Cores that were seen: the greatest index, plus one."""
         return len(self._weight_s)
 
     def utilization_percent(self, core: int) -> float | None:
-        """
-        Mean over the reports that gave the core a sample, by their length.
-        """
+        """Mean over the reports that gave the core a sample, by their length."""
         self._settle()
         if core >= len(self._weight_s) or self._weight_s[core] <= 0:
             return None
         return self._weighted_percent[core] / self._weight_s[core]
 
     def core_covered_s(self, core: int) -> float:
-        """
-        Seconds that samples of this one core cover, as exact as a line says them.
-        """
+        """Seconds that samples of this one core cover, as exact as a line says them."""
         self._settle()
         return round(self._weight_s[core], 2) if core < len(self._weight_s) else 0.0
 
     def covered_seconds(self) -> float:
-        """
-        Seconds of the minute that samples cover, 0 to 60.
-        """
+        """Seconds of the minute that samples cover, 0 to 60."""
         return min(float(MINUTE_S), round(self.covered_s, 2))
 
     def tera_flops(self) -> float | None:
-        """
-        Achieved 10^12 FLOP/s of all cores together, or None when no report told.
-        """
+        """Achieved 10^12 FLOP/s of all cores together, or None when no report told."""
         if not self._flops_told:
             return None
         self._settle()
@@ -198,9 +184,7 @@ class Cores:
         self._weighted_flops += more
 
     def _settle(self) -> None:
-        """
-        Give each core of the span what reports about all of them weighed together.
-        """
+        """Give each core of the span what reports about all of them weighed together."""
         weight_s, flopless_s = self._span_s, self._span_flopless_s
         if not weight_s:
             return

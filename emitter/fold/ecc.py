@@ -28,9 +28,7 @@ _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 @dataclass(slots=True)
 class _Rise:
-    """
-    One counter of one device in the open minute.
-    """
+    """One counter of one device in the open minute."""
 
     device: int
     counter: str
@@ -38,9 +36,7 @@ class _Rise:
     value: int
 
     def severity(self) -> tuple[bool, int, int]:
-        """
-        What orders two of them: uncorrectable first, then by rise, then by device.
-        """
+        """What orders two of them: uncorrectable first, then by rise, then by device."""
         return (self.counter in _UNCORRECTED, self.rise or self.value, -self.device)
 
 
@@ -67,9 +63,7 @@ class EccFold:
         self.clear()
 
     def clear(self) -> None:
-        """
-        Begin a new minute.
-        """
+        """Begin a new minute."""
         self.corrected: int | None = None
         self.uncorrected: int | None = None
         self.corrected_rise: int | None = None
@@ -79,9 +73,7 @@ class EccFold:
         self._changed_s = 0.0
 
     def add(self, counters: HardwareCounters | None, at_s: float) -> None:
-        """
-        Take the hardware counters of one report received at *at_s*.
-        """
+        """Take the hardware counters of one report received at *at_s*."""
         if counters is None or counters.error or not counters.neuron_devices:
             return
         corrected_rise = uncorrected_rise = 0
@@ -107,9 +99,7 @@ class EccFold:
             self.uncorrected_rise = (self.uncorrected_rise or 0) + uncorrected_rise
 
     def events(self) -> list[Event]:
-        """
-        What of the open minute is worth an event: one for all rises, one for all first sights.
-        """
+        """Events of the open minute: one for all rises, one for all first sights."""
         found = []
         if self._first_seen:
             worst, others = _worst(self._first_seen)
@@ -149,9 +139,7 @@ class EccFold:
     def _read(
         self, devices: Mapping[int, Device], names: tuple[str, ...]
     ) -> tuple[int | None, int]:
-        """
-        Sum and rise of the counters *names* over the devices.
-        """
+        """Sum and rise of the counters *names* over the devices."""
         values: list[int] = []
         total_rise = 0
         for index, device in devices.items():
@@ -177,9 +165,7 @@ class EccFold:
 
 
 def _worst(rises: Iterable[_Rise]) -> tuple[_Rise, str]:
-    """
-    The one to name, and in words how many others there are.
-    """
+    """The one to name, and in words how many others there are."""
     worst, *others = sorted(rises, key=_Rise.severity, reverse=True)
     if not others:
         return worst, ""

@@ -58,9 +58,7 @@ class LatencyFold:
         self.p99_max_s: float | None = None
 
     def add(self, percentiles: Percentiles, completed: int) -> None:
-        """
-        Take one runtime's percentiles of one report, and how many executions they are of.
-        """
+        """Take one runtime's percentiles of one report, and how many executions they are of."""
         p50_s, p99_s = percentiles.p50, percentiles.p99
         if p50_s is not None and 0 <= p50_s <= MAX_LATENCY_S:
             weight = completed or 1
@@ -72,17 +70,13 @@ class LatencyFold:
                 self.p99_max_s = p99_s
 
     def include(self, other: LatencyFold) -> None:
-        """
-        Take what another runtime had.
-        """
+        """Take what another runtime had."""
         self._weight += other._weight
         self._weighted_p50_s += other._weighted_p50_s
         self.p99_max_s = _greater(self.p99_max_s, other.p99_max_s)
 
     def p50_mean_s(self) -> float | None:
-        """
-        Execution-weighted mean of the medians, seconds.
-        """
+        """Execution-weighted mean of the medians, seconds."""
         return self._weighted_p50_s / self._weight if self._weight else None
 
 
@@ -115,9 +109,7 @@ class ExecutionFold:
 
     @classmethod
     def over(cls, parts: Iterable[ExecutionFold]) -> ExecutionFold:
-        """
-        What several runtimes had together, but for the shortest and the longest.
-        """
+        """What several runtimes had together, but for the shortest and the longest."""
         whole = cls()
         for part in parts:
             whole.ended = _sum(whole.ended, (part.ended,))
@@ -129,9 +121,7 @@ class ExecutionFold:
         return whole
 
     def add(self, stats: Executions) -> None:
-        """
-        Take one runtime's group of one report; short first periods count here too.
-        """
+        """Take one runtime's group of one report; short first periods count here too."""
         if stats.error:
             return
         completed = 0
@@ -158,18 +148,14 @@ class ExecutionFold:
             self.max_s = _greater(self.max_s, max_s)
 
     def gap_s(self) -> float | None:
-        """
-        Time an execution spends outside of the device: median total less median device.
-        """
+        """Time an execution spends outside of the device: median total less median device."""
         total_s, device_s = self.total.p50_mean_s(), self.device.p50_mean_s()
         if total_s is None or device_s is None:
             return None
         return max(0.0, total_s - device_s)
 
     def _add_summary(self, summary: ExecutionSummary) -> int:
-        """
-        Add the counts of one runtime, and say how many executions completed.
-        """
+        """Add the counts of one runtime, and say how many executions completed."""
         completed_raw, *failures_raw = astuple(summary)
         if failures_raw == _NO_FAILURES and (completed := amount(completed_raw)) is not None:
             self.ended = (self.ended or 0) + completed
@@ -198,9 +184,7 @@ class ExecutionFold:
 
 
 def _sum(before: int | None, counts: tuple[int | None, ...]) -> int | None:
-    """
-    What was counted before and now, or None as long as nothing was.
-    """
+    """What was counted before and now, or None as long as nothing was."""
     for count in counts:
         if count is not None:
             before = count if before is None else before + count
@@ -208,9 +192,7 @@ def _sum(before: int | None, counts: tuple[int | None, ...]) -> int | None:
 
 
 def _greater(one: float | None, other: float | None) -> float | None:
-    """
-    The greater of two, where None is no value.
-    """
+    """The greater of two, where None is no value."""
     if one is None or other is None:
         return other if one is None else one
     return max(one, other)

@@ -51,9 +51,7 @@ _UNPRINTABLE: Final = re.compile(r"[^ -~]+")
 
 @dataclass(slots=True)
 class _Known:
-    """
-    One error: when and how it was last told, how often it came since, whether it is there.
-    """
+    """One error: when and how it was last told, how often it came since, whether it is there."""
 
     said_s: float
     text: str
@@ -64,9 +62,7 @@ class _Known:
 
 
 class GroupErrors:
-    """
-    The errors of groups and of runtimes as a whole.
-    """
+    """The errors of groups and of runtimes as a whole."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         self._known: dict[tuple[str, str], _Known] = {}
@@ -75,9 +71,7 @@ class GroupErrors:
         self._on_event = on_event
 
     def add(self, report: Report, runtimes: list[Runtime] | None, at_s: float) -> None:
-        """
-        Take the errors of one report; *runtimes* are those whose process lives.
-        """
+        """Take the errors of one report; *runtimes* are those whose process lives."""
         self._has_read = True
         for runtime in runtimes or ():
             if runtime.error:
@@ -94,9 +88,7 @@ class GroupErrors:
             self._note("neuron_k8s_info", pods.error, at_s)
 
     def end_minute(self, at_s: float) -> None:
-        """
-        The minute ends at *at_s*: what no report of it had has gone.
-        """
+        """The minute ends at *at_s*: what no report of it had has gone."""
         if not self._has_read:
             return  # nobody knows
         self._has_read = False
@@ -170,9 +162,7 @@ class GroupErrors:
 
 
 def _sayable(text: str) -> str:
-    """
-    *text* without what is nobody else's business, in one line of bounded length.
-    """
+    """*text* without what is nobody else's business, in one line of bounded length."""
     public = _DIGITS.sub("N", _UNSAID.sub("...", text[:_MAX_READ_CHARS]))
     shown = _UNPRINTABLE.sub(" ", public).strip()
     return shown if len(shown) <= MAX_TEXT_CHARS else f"{shown[: MAX_TEXT_CHARS - 3]}..."

@@ -22,16 +22,12 @@ RuntimeKey = tuple[int | None, str | None]
 
 
 def runtime_key(runtime: Runtime) -> RuntimeKey:
-    """
-    What tells one runtime from another.
-    """
+    """What tells one runtime from another."""
     return (runtime.pid, runtime.neuron_runtime_tag)
 
 
 def usable_memory(runtime: Runtime) -> Memory | None:
-    """
-    The runtime's memory group, or None when it is missing or in error.
-    """
+    """The runtime's memory group, or None when it is missing or in error."""
     memory = None if runtime.report is None else runtime.report.memory_used
     return None if memory is None or memory.error else memory
 
@@ -104,9 +100,7 @@ class Evidence:
         self.clear()
 
     def clear(self) -> None:
-        """
-        Begin a new minute.
-        """
+        """Begin a new minute."""
         self.malformed_places += self._open_places
         self._open_places = 0
         self.with_memory: list[Runtime] | None = None
@@ -114,9 +108,7 @@ class Evidence:
         self._later: list[Runtime] = []  # of the last report after that one
 
     def add(self, runtimes: list[Runtime]) -> None:
-        """
-        Take the runtimes of one report.
-        """
+        """Take the runtimes of one report."""
         failed = [one for one in runtimes if usable_memory(one) is None]
         if len(failed) == len(runtimes):
             self._later = runtimes
@@ -127,9 +119,7 @@ class Evidence:
         self.with_memory = runtimes
 
     def nobody(self) -> None:
-        """
-        The report said that there is no runtime.
-        """
+        """The report said that there is no runtime."""
         self.clear()
         self.with_memory = []
 
@@ -141,9 +131,7 @@ class Evidence:
         ]
 
     def memory(self) -> dict[RuntimeKey, Memory]:
-        """
-        The last usable memory group of each runtime that still counts.
-        """
+        """The last usable memory group of each runtime that still counts."""
         found: dict[RuntimeKey, Memory] = {}
         for runtime in (*self._earlier, *(self.with_memory or ())):
             if (memory := usable_memory(runtime)) is not None:
@@ -151,9 +139,7 @@ class Evidence:
         return found
 
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
-        """
-        Cores that each runtime holds, by index from 0.
-        """
+        """Cores that each runtime holds, by index from 0."""
         held: dict[RuntimeKey, set[int]] = {}
         measured: set[RuntimeKey] = set()
         places = 0

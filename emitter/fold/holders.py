@@ -1,6 +1,4 @@
-"""
-Who holds the cores that are attached idle, the most idle first.
-"""
+"""Who holds the cores that are attached idle, the most idle first."""
 
 from __future__ import annotations
 

@@ -57,9 +57,7 @@ class Inventory:
 
     @classmethod
     def of(cls, state: FoldState) -> Inventory:
-        """
-        What an earlier run left.
-        """
+        """What an earlier run left."""
         return cls(
             instance_id=state.instance_id,
             instance_type=state.instance_type,
@@ -105,9 +103,7 @@ class Inventory:
         return is_another
 
     def instance(self) -> InstanceFacts:
-        """
-        All that is known of the instance, from reports and beside them.
-        """
+        """All that is known of the instance, from reports and beside them."""
         facts = self._facts
         return InstanceFacts(
             instance_id=self.instance_id or _text(facts.instance_id),
@@ -118,21 +114,15 @@ class Inventory:
         )
 
     def known_cores(self) -> int | None:
-        """
-        Cores as reported, else as the instance type has them, else None.
-        """
+        """Cores as reported, else as the instance type has them, else None."""
         return self.cores or self._by_type("cores")
 
     def per_device(self) -> int | None:
-        """
-        Logical cores of one device.
-        """
+        """Logical cores of one device."""
         return self.cores_per_device or self._by_type("cores_per_device")
 
     def memory_bytes(self) -> int | None:
-        """
-        Device memory of the whole instance, bytes.
-        """
+        """Device memory of the whole instance, bytes."""
         return self.device_memory_bytes or self._by_type("device_memory_bytes")
 
     def _identify(self, info: InstanceInfo) -> bool:
@@ -183,9 +173,7 @@ def _is_other(known: str | None, told: str | None) -> bool:
 
 
 def _text(found: str | None) -> str | None:
-    """
-    A text that may stand in a record, or None: metadata that is empty or no id.
-    """
+    """A text that may stand in a record, or None: metadata that is empty or no id."""
     if found is None or not found.strip() or len(found) > MAX_TEXT_CHARS:
         return None
     return found if found.isascii() and found.isprintable() else None

@@ -28,9 +28,7 @@ class Label:
         self._closed: int | None = None  # epoch minute closed last
 
     def open(self, at_s: float) -> None:
-        """
-        Open the minute of *at_s*, seconds since the epoch, unless one is open.
-        """
+        """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
         if self.now is None:
             label = int(at_s // MINUTE_S)
             if self._closed is not None and label <= self._closed < label + MAX_FUTURE_MINUTES:
@@ -38,22 +36,16 @@ class Label:
             self.now = label
 
     def is_due(self, at_s: float) -> bool:
-        """
-        Whether the clock has left the open minute for good.
-        """
+        """Whether the clock has left the open minute for good."""
         if self.now is None:
             return False
         label = int(at_s // MINUTE_S)
         return label > self.now or self.now - label > MAX_FUTURE_MINUTES
 
     def ends_at_s(self) -> float | None:
-        """
-        End of the open minute, seconds since the epoch.
-        """
+        """End of the open minute, seconds since the epoch."""
         return None if self.now is None else float((self.now + 1) * MINUTE_S)
 
     def close(self) -> None:
-        """
-        No minute is open.
-        """
+        """No minute is open."""
         self._closed, self.now = self.now, None

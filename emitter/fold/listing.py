@@ -104,9 +104,7 @@ def merged(  # noqa: C901, PLR0912 - one loop, for its speed
 
 
 def indexes(keys: AbstractSet[str]) -> set[int]:
-    """
-    The cores that have these keys.
-    """
+    """The cores that have these keys."""
     return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
 
 

@@ -54,9 +54,7 @@ class RuntimeBytes:
 
     @classmethod
     def of(cls, memory: Memory | None) -> RuntimeBytes:
-        """
-        Read one memory group.
-        """
+        """Read one memory group."""
         if memory is None:
             return cls()
         used = memory.neuron_runtime_used_bytes
@@ -105,9 +103,7 @@ def _sum(sizes: Iterable[int | None]) -> int | None:
 
 
 def _by_use(tables: Iterable[Mapping[str, float | None]], known: Sequence[str]) -> dict[str, int]:
-    """
-    Sums of *tables*; uses that no table told are absent.
-    """
+    """Sums of *tables*; uses that no table told are absent."""
     sums: dict[str, int] = {}
     for table in tables:
         for name, told in table.items():

@@ -78,83 +78,59 @@ class Fold:
 
     @property
     def instance_id(self) -> str | None:
-        """
-        The instance as a report or the metadata service named it, now or in an earlier run.
-        """
+        """The instance as a report or the metadata service named it, now or in an earlier run."""
         return self._inventory.instance().instance_id
 
     @property
     def runtimes_gone(self) -> int:
-        """
-        Entries of runtimes left out because their process had ended.
-        """
+        """Entries of runtimes left out because their process had ended."""
         return self._attached.gone
 
     @property
     def instance(self) -> InstanceFacts:
-        """
-        All that is known of the instance, each None where it is not.
-        """
+        """All that is known of the instance, each None where it is not."""
         return self._inventory.instance()
 
     @property
     def malformed(self) -> int:
-        """
-        Parts of reports dropped because they could not be meant: groups, core keys, places.
-        """
+        """Parts of reports dropped because they could not be meant: groups, core keys, places."""
         places = self._attached.evidence.malformed_places
         return self.groups_dropped + self._cores.malformed_keys + places
 
     def configure(self, settings: FoldSettings) -> None:
-        """
-        Go on under other settings; between two minutes, so that none is half of each.
-        """
+        """Go on under other settings; between two minutes, so that none is half of each."""
         self._settings = settings
         self._cores.configure(settings.period_s, only_matched=settings.only_matched)
         self._attached.configure(settings.runtime_lines)
         self.sample = None
 
     def know(self, facts: InstanceFacts) -> None:
-        """
-        Learn from beside the reports; what a report says wins, whichever comes first.
-        """
+        """Learn from beside the reports; what a report says wins, whichever comes first."""
         if self._inventory.know(facts):
             self._forget_cores()
 
     def know_faults(self, count: int) -> None:
-        """
-        Add hardware faults of kernel messages to the open minute, also 0: somebody reads them.
-        """
+        """Add hardware faults of kernel messages to the open minute; 0 says somebody reads."""
         self._readings.know("HardwareFaults", count)
 
     def take_events(self) -> list[Event]:
-        """
-        What happened since the last call and is worth a line of its own.
-        """
+        """What happened since the last call and is worth a line of its own."""
         return self._events.take()
 
     def open(self, at_s: float) -> None:
-        """
-        Open the minute of *at_s*, seconds since the epoch, unless one is open.
-        """
+        """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
         self._label.open(at_s)
 
     def is_due(self, at_s: float) -> bool:
-        """
-        Whether the clock has left the open minute for good.
-        """
+        """Whether the clock has left the open minute for good."""
         return self._label.is_due(at_s)
 
     def ends_at_s(self) -> float | None:
-        """
-        End of the open minute, seconds since the epoch.
-        """
+        """End of the open minute, seconds since the epoch."""
         return self._label.ends_at_s()
 
     def add(self, report: Report, at_s: float) -> None:
-        """
-        Take one report received at *at_s*; the caller closes due minutes first.
-        """
+        """Take one report received at *at_s*; the caller closes due minutes first."""
         self._label.open(at_s)
         self.reports_read += 1
         self.groups_dropped += len(report.dropped_groups)
@@ -180,9 +156,7 @@ class Fold:
             self.sample = self._sample(runtimes or [], at_s)
 
     def close(self, stamp: Stamp) -> MinuteRecord:
-        """
-        Close the open minute and say what it was.
-        """
+        """Close the open minute and say what it was."""
         label = self._label.now
         if label is None:
             msg = "no minute is open"
@@ -242,9 +216,7 @@ class Fold:
         return record
 
     def discard(self) -> None:
-        """
-        Close the open minute without a record.
-        """
+        """Close the open minute without a record."""
         if self._label.now is None:
             return
         for event in self._ecc.events():
@@ -255,9 +227,7 @@ class Fold:
         self._begin()
 
     def state(self) -> bytes:
-        """
-        What must survive a restart, to be given to the next `Fold`.
-        """
+        """What must survive a restart, to be given to the next `Fold`."""
         return FoldState.of(self._inventory, self._idle, self._ecc.last).encoded()
 
     def _begin(self) -> None:
@@ -268,9 +238,7 @@ class Fold:
         self._readings = Readings()
 
     def _forget_cores(self) -> None:
-        """
-        It is another instance than the one whose state was found.
-        """
+        """It is another instance than the one whose state was found."""
         self._idle = IdleMinutes()
         self._ecc = EccFold()
 

@@ -1,6 +1,4 @@
-"""
-Whose a core is, as Kubernetes says: the pod it is allocated to, and its only container.
-"""
+"""Whose a core is, as Kubernetes says: the pod it is allocated to, and its only container."""
 
 from __future__ import annotations
 
@@ -21,18 +19,14 @@ https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"""
 
 
 class Owners:
-    """
-    Pods by core and by device, as last told.
-    """
+    """Pods by core and by device, as last told."""
 
     def __init__(self) -> None:
         self._info: KubernetesInfo | None = None
         self._minutes_left = 0
 
     def add(self, info: KubernetesInfo | None) -> None:
-        """
-        Take the group of one report.
-        """
+        """Take the group of one report."""
         if info is None or info.error:
             return
         if info.neuroncores_k8s_info is not None or info.neurondevices_k8s_info is not None:
@@ -40,17 +34,13 @@ class Owners:
             self._minutes_left = KEPT_MINUTES
 
     def end_minute(self) -> None:
-        """
-        A minute ends: what was told long ago no longer counts.
-        """
+        """A minute ends: what was told long ago no longer counts."""
         self._minutes_left -= 1
         if self._minutes_left <= 0:
             self._info = None
 
     def of(self, cores: Iterable[int], cores_per_device: int | None) -> str | None:
-        """
-        The pod that most of *cores* are allocated to, the one of the first core on a tie.
-        """
+        """The pod that most of *cores* are allocated to, the one of the first core on a tie."""
         if self._info is None:
             return None
         pods = Counter(name for core in cores if (name := self._pod(core, cores_per_device)))

@@ -23,9 +23,7 @@ _REMEMBERED: Final = 5
 
 
 class Periods:
-    """
-    The nominal period: the configured one, else the median of the last five accepted.
-    """
+    """The nominal period: the configured one, else the median of the last five accepted."""
 
     def __init__(self, configured_s: float | None) -> None:
         self._configured_s = configured_s
@@ -33,53 +31,39 @@ class Periods:
         self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
 
     def accept(self, period_s: float) -> float:
-        """
-        Remember the period of a report's core counters; say how long it is believed.
-        """
+        """Remember the period of a report's core counters; say how long it is believed."""
         if self._configured_s is None:
             self._accepted_s.append(period_s)
         return self.believed_s(period_s)
 
     def accept_system(self, period_s: float) -> None:
-        """
-        Remember the period of system groups: all there is on a host without runtimes.
-        """
+        """Remember the period of system groups: all there is on a host without runtimes."""
         self._system_s.append(period_s)
 
     def nominal_s(self) -> float | None:
-        """
-        The nominal period in seconds, or None before anything was accepted.
-        """
+        """The nominal period in seconds, or None before anything was accepted."""
         if self._configured_s is not None:
             return self._configured_s
         recent = self._accepted_s or self._system_s
         return median(recent) if recent else None
 
     def assumed_s(self) -> float:
-        """
-        The nominal period; while none is known, the longest there is.
-        """
+        """The nominal period; while none is known, the longest there is."""
         nominal_s = self.nominal_s()
         return LONGEST_NOMINAL_S if nominal_s is None else nominal_s
 
     def believed_s(self, seconds: float) -> float:
-        """
-        *seconds*, but at most two nominal periods.
-        """
+        """*seconds*, but at most two nominal periods."""
         return min(seconds, BELIEVED_PERIODS * self.assumed_s())
 
 
 def is_long_enough(period_s: float | None) -> TypeGuard[float]:
-    """
-    Whether a group's percentages mean anything.
-    """
+    """Whether a group's percentages mean anything."""
     return period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
 
 
 def longest_system_period_s(system: System | None) -> float | None:
-    """
-    The largest period among the system groups of a report, or None without any.
-    """
+    """The largest period among the system groups of a report, or None without any."""
     if system is None:
         return None
     groups = (system.memory_info, system.vcpu_usage, system.neuron_hw_counters)

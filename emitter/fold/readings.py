@@ -37,21 +37,15 @@ of 5 s: one by one they would cost more.
 
 
 class _SystemGroup(Protocol):
-    """
-    What every group has.
-    """
+    """What every group has."""
 
     @property
     def period(self) -> float | None:
-        """
-        Seconds that it covers.
-        """
+        """Seconds that it covers."""
 
     @property
     def error(self) -> str | None:
-        """
-        Why it could not be collected.
-        """
+        """Why it could not be collected."""
 
 
 _Group = TypeVar("_Group", bound=_SystemGroup)
@@ -60,9 +54,7 @@ Rules = Mapping[str, Callable[[_Group], float | None]]
 
 
 def _working_percent(vcpu: VcpuUsage) -> float | None:
-    """
-    Time in which something runs; waiting for I/O is not work.
-    """
+    """Time in which something runs; waiting for I/O is not work."""
     average = vcpu.average_usage
     if average is None:
         return None
@@ -92,9 +84,7 @@ BESIDE: Final = ("HardwareFaults",)
 
 
 class Readings:
-    """
-    The readings of the open minute.
-    """
+    """The readings of the open minute."""
 
     def __init__(self) -> None:
         # Without error: what a group says of its errors may be as long as a report.
@@ -106,9 +96,7 @@ class Readings:
         self._weights_s: dict[str, float] = {}
 
     def add(self, system: System) -> None:
-        """
-        Take the system groups of one report.
-        """
+        """Take the system groups of one report."""
         memory, vcpu = system.memory_info, system.vcpu_usage
         if memory is not None and not memory.error:
             self._memory.append(memory)
@@ -123,15 +111,11 @@ class Readings:
             self._fold()
 
     def know(self, member: str, amount: int) -> None:
-        """
-        Add to a tally that is told beside the reports; 0 is told, too.
-        """
+        """Add to a tally that is told beside the reports; 0 is told, too."""
         self._values[member] = self._values.get(member, 0) + amount
 
     def told(self) -> dict[str, int | float]:
-        """
-        Every reading that anybody told, by the name of its member.
-        """
+        """Every reading that anybody told, by the name of its member."""
         self._fold()
         return {
             member: as_told(value / self._weights_s.get(member, 1), READINGS[member].unit)
@@ -173,9 +157,7 @@ class Readings:
 
 
 def _told(read: Callable[[_Group], float | None], groups: Iterable[_Group]) -> Iterator[float]:
-    """
-    What *groups* tell that can be.
-    """
+    """What *groups* tell that can be."""
     for group in groups:
         value = read(group)
         if value is not None and 0 <= value <= MAX_AMOUNT:

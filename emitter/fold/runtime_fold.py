@@ -68,9 +68,7 @@ class RuntimeFold:
         self._weighted_system = 0.0
 
     def add(self, runtime: Runtime) -> None:
-        """
-        Take what one report says, without the cores.
-        """
+        """Take what one report says, without the cores."""
         if runtime.error:
             self.has_failed = True
         report = runtime.report
@@ -95,15 +93,11 @@ class RuntimeFold:
             self._weighted_flops += weight_s * flops
 
     def tera_flops(self) -> float | None:
-        """
-        Achieved 10^12 FLOP/s, or None when no report told.
-        """
+        """Achieved 10^12 FLOP/s, or None when no report told."""
         return self._weighted_flops / self._flops_s / 1e12 if self._flops_s else None
 
     def vcpu_percent(self) -> tuple[float | None, float | None]:
-        """
-        Percent of a vCPU that it spent in its own code and in the kernel.
-        """
+        """Percent of a vCPU that it spent in its own code and in the kernel."""
         if not self._vcpu_s:
             return None, None
         return self._weighted_user / self._vcpu_s, self._weighted_system / self._vcpu_s
@@ -124,9 +118,7 @@ _MOST: Final = 1e6  # percent: 10,000 vCPUs at work
 
 
 class RuntimeFolds:
-    """
-    All runtimes of the open minute.
-    """
+    """All runtimes of the open minute."""
 
     def __init__(self) -> None:
         self._by_key: dict[RuntimeKey | None, RuntimeFold] = {}
@@ -135,9 +127,7 @@ class RuntimeFolds:
         return iter(self._by_key.values())
 
     def add(self, runtimes: list[Runtime]) -> list[RuntimeFold]:
-        """
-        Take the runtimes of one report; return the fold of each.
-        """
+        """Take the runtimes of one report; return the fold of each."""
         folds = []
         for runtime in runtimes:
             key: RuntimeKey | None = (runtime.pid, runtime.neuron_runtime_tag)
@@ -152,7 +142,5 @@ class RuntimeFolds:
         return folds
 
     def executions(self) -> ExecutionFold:
-        """
-        What all did together.
-        """
+        """What all did together."""
         return ExecutionFold.over(one.executions for one in self)

@@ -25,9 +25,7 @@ ERROR_MINUTES: Final = 10
 
 @dataclass(slots=True)
 class _Said:
-    """
-    What the lines of one runtime have said; times in epoch minutes.
-    """
+    """What the lines of one runtime have said; times in epoch minutes."""
 
     seen: int
     at: int

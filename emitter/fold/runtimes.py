@@ -1,6 +1,4 @@
-"""
-What each runtime did in a minute, as its line says it.
-"""
+"""What each runtime did in a minute, as its line says it."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ class RuntimeMinute:
     def of(
         cls, fold: RuntimeFold, cores: set[int], memory: Memory | None, owner: str | None
     ) -> RuntimeMinute:
-        """
-        Close what one runtime did; *cores* are those it holds.
-        """
+        """Close what one runtime did; *cores* are those it holds."""
         pid, tag = fold.key or (None, None)
         executions, held = fold.executions, RuntimeBytes.of(memory)
         user, system = fold.vcpu_percent()
@@ -131,9 +127,7 @@ class RuntimeMinute:
 
 
 def _physical_percent(uses: Mapping[str, CoreUse | None], cores: set[int]) -> dict[str, float]:
-    """
-    The split of the cores that are held.
-    """
+    """The split of the cores that are held."""
     found: dict[str, float] = {}
     for core in sorted(cores):
         use = uses.get(str(core))

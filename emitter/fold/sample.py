@@ -1,6 +1,4 @@
-"""
-What a single report said, for who wants every report and not only every minute.
-"""
+"""What a single report said, for who wants every report and not only every minute."""
 
 from __future__ import annotations
 

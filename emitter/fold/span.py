@@ -1,6 +1,4 @@
-"""
-Which cores a report is about, and what it said about them.
-"""
+"""Which cores a report is about, and what it said about them."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ class Span:
 
 
 class Sample(NamedTuple):
-    """
-    What one report said about the cores *cores*, but for *untold*, over *period_s*.
-    """
+    """What one report said about the cores *cores*, but for *untold*, over *period_s*."""
 
     listing: Listing
     span: Span
@@ -54,15 +50,11 @@ class Sample(NamedTuple):
     period_s: float
 
     def utilization_percent(self, core: int) -> float | None:
-        """
-        0 to 100, or None for a core that it says nothing about.
-        """
+        """0 to 100, or None for a core that it says nothing about."""
         return self.listing.percent.get(core, 0.0) if core in self.cores else None
 
     def tera_flops(self) -> float | None:
-        """
-        Achieved 10^12 FLOP/s of all cores together, or None when it told none.
-        """
+        """Achieved 10^12 FLOP/s of all cores together, or None when it told none."""
         if self.listing.flopless is None or not self.span.listed:
             return None
         rates = self.listing.flops.items()

@@ -1,6 +1,4 @@
-"""
-What a minute takes from people and from the emitter, not from reports.
-"""
+"""What a minute takes from people and from the emitter, not from reports."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINT
 
 
 class FoldState(msgspec.Struct, frozen=True):
-    """
-    What must survive a restart: who this is, idle minutes, last ECC values.
-    """
+    """What must survive a restart: who this is, idle minutes, last ECC values."""
 
     instance_id: _Text | None = None
     instance_type: _Text | None = None
@@ -41,9 +39,7 @@ class FoldState(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, inventory: Inventory, idle: IdleMinutes, ecc: dict[str, int]) -> FoldState:
-        """
-        What the parts of the fold have to leave.
-        """
+        """What the parts of the fold have to leave."""
         return cls(
             instance_id=inventory.instance().instance_id,
             instance_type=inventory.instance_type,
@@ -57,9 +53,7 @@ class FoldState(msgspec.Struct, frozen=True):
         )
 
     def encoded(self) -> bytes:
-        """
-        As bytes for the next start.
-        """
+        """As bytes for the next start."""
         return msgspec.json.encode(self)
 
 
@@ -67,9 +61,7 @@ _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_state(encoded: bytes | None) -> FoldState:
-    """
-    Read what an earlier run left, member by member where the whole cannot be read.
-    """
+    """Read what an earlier run left, member by member where the whole cannot be read."""
     if encoded is None:
         return FoldState()
     try:

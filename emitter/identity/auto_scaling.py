@@ -20,9 +20,7 @@ TAG: Final = "aws:autoscaling:groupName"
 
 
 def auto_scaling(around: Surroundings, /) -> FoundCluster | NotFound:
-    """
-    The name of the group, from the tags that the metadata service has.
-    """
+    """The name of the group, from the tags that the metadata service has."""
     try:
         found = group_in_tags(around.tags.read())
     except TagsUnavailableError as error:
@@ -31,8 +29,6 @@ def auto_scaling(around: Surroundings, /) -> FoundCluster | NotFound:
 
 
 def group_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:
-    """
-    The group that *tags* name.
-    """
+    """The group that *tags* name."""
     name = tags.get(TAG, "").strip()
     return FoundCluster(name, f"the tag {TAG}") if name else None

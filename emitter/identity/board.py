@@ -21,8 +21,6 @@ _INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
 
 
 def board_instance_id(root: Path = Path("/")) -> str | None:
-    """
-    The id, or None on every machine that is no Nitro instance.
-    """
+    """The id, or None on every machine that is no Nitro instance."""
     tag = read_text(root / ASSET_TAG_FILE)
     return tag if tag and _INSTANCE_ID.fullmatch(tag) else None

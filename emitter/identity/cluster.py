@@ -38,9 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 def tags_by_api(around: Surroundings, /) -> FoundCluster | NotFound:
-    """
-    The tags once more, by the EC2 API: for instances that keep them from their metadata.
-    """
+    """The tags once more, by the EC2 API: for instances that keep them from their metadata."""
     instance_id = board_instance_id(around.root)
     region = around.region or around.environ.get("AWS_REGION")
     if instance_id is None or region is None:

@@ -77,14 +77,10 @@ class Surroundings:
 
 
 class ClusterSource(Protocol):
-    """
-    One way to learn the cluster's name; bounded in time, raises nothing.
-    """
+    """One way to learn the cluster's name; bounded in time, raises nothing."""
 
     def __call__(self, around: Surroundings, /) -> FoundCluster | NotFound:
-        """
-        The name, or why there is none.
-        """
+        """The name, or why there is none."""
         ...
 
 

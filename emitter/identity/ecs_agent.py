@@ -22,9 +22,7 @@ CONFIGURATION_FILE: Final = "etc/ecs/ecs.config"
 
 
 def ecs_agent(around: Surroundings, /) -> FoundCluster | NotFound:
-    """
-    The name that the agent gives, else the one it was configured with.
-    """
+    """The name that the agent gives, else the one it was configured with."""
     name, why = ask_for_cluster(f"{around.agent_url}{METADATA_PATH}")
     if name:
         return FoundCluster(name, "the ECS agent")

@@ -1,6 +1,4 @@
-"""
-What an endpoint of ECS says the cluster is called; the task's and the agent's answer alike.
-"""
+"""What an endpoint of ECS says the cluster is called; the task's and the agent's answer alike."""
 
 from __future__ import annotations
 
@@ -9,9 +7,7 @@ from emitter.identity.local_http import LocalHttpError, exchange
 
 
 def ask_for_cluster(url: str) -> tuple[str, str]:
-    """
-    The name that the answer of *url* has; empty with the reason when it has none.
-    """
+    """The name that the answer of *url* has; empty with the reason when it has none."""
     try:
         reply = exchange(url)
         if reply.status != 200:

@@ -19,9 +19,7 @@ WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starti
 
 
 def ecs_task(around: Surroundings, /) -> FoundCluster | NotFound:
-    """
-    The name that the task's metadata give, by name or by ARN.
-    """
+    """The name that the task's metadata give, by name or by ARN."""
     uri = around.environ.get(VARIABLE, "").strip()
     if not uri:
         return NotFound(f"{VARIABLE} is not set")

@@ -32,9 +32,7 @@ OWNER_TAG: Final = "kubernetes.io/cluster/"  # and the name; the value is `owned
 
 
 def eks(around: Surroundings, /) -> FoundCluster | NotFound:
-    """
-    The name in a variable, else in a tag that the metadata service has.
-    """
+    """The name in a variable, else in a tag that the metadata service has."""
     variables = (VARIABLE, POD_VARIABLE) if around.environ.get(IN_A_POD) else (VARIABLE,)
     for variable in variables:
         if name := name_in(around.environ.get(variable)):
@@ -48,9 +46,7 @@ def eks(around: Surroundings, /) -> FoundCluster | NotFound:
 
 
 def eks_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:
-    """
-    The one cluster that *tags* name.
-    """
+    """The one cluster that *tags* name."""
     for tag in NAME_TAGS:
         if name := name_in(tags.get(tag)):
             return FoundCluster(name, f"the tag {tag}")

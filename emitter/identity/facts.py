@@ -1,6 +1,4 @@
-"""
-What there is to know about an instance beside its reports.
-"""
+"""What there is to know about an instance beside its reports."""
 
 from __future__ import annotations
 

@@ -76,9 +76,7 @@ def ask(service: MetadataService) -> InstanceFacts:
 
 
 def with_id(facts: InstanceFacts, instance_id: str | None) -> InstanceFacts:
-    """
-    The same facts under *instance_id*.
-    """
+    """The same facts under *instance_id*."""
     return InstanceFacts(
         instance_id, facts.instance_type, facts.region, facts.availability_zone, facts.ami_id
     )

@@ -25,15 +25,11 @@ _KEY: Final = re.compile(r"[A-Za-z0-9+\-=.,_:@]{1,255}")  # what the page above 
 
 
 class TagsUnavailableError(Exception):
-    """
-    The tags cannot be read; the message says why, in a few words.
-    """
+    """The tags cannot be read; the message says why, in a few words."""
 
 
 class InstanceTags:
-    """
-    What the metadata service says of the tags that name a cluster.
-    """
+    """What the metadata service says of the tags that name a cluster."""
 
     def __init__(self, service: MetadataService, wanted: tuple[str, ...]) -> None:
         self._service = service

@@ -26,9 +26,7 @@ EXCHANGE_S: Final = 1.0  # from the request to the last byte of the answer
 
 
 class LocalHttpError(Exception):
-    """
-    There is no answer; the message says why, in a few words.
-    """
+    """There is no answer; the message says why, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +117,7 @@ def exchange(
 
 
 class _TimedSocket(socket.socket):
-    """
-    A connected socket whose reads together end at one moment.
-    """
+    """A connected socket whose reads together end at one moment."""
 
     ends_at_s = 0.0
 
@@ -134,18 +130,14 @@ class _TimedSocket(socket.socket):
 
 
 class _Connection(http.client.HTTPConnection):
-    """
-    A direct connection: `http.client` itself knows neither proxies nor redirects.
-    """
+    """A direct connection: `http.client` itself knows neither proxies nor redirects."""
 
     def __init__(self, host: str, port: int, ends_at_s: float | None) -> None:
         super().__init__(host, port)
         self._ends_at_s = ends_at_s
 
     def connect(self) -> None:
-        """
-        Open the socket, within `CONNECT_S` for each address that the host has.
-        """
+        """Open the socket, within `CONNECT_S` for each address that the host has."""
         plain = socket.create_connection((self.host, self.port), self._within_s(CONNECT_S))
         timed = _TimedSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
         self.sock = timed  # from here on close() closes it, whatever comes

@@ -29,9 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundLookup:
-    """
-    Asks until the metadata service has named the instance, or until closed.
-    """
+    """Asks until the metadata service has named the instance, or until closed."""
 
     def __init__(
         self,
@@ -52,22 +50,16 @@ class BackgroundLookup:
 
     @property
     def facts(self) -> InstanceFacts:
-        """
-        What is known so far.
-        """
+        """What is known so far."""
         return self._facts  # one reference, replaced whole: needs no lock
 
     def wait(self, timeout_s: float = FIRST_TRY_S) -> InstanceFacts:
-        """
-        What is known once the first try is over, or *timeout_s* has passed.
-        """
+        """What is known once the first try is over, or *timeout_s* has passed."""
         self._tried.wait(timeout_s)
         return self._facts
 
     def close(self) -> None:
-        """
-        Ask no more. A question under way ends by itself and delays nobody.
-        """
+        """Ask no more. A question under way ends by itself and delays nobody."""
         self._closed.set()
         self._tried.set()
 

@@ -44,9 +44,7 @@ def guessed_instance_id(root: Path = Path("/"), *, environ: Mapping[str, str] | 
 
 
 def is_container(root: Path = Path("/"), *, environ: Mapping[str, str] | None = None) -> bool:
-    """
-    Whether *root* is that of a container, and not the machine's own.
-    """
+    """Whether *root* is that of a container, and not the machine's own."""
     variables = os.environ if environ is None else environ
     return (
         any((root / marker).exists() for marker in _MARKER_FILES)
@@ -69,9 +67,7 @@ def _seed(root: Path, environ: Mapping[str, str]) -> str:
 
 
 def _mounts(root: Path) -> dict[str, str]:
-    """
-    File system type by mount point, as proc_pid_mountinfo(5) has them.
-    """
+    """File system type by mount point, as proc_pid_mountinfo(5) has them."""
     found = {}
     for line in (read_text(root / MOUNTS_FILE) or "").splitlines():
         left, dash, right = line.partition(" - ")

@@ -35,15 +35,11 @@ _MAX_TOKEN_CHARS: Final = 1024
 
 
 class MetadataError(Exception):
-    """
-    The service did not answer, or not with what was asked for.
-    """
+    """The service did not answer, or not with what was asked for."""
 
 
 class MetadataService:
-    """
-    One session with the service; not to be shared between threads.
-    """
+    """One session with the service; not to be shared between threads."""
 
     def __init__(self, endpoint: str = IPV4_ENDPOINT, *, disabled: bool = False) -> None:
         self._endpoint = endpoint.rstrip("/")
@@ -52,9 +48,7 @@ class MetadataService:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> MetadataService:
-        """
-        The service where the variables of the AWS SDKs say it is.
-        """
+        """The service where the variables of the AWS SDKs say it is."""
         is_ipv6 = environ.get(MODE_VARIABLE, "").strip().lower() == "ipv6"
         default = IPV6_ENDPOINT if is_ipv6 else IPV4_ENDPOINT
         return cls(

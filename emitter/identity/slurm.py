@@ -33,9 +33,7 @@ NAME_OF_ALL: Final = "parallelcluster"
 
 
 def slurm(around: Surroundings, /) -> FoundCluster | NotFound:
-    """
-    The name that ParallelCluster gave the cluster, else the one that Slurm has for it.
-    """
+    """The name that ParallelCluster gave the cluster, else the one that Slurm has for it."""
     written = dict(assignments(read_text(around.root / PARALLELCLUSTER_FILE) or ""))
     if name := written.get("stack_name"):
         return FoundCluster(name, f"stack_name in /{PARALLELCLUSTER_FILE}")
@@ -59,9 +57,7 @@ def slurm(around: Surroundings, /) -> FoundCluster | NotFound:
 
 
 def parallelcluster_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:
-    """
-    The name in ParallelCluster's own tag.
-    """
+    """The name in ParallelCluster's own tag."""
     name = tags.get(PARALLELCLUSTER_TAG, "").strip()
     return FoundCluster(name, f"the tag {PARALLELCLUSTER_TAG}") if name else None
 
@@ -73,9 +69,7 @@ def _configuration_files(around: Surroundings) -> list[Path]:
 
 
 def _configured(path: Path) -> str:
-    """
-    ClusterName of one file: its keys are written in any case (slurm.conf(5)).
-    """
+    """ClusterName of one file: its keys are written in any case (slurm.conf(5))."""
     for key, value in assignments(read_text(path) or ""):
         if key.lower() == "clustername":
             return value

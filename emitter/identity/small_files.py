@@ -19,9 +19,7 @@ MAX_FILE_BYTES: Final = 1 << 20  # a slurm.conf of thousands of nodes
 
 
 def read_text(path: Path) -> str | None:
-    """
-    The beginning of *path* without the white space around it, None when it cannot be read.
-    """
+    """The beginning of *path* without the white space around it, None when it cannot be read."""
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

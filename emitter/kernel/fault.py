@@ -55,9 +55,7 @@ class Fault:
     action: str | None = None
 
     def sentence(self) -> str:
-        """
-        What happened, in words.
-        """
+        """What happened, in words."""
         where = ""
         if self.device is not None:
             where = f" on device {self.device}"
@@ -67,9 +65,7 @@ class Fault:
         return f"the kernel log tells of {self.code}{where}{advice}"
 
     def details(self) -> dict[str, str | int | float]:
-        """
-        The members of its event.
-        """
+        """The members of its event."""
         members = {
             "Fault": self.code,
             "Device": self.device,
@@ -82,9 +78,7 @@ class Fault:
 
 
 def read_fault(text: str, at_s: float) -> Fault | None:
-    """
-    The fault that the message *text* tells of; None for any other message.
-    """
+    """The fault that the message *text* tells of; None for any other message."""
     found = _CODE.search(text)
     if found is None:
         return None

@@ -20,32 +20,22 @@ if TYPE_CHECKING:
 
 
 class Watch(Protocol):
-    """
-    Who reads the kernel log.
-    """
+    """Who reads the kernel log."""
 
     @property
     def is_reading(self) -> bool:
-        """
-        Whether a fault would be seen now.
-        """
+        """Whether a fault would be seen now."""
 
     @property
     def state(self) -> LogState:
-        """
-        What an earlier run left.
-        """
+        """What an earlier run left."""
 
     def take(self) -> Catch:
-        """
-        What was found since the last call.
-        """
+        """What was found since the last call."""
 
 
 class KernelFaults:
-    """
-    Of one run; used by the reading loop alone. Without a *watch* there is nothing to count.
-    """
+    """Of one run; used by the reading loop alone. Without a *watch* there is nothing to count."""
 
     def __init__(self, watch: Watch | None = None) -> None:
         state = LogState() if watch is None else watch.state
@@ -58,16 +48,12 @@ class KernelFaults:
 
     @property
     def count(self) -> int | None:
-        """
-        Faults that the open minute is to count; None while nobody reads the log.
-        """
+        """Faults that the open minute is to count; None while nobody reads the log."""
         is_reading = self._watch is not None and self._watch.is_reading
         return self._uncounted if self._uncounted or is_reading else None
 
     def events(self, now_s: float, *, is_end: bool) -> list[Event]:
-        """
-        What was found since and is to be told now; at the end of a minute also the rest of it.
-        """
+        """What was found since and is due to be told; at the end of a minute also the rest."""
         if self._watch is None:
             return []
         self._add(self._watch.take())
@@ -76,23 +62,17 @@ class KernelFaults:
         return made
 
     def told_state(self, state: bytes | None) -> bytes | None:
-        """
-        *state* for the transaction that keeps the events made last; None to leave it as it is.
-        """
+        """*state* for the transaction that keeps the last events; None to leave it as it is."""
         if self._counted is None:
             return None
         return with_log_state(state, LogState(self._counted, self._told))
 
     def counted_state(self, state: bytes) -> bytes:
-        """
-        *state* for the transaction that keeps the minute, all of whose faults were told.
-        """
+        """*state* for the transaction that keeps the minute, all of whose faults were told."""
         return state if self._position is None else with_log_state(state, LogState(self._position))
 
     def is_counted(self) -> None:
-        """
-        The spool has the minute.
-        """
+        """The spool has the minute."""
         self._counted, self._told, self._uncounted = self._position, None, 0
         self._telling.position = None
 

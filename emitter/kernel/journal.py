@@ -40,9 +40,7 @@ _Micros = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{1,18}\Z")]
 
 
 class _Entry(msgspec.Struct):
-    """
-    One entry; numbers are texts in it, and a message that is no UTF-8 a list of bytes.
-    """
+    """One entry; numbers are texts in it, and a message that is no UTF-8 a list of bytes."""
 
     boot_id: _BootId = msgspec.field(name="_BOOT_ID")
     realtime_us: _Micros = msgspec.field(name="__REALTIME_TIMESTAMP")
@@ -56,9 +54,7 @@ _decode: Final = msgspec.json.Decoder(_Entry).decode
 
 
 def arguments(since_s: float) -> list[str]:
-    """
-    What journalctl is asked for: kernel messages from *since_s* on, and those that come.
-    """
+    """What journalctl is asked for: kernel messages from *since_s* on, and those that come."""
     return [
         *("--quiet", "--no-pager", "--output=json", f"--output-fields={_FIELDS}"),
         *("--follow", "--no-tail", f"--since=@{max(0, int(since_s))}", _KERNEL),
@@ -92,9 +88,7 @@ def require_messages(command: Sequence[str]) -> None:
 
 
 class Journal:
-    """
-    A `LogSource` over the journal of this machine.
-    """
+    """A `LogSource` over the journal of this machine."""
 
     def __init__(
         self,
@@ -104,9 +98,7 @@ class Journal:
         rng: random.Random | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """
-        Begin with what was written at *since_s*. Nothing is started before the first read.
-        """
+        """Begin with what was written at *since_s*. Nothing is started before the first read."""
         self.name = command[0]
         self._command = list(command)
         self._since_s = since_s
@@ -118,9 +110,7 @@ class Journal:
 
     @property
     def is_open(self) -> bool:
-        """
-        Whether it gives messages now.
-        """
+        """Whether it gives messages now."""
         return self._child is not None
 
     def read(self, timeout_s: float) -> list[KernelMessage]:
@@ -144,9 +134,7 @@ class Journal:
         return found
 
     def close(self) -> None:
-        """
-        Stop the child. May be called twice.
-        """
+        """Stop the child. May be called twice."""
         self._stop(0.0)
 
     def _start(self, timeout_s: float) -> bool:
@@ -175,9 +163,7 @@ class Journal:
 
 
 def read_entry(line: bytes) -> KernelMessage | None:
-    """
-    The message of one line of journalctl; None when it is none.
-    """
+    """The message of one line of journalctl; None when it is none."""
     try:
         entry = _decode(line)
         message = entry.message

@@ -57,9 +57,7 @@ def boot_id(root: Path) -> str:
 
 
 class KernelRing:
-    """
-    A `LogSource` over the ring of the running kernel.
-    """
+    """A `LogSource` over the ring of the running kernel."""
 
     def __init__(
         self,
@@ -89,9 +87,7 @@ class KernelRing:
 
     @property
     def is_open(self) -> bool:
-        """
-        Whether it gives messages now.
-        """
+        """Whether it gives messages now."""
         return self._file >= 0
 
     def read(self, timeout_s: float) -> list[KernelMessage]:
@@ -121,9 +117,7 @@ class KernelRing:
         return found
 
     def close(self) -> None:
-        """
-        Let go of it. May be called twice.
-        """
+        """Let go of it. May be called twice."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

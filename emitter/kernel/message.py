@@ -1,6 +1,4 @@
-"""
-One message of the kernel log, from wherever it was read.
-"""
+"""One message of the kernel log, from wherever it was read."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ class KernelMessage:
 
 
 class UnreadableLogError(EmitterError):
-    """
-    The kernel log cannot be read from there; its text says why, and what to do.
-    """
+    """The kernel log cannot be read from there; its text says why, and what to do."""
 
 
 class LogSource(Protocol):
@@ -58,9 +54,7 @@ class LogSource(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """
-        Whether it gives messages now.
-        """
+        """Whether it gives messages now."""
 
     def read(self, timeout_s: float) -> list[KernelMessage]:
         """
@@ -71,6 +65,4 @@ class LogSource(Protocol):
         """
 
     def close(self) -> None:
-        """
-        Let go of it.
-        """
+        """Let go of it."""

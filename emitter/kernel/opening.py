@@ -42,9 +42,7 @@ def choice_for(choice: str, reports: str) -> str:
 
 
 class Opener(Protocol):
-    """
-    Opens the kernel log, to be read on from a position.
-    """
+    """Opens the kernel log, to be read on from a position."""
 
     def __call__(self, position: Position | None) -> LogSource:
         """

@@ -51,9 +51,7 @@ class Position(msgspec.Struct, frozen=True):
     near: Annotated[tuple[_Key, ...], msgspec.Meta(max_length=MAX_NEAR)] = ()
 
     def covers(self, message: KernelMessage) -> bool:
-        """
-        Whether *message* was seen.
-        """
+        """Whether *message* was seen."""
         if message.boot_id != self.boot_id:
             # The ring is of the running kernel alone; the journal reaches into earlier boots.
             return message.seq is None and message.at_s <= self.at_s
@@ -66,17 +64,13 @@ class Position(msgspec.Struct, frozen=True):
         return not message.text or _key(message) in self.near
 
     def missed(self, message: KernelMessage) -> int:
-        """
-        Messages between here and *message*, the next there is, which nobody can read any more.
-        """
+        """Messages between here and *message*, the next there is, that nobody can read any more."""
         if self.boot_id != message.boot_id or self.seq is None or message.seq is None:
             return 0
         return max(0, message.seq - self.seq - 1)
 
     def after(self, message: KernelMessage) -> Position:
-        """
-        The position once *message*, which it does not cover, was seen as well.
-        """
+        """The position once *message*, which it does not cover, was seen as well."""
         if message.boot_id != self.boot_id:
             return beginning(message.boot_id, message.at_s).after(message)
         newest_us = max(self.since_boot_us, message.since_boot_us)
@@ -96,9 +90,7 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def beginning(boot_id: str, at_s: float) -> Position:
-    """
-    The position before the first message of a boot; its time is that of *at_s*.
-    """
+    """The position before the first message of a boot; its time is that of *at_s*."""
     return Position(boot_id=boot_id, since_boot_us=0, at_s=max(0.0, at_s))
 
 
@@ -126,9 +118,7 @@ _decode_state: Final = msgspec.json.Decoder(LogState).decode
 
 
 def read_log_state(state: bytes | None) -> LogState:
-    """
-    What an earlier run left in the state that the spool keeps; nothing when it cannot be read.
-    """
+    """What an earlier run left in the state that the spool keeps; nothing if unreadable."""
     if state is None:
         return LogState()
     try:
@@ -141,9 +131,7 @@ def read_log_state(state: bytes | None) -> LogState:
 
 
 def with_log_state(state: bytes | None, log: LogState) -> bytes:
-    """
-    *state*, as the fold or an earlier run wrote it, with *log* in it.
-    """
+    """*state*, as the fold or an earlier run wrote it, with *log* in it."""
     members: dict[str, object] = {}
     if state is not None:
         try:

@@ -78,15 +78,11 @@ class Sight:
 
     @property
     def waiting(self) -> int:
-        """
-        Faults that nobody has taken.
-        """
+        """Faults that nobody has taken."""
         return len(self._catch.seen)
 
     def add(self, messages: Sequence[KernelMessage]) -> None:
-        """
-        Take what one look at the log gave.
-        """
+        """Take what one look at the log gave."""
         for message in messages:
             position = self.position or beginning(message.boot_id, 0.0)
             if self.position is not None and position.covers(message):
@@ -107,9 +103,7 @@ class Sight:
                 self._catch.seen.append(Seen(fault, self.position, is_told))
 
     def take(self) -> Catch:
-        """
-        What was found since the last call.
-        """
+        """What was found since the last call."""
         catch, self._catch = self._catch, Catch()
         catch.position = self.position
         catch.begin = self._begin or self.position

@@ -45,9 +45,7 @@ class Telling:
         self._lost = 0
 
     def add(self, seen: Seen) -> None:
-        """
-        A fault that counts.
-        """
+        """A fault that counts."""
         if self._made + len(self._single) < MAX_EVENTS:
             self._single.append(seen)
             return
@@ -57,21 +55,15 @@ class Telling:
             self._codes[seen.fault.code] += 1
 
     def found(self, count: int, newest: Fault) -> None:
-        """
-        Faults from long before the first start.
-        """
+        """Faults from long before the first start."""
         self._found = (count + (self._found[0] if self._found else 0), newest)
 
     def lost(self, count: int) -> None:
-        """
-        Messages that nobody can read any more.
-        """
+        """Messages that nobody can read any more."""
         self._lost += count
 
     def events(self, now_s: float, *, is_end: bool) -> list[Event]:
-        """
-        What is to be told now; at the end of a minute also the rest of it.
-        """
+        """What is to be told now; at the end of a minute also the rest of it."""
         made: list[Event] = []
         if self._found is not None:
             made.append(_found_event(*self._found, now_s))

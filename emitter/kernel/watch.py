@@ -32,9 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class KernelWatch:
-    """
-    Reads until it is closed or the log cannot be read. *state* is what an earlier run left.
-    """
+    """Reads until it is closed or the log cannot be read. *state* is what an earlier run left."""
 
     def __init__(
         self,
@@ -44,9 +42,7 @@ class KernelWatch:
         is_asked_for: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """
-        Begin to read. *is_asked_for* says whether the operator named the place to read from.
-        """
+        """Begin to read. *is_asked_for* says whether the operator named the place to read from."""
         self._open_log = open_log
         self._state = state or LogState()
         self._is_asked_for = is_asked_for
@@ -60,32 +56,24 @@ class KernelWatch:
 
     @property
     def state(self) -> LogState:
-        """
-        What the earlier run left.
-        """
+        """What the earlier run left."""
         return self._state
 
     @property
     def is_reading(self) -> bool:
-        """
-        Whether a fault would be seen now.
-        """
+        """Whether a fault would be seen now."""
         source = self._source
         return source is not None and source.is_open
 
     def take(self) -> Catch:
-        """
-        What was found since the last call.
-        """
+        """What was found since the last call."""
         with self._lock:
             catch = self._sight.take()
         self._taken.set()
         return catch
 
     def close(self) -> None:
-        """
-        Read no more; what was not taken is read again by the next run.
-        """
+        """Read no more; what was not taken is read again by the next run."""
         self._closed.set()
         self._taken.set()
         self._thread.join(CLOSE_WITHIN_S)

@@ -1,6 +1,4 @@
-"""
-Refuse line settings that contradict each other, before the first line is written.
-"""
+"""Refuse line settings that contradict each other, before the first line is written."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-One line before it is written.
-"""
+"""One line before it is written."""
 
 from __future__ import annotations
 
@@ -44,9 +42,7 @@ class Draft:
 
 
 def identity(kind: str, source: Source | MinuteRecord, seq: int) -> dict[str, object]:
-    """
-    The members that every line begins with.
-    """
+    """The members that every line begins with."""
     members: dict[str, object] = {
         "Schema": names.VERSION,
         "Kind": kind,

@@ -44,9 +44,7 @@ def written(draft: Draft, namespace: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Library:
-    """
-    What we use of aws-embedded-metrics.
-    """
+    """What we use of aws-embedded-metrics."""
 
     new_context: Any
     serialize: Any
@@ -56,9 +54,7 @@ class _Library:
 
 @cache
 def load_library() -> _Library:
-    """
-    Load what defines metrics and lays documents out, and nothing that sends them.
-    """
+    """Load what defines metrics and lays documents out, and nothing that sends them."""
     try:
         with without_init(_PACKAGE):
             return _library()

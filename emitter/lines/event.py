@@ -1,6 +1,4 @@
-"""
-The line of something that happened on the instance.
-"""
+"""The line of something that happened on the instance."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-Records as log lines: drafts of each kind, with the operator's tags, written.
-"""
+"""Records as log lines: drafts of each kind, with the operator's tags, written."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ _FACTS: Final = ("instance_type", "ami_id")
 
 
 class Lines:
-    """
-    What one emitter writes, by the settings it was started with.
-    """
+    """What one emitter writes, by the settings it was started with."""
 
     def __init__(self, settings: LineSettings) -> None:
         self._settings = settings
@@ -39,9 +35,7 @@ class Lines:
             load_library()  # what is missing is missed at the start, not at the first minute
 
     def know(self, facts: InstanceFacts) -> None:
-        """
-        Take over what *facts* tell; they serve the common dimensions.
-        """
+        """Take over what *facts* tell; they serve the common dimensions."""
         told = {name: value for name in _FACTS if (value := getattr(facts, name)) is not None}
         self._facts = replace(self._facts, **told)
 
@@ -60,15 +54,11 @@ class Lines:
         return [self._written(draft) for draft in drafts]
 
     def runtime(self, runtime: RuntimeMinute, source: Source, *, seq: int, minute_ms: int) -> str:
-        """
-        The line of one runtime in the minute that starts at *minute_ms*.
-        """
+        """The line of one runtime in the minute that starts at *minute_ms*."""
         return self._written(runtime_draft(runtime, source, seq, minute_ms))
 
     def event(self, event: Event, source: Source, *, seq: int) -> str:
-        """
-        The line of something that happened.
-        """
+        """The line of something that happened."""
         return self._written(event_draft(event, source, seq))
 
     def report(self, sample: ReportSample, source: Source, *, seq: int) -> list[str]:

@@ -1,6 +1,4 @@
-"""
-The lines of one minute: the minute line, and what CloudWatch must have in lines of its own.
-"""
+"""The lines of one minute: the minute line, and what CloudWatch must have in lines of its own."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def minute_drafts(
 
 
 def _parted(record: MinuteRecord) -> tuple[dict[str, object], dict[str, object]]:
-    """
-    The members of the minute line, and those it has no room for.
-    """
+    """The members of the minute line, and those it has no room for."""
     try:
         return split(record.members())
     except UnicodeEncodeError as error:
@@ -70,9 +66,7 @@ def _minute(
     settings: LineSettings,
     common: Mapping[str, str],
 ) -> Draft:
-    """
-    The self-contained line: all that the stack needs.
-    """
+    """The self-contained line: all that the stack needs."""
     sets = dimension_sets(settings, common)
     if not sets:
         return Draft(members, record.minute_ms)
@@ -118,9 +112,7 @@ def _further_values(
 
 
 def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
-    """
-    One line for each core whose utilization is known.
-    """
+    """One line for each core whose utilization is known."""
     known = [
         (core, value) for core, value in enumerate(record.utilization_percent) if value is not None
     ]

@@ -18,9 +18,7 @@ Value = str | int | float
 
 
 def present(**values: Value | None) -> dict[str, Value]:
-    """
-    Those of *values* that a line can hold, by the name of their member.
-    """
+    """Those of *values* that a line can hold, by the name of their member."""
     return {
         _whole(member): made
         for member, value in values.items()
@@ -29,9 +27,7 @@ def present(**values: Value | None) -> dict[str, Value]:
 
 
 def writable(value: Value) -> Value | None:
-    """
-    *value* as a line can hold it, or None when it cannot.
-    """
+    """*value* as a line can hold it, or None when it cannot."""
     if isinstance(value, str):
         return _whole(value) or None
     # NaN and infinity compare false; isfinite would fail on an integer that no float can hold.
@@ -44,7 +40,5 @@ def _whole(text: str) -> str:
 
 
 def timestamp_ms(at_s: float) -> int:
-    """
-    Seconds since the Unix epoch as the milliseconds of a line.
-    """
+    """Seconds since the Unix epoch as the milliseconds of a line."""
     return int(at_s * 1000)

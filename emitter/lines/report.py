@@ -1,6 +1,4 @@
-"""
-The lines of one report, for who wants every report and not only every minute.
-"""
+"""The lines of one report, for who wants every report and not only every minute."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ def report_drafts(
 
 
 def _utilization(known: Sequence[tuple[int, float]]) -> dict[str, object]:
-    """
-    The values of some cores, and which cores these are.
-    """
+    """The values of some cores, and which cores these are."""
     if not known:
         return {}
     return {

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 def runtime_draft(runtime: RuntimeMinute, source: Source, seq: int, minute_ms: int) -> Draft:
-    """
-    The line of *runtime*; what was not read has no member.
-    """
+    """The line of *runtime*; what was not read has no member."""
     members = {
         **identity(names.RUNTIME, source, seq),
         **present(
@@ -63,9 +61,7 @@ def runtime_draft(runtime: RuntimeMinute, source: Source, seq: int, minute_ms: i
 
 
 def _by_use(total: str, bytes_by_use: Mapping[str, int]) -> dict[str, int]:
-    """
-    `tensors` of device memory is the member DeviceMemoryTensors.
-    """
+    """`tensors` of device memory is the member DeviceMemoryTensors."""
     return {
         total + "".join(part.capitalize() for part in use.split("_")): count
         for use, count in bytes_by_use.items()

@@ -1,6 +1,4 @@
-"""
-What the lines of one emitter have in common: who writes them, and what they define.
-"""
+"""What the lines of one emitter have in common: who writes them, and what they define."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-What neuron-monitor is asked for, by settings or by a file of the user.
-"""
+"""What neuron-monitor is asked for, by settings or by a file of the user."""
 
 from __future__ import annotations
 

@@ -93,9 +93,7 @@ class Child:
         self._complaints = self._listen(self._process.stderr)
 
     def read(self, timeout_s: float) -> bytes | None:
-        """
-        The next bytes of its output; empty when none came in time, None at its end.
-        """
+        """The next bytes of its output; empty when none came in time, None at its end."""
         for key, _ in self._selector.select(timeout_s):
             try:
                 chunk = os.read(key.fd, CHUNK_BYTES)
@@ -187,9 +185,7 @@ def _signal_name(number: int) -> str:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """
-    What the child does first: ask Linux for SIGKILL when we die, even by kill -9.
-    """
+    """What the child does first: ask Linux for SIGKILL when we die, even by kill -9."""
     if not sys.platform.startswith("linux"):
         return None
     prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before the fork

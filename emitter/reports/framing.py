@@ -57,9 +57,7 @@ class Framer:
         self._resyncing = False  # until a line that can begin an object
 
     def feed(self, chunk: bytes) -> Iterator[Report]:
-        """
-        Take the next bytes; give the reports that they complete.
-        """
+        """Take the next bytes; give the reports that they complete."""
         # Nearly always a read brings one report, whole: the shortest way for that.
         if (
             chunk.find(b"\n") + 1 == len(chunk) <= self._limit
@@ -103,9 +101,7 @@ class Framer:
                 yield from self._split_open_line()
 
     def end(self) -> Iterator[Report]:
-        """
-        Say that no more bytes will come; yield what was complete without a line end.
-        """
+        """Say that no more bytes will come; yield what was complete without a line end."""
         yield from self._pieces(self._end_of_line())
         if self._pending:
             self._drop("the input ended in the middle of a report")
@@ -130,9 +126,7 @@ class Framer:
         return line
 
     def _whole(self, line: bytes) -> Report | None:
-        """
-        The report that *line* is, if it is one and nothing else.
-        """
+        """The report that *line* is, if it is one and nothing else."""
         try:
             report = decode(line)
         except ReportError:
@@ -144,9 +138,7 @@ class Framer:
         return report
 
     def _pieces(self, line: bytes) -> Iterator[Report]:
-        """
-        The reports in or ended by a line that is not simply one.
-        """
+        """The reports in or ended by a line that is not simply one."""
         if not line.strip():
             return
         for part in _REPORT_STARTS.split(line):
@@ -156,9 +148,7 @@ class Framer:
                 yield from self._part(part)
 
     def _part(self, part: bytes) -> Iterator[Report]:
-        """
-        A line, or what stands in it up to the place where a report starts.
-        """
+        """A line, or what stands in it up to the place where a report starts."""
         if self._resyncing and not part.startswith(b"{"):
             return  # belongs to what was dropped
         self._resyncing = False
@@ -238,9 +228,7 @@ class Framer:
         yield from self._pieces(line[:start])
 
     def _hold(self, line: bytes, depth: int) -> bool:
-        """
-        Keep a line of an open object, unless it becomes too long.
-        """
+        """Keep a line of an open object, unless it becomes too long."""
         self._pending_bytes += len(line) + bool(self._pending)  # the line end before it
         self._pending.append(line)
         self._depth = depth

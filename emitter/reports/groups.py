@@ -25,9 +25,7 @@ import msgspec
 
 
 class PhysicalUse(msgspec.Struct, frozen=True, gc=False):
-    """
-    One physical core behind a logical one: percent of the period.
-    """
+    """One physical core behind a logical one: percent of the period."""
 
     neuroncore_utilization: float | None = None
 
@@ -52,9 +50,7 @@ Uses = dict[str, CoreUse | None]
 
 
 class Counters(msgspec.Struct, frozen=True, gc=False):
-    """
-    `neuroncore_counters`: every core the runtime can see, by core index from 0.
-    """
+    """`neuroncore_counters`: every core the runtime can see, by core index from 0."""
 
     period: float | None = None
     error: str | None = None
@@ -62,9 +58,7 @@ class Counters(msgspec.Struct, frozen=True, gc=False):
 
 
 class Percentiles(msgspec.Struct, frozen=True, gc=False):
-    """
-    Seconds, the shortest execution to the longest; p1, p25 and p75 have no reader.
-    """
+    """Seconds, the shortest execution to the longest; p1, p25 and p75 have no reader."""
 
     p0: float | None = None
     p1: float | None = None
@@ -76,18 +70,14 @@ class Percentiles(msgspec.Struct, frozen=True, gc=False):
 
 
 class Latencies(msgspec.Struct, frozen=True, gc=False):
-    """
-    Latency of a whole execution and of its part on the device; null when nothing ran.
-    """
+    """Latency of a whole execution and of its part on the device; null when nothing ran."""
 
     total_latency: Percentiles | None = None
     device_latency: Percentiles | None = None
 
 
 class ExecutionSummary(msgspec.Struct, frozen=True, gc=False):
-    """
-    Executions by how they ended.
-    """
+    """Executions by how they ended."""
 
     completed: float | None = None
     completed_with_err: float | None = None
@@ -98,9 +88,7 @@ class ExecutionSummary(msgspec.Struct, frozen=True, gc=False):
 
 
 class Executions(msgspec.Struct, frozen=True, gc=False):
-    """
-    `execution_stats`: tallies of the period, which itself has no reader: they count however short.
-    """
+    """`execution_stats`: tallies of the period, which nobody reads: they count however short."""
 
     period: float | None = None
     error: str | None = None
@@ -121,9 +109,7 @@ class Breakdown(msgspec.Struct, frozen=True, gc=False):
 
 
 class UsedBytes(msgspec.Struct, frozen=True, gc=False):
-    """
-    Bytes a runtime holds now, on the host and on its devices.
-    """
+    """Bytes a runtime holds now, on the host and on its devices."""
 
     host: float | None = None
     neuron_device: float | None = None
@@ -131,18 +117,14 @@ class UsedBytes(msgspec.Struct, frozen=True, gc=False):
 
 
 class SubgraphBytes(msgspec.Struct, frozen=True, gc=False):
-    """
-    Bytes of a part of a model. No reader: the table by core says the same, whole.
-    """
+    """Bytes of a part of a model. No reader: the table by core says the same, whole."""
 
     host: float | None = None
     neuron_device: float | None = None
 
 
 class Subgraph(msgspec.Struct, frozen=True, gc=False):
-    """
-    Where a part of a model is loaded; the core index counts within its device.
-    """
+    """Where a part of a model is loaded; the core index counts within its device."""
 
     memory_used_bytes: SubgraphBytes | None = None
     neuroncore_index: int | None = None
@@ -166,9 +148,7 @@ class LoadedModel(msgspec.Struct, frozen=True, gc=False):
 
 
 class Memory(msgspec.Struct, frozen=True, gc=False):
-    """
-    `memory_used`: gauges, so that the period has no reader.
-    """
+    """`memory_used`: gauges, so that the period has no reader."""
 
     period: float | None = None
     error: str | None = None
@@ -177,18 +157,14 @@ class Memory(msgspec.Struct, frozen=True, gc=False):
 
 
 class RuntimeVcpuShares(msgspec.Struct, frozen=True, gc=False):
-    """
-    Percent of one vCPU; more than 100 with several threads.
-    """
+    """Percent of one vCPU; more than 100 with several threads."""
 
     user: float | None = None
     system: float | None = None
 
 
 class RuntimeVcpu(msgspec.Struct, frozen=True, gc=False):
-    """
-    `neuron_runtime_vcpu_usage`.
-    """
+    """`neuron_runtime_vcpu_usage`."""
 
     period: float | None = None
     error: str | None = None
@@ -196,9 +172,7 @@ class RuntimeVcpu(msgspec.Struct, frozen=True, gc=False):
 
 
 class RuntimeReport(msgspec.Struct, frozen=True, gc=False):
-    """
-    The groups of one runtime that were due and collected.
-    """
+    """The groups of one runtime that were due and collected."""
 
     neuroncore_counters: Counters | None = None
     execution_stats: Executions | None = None
@@ -207,9 +181,7 @@ class RuntimeReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Runtime(msgspec.Struct, frozen=True, gc=False):
-    """
-    One application; pid and tag together identify it, either alone repeats.
-    """
+    """One application; pid and tag together identify it, either alone repeats."""
 
     pid: int | None = None
     neuron_runtime_tag: str | None = None

@@ -23,35 +23,27 @@ _ESCAPES: Final = re.compile(
 
 
 class LastWords:
-    """
-    The newest bytes of a stream, at most `TAIL_BYTES`.
-    """
+    """The newest bytes of a stream, at most `TAIL_BYTES`."""
 
     def __init__(self) -> None:
         self._tail = b""
         self._is_cut = False
 
     def hear(self, chunk: bytes) -> None:
-        """
-        Take the next bytes.
-        """
+        """Take the next bytes."""
         tail = self._tail + chunk
         self._is_cut = self._is_cut or len(tail) > TAIL_BYTES
         self._tail = tail[-TAIL_BYTES:]
 
     def text(self, max_chars: int = MAX_CHARS) -> str:
-        """
-        The last lines, joined by a bar: printable, at most *max_chars* long.
-        """
+        """The last lines, joined by a bar: printable, at most *max_chars* long."""
         lines = _printable_lines(self._tail)
         if self._is_cut and len(lines) > 1:
             lines = lines[1:]  # it begins in the middle
         return LINE_MARK.join(lines)[-max_chars:].strip()
 
     def last_line(self, max_chars: int = 200) -> str:
-        """
-        The last line that says anything.
-        """
+        """The last line that says anything."""
         lines = _printable_lines(self._tail)
         return lines[-1][:max_chars] if lines else ""
 

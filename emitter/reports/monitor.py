@@ -50,9 +50,7 @@ def find_monitor(command: str) -> str:
 
 
 def drop_event(_event: Event) -> None:
-    """
-    For whoever wants to hear of nothing.
-    """
+    """For whoever wants to hear of nothing."""
 
 
 class Monitor:
@@ -109,9 +107,7 @@ class Monitor:
         self._is_first = True  # nothing was written that a new child could be glued to
 
     def read(self, timeout_s: float) -> bytes | None:
-        """
-        The next bytes of the child; empty when none came in time. It never ends.
-        """
+        """The next bytes of the child; empty when none came in time. It never ends."""
         if self._child is None:
             wait_s = self._start_at_s - self._clock()
             if wait_s > 0:
@@ -149,9 +145,7 @@ class Monitor:
         self._start_at_s = self._clock()
 
     def close(self) -> None:
-        """
-        Stop the child: ask, wait, insist.
-        """
+        """Stop the child: ask, wait, insist."""
         self._stop()
         self._clean_up()
 
@@ -200,9 +194,7 @@ class Monitor:
             self._troubles.reported()
 
     def _wait_s(self) -> float:
-        """
-        After one more failure: how long the next start has to wait.
-        """
+        """After one more failure: how long the next start has to wait."""
         self._has_failed = True
         wait_s = self._backoff.next_s()
         self._start_at_s = self._clock() + wait_s

@@ -76,17 +76,13 @@ class UserConfig:
 
     @property
     def only_matched(self) -> bool:
-        """
-        See `hides_runtimes`.
-        """
+        """See `hides_runtimes`."""
         return hides_runtimes(self.groups, self.tag_filter)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """
-    One group of one section of a user's file.
-    """
+    """One group of one section of a user's file."""
 
     name: str
     section: str

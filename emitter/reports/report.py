@@ -42,17 +42,13 @@ class Report(msgspec.Struct, frozen=True, gc=False):
     unsplit: bytes | None = msgspec.field(default=None, name="(unsplit)")
 
     def find_splits(self) -> None:
-        """
-        Give each core its physical cores, if the decode has not found them.
-        """
+        """Give each core its physical cores, if the decode has not found them."""
         if self.unsplit is not None:
             find_splits(self.neuron_runtime_data, self.unsplit)
 
 
 class ReportError(ValueError):
-    """
-    A piece of input is no report.
-    """
+    """A piece of input is no report."""
 
 
 _T = TypeVar("_T")
@@ -103,9 +99,7 @@ def decode(line: bytes) -> Report:
 
 
 def _decode_by_group(line: bytes) -> Report:
-    """
-    Decode group by group, so that only what has a wrong type is lost.
-    """
+    """Decode group by group, so that only what has a wrong type is lost."""
     try:
         _check_json(line)
     except _BROKEN as error:
@@ -163,9 +157,7 @@ def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
 
 
 def _groups(raw: msgspec.Raw | None, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
-    """
-    An object whose members are groups.
-    """
+    """An object whose members are groups."""
     if raw is None or bytes(raw) == b"null":
         return None
     try:

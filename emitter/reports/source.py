@@ -35,20 +35,14 @@ class Source(Protocol):
     name: str
 
     def read(self, timeout_s: float) -> bytes | None:
-        """
-        The next bytes; empty when none came in time, None at the end.
-        """
+        """The next bytes; empty when none came in time, None at the end."""
 
     def close(self) -> None:
-        """
-        Stop what was started and let go of what was opened.
-        """
+        """Stop what was started and let go of what was opened."""
 
 
 def no_reports(name: str, problem: str) -> SourceError:
-    """
-    The error that *name* held nothing to report on.
-    """
+    """The error that *name* held nothing to report on."""
     msg = (
         f"{name} was expected to hold neuron-monitor reports and holds none: "
         f"{problem or 'it is empty'}; give it what neuron-monitor writes, one JSON object a report"
@@ -73,9 +67,7 @@ def standard_input() -> DescriptorSource:
 
 
 class DescriptorSource:
-    """
-    Standard input, a file or a named pipe.
-    """
+    """Standard input, a file or a named pipe."""
 
     def __init__(self, descriptor: int, name: str, *, owned: bool) -> None:
         self.restarts = 0
@@ -92,9 +84,7 @@ class DescriptorSource:
                 self._selector = None
 
     def read(self, timeout_s: float) -> bytes | None:
-        """
-        The next bytes; empty when none came in time, None at the end.
-        """
+        """The next bytes; empty when none came in time, None at the end."""
         if self._selector is not None and not self._selector.select(timeout_s):
             return b""
         try:
@@ -108,9 +98,7 @@ class DescriptorSource:
             raise SourceError(msg) from error
 
     def close(self) -> None:
-        """
-        Close what we opened.
-        """
+        """Close what we opened."""
         if self._selector is not None:
             self._selector.close()
             self._selector = None

@@ -80,9 +80,7 @@ def find_splits(runtimes: list[Runtime] | None, line: bytes) -> None:
 
 
 def lacks_splits(runtimes: list[Runtime] | None) -> bool:
-    """
-    Whether some runtime lists cores, all without a split.
-    """
+    """Whether some runtime lists cores, all without a split."""
     return any(_lacks_split(runtime) for runtime in runtimes or ())
 
 

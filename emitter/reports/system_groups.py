@@ -10,9 +10,7 @@ import msgspec
 
 
 class Device(msgspec.Struct, frozen=True, gc=False):
-    """
-    ECC counters of one device.
-    """
+    """ECC counters of one device."""
 
     neuron_device_index: int | None = None
     mem_ecc_corrected: float | None = None
@@ -22,9 +20,7 @@ class Device(msgspec.Struct, frozen=True, gc=False):
 
 
 class HardwareCounters(msgspec.Struct, frozen=True, gc=False):
-    """
-    `neuron_hw_counters`.
-    """
+    """`neuron_hw_counters`."""
 
     period: float | None = None
     error: str | None = None
@@ -32,9 +28,7 @@ class HardwareCounters(msgspec.Struct, frozen=True, gc=False):
 
 
 class VcpuShares(msgspec.Struct, frozen=True, gc=False):
-    """
-    Percent of all vCPU time, by what it was spent on; `idle` and `io_wait` are no work, and unread.
-    """
+    """Percent of all vCPU time, by use; `idle` and `io_wait` are no work, and unread."""
 
     user: float | None = None
     nice: float | None = None
@@ -46,9 +40,7 @@ class VcpuShares(msgspec.Struct, frozen=True, gc=False):
 
 
 class VcpuUsage(msgspec.Struct, frozen=True, gc=False):
-    """
-    `vcpu_usage`, without the shares of each vCPU. Context switches have no reader.
-    """
+    """`vcpu_usage`, without the shares of each vCPU. Context switches have no reader."""
 
     period: float | None = None
     error: str | None = None
@@ -57,9 +49,7 @@ class VcpuUsage(msgspec.Struct, frozen=True, gc=False):
 
 
 class HostMemory(msgspec.Struct, frozen=True, gc=False):
-    """
-    `memory_info`: bytes. Swap has no reader: these hosts come without.
-    """
+    """`memory_info`: bytes. Swap has no reader: these hosts come without."""
 
     period: float | None = None
     error: str | None = None
@@ -70,9 +60,7 @@ class HostMemory(msgspec.Struct, frozen=True, gc=False):
 
 
 class System(msgspec.Struct, frozen=True, gc=False):
-    """
-    The system-wide groups that were due and collected.
-    """
+    """The system-wide groups that were due and collected."""
 
     neuron_hw_counters: HardwareCounters | None = None
     vcpu_usage: VcpuUsage | None = None
@@ -117,9 +105,7 @@ class Hardware(msgspec.Struct, frozen=True, gc=False):
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
-    """
-    Whom a core or device is allocated to.
-    """
+    """Whom a core or device is allocated to."""
 
     pod_name: str | None = None
     namespace: str | None = None
@@ -127,9 +113,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
 
 class KubernetesInfo(msgspec.Struct, frozen=True, gc=False):
-    """
-    `neuron_k8s_info`: pods by core index and by device index; its period has no reader.
-    """
+    """`neuron_k8s_info`: pods by core index and by device index; its period has no reader."""
 
     period: float | None = None
     error: str | None = None

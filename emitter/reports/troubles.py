@@ -56,9 +56,7 @@ class Troubles:
         self._failing_since_s = 0.0
 
     def died(self, end: End, words: LastWords, *, ran_s: float, wait_s: float) -> None:
-        """
-        It ended, or closed the output it should write to.
-        """
+        """It ended, or closed the output it should write to."""
         details: dict[str, str | int | float] = {"RanSeconds": round(ran_s, 3)}
         if end.was_stopped:
             how = f"closed its output after {ran_s:.0f} s and was stopped"
@@ -71,9 +69,7 @@ class Troubles:
         self._failed(DIED, how, details, words, wait_s)
 
     def stalled(self, words: LastWords, *, silent_s: float, ran_s: float, wait_s: float) -> None:
-        """
-        It wrote nothing for too long.
-        """
+        """It wrote nothing for too long."""
         how = f"wrote nothing for {silent_s:.0f} s and was stopped"
         details: dict[str, str | int | float] = {
             "SilentSeconds": round(silent_s, 3),
@@ -82,17 +78,13 @@ class Troubles:
         self._failed(STALLED, how, details, words, wait_s)
 
     def not_started(self, error: OSError, *, wait_s: float) -> None:
-        """
-        The system refused to start it.
-        """
+        """The system refused to start it."""
         reason = error.strerror or type(error).__name__
         how = f"could not be started: {reason}"
         self._failed(NOT_STARTED, how, {"Reason": reason}, None, wait_s)
 
     def reported(self) -> None:
-        """
-        It writes again, after failures.
-        """
+        """It writes again, after failures."""
         failures, self.failures = self.failures, 0
         silent_s = self._clock() - self._failing_since_s
         if count := self._event_repeats.due(RESTARTED):

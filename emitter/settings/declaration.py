@@ -1,6 +1,4 @@
-"""
-How a setting is declared, and what values it can take beside texts and numbers.
-"""
+"""How a setting is declared, and what values it can take beside texts and numbers."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def setting(
 
 
 class Amount(click.FloatRange):
-    """
-    A number within bounds; `nan` is within none, though it compares as if.
-    """
+    """A number within bounds; `nan` is within none, though it compares as if."""
 
     def convert(
         self,
@@ -48,9 +44,7 @@ class Amount(click.FloatRange):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """
-        The number that *value* says.
-        """
+        """The number that *value* says."""
         found = float(super().convert(value, param, ctx))
         if math.isnan(found):
             self.fail(f"{value} is not a number", param, ctx)
@@ -58,23 +52,17 @@ class Amount(click.FloatRange):
 
 
 class Texts(click.ParamType[str]):
-    """
-    One of several texts, as a variable holds them: separated by commas.
-    """
+    """One of several texts, as a variable holds them: separated by commas."""
 
     name = "texts"
 
     def split_envvar_value(self, rv: str) -> Sequence[str]:
-        """
-        The values of a variable.
-        """
+        """The values of a variable."""
         return split_commas([rv])
 
 
 class OneOf(click.ParamType[str]):
-    """
-    One of a few words, or a word with something behind its colon.
-    """
+    """One of a few words, or a word with something behind its colon."""
 
     name = "choice"
 
@@ -89,9 +77,7 @@ class OneOf(click.ParamType[str]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        """
-        The word that *value* is.
-        """
+        """The word that *value* is."""
         text = str(value)
         if text not in self._words and not text.startswith(self._prefix):
             self.fail(f"{text!r} is not one of {self._expected}", param, ctx)
@@ -105,8 +91,6 @@ class OneOf(click.ParamType[str]):
 
 
 def split_commas(values: Sequence[str]) -> tuple[str, ...]:
-    """
-    The texts between the commas of *values*, without empty ones.
-    """
+    """The texts between the commas of *values*, without empty ones."""
     pieces = (piece.strip() for value in values for piece in value.split(","))
     return tuple(piece for piece in pieces if piece)

@@ -1,6 +1,4 @@
-"""
-What every command that makes minutes must know, and names alike.
-"""
+"""What every command that makes minutes must know, and names alike."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ RUNTIME_LINES: Final = ("changes", "all", "none")
 
 @dataclass(frozen=True, kw_only=True)
 class MinuteSettings:
-    """
-    What the records say, and which of it CloudWatch makes metrics of.
-    """
+    """What the records say, and which of it CloudWatch makes metrics of."""
 
     cluster: str = setting(
         "",
@@ -90,8 +86,6 @@ class MinuteSettings:
     )
 
     def __post_init__(self) -> None:
-        """
-        Refuse what no option type can.
-        """
+        """Refuse what no option type can."""
         require_instance_id(self.instance_id)
         require_namespace(self.namespace)

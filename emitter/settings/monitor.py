@@ -1,6 +1,4 @@
-"""
-What neuron-monitor is asked for.
-"""
+"""What neuron-monitor is asked for."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ EVERY_TAG: Final = ".*"
 
 @dataclass(frozen=True, kw_only=True)
 class MonitorSettings:
-    """
-    The settings that make neuron-monitor's configuration.
-    """
+    """The settings that make neuron-monitor's configuration."""
 
     period: int = setting(
         5,
@@ -48,9 +44,7 @@ class MonitorSettings:
     )
 
     def __post_init__(self) -> None:
-        """
-        Refuse what contradicts.
-        """
+        """Refuse what contradicts."""
         if self.monitor_config is not None and (self.groups or self.tag_filter != EVERY_TAG):
             msg = (
                 "either --monitor-config or --groups and --tag-filter was expected, and both were "

@@ -1,6 +1,4 @@
-"""
-Names that CloudWatch must be able to take as dimensions.
-"""
+"""Names that CloudWatch must be able to take as dimensions."""
 
 from __future__ import annotations
 
@@ -68,7 +66,5 @@ def require_namespace(namespace: str) -> None:
 
 
 def is_printable(text: str, longest: int) -> bool:
-    """
-    Whether *text* can be the value of a dimension.
-    """
+    """Whether *text* can be the value of a dimension."""
     return bool(text.strip()) and len(text) <= longest and text.isascii() and text.isprintable()

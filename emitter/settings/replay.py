@@ -1,6 +1,4 @@
-"""
-The settings of `neuron-emf replay`.
-"""
+"""The settings of `neuron-emf replay`."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from emitter.settings.minutes import MinuteSettings
 
 @dataclass(frozen=True, kw_only=True)
 class ReplaySettings(MinuteSettings):
-    """
-    Saved reports have no clock: when each was received must be said.
-    """
+    """Saved reports have no clock: when each was received must be said."""
 
     cluster: str = setting(
         "", "Cluster the reports belong to, the key of all rollups; required.", metavar="NAME"

@@ -1,6 +1,4 @@
-"""
-The settings of `neuron-emf run`.
-"""
+"""The settings of `neuron-emf run`."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ NONE: Final = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(MonitorSettings, MinuteSettings):
-    """
-    From where reports come, to where lines go, and what is kept in between.
-    """
+    """From where reports come, to where lines go, and what is kept in between."""
 
     input: str = setting(
         MONITOR,
@@ -128,8 +124,6 @@ class RunSettings(MonitorSettings, MinuteSettings):
     verbose: bool = setting(default=False, help_text="Say more on standard error.")
 
     def __post_init__(self) -> None:
-        """
-        Refuse what no option type can.
-        """
+        """Refuse what no option type can."""
         MinuteSettings.__post_init__(self)
         MonitorSettings.__post_init__(self)

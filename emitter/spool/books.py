@@ -60,9 +60,7 @@ class Journal:
     state_changed: bool = False
 
     def written(self) -> None:
-        """
-        The disk has it all now.
-        """
+        """The disk has it all now."""
         self.added.clear()
         self.settled.clear()
         self.settled_to = None

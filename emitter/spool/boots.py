@@ -1,6 +1,4 @@
-"""
-The name of an emitter start.
-"""
+"""The name of an emitter start."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ _BOOT_TIME_DIGITS: Final = 12
 
 
 def new_boot(now_s: float, latest: str | None) -> str:
-    """
-    A name for this emitter start, greater than *latest*.
-    """
+    """A name for this emitter start, greater than *latest*."""
     now_ms = int(now_s * 1000)
     if latest is not None:
         # The clock may have been set back; the latest start must stay the greatest name.

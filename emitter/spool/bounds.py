@@ -1,6 +1,4 @@
-"""
-How much the spool keeps, and for how long.
-"""
+"""How much the spool keeps, and for how long."""
 
 from __future__ import annotations
 
@@ -35,15 +33,11 @@ class Bounds:
     memory_bytes: int = MEMORY_BYTES
 
     def earliest_ms(self, now_s: float) -> int | None:
-        """
-        The oldest timestamp that is kept; None for any.
-        """
+        """The oldest timestamp that is kept; None for any."""
         return None if self.max_age_s is None else round((now_s - self.max_age_s) * 1000)
 
     def unkeepable(self, record: NewRecord, earliest_ms: int | None) -> DropReason | None:
-        """
-        Why *record* is not kept, None when it is.
-        """
+        """Why *record* is not kept, None when it is."""
         if earliest_ms is not None and record.timestamp_ms < earliest_ms:
             return "too_old"
         try:

@@ -61,7 +61,5 @@ class DirectoryLock:
             raise
 
     def release(self) -> None:
-        """
-        Let go. The file stays: removing it would let two processes lock two files.
-        """
+        """Let go. The file stays: removing it would let two processes lock two files."""
         os.close(self._fd)

@@ -102,9 +102,7 @@ class Disk:
         return name
 
     def detach(self) -> None:
-        """
-        Close the file; the directory stays held.
-        """
+        """Close the file; the directory stays held."""
         self.ledger = None
         if self._database is not None:
             database, self._database = self._database, None
@@ -112,9 +110,7 @@ class Disk:
                 database.close()
 
     def close(self) -> None:
-        """
-        Close the file and let the next emitter in. May be called twice.
-        """
+        """Close the file and let the next emitter in. May be called twice."""
         self.detach()
         if self._lock is not None:
             self._lock.release()

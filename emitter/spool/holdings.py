@@ -72,61 +72,45 @@ class Holdings:
             )
 
     def enter(self, boot: str) -> None:
-        """
-        Name this emitter start, before anything is added.
-        """
+        """Name this emitter start, before anything is added."""
         self._boot = boot
         self.own.changed = self._changed = True
 
     @property
     def own(self) -> Book:
-        """
-        The book of this emitter start.
-        """
+        """The book of this emitter start."""
         assert self._boot is not None  # noqa: S101 - entered
         return self.books.setdefault(self._boot, Book())
 
     @property
     def state(self) -> bytes | None:
-        """
-        The fold's state last given, by whichever boot.
-        """
+        """The fold's state last given, by whichever boot."""
         return self._journal.state
 
     @property
     def refused(self) -> str | None:
-        """
-        Why the disk does not take anything now; None while it does, and without one.
-        """
+        """Why the disk does not take anything now; None while it does, and without one."""
         return None if self._mirror is None else self._mirror.refused
 
     @property
     def in_memory(self) -> int:
-        """
-        Records that should be on the disk and are not.
-        """
+        """Records that should be on the disk and are not."""
         return 0 if self._mirror is None else len(self._journal.added)
 
     @property
     def set_aside(self) -> int:
-        """
-        Damaged files that were replaced.
-        """
+        """Damaged files that were replaced."""
         return 0 if self._mirror is None else self._mirror.set_aside
 
     def produce(self, records: int) -> int:
-        """
-        Count *records* more as produced; the number of the first.
-        """
+        """Count *records* more as produced; the number of the first."""
         first_seq = self.own.produced + 1
         self.own.produced += records
         self.own.changed = self._changed = True
         return first_seq
 
     def add(self, seq: int, timestamp_ms: int, line: str, line_bytes: int) -> None:
-        """
-        Keep one record that `produce` has counted.
-        """
+        """Keep one record that `produce` has counted."""
         assert self._boot is not None  # noqa: S101 - entered
         self._last_id += 1
         record = SpooledRecord(self._last_id, self._boot, seq, timestamp_ms, line)
@@ -136,50 +120,36 @@ class Holdings:
         self.cost_bytes += cost_bytes(line_bytes)
 
     def lose(self, reason: DropReason) -> None:
-        """
-        Count one record as dropped that `produce` has counted.
-        """
+        """Count one record as dropped that `produce` has counted."""
         self.own.dropped[reason] += 1
 
     def keep_state(self, state: bytes) -> None:
-        """
-        Replace the fold's state.
-        """
+        """Replace the fold's state."""
         self._journal.state = state
         self._journal.state_changed = self._changed = True
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
-        """
-        The first records that fit both limits, but never none while there is one.
-        """
+        """The first records that fit both limits, but never none while there is one."""
         return self._read(lambda waiting: waiting.oldest(limit_events, limit_bytes))
 
     def find(self, ids: Iterable[int]) -> list[SpooledRecord]:
-        """
-        Those of *ids* that still wait, in the order given.
-        """
+        """Those of *ids* that still wait, in the order given."""
         wanted = list(ids)
         return self._read(lambda waiting: waiting.find(wanted))
 
     def drop_older(self, earliest_ms: int) -> int:
-        """
-        Drop what has a timestamp before *earliest_ms*; how many there were.
-        """
+        """Drop what has a timestamp before *earliest_ms*; how many there were."""
         return self.drop(self._read(lambda waiting: waiting.older_than(earliest_ms)), "too_old")
 
     def drop_beyond(self, limit_bytes: int) -> int:
-        """
-        Drop the oldest so that the rest takes at most *limit_bytes*; how many there were.
-        """
+        """Drop the oldest so that the rest takes at most *limit_bytes*; how many there were."""
         if self.cost_bytes <= limit_bytes:
             return 0
         ids = self._read(lambda waiting: waiting.first(self.cost_bytes - limit_bytes))
         return self.drop(ids, "spool_full")
 
     def drop_beyond_in_memory(self, limit_bytes: int) -> int:
-        """
-        The same for what the disk should have and refuses.
-        """
+        """The same for what the disk should have and refuses."""
         if self.refused is None:
             return 0
         room_bytes = self._memory_cost_bytes() - limit_bytes
@@ -187,27 +157,21 @@ class Holdings:
         return self.drop(waiting.first(room_bytes), "spool_full")
 
     def deliver(self, ids: Iterable[int]) -> int:
-        """
-        Take *ids* out and count them as delivered; how many there were.
-        """
+        """Take *ids* out and count them as delivered; how many there were."""
         gone = self._take_out(ids)
         for boot, records in gone.items():
             self.books[boot].delivered += records
         return sum(gone.values())
 
     def drop(self, ids: Iterable[int], reason: DropReason) -> int:
-        """
-        Take *ids* out and count them as dropped; how many there were.
-        """
+        """Take *ids* out and count them as dropped; how many there were."""
         gone = self._take_out(ids)
         for boot, records in gone.items():
             self._count_dropped(boot, reason, records)
         return sum(gone.values())
 
     def write(self, *, at_once: bool = False) -> None:
-        """
-        Bring the disk up to date, if there is one and it lets us.
-        """
+        """Bring the disk up to date, if there is one and it lets us."""
         for boot in [boot for boot, book in self.books.items() if not book.records]:
             if boot != self._boot:
                 del self.books[boot]
@@ -220,9 +184,7 @@ class Holdings:
             self._changed = False
 
     def close(self) -> None:
-        """
-        Close the file; what it did not take is gone. May be called twice.
-        """
+        """Close the file; what it did not take is gone. May be called twice."""
         if self._mirror is not None:
             self._mirror.close()
 

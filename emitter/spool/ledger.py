@@ -32,17 +32,13 @@ _RECORD: Final = "SELECT id, boot_id, seq, timestamp_ms, line, bytes FROM record
 
 
 def cost_bytes(line_bytes: int) -> int:
-    """
-    Room a line of *line_bytes* takes in the file, rather too much than too little.
-    """
+    """Room a line of *line_bytes* takes in the file, rather too much than too little."""
     return line_bytes + line_bytes // _LINE_OVERHEAD_DIVISOR + _RECORD_OVERHEAD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """
-    A waiting record without its line.
-    """
+    """A waiting record without its line."""
 
     id: int
     boot: str
@@ -68,9 +64,7 @@ class Contents:
 
 
 class Ledger:
-    """
-    A database in the spool's layout. One thread at a time.
-    """
+    """A database in the spool's layout. One thread at a time."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
@@ -104,9 +98,7 @@ class Ledger:
                 yield self._record(row)
 
     def places(self, after: int | None) -> Iterator[Place]:
-        """
-        The same, without reading the lines.
-        """
+        """The same, without reading the lines."""
         with reading():
             for row, boot_id, line_bytes in self._database.execute(
                 "SELECT id, boot_id, bytes FROM records WHERE id > ? ORDER BY id",
@@ -115,9 +107,7 @@ class Ledger:
                 yield Place(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
 
     def find(self, ids: Iterable[int]) -> list[Place]:
-        """
-        Those of *ids* that have a row.
-        """
+        """Those of *ids* that have a row."""
         found = []
         with reading():
             for record_id in ids:
@@ -129,9 +119,7 @@ class Ledger:
         return found
 
     def find_record(self, record_id: int) -> SpooledRecord | None:
-        """
-        One record, None without a row.
-        """
+        """One record, None without a row."""
         with reading():
             row = self._database.execute(
                 f"{_RECORD} WHERE id = ?", (self._row(record_id),)
@@ -139,9 +127,7 @@ class Ledger:
             return None if row is None else self._record(row)[0]
 
     def older_than(self, earliest_ms: int) -> list[int]:
-        """
-        Ids of records with a timestamp before *earliest_ms*.
-        """
+        """Ids of records with a timestamp before *earliest_ms*."""
         with reading():
             rows = self._database.execute(
                 "SELECT id FROM records WHERE timestamp_ms < ?", (earliest_ms,)
@@ -279,9 +265,7 @@ class Ledger:
 
 
 def _whole(value: object) -> int:
-    """
-    SQLite puts any type into any column; a damaged row shows it.
-    """
+    """SQLite puts any type into any column; a damaged row shows it."""
     if not isinstance(value, int) or not -_LARGEST < value < _LARGEST:
         msg = "a number is none, or none of ours"
         raise sqlite3.DatabaseError(msg)

@@ -66,9 +66,7 @@ class Mirror:
 
     @property
     def ledger(self) -> Ledger | None:
-        """
-        What can be read now.
-        """
+        """What can be read now."""
         return self._disk.ledger
 
     def write(self, journal: Journal, books: Mapping[str, Book], *, at_once: bool = False) -> bool:
@@ -96,18 +94,14 @@ class Mirror:
         return True
 
     def spoil(self, error: DiskDamagedError) -> None:
-        """
-        The file cannot be read: give it up, replace it with the next `write`.
-        """
+        """The file cannot be read: give it up, replace it with the next `write`."""
         self._disk.detach()
         if self._spoiled is None:
             lost = self._on_lost()
             self._spoiled = (str(error), lost if self._is_read else None)
 
     def close(self) -> None:
-        """
-        Close the file and let the next emitter in. May be called twice.
-        """
+        """Close the file and let the next emitter in. May be called twice."""
         self._disk.close()
 
     def _attach(self) -> Ledger:

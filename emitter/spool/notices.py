@@ -27,9 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Notices:
-    """
-    Of one spool. `say` may be called from any thread, the rest from one at a time.
-    """
+    """Of one spool. `say` may be called from any thread, the rest from one at a time."""
 
     def __init__(
         self,
@@ -49,9 +47,7 @@ class Notices:
         self._told_of_memory = False
 
     def in_memory(self, why: str) -> None:
-        """
-        The disk refuses.
-        """
+        """The disk refuses."""
         count = self._disk.due("SpoolInMemory")
         self._told_of_memory = bool(count)
         if not count:
@@ -65,9 +61,7 @@ class Notices:
         self._event("SpoolInMemory", message)
 
     def on_disk_again(self, records: int) -> None:
-        """
-        The disk took what had to wait.
-        """
+        """The disk took what had to wait."""
         if not self._told_of_memory:
             return
         self._told_of_memory = False
@@ -76,9 +70,7 @@ class Notices:
         self._event("SpoolOnDiskAgain", message, Records=records)
 
     def set_aside(self, name: str | None, why: str, lost: int | None) -> None:
-        """
-        A damaged file was replaced by a new one. *lost* is None if it was never read.
-        """
+        """A damaged file was replaced by a new one. *lost* is None if it was never read."""
         if not self._disk.due("SpoolSetAside"):
             return
         fate = "is gone" if name is None else f"was damaged ({why}) and set aside as {name}"
@@ -91,9 +83,7 @@ class Notices:
         self._event("SpoolSetAside", message, **details)
 
     def dropped(self, dropped: Mapping[DropReason, int]) -> None:
-        """
-        Records were dropped here, not by the destination.
-        """
+        """Records were dropped here, not by the destination."""
         for reason, records in dropped.items():
             if records and (count := self._drops.due(reason, records)):
                 _log.warning(
@@ -102,16 +92,12 @@ class Notices:
                 )
 
     def lost(self, records: int) -> None:
-        """
-        The spool is closed and the disk did not take these.
-        """
+        """The spool is closed and the disk did not take these."""
         if records:
             _log.error("records lost", extra={"count": records, "stage": "spooling"})
 
     def say(self) -> None:
-        """
-        Hand over the events there are.
-        """
+        """Hand over the events there are."""
         while self._on_event is not None and self._unsaid:
             try:
                 event = self._unsaid.popleft()

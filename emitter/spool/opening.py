@@ -1,6 +1,4 @@
-"""
-Take a spool directory for this emitter, or say in one sentence why not.
-"""
+"""Take a spool directory for this emitter, or say in one sentence why not."""
 
 from __future__ import annotations
 
@@ -17,15 +15,11 @@ if TYPE_CHECKING:
 
 
 class SpoolUnusableError(SettingsError):
-    """
-    The file cannot be used until somebody acts.
-    """
+    """The file cannot be used until somebody acts."""
 
 
 class SpoolHeldError(EmitterError):
-    """
-    Another emitter works in the directory; when it has ended, a restart helps.
-    """
+    """Another emitter works in the directory; when it has ended, a restart helps."""
 
     exit_code = EXIT_SOURCE_FAILED
 

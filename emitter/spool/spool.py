@@ -117,9 +117,7 @@ class Spool:
         )
 
     def close(self) -> None:
-        """
-        Try the disk once more, close it and let the next emitter in. May be called twice.
-        """
+        """Try the disk once more, close it and let the next emitter in. May be called twice."""
         with self._mutex:
             if self._is_closed:
                 return
@@ -141,17 +139,13 @@ class Spool:
 
     @property
     def next_seq(self) -> int:
-        """
-        The number the next appended record will have.
-        """
+        """The number the next appended record will have."""
         with self._use() as holdings:
             return holdings.own.produced + 1
 
     @property
     def state(self) -> bytes | None:
-        """
-        What was last given to `append` as *state*, by whichever boot.
-        """
+        """What was last given to `append` as *state*, by whichever boot."""
         with self._use() as holdings:
             return holdings.state
 
@@ -198,9 +192,7 @@ class Spool:
             return holdings.oldest(limit_events, limit_bytes)
 
     def still_held(self, ids: Iterable[int]) -> list[SpooledRecord]:
-        """
-        Those of *ids* that are still in the spool, in the order given.
-        """
+        """Those of *ids* that are still in the spool, in the order given."""
         with self._use() as holdings:
             return holdings.find(ids)
 
@@ -283,9 +275,7 @@ class Spool:
 
     @property
     def older_boots(self) -> tuple[str, ...]:
-        """
-        Other boots that have records left, the oldest first.
-        """
+        """Other boots that have records left, the oldest first."""
         with self._use() as holdings:
             return tuple(sorted(boot for boot in holdings.books if boot != self.boot))
 

@@ -32,23 +32,17 @@ _PAYLOAD_FOLLOWS: Final = " with text "  # "Could not decode to UTF-8 column 'li
 
 
 class SpoolFailedError(EmitterError):
-    """
-    The spool was closed. Nothing of the call has happened.
-    """
+    """The spool was closed. Nothing of the call has happened."""
 
     exit_code = EXIT_SOURCE_FAILED
 
 
 class DiskRefusedError(Exception):
-    """
-    The disk does not take it now. Nothing of the call has happened; try again later.
-    """
+    """The disk does not take it now. Nothing of the call has happened; try again later."""
 
 
 class DiskDamagedError(Exception):
-    """
-    The file cannot be read or makes no sense: what it holds is lost to us.
-    """
+    """The file cannot be read or makes no sense: what it holds is lost to us."""
 
 
 @contextmanager
@@ -91,9 +85,7 @@ def writing(database: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def told_apart() -> Iterator[None]:
-    """
-    Raise what SQLite raises in the block as one of the two errors.
-    """
+    """Raise what SQLite raises in the block as one of the two errors."""
     try:
         yield
     except sqlite3.ProgrammingError:

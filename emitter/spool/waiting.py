@@ -22,17 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """
-    A file, or None, and the changes it does not have yet.
-    """
+    """A file, or None, and the changes it does not have yet."""
 
     ledger: Ledger | None
     journal: Journal
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
-        """
-        The first records that fit both limits, but never none while there is one.
-        """
+        """The first records that fit both limits, but never none while there is one."""
         taken: list[SpooledRecord] = []
         taken_bytes = 0
         for record, line_bytes in chain(self._on_disk(), self.journal.added.values()):
@@ -43,15 +39,11 @@ class Waiting:
         return taken
 
     def find(self, ids: Iterable[int]) -> list[SpooledRecord]:
-        """
-        Those of *ids* that wait, in the order given.
-        """
+        """Those of *ids* that wait, in the order given."""
         return [record for each in ids if (record := self._find(each)) is not None]
 
     def places(self, ids: Iterable[int]) -> list[Place]:
-        """
-        The same without the lines, each once.
-        """
+        """The same without the lines, each once."""
         on_disk: list[int] = []
         found: list[Place] = []
         for each in dict.fromkeys(ids):
@@ -63,9 +55,7 @@ class Waiting:
         return found if self.ledger is None else found + self.ledger.find(on_disk)
 
     def older_than(self, earliest_ms: int) -> list[int]:
-        """
-        Ids of records with a timestamp before *earliest_ms*, also of some that have left.
-        """
+        """Ids of records with a timestamp before *earliest_ms*, also of some that have left."""
         ids = [] if self.ledger is None else self.ledger.older_than(earliest_ms)
         return ids + [
             record.id
@@ -74,9 +64,7 @@ class Waiting:
         ]
 
     def first(self, room_bytes: int) -> list[int]:
-        """
-        Ids of the oldest that together give *room_bytes*, by `cost_bytes`.
-        """
+        """Ids of the oldest that together give *room_bytes*, by `cost_bytes`."""
         ids: list[int] = []
         places = chain(self._places_on_disk(), self._places_in_memory())
         while room_bytes > 0 and (place := next(places, None)) is not None:

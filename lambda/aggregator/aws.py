@@ -31,9 +31,7 @@ class AwsError(Exception):
 
 
 def client(service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
-    """
-    A client with the credentials and the region of the environment.
-    """
+    """A client with the credentials and the region of the environment."""
     return boto3.client(
         service,
         config=Config(

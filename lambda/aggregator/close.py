@@ -23,9 +23,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float]:  # noqa: ARG001
-    """
-    Close what is due and restate what is late; the counts of what was done.
-    """
+    """Close what is due and restate what is late; the counts of what was done."""
     stack, table = deployed.stack()
     outcome = Closing(
         table=table,

@@ -33,9 +33,7 @@ logger = Logger()
 
 
 class NoDepartureError(ValueError):
-    """
-    The event is no departure; the rule that sends it must be mended.
-    """
+    """The event is no departure; the rule that sends it must be mended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +53,7 @@ class Departure:
 
 @logger.inject_lambda_context
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
-    """
-    Remember one departure; how many were remembered.
-    """
+    """Remember one departure; how many were remembered."""
     stack, table = deployed.stack()
     departure = departure_of(event)
     expiry_s = expires_s(departure.minute, stack.rules.late_minutes)

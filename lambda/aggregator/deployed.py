@@ -1,6 +1,4 @@
-"""
-What a function is given once and keeps while it is warm: its settings and the table.
-"""
+"""What a function is given once and keeps while it is warm: its settings and the table."""
 
 from __future__ import annotations
 

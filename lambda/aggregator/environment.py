@@ -20,9 +20,7 @@ _TOO_MANY_DIGITS: Final = 20  # Python refuses to read thousands, with an error 
 
 
 class SettingError(ValueError):
-    """
-    A variable is missing or out of range; whoever deployed the stack must act.
-    """
+    """A variable is missing or out of range; whoever deployed the stack must act."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
-    """
-    Send one message about one transition; its subject and text, if one was written.
-    """
+    """Send one message about one transition; its subject and text, if one was written."""
     stack, table = deployed.stack()
     transition = transition_of(event)
     told = tell(transition, table, stack, topic.publish, time.time())

@@ -61,9 +61,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, objec
 
 
 def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], dict[str, int]]:
-    """
-    The lines that may be read, and what to say about the others.
-    """
+    """The lines that may be read, and what to say about the others."""
     lines: list[LogLine] = []
     counts: dict[str, int] = {}
     for subscription in arrival.subscriptions:

@@ -66,9 +66,7 @@ class Drop:
     log_streams: list[str] = field(default_factory=list)
 
     def add(self, line: LogLine) -> None:
-        """
-        Count *line*, and note where it is while there are few.
-        """
+        """Count *line*, and note where it is while there are few."""
         self.count += 1
         if len(self.event_ids) < MAX_EVENT_IDS:
             self.event_ids.append(line.event_id)
@@ -95,16 +93,12 @@ class Intake:
 
     @property
     def rejected(self) -> int:
-        """
-        Lines dropped as unreadable.
-        """
+        """Lines dropped as unreadable."""
         return sum(drop.count for reason, drop in self.dropped.items() if reason != TOO_LATE)
 
     @property
     def too_late(self) -> int:
-        """
-        Records dropped because their minute is too old.
-        """
+        """Records dropped because their minute is too old."""
         return self.dropped[TOO_LATE].count if TOO_LATE in self.dropped else 0
 
 
@@ -161,9 +155,7 @@ class _DropError(Exception):
 
 
 def _minute_record(message: str, this_minute: int, late_minutes: int) -> MinuteRecord | None:
-    """
-    The minute record in *message*, or None when it is a line of another kind.
-    """
+    """The minute record in *message*, or None when it is a line of another kind."""
     try:
         record = parse(message)
     except WireFormatError as error:

@@ -25,42 +25,30 @@ RECORD_LIFE_MINUTES: Final = 24 * 60
 
 
 def minute_at_ms(timestamp_ms: int) -> int:
-    """
-    The minute that holds *timestamp_ms*.
-    """
+    """The minute that holds *timestamp_ms*."""
     return timestamp_ms // MINUTE_MS
 
 
 def minute_at(moment_s: float) -> int:
-    """
-    The minute that holds *moment_s*, seconds since the epoch.
-    """
+    """The minute that holds *moment_s*, seconds since the epoch."""
     return int(moment_s // MINUTE_S)
 
 
 def start_ms(minute: int) -> int:
-    """
-    When *minute* starts, milliseconds since the epoch.
-    """
+    """When *minute* starts, milliseconds since the epoch."""
     return minute * MINUTE_MS
 
 
 def end_s(minute: int) -> int:
-    """
-    When *minute* ends, seconds since the epoch.
-    """
+    """When *minute* ends, seconds since the epoch."""
     return (minute + 1) * MINUTE_S
 
 
 def iso(minute: int) -> str:
-    """
-    The start of *minute* for people: `2026-11-21T08:15Z`.
-    """
+    """The start of *minute* for people: `2026-11-21T08:15Z`."""
     return datetime.fromtimestamp(minute * MINUTE_S, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
 
 
 def expires_s(minute: int, late_minutes: int) -> int:
-    """
-    When the table may forget what it holds of *minute*, seconds since the epoch.
-    """
+    """When the table may forget what it holds of *minute*, seconds since the epoch."""
     return end_s(minute) + (late_minutes + RECORD_LIFE_MINUTES) * MINUTE_S

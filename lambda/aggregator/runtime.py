@@ -97,9 +97,7 @@ class Arrival:
 
     @property
     def response(self) -> dict[str, object]:
-        """
-        What Lambda's poller of the stream expects: which records to bring again.
-        """
+        """What Lambda's poller of the stream expects: which records to bring again."""
         failed = [{"itemIdentifier": number} for number in (*self.unreadable, *self.left)]
         return {"batchItemFailures": failed}
 
@@ -137,9 +135,7 @@ def arrival_of(event: dict[str, object]) -> Arrival:
 
 
 class _UnreadError(Exception):
-    """
-    A record of a batch that must come again.
-    """
+    """A record of a batch that must come again."""
 
 
 class _Reader:
@@ -191,9 +187,7 @@ def _subscription(document: dict[str, object]) -> Subscription:
 
 
 def _name(found: object) -> str:
-    """
-    A text short enough to be said, half a character made whole.
-    """
+    """A text short enough to be said, half a character made whole."""
     if isinstance(found, str) and found.isascii() and len(found) <= MAX_NAME_CHARS:
         return found
     name = _text(found)

@@ -40,21 +40,15 @@ _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 
 
 class DeliveryError(ValueError):
-    """
-    What was delivered cannot be read, now or ever; the message never quotes it.
-    """
+    """What was delivered cannot be read, now or ever; the message never quotes it."""
 
 
 class OversizeDeliveryError(DeliveryError):
-    """
-    It would take more memory than a function has: a decompression bomb.
-    """
+    """It would take more memory than a function has: a decompression bomb."""
 
 
 class TruncatedDeliveryError(DeliveryError):
-    """
-    The compressed bytes end too early, or others follow them.
-    """
+    """The compressed bytes end too early, or others follow them."""
 
 
 def unpacked(compressed: bytes) -> dict[str, object]:

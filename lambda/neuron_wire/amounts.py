@@ -75,9 +75,7 @@ def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, Number], dict[st
 
 
 def possible(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
-    """
-    Those of *numbers* that a reader accepts, as a line has them.
-    """
+    """Those of *numbers* that a reader accepts, as a line has them."""
     # NaN compares false with everything.
     return {
         member: float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value

@@ -19,23 +19,17 @@ MAX_COUNT: Final = (1 << 63) - 1
 
 
 def missing(member: str) -> WireFormatError:
-    """
-    The error that *member* should be there and is not.
-    """
+    """The error that *member* should be there and is not."""
     return WireFormatError(MISSING_MEMBER, f"the line has no {member}")
 
 
 def bad(message: str) -> WireFormatError:
-    """
-    The error that a member cannot be what it is; *message* never quotes a text.
-    """
+    """The error that a member cannot be what it is; *message* never quotes a text."""
     return WireFormatError(BAD_MEMBER, message)
 
 
 def text(line: Mapping[str, object], member: str, longest: int) -> str:
-    """
-    A text of 1 to *longest* printable ASCII characters that are not all blank.
-    """
+    """A text of 1 to *longest* printable ASCII characters that are not all blank."""
     value = line.get(member)
     if value is None:
         raise missing(member)
@@ -49,9 +43,7 @@ def text(line: Mapping[str, object], member: str, longest: int) -> str:
 
 
 def number(line: Mapping[str, object], member: str) -> float:
-    """
-    An amount that must be there.
-    """
+    """An amount that must be there."""
     value = line.get(member)
     if value is None:
         raise missing(member)
@@ -59,9 +51,7 @@ def number(line: Mapping[str, object], member: str) -> float:
 
 
 def amount(value: object, member: str) -> float:
-    """
-    A number from 0 up to what 64 bits hold: nothing in a record is ever negative.
-    """
+    """A number from 0 up to what 64 bits hold: nothing in a record is ever negative."""
     # NaN compares false with everything.
     if type(value) not in NUMBERS or not 0 <= value <= MAX_COUNT:  # type: ignore[operator]
         msg = f"{member} is not a number from 0"
@@ -70,9 +60,7 @@ def amount(value: object, member: str) -> float:
 
 
 def flag(line: Mapping[str, object], member: str) -> bool:
-    """
-    True or false; absent is false.
-    """
+    """True or false; absent is false."""
     value = line.get(member)
     if value is not None and not isinstance(value, bool):
         msg = f"{member} is neither true nor false"
@@ -81,9 +69,7 @@ def flag(line: Mapping[str, object], member: str) -> bool:
 
 
 def count(line: Mapping[str, object], member: str) -> int:
-    """
-    A count that must be there.
-    """
+    """A count that must be there."""
     value = line.get(member)
     if value is None:
         raise missing(member)
@@ -91,9 +77,7 @@ def count(line: Mapping[str, object], member: str) -> int:
 
 
 def whole(value: object, member: str) -> int:
-    """
-    A whole number from 0 that fits 64 bits.
-    """
+    """A whole number from 0 that fits 64 bits."""
     if type(value) is not int or not 0 <= value <= MAX_COUNT:
         msg = f"{member} is not a count from 0"
         raise bad(msg)
@@ -101,9 +85,7 @@ def whole(value: object, member: str) -> int:
 
 
 def array(line: Mapping[str, object], member: str) -> list[object]:
-    """
-    The values of a member, none when it is absent.
-    """
+    """The values of a member, none when it is absent."""
     value = line.get(member)
     if value is None:
         return []

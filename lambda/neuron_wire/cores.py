@@ -34,9 +34,7 @@ def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]
 
 
 def core_state(line: Mapping[str, object]) -> str:
-    """
-    The letters of a line, or an empty text when the number of cores is unknown.
-    """
+    """The letters of a line, or an empty text when the number of cores is unknown."""
     state = line.get("CoreState")
     if state is None:
         return ""
@@ -51,9 +49,7 @@ def core_state(line: Mapping[str, object]) -> str:
 
 
 def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, ...]:
-    """
-    Percent per core, None where the letter of *state* says unknown.
-    """
+    """Percent per core, None where the letter of *state* says unknown."""
     given = checked.array(line, "NeuronCoreUtilization") + checked.array(
         line, "NeuronCoreUtilizationMore"
     )
@@ -76,9 +72,7 @@ def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, .
 
 
 def idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
-    """
-    Idle minutes per core.
-    """
+    """Idle minutes per core."""
     given = checked.array(line, "CoreIdleMinutes")
     if not given:
         # Not known to be idle is all that 0 says here: no core is called idle on it.

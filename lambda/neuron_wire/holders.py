@@ -47,9 +47,7 @@ class Holder:
 
 
 def core_ranges(cores: Iterable[int]) -> str:
-    """
-    Core indexes as text: 0 to 7 and 12 are `0-7,12`.
-    """
+    """Core indexes as text: 0 to 7 and 12 are `0-7,12`."""
     # Less its place in the row, an index is the same all along a range.
     place = count()
     runs = (list(run) for _, run in groupby(sorted(set(cores)), lambda core: core - next(place)))
@@ -79,9 +77,7 @@ def core_indexes(text: str) -> tuple[int, ...]:
 
 
 def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
-    """
-    The objects of the member Holders; absent values have no member.
-    """
+    """The objects of the member Holders; absent values have no member."""
     return [
         {
             name: value
@@ -98,9 +94,7 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
 
 
 def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
-    """
-    The holders of a line, and how many more there are.
-    """
+    """The holders of a line, and how many more there are."""
     given = line.get("Holders")
     listed = given if isinstance(given, list) else []
     found = tuple(
@@ -134,9 +128,7 @@ def _text(value: object) -> str | None:
 
 
 def printable(text: str | None) -> str | None:
-    """
-    Names are other people's: of any length, with any character, or empty.
-    """
+    """Names are other people's: of any length, with any character, or empty."""
     if not text:
         return None
     text = text[:MAX_NAME_CHARS]

@@ -35,16 +35,12 @@ class InstanceType:
 
     @property
     def cores(self) -> int:
-        """
-        Logical NeuronCores of the instance.
-        """
+        """Logical NeuronCores of the instance."""
         return self.devices * self.cores_per_device
 
     @property
     def device_memory_bytes(self) -> int:
-        """
-        Device memory of the whole instance, bytes.
-        """
+        """Device memory of the whole instance, bytes."""
         return self.device_memory_gib << 30
 
 

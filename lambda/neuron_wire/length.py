@@ -35,9 +35,7 @@ _ASIDE: Final = tuple(
 
 
 def max_bytes(cores: int) -> int:
-    """
-    Bytes that the minute line of *cores* cores has at most, without Holders and tags.
-    """
+    """Bytes that the minute line of *cores* cores has at most, without Holders and tags."""
     for most, bound in _BOUNDS:
         if cores <= most:
             return bound

@@ -136,9 +136,7 @@ def _place(item: tuple[str, object]) -> int:
 
 
 def _plain(value: object) -> object:
-    """
-    2.0 as 2: a third of a line's numbers are whole, and bytes are the bill.
-    """
+    """2.0 as 2: a third of a line's numbers are whole, and bytes are the bill."""
     # Most values are one of these, and asking for the very type is the cheapest question.
     kind = type(value)
     if kind in _AS_THEY_ARE:

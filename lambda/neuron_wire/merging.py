@@ -57,9 +57,7 @@ class InstanceMinute:
 
 
 def merge(found: Iterable[MinuteRecord]) -> InstanceMinute:
-    """
-    Merge the distinct records of one instance and minute, in any order.
-    """
+    """Merge the distinct records of one instance and minute, in any order."""
     parts = sorted(found, key=lambda part: (part.boot, part.seq))
     if len(parts) == 1:
         return InstanceMinute(parts[0], 1, duplicate_emitters=False, gone=parts[0].bye)
@@ -92,9 +90,7 @@ def _covered_s(parts: Sequence[MinuteRecord]) -> float:
 
 
 def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
-    """
-    *parts* of one minute, ascending by (Boot, Seq), as one record.
-    """
+    """*parts* of one minute, ascending by (Boot, Seq), as one record."""
     if len(parts) == 1:
         return parts[0]
     latest, utilization = _cores(parts)
@@ -130,9 +126,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
 
 
 def _readings(parts: Sequence[MinuteRecord]) -> dict[str, int | float]:
-    """
-    Each reading as the catalogue says it merges; one that no part told is absent.
-    """
+    """Each reading as the catalogue says it merges; one that no part told is absent."""
     told = {name for part in parts for name in part.readings}
     found: dict[str, int | float] = {}
     for name, member in READINGS.items():
@@ -206,9 +200,7 @@ def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
 def _last_words(
     parts: Sequence[MinuteRecord], latest: Sequence[MinuteRecord]
 ) -> Iterator[tuple[MinuteRecord, set[int]]]:
-    """
-    The *parts*, each with the attached-idle cores of which it is the *latest* to know.
-    """
+    """The *parts*, each with the attached-idle cores of which it is the *latest* to know."""
     for part in parts:
         if part.holders or part.holders_more:
             yield (
@@ -222,9 +214,7 @@ def _last_words(
 
 
 def execution_weight(record: MinuteRecord) -> int:
-    """
-    How much a record's median latency counts: its executions, at least 1.
-    """
+    """How much a record's median latency counts: its executions, at least 1."""
     return record.executions or 1
 
 

@@ -113,15 +113,11 @@ class MinuteRecord:
 
     @property
     def neuron_cores(self) -> int | None:
-        """
-        Cores of the instance, or None when nobody could tell.
-        """
+        """Cores of the instance, or None when nobody could tell."""
         return len(self.core_state) or None
 
     def number(self, member: str) -> Number | None:
-        """
-        The number that stands in a line as *member*, be it a field or a reading.
-        """
+        """The number that stands in a line as *member*, be it a field or a reading."""
         name = FIELDS.get(member)
         if name is None:
             return self.readings.get(member)

@@ -1,6 +1,4 @@
-"""
-The words of the contract: schema version, namespaces, kinds, core states.
-"""
+"""The words of the contract: schema version, namespaces, kinds, core states."""
 
 from __future__ import annotations
 

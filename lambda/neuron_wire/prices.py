@@ -49,16 +49,12 @@ class Prices:
     overrides: Mapping[str, float] = field(default_factory=dict)
 
     def usd_per_core_hour(self, instance_type: str | None, cores: int) -> float | None:
-        """
-        Price of one of the *cores* of an instance; None when nobody knows it.
-        """
+        """Price of one of the *cores* of an instance; None when nobody knows it."""
         if instance_type is None or cores <= 0:
             return None
         usd_per_hour = self.overrides.get(instance_type, USD_PER_HOUR.get(instance_type))
         return None if usd_per_hour is None else usd_per_hour / cores
 
     def is_overridden(self, instance_type: str | None) -> bool:
-        """
-        Whether the price of *instance_type* is not the one of the list.
-        """
+        """Whether the price of *instance_type* is not the one of the list."""
         return instance_type in self.overrides

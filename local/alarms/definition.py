@@ -75,22 +75,16 @@ class Alarm:
 
     @property
     def namespace(self) -> str:
-        """
-        Where its metrics live.
-        """
+        """Where its metrics live."""
         return self.source.namespace
 
     def breaches(self, value: float) -> bool:
-        """
-        Whether one data point is on the wrong side of the threshold.
-        """
+        """Whether one data point is on the wrong side of the threshold."""
         return COMPARISONS[self.comparison][0](value, self.threshold)
 
     @property
     def limit(self) -> str:
-        """
-        The threshold as people say it, for example `at or above 25`.
-        """
+        """The threshold as people say it, for example `at or above 25`."""
         return f"{COMPARISONS[self.comparison][1]} {self.threshold:g}"
 
 
@@ -124,9 +118,7 @@ class LeftOut:
 
 
 def survey(template: Template, namespace: str) -> tuple[list[Alarm], dict[str, LeftOut]]:
-    """
-    The alarms of *template* on metrics of *namespace*, and why the others are left out.
-    """
+    """The alarms of *template* on metrics of *namespace*, and why the others are left out."""
     found: list[Alarm] = []
     left_out: dict[str, LeftOut] = {}
     for logical_id, properties in template.resources("AWS::CloudWatch::Alarm"):

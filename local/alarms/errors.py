@@ -9,6 +9,4 @@ from __future__ import annotations
 
 
 class AlarmDefinitionError(ValueError):
-    """
-    An alarm, a query or a template function that the evaluator does not know.
-    """
+    """An alarm, a query or a template function that the evaluator does not know."""

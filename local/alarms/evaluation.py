@@ -28,9 +28,7 @@ EXTRA_PERIODS: Final = 2
 
 
 class State(Enum):
-    """
-    The three states of an alarm.
-    """
+    """The three states of an alarm."""
 
     OK = "OK"
     ALARM = "ALARM"
@@ -106,9 +104,7 @@ def evaluate(
 def judge(
     alarm: Alarm, points: Sequence[float | None], previous: State | None = None
 ) -> tuple[State, str]:
-    """
-    The state that *points* put *alarm* in, newest first, None where missing.
-    """
+    """The state that *points* put *alarm* in, newest first, None where missing."""
     needed, looked_at = alarm.datapoints_to_alarm, alarm.evaluation_periods
     real = [(age, alarm.breaches(value)) for age, value in enumerate(points) if value is not None]
     used = real[:looked_at]
@@ -149,9 +145,7 @@ def _points(
 def _groups(
     found: Mapping[Dimensions, Mapping[int, StatisticSet]], query: InsightsQuery
 ) -> dict[Dimensions, dict[int, StatisticSet]]:
-    """
-    Metrics with exactly the dimensions of the query's SCHEMA, selected and merged by group.
-    """
+    """Metrics with exactly the dimensions of the query's SCHEMA, selected and merged by group."""
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))
     for dimensions, statistics in found.items():
         if {name for name, _ in dimensions} != set(query.dimensions):

@@ -24,9 +24,7 @@ _STATISTICS: Final = ("SampleCount", "Sum", "Minimum", "Maximum")
 
 @dataclass(frozen=True, slots=True)
 class StatisticSet:
-    """
-    The values that one metric took in one period.
-    """
+    """The values that one metric took in one period."""
 
     sample_count: float
     total: float
@@ -35,16 +33,12 @@ class StatisticSet:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> StatisticSet:
-        """
-        The statistics of *values*, which are not empty.
-        """
+        """The statistics of *values*, which are not empty."""
         return cls(float(len(values)), sum(values), min(values), max(values))
 
     @classmethod
     def merged(cls, parts: Sequence[StatisticSet]) -> StatisticSet:
-        """
-        As if all values had come from one metric; *parts* are not empty.
-        """
+        """As if all values had come from one metric; *parts* are not empty."""
         return cls(
             sum(part.sample_count for part in parts),
             sum(part.total for part in parts),
@@ -53,9 +47,7 @@ class StatisticSet:
         )
 
     def value(self, statistic: str) -> float:
-        """
-        One CloudWatch statistic, or one Metrics Insights function, by name.
-        """
+        """One CloudWatch statistic, or one Metrics Insights function, by name."""
         if statistic in ("Average", "AVG"):
             return self.total / self.sample_count
         return {
@@ -71,9 +63,7 @@ class StatisticSet:
 
 
 class MetricHistory(Protocol):
-    """
-    What an evaluation asks for.
-    """
+    """What an evaluation asks for."""
 
     def read(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
@@ -87,9 +77,7 @@ class MetricHistory(Protocol):
 
 
 class RecordedHistory:
-    """
-    A history in memory.
-    """
+    """A history in memory."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str], dict[Dimensions, list[tuple[float, float]]]] = (
@@ -104,18 +92,14 @@ class RecordedHistory:
         at_s: float,
         values: Iterable[float],
     ) -> None:
-        """
-        Record *values* of one metric at one moment.
-        """
+        """Record *values* of one metric at one moment."""
         rows = self._values[namespace, metric][tuple(sorted(dimensions.items()))]
         rows.extend((at_s, value) for value in values)
 
     def read(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """
-        As `MetricHistory.read`.
-        """
+        """As `MetricHistory.read`."""
         found: dict[Dimensions, dict[int, StatisticSet]] = {}
         for dimensions, rows in self._values.get((namespace, metric), {}).items():
             periods: dict[int, list[float]] = defaultdict(list)
@@ -130,9 +114,7 @@ class RecordedHistory:
 
 
 class CloudWatchHistory:
-    """
-    The metrics of the embedded AWS.
-    """
+    """The metrics of the embedded AWS."""
 
     def __init__(self, cloudwatch: Any) -> None:  # noqa: ANN401  # a boto3 client
         self._cloudwatch = cloudwatch
@@ -140,9 +122,7 @@ class CloudWatchHistory:
     def read(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """
-        As `MetricHistory.read`.
-        """
+        """As `MetricHistory.read`."""
         known = self._metrics(namespace, metric)
         answers: dict[Dimensions, dict[int, dict[str, float]]] = defaultdict(
             lambda: defaultdict(dict)
@@ -204,8 +184,6 @@ class CloudWatchHistory:
 
 
 def newest_whole_period_s(period_s: int, now_s: float | None = None) -> int:
-    """
-    Start of the newest period that is over, seconds since the epoch.
-    """
+    """Start of the newest period that is over, seconds since the epoch."""
     at_s = time.time() if now_s is None else now_s
     return (int(at_s // period_s) - 1) * period_s

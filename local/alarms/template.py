@@ -34,9 +34,7 @@ _PSEUDO_PARAMETERS: Final = {
 
 
 class Template:
-    """
-    One template with values for its parameters.
-    """
+    """One template with values for its parameters."""
 
     def __init__(
         self,
@@ -79,9 +77,7 @@ class Template:
         physical_ids: Mapping[str, str] | None = None,
         attributes: Mapping[str, str] | None = None,
     ) -> Template:
-        """
-        Read the template at *path*.
-        """
+        """Read the template at *path*."""
         document = load(path.read_text(encoding="utf-8"))
         return cls(document, parameters, physical_ids, attributes)
 
@@ -113,9 +109,7 @@ class Template:
         return bool(self.resolve(stated))
 
     def resolve(self, value: Any) -> Any:  # noqa: ANN401  # templates are JSON
-        """
-        *value* with every function in it replaced by its result.
-        """
+        """*value* with every function in it replaced by its result."""
         found = self._resolve(value)
         return None if found is _NO_VALUE else found
 

@@ -47,14 +47,10 @@ class Deployment:
 
 
 class SamCli:
-    """
-    One SAM CLI and the folder it may write to.
-    """
+    """One SAM CLI and the folder it may write to."""
 
     def __init__(self, program: Path, folder: Path, check: Callable[[], None]) -> None:
-        """
-        *check* is called while a command runs and may raise to stop it.
-        """
+        """*check* is called while a command runs and may raise to stop it."""
         self._program = program
         self._folder = folder
         self._check = check
@@ -155,9 +151,7 @@ class SamCli:
 
 
 def describe(stack_name: str, aws: EmbeddedAws) -> Deployment:
-    """
-    What *stack_name* is made of now.
-    """
+    """What *stack_name* is made of now."""
     cloudformation = aws.client("cloudformation")
     stack = cloudformation.describe_stacks(StackName=stack_name)["Stacks"][0]
     resources = cloudformation.describe_stack_resources(StackName=stack_name)["StackResources"]

@@ -73,28 +73,20 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """
-        Process id, which is also the id of its process group.
-        """
+        """Process id, which is also the id of its process group."""
         return self._process.pid
 
     def exit_code(self) -> int | None:
-        """
-        None while it runs; negative when a signal ended it.
-        """
+        """None while it runs; negative when a signal ended it."""
         return self._process.poll()
 
     def ask_to_stop(self) -> None:
-        """
-        Send SIGTERM to the process itself, which stops its own children in order.
-        """
+        """Send SIGTERM to the process itself, which stops its own children in order."""
         if self.exit_code() is None:
             self._process.terminate()
 
     def wait(self, patience_s: float) -> int | None:
-        """
-        Wait at most *patience_s* for the end; None when it still runs.
-        """
+        """Wait at most *patience_s* for the end; None when it still runs."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(max(patience_s, 0.0))
         return None
@@ -120,9 +112,7 @@ class ChildProcess:
         return code
 
     def tail(self, lines: int = 20) -> str:
-        """
-        The last *lines* of what it said: of its stderr, where that is apart.
-        """
+        """The last *lines* of what it said: of its stderr, where that is apart."""
         with self.errors.open("rb") as said:
             said.seek(0, os.SEEK_END)
             said.seek(max(0, said.tell() - 64 * 1024))

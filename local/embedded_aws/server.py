@@ -41,9 +41,7 @@ class EmbeddedAws:
     """
 
     def __init__(self, program: Path, folder: Path) -> None:
-        """
-        *program* is the `ministack` command; *folder* takes all it writes.
-        """
+        """*program* is the `ministack` command; *folder* takes all it writes."""
         self._program = program
         self._folder = folder
         self._child: ChildProcess | None = None
@@ -81,36 +79,26 @@ class EmbeddedAws:
                 raise EmbeddedAwsError(msg, tail)
 
     def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
-        """
-        The one client of *service*, made at its first use.
-        """
+        """The one client of *service*, made at its first use."""
         if service not in self._clients:
             self._clients[service] = clients.client(service, self.endpoint_url)
         return self._clients[service]
 
     def environment(self) -> dict[str, str]:
-        """
-        Variables for programs that shall talk to this emulator.
-        """
+        """Variables for programs that shall talk to this emulator."""
         return clients.environment(self.endpoint_url)
 
     @property
     def pid(self) -> int | None:
-        """
-        Process id while it runs.
-        """
+        """Process id while it runs."""
         return self._child.pid if self._child else None
 
     def alive(self) -> bool:
-        """
-        Whether the process still runs.
-        """
+        """Whether the process still runs."""
         return self._child is not None and self._child.exit_code() is None
 
     def stop(self) -> None:
-        """
-        Stop it and its Lambda workers; safe to call twice.
-        """
+        """Stop it and its Lambda workers; safe to call twice."""
         for opened in self._clients.values():
             opened.close()
         self._clients.clear()

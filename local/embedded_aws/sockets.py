@@ -21,16 +21,12 @@ _LISTEN: Final = "0A"  # TCP_LISTEN in include/net/tcp_states.h
 
 
 def group_members(group_id: int) -> list[int]:
-    """
-    Running processes of one process group; empty where /proc does not exist.
-    """
+    """Running processes of one process group; empty where /proc does not exist."""
     return [found.pid for found in _processes() if found.group == group_id and not found.ended]
 
 
 def children_of(parent_pid: int) -> list[int]:
-    """
-    Direct children of a process, ended but unreaped ones included.
-    """
+    """Direct children of a process, ended but unreaped ones included."""
     return [found.pid for found in _processes() if found.parent == parent_pid]
 
 
@@ -57,9 +53,7 @@ def listening(pids: Iterable[int]) -> list[tuple[str, int]] | None:
 
 
 def is_loopback(address: str) -> bool:
-    """
-    Whether nobody but this machine can reach *address*.
-    """
+    """Whether nobody but this machine can reach *address*."""
     found = ipaddress.ip_address(address)
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return (mapped or found).is_loopback
@@ -98,9 +92,7 @@ def _socket_inodes(pid: int) -> Iterator[str]:
 
 
 def _address(field: str) -> tuple[str, int]:
-    """
-    `0100007F:3971` as ("127.0.0.1", 14705): words in host order, port in hexadecimal.
-    """
+    """`0100007F:3971` as ("127.0.0.1", 14705): words in host order, port in hexadecimal."""
     words, port = field.split(":")
     packed = b"".join(
         struct.pack("=I", int(words[start : start + 8], 16)) for start in range(0, len(words), 8)

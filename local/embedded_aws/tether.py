@@ -22,9 +22,7 @@ NO_SUCH_COMMAND = 127  # the exit code a shell gives
 
 
 def main(arguments: list[str]) -> None:
-    """
-    Become the command in *arguments*; returns only by exiting.
-    """
+    """Become the command in *arguments*; returns only by exiting."""
     death_signal, parent_pid, *command = arguments
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)

@@ -1,6 +1,4 @@
-"""
-What `stats` makes of many rows.
-"""
+"""What `stats` makes of many rows."""
 
 from __future__ import annotations
 

@@ -35,9 +35,7 @@ def run(query: str, lines: Iterable[tuple[int, str]], **values: Value) -> list[d
 
 
 def run_on(rows: Sequence[Row], query: str, **values: Value) -> list[dict[str, Value]]:
-    """
-    As `run`, on rows that are made already: one set of lines may answer several queries.
-    """
+    """As `run`, on rows that are made already: one set of lines may answer several queries."""
     commands = parse(query)
     return told(applied(commands, rows, values), shown_by(commands))
 
@@ -66,9 +64,7 @@ def _applied(command: Command, rows: list[Row], values: Mapping[str, Value]) -> 
 
 
 def told(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Value]]:
-    """
-    These columns of *rows*, each where there is a value.
-    """
+    """These columns of *rows*, each where there is a value."""
     found = [{name: row.field(name) for name in names} for row in rows]
     return [{name: one for name, one in row.items() if one is not None} for row in found]
 
@@ -84,9 +80,7 @@ def columns(query: str) -> list[str]:
 
 
 def shown_by(commands: Sequence[Command]) -> list[str]:
-    """
-    What the columns of a query are called; none where it names none.
-    """
+    """What the columns of a query are called; none where it names none."""
     shown: list[str] = []
     for command in commands:
         if command.name == "fields":

@@ -1,6 +1,4 @@
-"""
-What Logs Insights finds in a line by itself, and the row that it makes of it.
-"""
+"""What Logs Insights finds in a line by itself, and the row that it makes of it."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ MAX_DISCOVERED: Final = 200
 
 
 class Row:
-    """
-    One row: the fields of the line it comes from, and what commands have called by a name.
-    """
+    """One row: the fields of the line it comes from, and what commands have called by a name."""
 
     __slots__ = ("_line", "given")
 
@@ -29,9 +25,7 @@ class Row:
         self._line = line
 
     def field(self, path: str) -> Value:
-        """
-        The value of a field, None when there is none.
-        """
+        """The value of a field, None when there is none."""
         if path in self.given:
             return self.given[path]
         first, _, rest = path.partition(".")
@@ -40,9 +34,7 @@ class Row:
         return self._line.get(path)
 
     def with_(self, **given: Value) -> Row:
-        """
-        The same row with further names.
-        """
+        """The same row with further names."""
         return Row({**self.given, **given}, self._line)
 
 
@@ -57,17 +49,13 @@ def row_of(timestamp_ms: int, text: str, **system_fields: Value) -> Row:
 
 
 def discovered(text: str) -> dict[str, Value]:
-    """
-    The fields that Logs Insights finds in a line by itself: the first 200, arrays flattened.
-    """
+    """The fields that Logs Insights finds in a line by itself: the first 200, arrays flattened."""
     document = parsed(text)
     return dict(islice(_leaves("", document), MAX_DISCOVERED)) if isinstance(document, dict) else {}
 
 
 def parsed(text: str) -> Value:
-    """
-    What `jsonParse` makes of a text: None of what is no JSON.
-    """
+    """What `jsonParse` makes of a text: None of what is no JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -102,9 +102,7 @@ class _Parser:
         return self._kind == "sign" and self._token == sign
 
     def _takes(self, *tokens: str) -> str:
-        """
-        Go past the next token if it is one of *tokens*.
-        """
+        """Go past the next token if it is one of *tokens*."""
         is_taken = self._kind not in {"text", ""} and self._token in tokens
         found = self._token
         if is_taken:
@@ -179,9 +177,7 @@ class _Parser:
         return Command("stats", measures, groups)
 
     def _group(self) -> Named:
-        """
-        As `_named`, but a function may go without a name: it is called as it is written.
-        """
+        """As `_named`, but a function may go without a name: it is called as it is written."""
         start = self._start
         expression = self._sum()
         end = len(self._text[: self._start].rstrip())

@@ -55,43 +55,33 @@ LARGEST_PERIOD: Final = {
 
 
 class QueryError(ValueError):
-    """
-    The query is not one that Logs Insights would take, or not one that we can vouch for.
-    """
+    """The query is not one that Logs Insights would take, or not one that we can vouch for."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """
-    A field of the line, or a name that an earlier command gave: `@timestamp`, `line.Holders`.
-    """
+    """A field of the line, or a name that an earlier command gave: `@timestamp`, `line.Holders`."""
 
     path: str
 
 
 @dataclass(frozen=True)
 class Constant:
-    """
-    A text, a number, a regular expression or, as a text, a period such as `5m`.
-    """
+    """A text, a number, a regular expression or, as a text, a period such as `5m`."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Placeholder:
-    """
-    What the reader of a saved query gives: `{{InstanceId}}`.
-    """
+    """What the reader of a saved query gives: `{{InstanceId}}`."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Call:
-    """
-    A function and what it is given; `count(*)` is given nothing.
-    """
+    """A function and what it is given; `count(*)` is given nothing."""
 
     function: str
     arguments: tuple[Expression, ...] = ()
@@ -99,9 +89,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Operation:
-    """
-    An operator between expressions: arithmetic, comparison, `and`, `or`, `not`, `in`, `like`.
-    """
+    """An operator between expressions: arithmetic, comparison, `and`, `or`, `not`, `in`, `like`."""
 
     operator: str
     operands: tuple[Expression, ...]
@@ -112,9 +100,7 @@ Expression: TypeAlias = Field | Constant | Placeholder | Call | Operation
 
 @dataclass(frozen=True)
 class Named:
-    """
-    An expression and what it is called from here on; an own name is not needed for a field.
-    """
+    """An expression and what it is called from here on; an own name is not needed for a field."""
 
     expression: Expression
     name: str
@@ -143,9 +129,7 @@ class Command:
 
 
 def walk(expression: Expression | Named) -> Iterator[Expression | Named]:
-    """
-    An expression and all that it is made of.
-    """
+    """An expression and all that it is made of."""
     yield expression
     inner: tuple[Expression, ...] = ()
     if isinstance(expression, Call):

@@ -85,9 +85,7 @@ def value_of(expression: Expression, row: Row, values: Mapping[str, Value]) -> V
 
 
 def operation(sign: str, given: Sequence[Value]) -> Value:
-    """
-    What an operator makes of values.
-    """
+    """What an operator makes of values."""
     if sign in _LOGIC:
         return _LOGIC[sign](*given)
     if None in given:

@@ -1,6 +1,4 @@
-"""
-`python -m local.monitor`.
-"""
+"""`python -m local.monitor`."""
 
 from __future__ import annotations
 

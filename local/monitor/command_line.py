@@ -40,9 +40,7 @@ _NO: Final = frozenset({"", "0", "false", "no", "off"})
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """
-    One option of the simulator, and its variable.
-    """
+    """One option of the simulator, and its variable."""
 
     flag: str
     default: str | None
@@ -52,16 +50,12 @@ class Option:
 
     @property
     def variable(self) -> str:
-        """
-        The variable that sets it.
-        """
+        """The variable that sets it."""
         return VARIABLE_PREFIX + self.flag.lstrip("-").replace("-", "_").upper()
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
-    """
-    Run the simulator; returns the exit code.
-    """
+    """Run the simulator; returns the exit code."""
     parser = _parser(environment)
     chosen = parser.parse_args(arguments)
     if chosen.truth and chosen.no_wait and chosen.start_ms is None:

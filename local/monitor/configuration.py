@@ -40,9 +40,7 @@ _WHOLE_SECONDS: Final = re.compile(r"([1-9][0-9]{0,8})s")
 
 
 class ConfigurationError(Exception):
-    """
-    The configuration file cannot be used: exit 1, as the real one does.
-    """
+    """The configuration file cannot be used: exit 1, as the real one does."""
 
 
 class Group(NamedTuple):
@@ -61,9 +59,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """
-    One entry of `neuron_runtimes`: the runtimes it is about, and their groups.
-    """
+    """One entry of `neuron_runtimes`: the runtimes it is about, and their groups."""
 
     tag_filter: re.Pattern[str]
     periods_ms: Mapping[str, int]
@@ -71,43 +67,33 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """
-    What is collected, each group with its period in milliseconds.
-    """
+    """What is collected, each group with its period in milliseconds."""
 
     sections: tuple[Section, ...]
     system_periods_ms: Mapping[str, int]
 
     def periods_ms(self) -> dict[Group, int]:
-        """
-        Every group's period.
-        """
+        """Every group's period."""
         found = {Group(SYSTEM_SECTION, name): ms for name, ms in self.system_periods_ms.items()}
         for index, section in enumerate(self.sections):
             found.update({Group(index, name): ms for name, ms in section.periods_ms.items()})
         return found
 
     def section_of(self, tag: str) -> int | None:
-        """
-        The first entry whose filter finds something in *tag*, or None.
-        """
+        """The first entry whose filter finds something in *tag*, or None."""
         for index, section in enumerate(self.sections):
             if section.tag_filter.search(tag):
                 return index
         return None
 
     def counters_period_ms(self) -> int | None:
-        """
-        The period of the core counters, the longest when entries differ; None without any.
-        """
+        """The period of the core counters, the longest when entries differ; None without any."""
         periods = [one.periods_ms[COUNTERS] for one in self.sections if COUNTERS in one.periods_ms]
         return max(periods, default=None)
 
 
 def default_configuration() -> Configuration:
-    """
-    Every group of every runtime, each 5 s: what runs without a file.
-    """
+    """Every group of every runtime, each 5 s: what runs without a file."""
     return Configuration(
         (Section(re.compile(EVERYTHING), dict.fromkeys(RUNTIME_GROUPS, DEFAULT_PERIOD_MS)),),
         dict.fromkeys(SYSTEM_GROUPS, DEFAULT_PERIOD_MS),

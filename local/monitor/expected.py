@@ -1,6 +1,4 @@
-"""
-What a minute must come to: intervals, and how those of instances make a cluster's.
-"""
+"""What a minute must come to: intervals, and how those of instances make a cluster's."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ class Interval:
     may_be_missing: bool = False
 
     def admits(self, value: float | None, tolerance: float = 0.0) -> bool:
-        """
-        Whether *value* (None: missing) is right, give or take *tolerance*.
-        """
+        """Whether *value* (None: missing) is right, give or take *tolerance*."""
         if value is None or self.lo is None or self.hi is None:
             return value is None and (self.lo is None or self.may_be_missing)
         return self.lo - tolerance <= value <= self.hi + tolerance
@@ -83,17 +79,13 @@ class Expected:
 
     @property
     def is_certain(self) -> bool:
-        """
-        Whether every core's state is the same in all readings.
-        """
+        """Whether every core's state is the same in all readings."""
         counts = (self.busy_cores, self.attached_idle_cores, self.unattached_cores)
         return all(one.lo == one.hi for one in (*counts, self.unknown_cores, self.reports))
 
 
 def over(values: Sequence[float | None]) -> Interval:
-    """
-    All of *values*, None for missing.
-    """
+    """All of *values*, None for missing."""
     told = [value for value in values if value is not None]
     if not told:
         return Interval(None, None)
@@ -101,9 +93,7 @@ def over(values: Sequence[float | None]) -> Interval:
 
 
 def merged(parts: Sequence[Expected]) -> Expected:
-    """
-    What a cluster's minute must come to, given those of its instances.
-    """
+    """What a cluster's minute must come to, given those of its instances."""
     return Expected(
         instances=sum(part.instances for part in parts),
         neuron_cores=sum(part.neuron_cores for part in parts),

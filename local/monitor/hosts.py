@@ -80,9 +80,7 @@ _VCPUS_AND_MEMORY_GIB: Final[dict[str, tuple[int, int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """
-    One instance type as the simulator plays it.
-    """
+    """One instance type as the simulator plays it."""
 
     hardware: InstanceType
     family: Family
@@ -91,15 +89,11 @@ class Host:
 
     @property
     def device_memory_bytes(self) -> int:
-        """
-        Memory of one device, bytes.
-        """
+        """Memory of one device, bytes."""
         return self.hardware.device_memory_bytes // self.hardware.devices
 
     def hardware_block(self) -> dict[str, object]:
-        """
-        The report's `neuron_hardware_info`.
-        """
+        """The report's `neuron_hardware_info`."""
         counts: dict[str, object] = {
             "neuron_device_count": self.hardware.devices,
             "neuroncore_per_device_count": self.hardware.cores_per_device,

@@ -96,21 +96,15 @@ class SimulatedInstance:
 
     @property
     def cores(self) -> int:
-        """
-        Logical cores of the instance.
-        """
+        """Logical cores of the instance."""
         return self.host.hardware.cores
 
     def rng(self, what: str) -> random.Random:
-        """
-        Chance that depends on the instance and on *what*, and on nothing else.
-        """
+        """Chance that depends on the instance and on *what*, and on nothing else."""
         return random.Random(f"{self._seed}/{what}")
 
     def moment(self, runtime: SimulatedRuntime, number: int, rng: random.Random) -> Moment:
-        """
-        What *runtime* did in report *number*, the first being 0.
-        """
+        """What *runtime* did in report *number*, the first being 0."""
         if number == 0:
             # The first sample covers milliseconds: whatever ran at that instant
             # fills it, or misses it.
@@ -138,9 +132,7 @@ class SimulatedInstance:
         }
 
     def identity_block(self) -> dict[str, object]:
-        """
-        The report's `instance_info`.
-        """
+        """The report's `instance_info`."""
         zone = "abcd"[int(self._digest[8], 16) % 4]
         block: dict[str, object] = {
             "instance_name": "",

@@ -35,9 +35,7 @@ _P50_SPREAD: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """
-    The common rise and fall of one runtime's cores, cycles in reports.
-    """
+    """The common rise and fall of one runtime's cores, cycles in reports."""
 
     slow_cycle: float
     slow_phase: float
@@ -45,9 +43,7 @@ class Waves:
     quick_phase: float
 
     def at(self, number: int) -> float:
-        """
-        Where the waves stand at report *number*, as a share of the whole swing.
-        """
+        """Where the waves stand at report *number*, as a share of the whole swing."""
         slow = math.sin(2 * math.pi * (number / self.slow_cycle + self.slow_phase))
         quick = math.sin(2 * math.pi * (number / self.quick_cycle + self.quick_phase))
         return _SLOW_SHARE * slow + _QUICK_SHARE * quick
@@ -78,9 +74,7 @@ class Load:
         self.overhead_s = 0.0002 + 0.002 * rng.random()
 
     def percents(self, number: int, rng: random.Random) -> dict[int, float]:
-        """
-        Utilization of each busy core in report *number*.
-        """
+        """Utilization of each busy core in report *number*."""
         common = self._waves.at(number)
         return {
             core: self._middle
@@ -89,15 +83,11 @@ class Load:
         }
 
     def executions(self, percents: dict[int, float], period_s: float) -> int:
-        """
-        Executions that this much work over this long comes to.
-        """
+        """Executions that this much work over this long comes to."""
         return int(sum(percents.values()) / 100 * period_s / self.device_p50_s)
 
     def latency_stats(self, ran: int, rng: random.Random) -> dict[str, object]:
-        """
-        The report's `latency_stats`; null, not zero, when nothing ran.
-        """
+        """The report's `latency_stats`; null, not zero, when nothing ran."""
         if not ran:
             return {"total_latency": None, "device_latency": None}
         shift = 0.97 + 0.06 * rng.random()

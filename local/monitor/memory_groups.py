@@ -24,9 +24,7 @@ _MODEL_DMA_BYTES: Final = 524_288
 
 
 class RuntimeMemory:
-    """
-    The memory of one runtime, as every report repeats it.
-    """
+    """The memory of one runtime, as every report repeats it."""
 
     def __init__(self, instance: SimulatedInstance, runtime: SimulatedRuntime) -> None:
         rng = instance.rng(f"memory {runtime.pid}")
@@ -54,15 +52,11 @@ class RuntimeMemory:
 
     @property
     def device_bytes(self) -> int:
-        """
-        Bytes on all its cores.
-        """
+        """Bytes on all its cores."""
         return self._device_bytes
 
     def group(self, period_s: float, rng: random.Random) -> dict[str, object]:
-        """
-        The report's `memory_used`.
-        """
+        """The report's `memory_used`."""
         application_bytes = self._application_bytes + 4096 * int(2_000 * rng.random())
         return {
             "period": period_s,

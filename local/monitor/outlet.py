@@ -37,15 +37,11 @@ class Stop:
 
     @property
     def descriptor(self) -> int:
-        """
-        Readable from the moment that it is told.
-        """
+        """Readable from the moment that it is told."""
         return self._wake_reader
 
     def request(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
-        """
-        End soon; also the signal handler.
-        """
+        """End soon; also the signal handler."""
         self.requested = True
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake_writer, b"\0")
@@ -62,18 +58,14 @@ class Stop:
         return self.requested
 
     def close(self) -> None:
-        """
-        Give the descriptors back.
-        """
+        """Give the descriptors back."""
         os.close(self._wake_reader)
         os.close(self._wake_writer)
 
 
 @contextlib.contextmanager
 def stopping_on_signals() -> Iterator[Stop]:
-    """
-    SIGTERM and SIGINT request a stop while this lasts.
-    """
+    """SIGTERM and SIGINT request a stop while this lasts."""
     stop = Stop()
     numbers = (signal.SIGTERM, signal.SIGINT)
     before = {number: signal.signal(number, stop.request) for number in numbers}

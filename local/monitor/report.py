@@ -59,9 +59,7 @@ class Produced:
 
 
 class ReportWriter:
-    """
-    Writes the reports of one instance, in order.
-    """
+    """Writes the reports of one instance, in order."""
 
     def __init__(self, instance: SimulatedInstance, configuration: Configuration) -> None:
         self._instance = instance
@@ -140,9 +138,7 @@ class ReportWriter:
 
 
 class _Runtimes:
-    """
-    The runtimes of one report while it is written.
-    """
+    """The runtimes of one report while it is written."""
 
     def __init__(self, instance: SimulatedInstance, configuration: Configuration) -> None:
         self.entries: list[dict[str, object]] = []
@@ -158,9 +154,7 @@ class _Runtimes:
         periods_s: Mapping[int, Mapping[str, float]],
         rng: random.Random,
     ) -> None:
-        """
-        Write one runtime, unless nothing of it is due.
-        """
+        """Write one runtime, unless nothing of it is due."""
         moment = self._instance.moment(entry.runtime, number, rng)
         section = self._configuration.section_of(entry.runtime.tag)
         due_s = {} if section is None else periods_s.get(section, {})
@@ -174,9 +168,7 @@ class _Runtimes:
             self.executions = {name: sums[name] + count for name, count in ended.items()}
 
     def period_s(self) -> float | None:
-        """
-        The longest period of usable core counters, or of any when none is usable.
-        """
+        """The longest period of usable core counters, or of any when none is usable."""
         periods = [
             (not moment.counters_failed, due_s[COUNTERS])
             for _, moment, due_s in self._written
@@ -185,9 +177,7 @@ class _Runtimes:
         return max(periods)[1] if periods else None
 
     def percents(self) -> tuple[float | None, ...] | None:
-        """
-        Utilization by core.
-        """
+        """Utilization by core."""
         counted = [(entry, moment) for entry, moment, due in self._written if COUNTERS in due]
         if not counted:
             return None
@@ -203,9 +193,7 @@ class _Runtimes:
         return tuple(found)
 
     def held(self) -> tuple[bool, ...] | None:
-        """
-        Whether each core is held by a runtime of the report.
-        """
+        """Whether each core is held by a runtime of the report."""
         told = [entry for entry, _, due in self._written if MEMORY in due]
         if not told:
             return None

@@ -1,6 +1,4 @@
-"""
-The simulator at work: reports at their moments, the truth behind them, an end as told.
-"""
+"""The simulator at work: reports at their moments, the truth behind them, an end as told."""
 
 from __future__ import annotations
 
@@ -126,9 +124,7 @@ def _run(
 
 
 def _wait(at_ms: int, stop: Stop) -> bool:
-    """
-    Wait until *at_ms*; returns whether told to stop.
-    """
+    """Wait until *at_ms*; returns whether told to stop."""
     longest_s = (at_ms - _now_ms()) / 1000 + _FAR_AHEAD_S
     until = time.monotonic() + longest_s
     while not stop.requested:

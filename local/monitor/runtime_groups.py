@@ -31,9 +31,7 @@ _SPLIT_PERCENT: Final = 12.0  # how far the physical cores of a logical one lie 
 
 
 class RuntimeEntry:
-    """
-    One runtime as its reports say it.
-    """
+    """One runtime as its reports say it."""
 
     def __init__(self, instance: SimulatedInstance, runtime: SimulatedRuntime) -> None:
         self.runtime = runtime

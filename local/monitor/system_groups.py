@@ -1,6 +1,4 @@
-"""
-`system_data`: the host's CPU and memory, and the hardware counters of its devices.
-"""
+"""`system_data`: the host's CPU and memory, and the hardware counters of its devices."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ _VCPU_USES: Final = ("user", "nice", "system", "idle", "io_wait", "irq", "soft_i
 
 
 class SystemEntry:
-    """
-    The host as its reports say it.
-    """
+    """The host as its reports say it."""
 
     def __init__(self, instance: SimulatedInstance) -> None:
         self._instance = instance
@@ -31,9 +27,7 @@ class SystemEntry:
     def write(
         self, number: int, periods_s: Mapping[str, float], rng: random.Random
     ) -> dict[str, object] | None:
-        """
-        Write the groups named in *periods_s*; None (null) when none is due.
-        """
+        """Write the groups named in *periods_s*; None (null) when none is due."""
         found: dict[str, object] = {}
         if HOST_MEMORY in periods_s:
             found[HOST_MEMORY] = self._memory(periods_s[HOST_MEMORY], rng)
@@ -100,7 +94,5 @@ class SystemEntry:
 
 
 def _plain(value: float) -> float:
-    """
-    A whole number without its ".0", as the real one writes it.
-    """
+    """A whole number without its ".0", as the real one writes it."""
     return int(value) if value == int(value) else value

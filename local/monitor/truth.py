@@ -80,9 +80,7 @@ def expected_minutes(
 def expected_rollups(
     minutes: Mapping[tuple[str, int], Expected], cluster_of: Mapping[str, str]
 ) -> dict[tuple[str, int], Expected]:
-    """
-    What each cluster's minutes must come to, by cluster and start of the minute.
-    """
+    """What each cluster's minutes must come to, by cluster and start of the minute."""
     parts: dict[tuple[str, int], list[Expected]] = {}
     for (instance, minute_ms), expected in minutes.items():
         parts.setdefault((cluster_of[instance], minute_ms), []).append(expected)
@@ -106,9 +104,7 @@ class _Reading:
 
 
 def _readings(rows: Sequence[ReportTruth], margin_ms: int) -> dict[int, list[_Reading]]:
-    """
-    All readings of each minute of one instance. Reports never overtake each other.
-    """
+    """All readings of each minute of one instance. Reports never overtake each other."""
     inside: dict[int, list[ReportTruth]] = {}
     at_boundary: dict[int, list[ReportTruth]] = {}
     for row in rows:
@@ -141,9 +137,7 @@ def _beliefs(rows: Sequence[ReportTruth], very_first: ReportTruth) -> tuple[bool
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """
-    What one reading of a minute comes to.
-    """
+    """What one reading of a minute comes to."""
 
     busy: int
     attached_idle: int
@@ -206,9 +200,7 @@ def _outcome(reading: _Reading, cores: int, busy_from_percent: float) -> _Outcom
 
 
 def _mean(reading: _Reading, core: int) -> float | None:
-    """
-    One core's mean over the reports that tell about it, each as long as it covers.
-    """
+    """One core's mean over the reports that tell about it, each as long as it covers."""
     weighted = weight = 0.0
     for row in reading.rows:
         percent = None if row.percents is None else row.percents[core]

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReportTruth:
-    """
-    One line of a truth file; members as described above.
-    """
+    """One line of a truth file; members as described above."""
 
     instance: str
     cores: int
@@ -46,9 +44,7 @@ class ReportTruth:
 
 
 def read_truth(paths: Iterable[Path]) -> list[ReportTruth]:
-    """
-    Every whole line of the files; a last line that is still being written is left out.
-    """
+    """Every whole line of the files; a last line that is still being written is left out."""
     return [
         parse_truth(json.loads(line))
         for path in paths

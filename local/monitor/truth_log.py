@@ -32,9 +32,7 @@ class TruthLog:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 
     def append(self, number: int, at_ms: int, produced: Produced) -> None:
-        """
-        Note that report *number* was written at *at_ms*, milliseconds since the epoch.
-        """
+        """Note that report *number* was written at *at_ms*, milliseconds since the epoch."""
         held = produced.held
         line = {
             **self.constants,
@@ -50,7 +48,5 @@ class TruthLog:
         os.write(self._descriptor, json.dumps(line, separators=(",", ":")).encode() + b"\n")
 
     def close(self) -> None:
-        """
-        Close the file.
-        """
+        """Close the file."""
         os.close(self._descriptor)

@@ -40,9 +40,7 @@ class AlarmBoard:
     def __init__(
         self, template: Template, history: MetricHistory, now_s: Callable[[], float]
     ) -> None:
-        """
-        A warm-up of an alarm begins now, as with a deployment.
-        """
+        """A warm-up of an alarm begins now, as with a deployment."""
         clusters, left_out = survey(template, CLUSTER_NAMESPACE)
         stack, _ = survey(template, STACK_NAMESPACE)
         self._alarms = {alarm.logical_id: alarm for alarm in (*clusters, *stack)}
@@ -63,9 +61,7 @@ class AlarmBoard:
         self._evaluated_s: float | None = None
 
     def widget(self, properties: Mapping[str, Any]) -> dict[str, Any]:
-        """
-        What the page shows of the alarm widget with *properties*, what rings first.
-        """
+        """What the page shows of the alarm widget with *properties*, what rings first."""
         self._evaluate()
         rows = [self._row(arn) for arn in properties["alarms"]]
         order = [*(state.value for state in _WORST_FIRST), NOT_EVALUATED]

@@ -25,9 +25,7 @@ NO_LINE: Final = "-"
 
 
 def cores(cluster: str, lines: Iterable[Line], start_ms: int, end_ms: int) -> dict[str, Any]:
-    """
-    The heat map of *cluster*, of the minutes that start in [*start_ms*, *end_ms*).
-    """
+    """The heat map of *cluster*, of the minutes that start in [*start_ms*, *end_ms*)."""
     merged = _merged(cluster, lines, start_ms, end_ms)
     labels = [minute_ms for minutes in merged.values() for minute_ms in minutes]
     minutes = list(range(min(labels), max(labels) + MINUTE_MS, MINUTE_MS)) if labels else []
@@ -41,9 +39,7 @@ def cores(cluster: str, lines: Iterable[Line], start_ms: int, end_ms: int) -> di
 def _merged(
     cluster: str, lines: Iterable[Line], start_ms: int, end_ms: int
 ) -> dict[str, dict[int, MinuteRecord]]:
-    """
-    The record that counts, by instance and minute.
-    """
+    """The record that counts, by instance and minute."""
     parts: dict[tuple[str, int], dict[tuple[str, int], MinuteRecord]] = defaultdict(dict)
     for line in lines:
         record = line.minute

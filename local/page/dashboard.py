@@ -90,9 +90,7 @@ class Dashboard:
         return read(found[0]["DashboardName"], found[0]["DashboardBody"])
 
     def widgets(self, cluster: str) -> list[Widget]:
-        """
-        Every widget, with *cluster* where the pattern stands.
-        """
+        """Every widget, with *cluster* where the pattern stands."""
         return [self._chosen(widget, cluster) for widget in self._widgets]
 
     def _chosen(self, widget: Mapping[str, Any], cluster: str) -> Widget:

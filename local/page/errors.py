@@ -10,12 +10,8 @@ from __future__ import annotations
 
 
 class DashboardError(ValueError):
-    """
-    A dashboard, a widget or a metric in a form that the page does not know.
-    """
+    """A dashboard, a widget or a metric in a form that the page does not know."""
 
 
 class UnknownClusterError(ValueError):
-    """
-    A cluster that no metric is of.
-    """
+    """A cluster that no metric is of."""

@@ -40,9 +40,7 @@ OF_AWS: Final = "AWS/"
 def graph(
     properties: Mapping[str, Any], history: MetricHistory, start_s: int, end_s: int
 ) -> dict[str, Any]:
-    """
-    What the page draws of the metric widget with *properties* in [*start_s*, *end_s*).
-    """
+    """What the page draws of the metric widget with *properties* in [*start_s*, *end_s*)."""
     drawn: dict[str, Any] = {
         "title": properties.get("title", ""),
         "stacked": bool(properties.get("stacked", False)),
@@ -80,9 +78,7 @@ def graph(
 
 
 def without_data(asked: Asked, range_s: int) -> str:
-    """
-    A sentence for what was asked for and is not there.
-    """
+    """A sentence for what was asked for and is not there."""
     sentence = f"{asked} has no data in the last {_hours(range_s)}"
     if asked.namespace.startswith(OF_AWS):
         return f"{sentence}: the embedded AWS publishes few of the metrics of AWS's own services."
@@ -131,9 +127,7 @@ def _member(asked: Asked) -> Member | None:
 
 
 def _labels(found: Sequence[tuple[Asked, Dimensions]]) -> list[str]:
-    """
-    What tells the series of one widget apart: the metric, or the dimensions that differ.
-    """
+    """What tells the series of one widget apart: the metric, or the dimensions that differ."""
     metrics = {asked.metric for asked, _ in found}
     values: dict[str, set[str]] = {}
     for _, dimensions in found:

@@ -35,16 +35,12 @@ class Line:
 
     @cached_property
     def row(self) -> Row:
-        """
-        What Logs Insights finds in it.
-        """
+        """What Logs Insights finds in it."""
         return row_of(self.timestamp_ms, self.text)
 
     @cached_property
     def minute(self) -> MinuteRecord | None:
-        """
-        The minute of an instance that it is about, None when it is no minute line.
-        """
+        """The minute of an instance that it is about, None when it is no minute line."""
         try:
             record = parse(self.text)
         except WireFormatError:
@@ -53,23 +49,17 @@ class Line:
 
 
 class LogLines:
-    """
-    The newest lines of some log groups.
-    """
+    """The newest lines of some log groups."""
 
     def __init__(self, range_s: int) -> None:
-        """
-        Keep those of the last *range_s* before the newest one.
-        """
+        """Keep those of the last *range_s* before the newest one."""
         self._range_ms = range_s * 1000
         self._lines: dict[str, list[Line]] = defaultdict(list)
         self._newest_ms = 0
         self._lock = threading.Lock()
 
     def add(self, group: str, events: Iterable[tuple[int, str]]) -> None:
-        """
-        Take in new *events* of *group*, pairs of milliseconds and text.
-        """
+        """Take in new *events* of *group*, pairs of milliseconds and text."""
         new = [Line(timestamp_ms, text) for timestamp_ms, text in events]
         if not new:
             return
@@ -80,8 +70,6 @@ class LogLines:
             self._lines[group] = [one for one in kept if one.timestamp_ms >= oldest_ms]
 
     def of(self, group: str) -> list[Line]:
-        """
-        The lines of *group*, in the order in which they were taken in.
-        """
+        """The lines of *group*, in the order in which they were taken in."""
         with self._lock:
             return list(self._lines.get(group, ()))

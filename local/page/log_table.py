@@ -1,6 +1,4 @@
-"""
-A log widget with its rows: its query, run on the lines of its log groups.
-"""
+"""A log widget with its rows: its query, run on the lines of its log groups."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _TIMES: Final = frozenset({"@timestamp", "@ingestionTime"})
 def log_table(
     properties: Mapping[str, Any], lines: LogLines, start_ms: int, end_ms: int
 ) -> dict[str, Any]:
-    """
-    What the page shows of the log widget with *properties* in [*start_ms*, *end_ms*).
-    """
+    """What the page shows of the log widget with *properties* in [*start_ms*, *end_ms*)."""
     query = properties["query"]
     shown: dict[str, Any] = {
         "title": properties.get("title", ""),

@@ -25,9 +25,7 @@ WHOLE_EACH_S: Final = 60.0
 
 @dataclass(slots=True)
 class _Reading:
-    """
-    One metric name in one period length.
-    """
+    """One metric name in one period length."""
 
     whole_at_s: float
     newest_at_s: float
@@ -36,9 +34,7 @@ class _Reading:
 
 
 class Readings:
-    """
-    A metric history that remembers what it read; any thread may ask it.
-    """
+    """A metric history that remembers what it read; any thread may ask it."""
 
     def __init__(
         self,
@@ -47,9 +43,7 @@ class Readings:
         newest_each_s: float,
         now_s: Callable[[], float] = time.time,
     ) -> None:
-        """
-        Remember *range_s* of *history*; what it says of the newest minutes for *newest_each_s*.
-        """
+        """Remember *range_s* of *history*; its newest minutes for *newest_each_s*."""
         self._history = history
         self._range_s = range_s
         self._now_s = now_s
@@ -58,18 +52,14 @@ class Readings:
         self._lock = threading.Lock()
 
     def forget(self) -> None:
-        """
-        Remember nothing: whoever asks next gets what is there then.
-        """
+        """Remember nothing: whoever asks next gets what is there then."""
         with self._lock:
             self._readings.clear()
 
     def read(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """
-        As `MetricHistory.read`.
-        """
+        """As `MetricHistory.read`."""
         with self._lock:
             reading = self._current(namespace, metric, period_s)
             cut = {

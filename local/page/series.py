@@ -67,9 +67,7 @@ class Asked:
     is_search: bool = False
 
     def finds(self, dimensions: Dimensions) -> bool:
-        """
-        Whether a metric with exactly these *dimensions* is meant.
-        """
+        """Whether a metric with exactly these *dimensions* is meant."""
         given = dict(self.dimensions)
         names = {name for name, _ in dimensions}
         return names == given.keys() | self.open and given.items() <= dict(dimensions).items()

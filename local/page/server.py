@@ -55,9 +55,7 @@ _MAX_CLUSTER_CHARS: Final = 1024
 
 
 class PageServer:
-    """
-    Serves one view, from `start` to `stop`; also a context manager.
-    """
+    """Serves one view, from `start` to `stop`; also a context manager."""
 
     def __init__(self, address: tuple[str, int], view: View) -> None:
         """
@@ -75,28 +73,20 @@ class PageServer:
 
     @property
     def port(self) -> int:
-        """
-        Where it listens.
-        """
+        """Where it listens."""
         return int(self._http.server_address[1])
 
     @property
     def url(self) -> str:
-        """
-        What people open.
-        """
+        """What people open."""
         return f"http://{HOST}:{self.port}"
 
     def start(self) -> None:
-        """
-        Answer from now on.
-        """
+        """Answer from now on."""
         self._thread.start()
 
     def stop(self) -> None:
-        """
-        Answer no more; safe to call twice.
-        """
+        """Answer no more; safe to call twice."""
         if self._thread.is_alive():
             self._http.shutdown()
             self._thread.join()
@@ -125,9 +115,7 @@ class _Http(ThreadingHTTPServer):
         self.view = view
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  # as inherited
-        """
-        A tab that was closed is no error.
-        """
+        """A tab that was closed is no error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -138,9 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Http
 
     def do_GET(self) -> None:
-        """
-        Answer one request.
-        """
+        """Answer one request."""
         if self.headers.get("Host", "") not in self._hosts():
             self._refuse(HTTPStatus.FORBIDDEN, f"the page answers at http://{HOST} only")
             return
@@ -166,9 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def do_HEAD(self) -> None:
-        """
-        The same without the content.
-        """
+        """The same without the content."""
         self.do_GET()
 
     def _hosts(self) -> tuple[str, ...]:
@@ -221,15 +205,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as inherited
-        """
-        Say nothing: the terminal shows the fleet.
-        """
+        """Say nothing: the terminal shows the fleet."""
 
 
 def static(name: str) -> bytes | None:
-    """
-    A file of the page, None when there is none of that *name*.
-    """
+    """A file of the page, None when there is none of that *name*."""
     if name == PLOTLY:
         return plotly()
     if not _NAME.fullmatch(name) or Path(name).suffix not in _TYPES:
@@ -242,9 +222,7 @@ def static(name: str) -> bytes | None:
 
 @lru_cache(maxsize=1)
 def plotly() -> bytes:
-    """
-    The charting library, as it is in its package.
-    """
+    """The charting library, as it is in its package."""
     return Path(str(distribution("plotly").locate_file(_PLOTLY_FILE))).read_bytes()
 
 

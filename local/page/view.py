@@ -50,9 +50,7 @@ class Place:
     stack_name: str
 
     def members(self) -> dict[str, str]:
-        """
-        As commands read it.
-        """
+        """As commands read it."""
         return asdict(self)
 
 

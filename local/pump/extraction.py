@@ -66,9 +66,7 @@ class Extraction:
 
 
 def extract(message: str, now_ms: int) -> Extraction:
-    """
-    The metrics of one log line that arrived at *now_ms*.
-    """
+    """The metrics of one log line that arrived at *now_ms*."""
     if not message.lstrip().startswith("{") or _MARK not in message:
         return Extraction()  # a log line like any other
     violations = emf.violations(message, now_ms=now_ms)

@@ -46,9 +46,7 @@ class Counts:
 
 
 class EmfPump:
-    """
-    Stands where CloudWatch's own extraction stands on AWS.
-    """
+    """Stands where CloudWatch's own extraction stands on AWS."""
 
     def __init__(self, logs: Any, cloudwatch: Any, groups: Sequence[str], since_ms: int) -> None:  # noqa: ANN401  # boto3 clients
         """
@@ -64,9 +62,7 @@ class EmfPump:
         self.counts = Counts()
 
     def turn(self) -> dict[str, list[LogEvent]]:
-        """
-        Extract what is new; returns the new events by log group.
-        """
+        """Extract what is new; returns the new events by log group."""
         now_ms = time.time_ns() // 1_000_000
         data: list[Datum] = []
         new: dict[str, list[LogEvent]] = {}

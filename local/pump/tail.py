@@ -53,9 +53,7 @@ class _Stream:
 
 
 class LogTail:
-    """
-    One log group, read from *since_ms* on.
-    """
+    """One log group, read from *since_ms* on."""
 
     def __init__(
         self,
@@ -71,9 +69,7 @@ class LogTail:
         self.group = group
 
     def new_events(self) -> list[LogEvent]:
-        """
-        Events that no earlier call returned, in time order within a call.
-        """
+        """Events that no earlier call returned, in time order within a call."""
         found: list[LogEvent] = []
         asked_ms = time.time_ns() // 1_000_000
         # Once each: a stream made while we page through them moves the rest along.

@@ -1,6 +1,4 @@
-"""
-`python -m local.rehearsal`.
-"""
+"""`python -m local.rehearsal`."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ EXIT_NO_READER = 141  # 128 + SIGPIPE
 
 
 def main() -> int:
-    """
-    Run the command line; a Ctrl-C before it listens to signals ends it without a word.
-    """
+    """Run the command line; a Ctrl-C before it listens to signals ends it without a word."""
     try:
         from local.rehearsal import command_line  # noqa: PLC0415 - takes half a second
 

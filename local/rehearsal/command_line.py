@@ -37,9 +37,7 @@ SHOWN_PROBLEMS: Final = 25
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """
-    Run one rehearsal; returns the exit code.
-    """
+    """Run one rehearsal; returns the exit code."""
     options = _parser().parse_args(arguments)
     screen = Screen()
     progress = Progress(live=screen.live)

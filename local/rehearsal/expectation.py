@@ -1,6 +1,4 @@
-"""
-What the rollups of this fleet must come to, by the simulators' truth files.
-"""
+"""What the rollups of this fleet must come to, by the simulators' truth files."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def expected_past(past: Past) -> dict[ClusterMinute, Expected]:
-    """
-    What the rollups of the history must come to.
-    """
+    """What the rollups of the history must come to."""
     return _expected([past.truth(member) for member in FLEET], 0)
 
 

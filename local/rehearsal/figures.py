@@ -44,45 +44,33 @@ class MinuteLines:
 
     @property
     def publications(self) -> list[Mapping[str, Any]]:
-        """
-        The lines once each, in the order of their publication.
-        """
+        """The lines once each, in the order of their publication."""
         by_id = {line["RollupId"]: line for line in self.printed}
         return sorted(by_id.values(), key=lambda line: int(line["Publication"]))
 
     def gauge(self, name: str) -> float | None:
-        """
-        The value that was stated last; None when there is no such member.
-        """
+        """The value that was stated last; None when there is no such member."""
         found = self.publications[-1].get(name)
         return None if found is None else float(found)
 
     def tally(self, name: str) -> float | None:
-        """
-        What all lines together say, each once; None when none has the member.
-        """
+        """What all lines together say, each once; None when none has the member."""
         said = [float(line[name]) for line in self.publications if name in line]
         return sum(said) if said else None
 
     def values(self, name: str) -> list[float]:
-        """
-        Every value that CloudWatch extracts, one per line that has it.
-        """
+        """Every value that CloudWatch extracts, one per line that has it."""
         return [float(line[name]) for line in self.printed if name in line]
 
 
 class RollupLines:
-    """
-    The rollup lines among the events of a log group.
-    """
+    """The rollup lines among the events of a log group."""
 
     def __init__(self) -> None:
         self.minutes: dict[ClusterMinute, MinuteLines] = defaultdict(MinuteLines)
 
     def add(self, events: Iterable[LogEvent]) -> int:
-        """
-        Keep the rollups among *events*; returns how many there were.
-        """
+        """Keep the rollups among *events*; returns how many there were."""
         found = 0
         for event in events:
             line = _rollup(event.message)
@@ -107,9 +95,7 @@ def _rollup(message: str) -> Mapping[str, Any] | None:
 def read_metrics(
     history: MetricHistory, names: Iterable[str], start_s: int, end_s: int
 ) -> dict[ClusterMinute, dict[str, StatisticSet]]:
-    """
-    The cluster metrics *names* of every minute that starts in [*start_s*, *end_s*).
-    """
+    """The cluster metrics *names* of every minute that starts in [*start_s*, *end_s*)."""
     found: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
     for name in names:
         by_metric = history.read(CLUSTER_NAMESPACE, name, MINUTE_S, start_s, end_s)
@@ -122,7 +108,5 @@ def read_metrics(
 
 
 def utc(minute_s: int) -> str:
-    """
-    A minute for people, `08:15 UTC`.
-    """
+    """A minute for people, `08:15 UTC`."""
     return datetime.fromtimestamp(minute_s, timezone.utc).strftime("%H:%M UTC")

@@ -46,16 +46,12 @@ class Member:
 
     @property
     def instance_id(self) -> str:
-        """
-        The id that its reports carry.
-        """
+        """The id that its reports carry."""
         return SimulatedInstance(self.instance_type, self.scenario, self.seed).instance_id
 
     @property
     def name(self) -> str:
-        """
-        For messages and file names.
-        """
+        """For messages and file names."""
         return f"{self.cluster}-{self.instance_type}-{self.scenario}-{self.seed}"
 
 
@@ -92,9 +88,7 @@ def python_environment(base: Mapping[str, str]) -> dict[str, str]:
 
 
 class LiveFleet:
-    """
-    One `neuron-emf run` per member, each with its own simulated neuron-monitor.
-    """
+    """One `neuron-emf run` per member, each with its own simulated neuron-monitor."""
 
     def __init__(self, stage: Stage, environment: Mapping[str, str], log_group: str) -> None:
         self._stage = stage
@@ -105,9 +99,7 @@ class LiveFleet:
         self._started_s: dict[Member, float] = {}
 
     def start(self, member: Member) -> None:
-        """
-        Start the emitter of *member* on the spool that its history left.
-        """
+        """Start the emitter of *member* on the spool that its history left."""
         folder = self._stage.folder
         temporary = folder / "tmp"
         temporary.mkdir(exist_ok=True)
@@ -155,9 +147,7 @@ class LiveFleet:
                 raise EmbeddedAwsError(msg, emitter.tail())
 
     def stop(self, patience_s: float) -> list[str]:
-        """
-        Have every emitter say goodbye; returns what went wrong with any.
-        """
+        """Have every emitter say goodbye; returns what went wrong with any."""
         for emitter in self._emitters:
             emitter.ask_to_stop()
         wrong = []
@@ -171,15 +161,11 @@ class LiveFleet:
 
     @property
     def written_truths(self) -> list[Path]:
-        """
-        The truth files that exist already.
-        """
+        """The truth files that exist already."""
         return [truth for truth in self._truths.values() if truth.exists()]
 
     def mute(self, at_s: float) -> list[Member]:
-        """
-        Members whose simulator had time for a report until *at_s* and wrote none.
-        """
+        """Members whose simulator had time for a report until *at_s* and wrote none."""
         return [
             member
             for member, truth in self._truths.items()
@@ -189,7 +175,5 @@ class LiveFleet:
 
 
 def spool_folder(folder: Path, member: Member) -> Path:
-    """
-    Where the emitter of *member* keeps its records.
-    """
+    """Where the emitter of *member* keeps its records."""
     return folder / "spools" / member.name

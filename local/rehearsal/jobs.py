@@ -1,6 +1,4 @@
-"""
-Commands that end by themselves, a few at once, while something else is waited for.
-"""
+"""Commands that end by themselves, a few at once, while something else is waited for."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ class Job:
 
 
 class Jobs:
-    """
-    Chains of jobs: within a chain one after the other, chains beside each other.
-    """
+    """Chains of jobs: within a chain one after the other, chains beside each other."""
 
     def __init__(self, stage: Stage, chains: Sequence[Sequence[Job]]) -> None:
         self._stage = stage

@@ -44,9 +44,7 @@ class Notice:
 
 
 def ringing(states: Iterable[AlarmState]) -> list[AlarmState]:
-    """
-    One alarm for each contributor that has any in ALARM, that on idle cores before others.
-    """
+    """One alarm for each contributor that has any in ALARM, that on idle cores before others."""
     chosen: dict[object, AlarmState] = {}
     for one in states:
         if one.state is not State.ALARM:
@@ -58,9 +56,7 @@ def ringing(states: Iterable[AlarmState]) -> list[AlarmState]:
 
 
 def event_of(found: AlarmState, properties: Mapping[str, Any], at_s: float) -> dict[str, object]:
-    """
-    The event of *found* going to ALARM at *at_s*; *properties* are its resource's.
-    """
+    """The event of *found* going to ALARM at *at_s*; *properties* are its resource's."""
     name = f"rehearsal-{found.alarm.logical_id}"
     at = datetime.fromtimestamp(at_s, timezone.utc)
     detail: dict[str, object] = {

@@ -1,6 +1,4 @@
-"""
-One row per cluster: its newest rollup by the metrics, its alarms by the evaluator.
-"""
+"""One row per cluster: its newest rollup by the metrics, its alarms by the evaluator."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ class Overview:
         resources: Mapping[str, str],
         history: MetricHistory,
     ) -> None:
-        """
-        Evaluate the alarms that *template* has with *parameters* on an account.
-        """
+        """Evaluate the alarms that *template* has with *parameters* on an account."""
         read = Template.read(template, parameters, resources)
         self.alarms, left_out = survey(read, CLUSTER_NAMESPACE)
         self.left_out = _sentences(left_out)
@@ -59,9 +55,7 @@ class Overview:
         self._evaluated_s: float | None = None
 
     def rows(self, clusters: Sequence[str], now_s: float | None = None) -> list[ClusterRow]:
-        """
-        One row for each of *clusters*, in their order.
-        """
+        """One row for each of *clusters*, in their order."""
         at_s = time.time() if now_s is None else now_s
         start_s = int(at_s) - _LOOK_BACK_S
         metrics = read_metrics(self._history, FIGURES, start_s, int(at_s) + MINUTE_S)
@@ -104,16 +98,12 @@ class Overview:
 
 
 def _subject(alarm: Alarm) -> str:
-    """
-    What an alarm is about: its name without what both forms end in.
-    """
+    """What an alarm is about: its name without what both forms end in."""
     return alarm.logical_id.removesuffix("Alarm").removesuffix("ByCluster")
 
 
 def _sentences(left_out: Mapping[str, LeftOut]) -> list[str]:
-    """
-    One sentence per alarm that cannot be evaluated, and one for all on other metrics.
-    """
+    """One sentence per alarm that cannot be evaluated, and one for all on other metrics."""
     elsewhere = Counter(one.namespace for one in left_out.values() if one.namespace)
     sentences = [one.reason for one in left_out.values() if not one.namespace]
     if elsewhere:

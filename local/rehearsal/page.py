@@ -37,9 +37,7 @@ def view_of(stack: Stack, document: Mapping[str, Any]) -> View:
 
 
 def opened(stack: Stack, document: Mapping[str, Any], port: int) -> PageServer:
-    """
-    The page of *stack*, ready to start, at *port* when it can be had; says where it is.
-    """
+    """The page of *stack*, ready to start, at *port* when it can be had; says where it is."""
     server, remark = served(view_of(stack, document), port)
     if remark:
         print(remark)

@@ -53,27 +53,19 @@ class Past:
 
     @property
     def start_s(self) -> int:
-        """
-        Start of its first minute.
-        """
+        """Start of its first minute."""
         return self.end_s - MINUTES * MINUTE_S
 
     def truth(self, member: Member) -> Path:
-        """
-        What the simulator of *member* says it produced.
-        """
+        """What the simulator of *member* says it produced."""
         return self.folder / f"{member.name}.past-truth"
 
     def lines(self, member: Member) -> Path:
-        """
-        The log lines of *member*.
-        """
+        """The log lines of *member*."""
         return self.folder / f"{member.name}.lines"
 
     def jobs(self, stage: Stage, environment: Mapping[str, str]) -> Jobs:
-        """
-        What makes the lines: for each member a simulation, then a replay of its reports.
-        """
+        """What makes the lines: for each member a simulation, then a replay of its reports."""
         ours = python_environment(environment)
         return Jobs(stage, [self._jobs_of(member, ours) for member in FLEET])
 
@@ -141,9 +133,7 @@ class Past:
 
 
 def _state_after(last: MinuteRecord) -> bytes:
-    """
-    What the emitter that wrote *last* would have kept for its next start.
-    """
+    """What the emitter that wrote *last* would have kept for its next start."""
     return msgspec.json.encode(
         FoldState(
             instance_id=last.instance_id,
@@ -157,9 +147,7 @@ def _state_after(last: MinuteRecord) -> bytes:
 
 @contextlib.contextmanager
 def _variables(environment: Mapping[str, str]) -> Iterator[None]:
-    """
-    The AWS variables of *environment*, for an SDK client that reads this process's.
-    """
+    """The AWS variables of *environment*, for an SDK client that reads this process's."""
     before = dict(os.environ)
     os.environ.update({name: value for name, value in environment.items() if "AWS" in name})
     try:

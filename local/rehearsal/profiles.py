@@ -68,9 +68,7 @@ MODELS: Final[Mapping[tuple[str, str], Mapping[str, object]]] = {
 def profile_jobs(
     folder: Path, end_s: int, environment: Mapping[str, str], log_group: str
 ) -> list[list[Job]]:
-    """
-    What sends them into *log_group*, each on its own; the summaries are left in *folder*.
-    """
+    """What sends them into *log_group*, each on its own; the summaries are left in *folder*."""
     ours = python_environment(environment)
     moment = datetime.fromtimestamp(end_s - BEFORE_S, timezone.utc).isoformat()
     jobs = []

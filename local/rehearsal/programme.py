@@ -60,9 +60,7 @@ MARGIN_MS: Final = 500  # from a full minute: which side a live report was recei
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """
-    Commands of the environments that `make venvs` makes.
-    """
+    """Commands of the environments that `make venvs` makes."""
 
     ministack: Path
     sam: Path
@@ -88,9 +86,7 @@ class Verdict:
 
 
 class Rehearsal:
-    """
-    One rehearsal on one stage.
-    """
+    """One rehearsal on one stage."""
 
     def __init__(
         self,
@@ -100,9 +96,7 @@ class Rehearsal:
         screen: Screen,
         page_port: int = PORT,
     ) -> None:
-        """
-        Serve the page at *page_port*; 0 takes a free one.
-        """
+        """Serve the page at *page_port*; 0 takes a free one."""
         self._tools = tools
         self._stage = stage
         self._progress = progress
@@ -191,9 +185,7 @@ class Rehearsal:
         return past, stack
 
     def _tell(self, aws: EmbeddedAws, stack: Stack, overview: Overview) -> None:
-        """
-        What people would be told of the alarms that ring after the history.
-        """
+        """What people would be told of the alarms that ring after the history."""
         overview.rows(CLUSTERS)
         notices = []
         with self._progress.step("Asking the explain function what the alarms mean"):
@@ -255,9 +247,7 @@ class Rehearsal:
     def _compare(
         self, stack: Stack, fleet: LiveFleet, past: Past, stopped_s: float
     ) -> tuple[list[str], tuple[int, int]]:
-        """
-        What is wrong, and how many rollups of the history and live were compared.
-        """
+        """What is wrong, and how many rollups of the history and live were compared."""
         history = expected_past(past)
         live = expected_live(fleet, stopped_s, MARGIN_MS)
         mute = [

@@ -66,9 +66,7 @@ class Stack:
     """
 
     def __init__(self, aws: EmbeddedAws, deployment: Deployment, since_ms: int) -> None:
-        """
-        Read everything from *since_ms* on, milliseconds since the epoch.
-        """
+        """Read everything from *since_ms* on, milliseconds since the epoch."""
         outputs = deployment.outputs
         self.records_group = outputs["EmitterLogGroupName"]
         self._rollups_group = outputs["RollupsLogGroupName"]
@@ -96,9 +94,7 @@ class Stack:
         )
 
     def look(self) -> int:
-        """
-        Extract what is new; returns the number of new rollup lines.
-        """
+        """Extract what is new; returns the number of new rollup lines."""
         new = self.pump.turn()
         for group, events in new.items():
             self.lines.add(group, ((one.timestamp_ms, one.message) for one in events))
@@ -121,16 +117,12 @@ class Stack:
         return sum(page["Count"] for page in pages)
 
     def close_minutes(self) -> None:
-        """
-        Ask the close function to run now, as its schedule does each minute.
-        """
+        """Ask the close function to run now, as its schedule does each minute."""
         self._lambda.invoke(FunctionName=self._close_function, InvocationType="Event")
 
 
 def refused_lines(stack: Stack) -> list[str]:
-    """
-    What CloudWatch would have refused to extract.
-    """
+    """What CloudWatch would have refused to extract."""
     counts = stack.pump.counts
     refused = counts.parsing_errors + counts.validation_errors
     if not refused:

@@ -61,9 +61,7 @@ class Stage:
     """
 
     def __init__(self, *, keep: bool = False) -> None:
-        """
-        With *keep* the folder stays.
-        """
+        """With *keep* the folder stays."""
         self._keep = keep
         self._signal_number = 0
         self._children: list[ChildProcess] = []
@@ -148,9 +146,7 @@ class Stage:
         return child
 
     def stop_all(self, patience_s: float = STOP_PATIENCE_S) -> None:
-        """
-        Stop every process that `start` started, all at once.
-        """
+        """Stop every process that `start` started, all at once."""
         children, self._children = self._children, []
         for child in children:
             child.ask_to_stop()
@@ -164,22 +160,16 @@ class Stage:
 
 
 class Progress:
-    """
-    Steps with their seconds, for people.
-    """
+    """Steps with their seconds, for people."""
 
     def __init__(self, *, live: bool) -> None:
-        """
-        With *live* the running step counts its seconds in place.
-        """
+        """With *live* the running step counts its seconds in place."""
         self._live = live
         self.seconds: dict[str, float] = {}  # by title
 
     @contextlib.contextmanager
     def step(self, title: str) -> Iterator[None]:
-        """
-        Say what is being done, then how long it took.
-        """
+        """Say what is being done, then how long it took."""
         started_s = time.monotonic()
         ended = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(title, started_s, ended), daemon=True)
@@ -209,17 +199,13 @@ class Progress:
 
 
 def _adopt_orphans(*, adopt: bool) -> None:
-    """
-    Have the kernel give us the children of children that die, so that we see them.
-    """
+    """Have the kernel give us the children of children that die, so that we see them."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def _end_orphans(strangers: AbstractSet[int]) -> None:
-    """
-    End and reap what we adopted: children of what died uncleanly.
-    """
+    """End and reap what we adopted: children of what died uncleanly."""
     deadline = time.monotonic() + ORPHAN_PATIENCE_S
     while children := set(children_of(os.getpid())) - strangers:
         for pid in children:

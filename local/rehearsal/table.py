@@ -109,9 +109,7 @@ def _width(column: int, cells: Sequence[Sequence[str]]) -> int:
 
 
 def _blocks(cells: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """
-    Columns that stand side by side, the first one in every block.
-    """
+    """Columns that stand side by side, the first one in every block."""
     blocks = [[0]]
     used = _width(0, cells)
     for column in range(1, len(_COLUMNS)):
@@ -161,9 +159,7 @@ def _age(minute_s: int | None, now_s: float) -> str:
 
 
 class Screen:
-    """
-    Where the table is shown again and again.
-    """
+    """Where the table is shown again and again."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
@@ -173,9 +169,7 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """
-        Characters that fit a line now.
-        """
+        """Characters that fit a line now."""
         return shutil.get_terminal_size().columns - 1 if self.live else WIDE
 
     def _height(self) -> int:
@@ -200,7 +194,5 @@ class Screen:
         self._drawn_lines = len(lines)
 
     def release(self) -> None:
-        """
-        Leave what is drawn where it is.
-        """
+        """Leave what is drawn where it is."""
         self._drawn_lines = 0

@@ -48,9 +48,7 @@ EXECUTIONS: Final = ("Executions", "ExecutionErrors")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """
-    One thing that is not as it should be.
-    """
+    """One thing that is not as it should be."""
 
     cluster: str
     minute_s: int | None
@@ -68,9 +66,7 @@ class Problem:
 def against_truth(
     expected: Mapping[ClusterMinute, Expected], found: Mapping[ClusterMinute, MinuteLines]
 ) -> list[Problem]:
-    """
-    What the rollup lines say wrongly, or not at all.
-    """
+    """What the rollup lines say wrongly, or not at all."""
     problems: list[Problem] = []
     for (cluster, minute_s), wanted in sorted(expected.items(), key=lambda item: item[0]):
         lines = found.get((cluster, minute_s))

@@ -28,9 +28,7 @@ SETTLED_S: Final = 15.0
 
 
 def closable_minute(at_s: float) -> int:
-    """
-    The newest minute that close takes on at *at_s*, counted from the epoch.
-    """
+    """The newest minute that close takes on at *at_s*, counted from the epoch."""
     return int(at_s - CLOSES_AFTER_S) // MINUTE_S - 1
 
 

@@ -1,6 +1,4 @@
-"""
-The table that the functions keep their records in.
-"""
+"""The table that the functions keep their records in."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from tests.aggregator.invocations import CurrentStdout
 
 @pytest.fixture
 def dynamodb(monkeypatch):
-    """
-    A DynamoDB inside this process, with an empty table named records.
-    """
+    """A DynamoDB inside this process, with an empty table named records."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
@@ -30,9 +26,7 @@ def dynamodb(monkeypatch):
 
 @pytest.fixture
 def functions(monkeypatch, dynamodb):  # noqa: ARG001 - the table is there
-    """
-    The table, in the environment that the template gives both functions.
-    """
+    """The table, in the environment that the template gives both functions."""
     variables = {
         "TABLE_NAME": "records",
         "STACK_NAME": "neuron-emf",

@@ -1,6 +1,4 @@
-"""
-What a handler is given beside its event, and what it left on stdout and in the table.
-"""
+"""What a handler is given beside its event, and what it left on stdout and in the table."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from aggregator.storage.pack import records_of
 
 @dataclass
 class Context:
-    """
-    What Powertools and close read of Lambda's context object.
-    """
+    """What Powertools and close read of Lambda's context object."""
 
     function_name: str = "function"
     memory_limit_in_mb: int = 256
@@ -28,9 +24,7 @@ class Context:
 
 
 class CurrentStdout:
-    """
-    Where print writes now; a logger keeps the stdout of the moment it was made.
-    """
+    """Where print writes now; a logger keeps the stdout of the moment it was made."""
 
     def write(self, text):
         return sys.stdout.write(text)
@@ -40,31 +34,23 @@ class CurrentStdout:
 
 
 def documents(text):
-    """
-    The lines of an output that are JSON documents with metrics, and the others.
-    """
+    """The lines of an output that are JSON documents with metrics, and the others."""
     read = [json.loads(line) for line in text.splitlines()]
     return [one for one in read if "_aws" in one], [one for one in read if "_aws" not in one]
 
 
 def items(dynamodb):
-    """
-    The partition keys in the table.
-    """
+    """The partition keys in the table."""
     return [one["pk"]["S"] for one in dynamodb.scan(TableName="records")["Items"]]
 
 
 def record_items(dynamodb):
-    """
-    Those of them that hold records; late in a minute its markers stand beside.
-    """
+    """Those of them that hold records; late in a minute its markers stand beside."""
     return [pk for pk in items(dynamodb) if pk.startswith("m#")]
 
 
 def records(dynamodb):
-    """
-    The instance and number of every record in the table, alone or in a pack.
-    """
+    """The instance and number of every record in the table, alone or in a pack."""
     return sorted(
         (found.instance_id, found.seq)
         for one in dynamodb.scan(TableName="records")["Items"]
@@ -74,7 +60,5 @@ def records(dynamodb):
 
 
 def last_minute():
-    """
-    The minute before this one.
-    """
+    """The minute before this one."""
     return int(time.time()) // 60 - 1

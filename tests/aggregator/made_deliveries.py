@@ -1,6 +1,4 @@
-"""
-Events that bring log lines, as CloudWatch Logs and Lambda's poller of Kinesis make them.
-"""
+"""Events that bring log lines, as CloudWatch Logs and Lambda's poller of Kinesis make them."""
 
 from __future__ import annotations
 
@@ -10,9 +8,7 @@ import json
 
 
 def payload(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
-    """
-    What CloudWatch Logs delivers, compressed, to a function or a stream.
-    """
+    """What CloudWatch Logs delivers, compressed, to a function or a stream."""
     delivered = {
         "messageType": kind,
         "owner": "123456789012",
@@ -28,16 +24,12 @@ def payload(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
 
 
 def delivery(*log_lines, **members):
-    """
-    A subscription event as CloudWatch Logs makes it.
-    """
+    """A subscription event as CloudWatch Logs makes it."""
     return {"awslogs": {"data": base64.b64encode(payload(*log_lines, **members)).decode()}}
 
 
 def batch(*payloads):
-    """
-    A batch of Kinesis records as Lambda makes it; their sequence numbers are n-0, n-1...
-    """
+    """A batch of Kinesis records as Lambda makes it; their sequence numbers are n-0, n-1..."""
     return {
         "Records": [
             {

@@ -1,6 +1,4 @@
-"""
-Both functions on one table, for tests that say what happens when.
-"""
+"""Both functions on one table, for tests that say what happens when."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ END_S = (MINUTE + 1) * 60
 
 
 class Stack:
-    """
-    Both functions on one table, with a clock that the test sets.
-    """
+    """Both functions on one table, with a clock that the test sets."""
 
     def __init__(self):
         self.table = MemoryTable()
@@ -48,9 +44,7 @@ class Stack:
         ).run()
 
     def rollups(self, cluster="training"):
-        """
-        The cluster's own lines printed since the last call.
-        """
+        """The cluster's own lines printed since the last call."""
         read = [json.loads(line) for line in self.printed]
         self.printed.clear()
         return [
@@ -58,9 +52,7 @@ class Stack:
         ]
 
     def told(self, cluster="training"):
-        """
-        The offsets of the minutes published since the last call, with their Instances.
-        """
+        """The offsets of the minutes published since the last call, with their Instances."""
         return [
             (line["_aws"]["Timestamp"] // 60_000 - MINUTE, line["Instances"])
             for line in self.rollups(cluster)
@@ -68,8 +60,6 @@ class Stack:
 
 
 def on_time(stack, *offsets, **changes):
-    """
-    One record for each minute, five seconds after its end.
-    """
+    """One record for each minute, five seconds after its end."""
     for offset in offsets:
         stack.deliver(END_S + 60 * offset + 5, record(minute=MINUTE + offset, **changes))

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 class MemoryTable:
-    """
-    What `aggregator.storage.table.Table` promises, without a database.
-    """
+    """What `aggregator.storage.table.Table` promises, without a database."""
 
     def __init__(self):
         self.records: dict[tuple[int, int], dict[str, bytes]] = defaultdict(dict)
@@ -122,9 +120,7 @@ class MemoryTable:
 
 
 class KilledError(BaseException):
-    """
-    The process is gone: nothing it calls has an effect any more.
-    """
+    """The process is gone: nothing it calls has an effect any more."""
 
 
 class Process:

@@ -40,9 +40,7 @@ def rollups(
 
 
 def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, dict[str, float]]]:
-    """
-    Every metric of every instance type that a record of the (minute, cluster) names.
-    """
+    """Every metric of every instance type that a record of the (minute, cluster) names."""
     found = {}
     for key, instances in _minutes(records).items():
         named = {part.instance_type for parts in instances.values() for part in parts} - {None}
@@ -115,9 +113,7 @@ def _rollup(
 
 
 def _cores_alone(instances) -> dict[str, float]:
-    """
-    What is said of a cluster and of each of its types alike.
-    """
+    """What is said of a cluster and of each of its types alike."""
     instances = list(instances)
     cores = [core for parts in instances for core in _cores(parts, {})]
     known = [core for core in cores if core["letter"] != "?"]
@@ -133,9 +129,7 @@ def _cores_alone(instances) -> dict[str, float]:
 
 
 def _stragglers(instances):
-    """
-    How many do less than half of what is usual for their type; None where nothing is.
-    """
+    """How many do less than half of what is usual for their type; None where nothing is."""
     by_type: dict[str, list[Fraction]] = {}
     for parts in instances:
         busy = [core["utilization"] for core in _cores(parts, {}) if core["letter"] == "b"]
@@ -160,9 +154,7 @@ def _two_emitters(parts: list[MinuteRecord]) -> bool:
 
 
 def _counting(parts: list[MinuteRecord]) -> list[MinuteRecord]:
-    """
-    Those records of one instance that count, the latest last.
-    """
+    """Those records of one instance that count, the latest last."""
     parts = sorted(parts, key=lambda part: (part.boot, part.seq))
     if not _two_emitters(parts):
         return parts
@@ -211,9 +203,7 @@ def _share(pairs):
 
 
 def _exact(value) -> Fraction:
-    """
-    A number as it is written, not as a float holds it.
-    """
+    """A number as it is written, not as a float holds it."""
     return Fraction(str(value))
 
 

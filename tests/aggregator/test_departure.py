@@ -1,6 +1,4 @@
-"""
-An instance that EC2 stopped is remembered, from the event to the next rollups.
-"""
+"""An instance that EC2 stopped is remembered, from the event to the next rollups."""
 
 from __future__ import annotations
 
@@ -21,16 +19,12 @@ NAME = "i-0aaaaaaaaaaaaaaa1"
 
 @pytest.fixture(autouse=True)
 def output_of_departure(functions, monkeypatch):  # noqa: ARG001 - the table is there
-    """
-    What the handler logs goes where print writes.
-    """
+    """What the handler logs goes where print writes."""
     monkeypatch.setattr(departure.logger.registered_handler, "stream", CurrentStdout())
 
 
 def state_change(state="terminated", instance_id=NAME, time="2025-11-24T16:00:59Z", **changes):
-    """
-    An event as EventBridge makes it.
-    """
+    """An event as EventBridge makes it."""
     return {
         "version": "0",
         "id": "ee376907-2647-4179-9203-343cfb3017a4",
@@ -47,9 +41,7 @@ def state_change(state="terminated", instance_id=NAME, time="2025-11-24T16:00:59
 
 @pytest.mark.parametrize("state", sorted(DEPARTING))
 def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb, state):
-    """
-    However late it is delivered, and in one place however often.
-    """
+    """However late it is delivered, and in one place however often."""
     for _ in range(2):
         assert {"DeparturesMarked": 1} == departure.handler(state_change(state), Context())
     _, table = deployed.stack()
@@ -59,9 +51,7 @@ def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb, state):
 
 
 def test_what_departure_says_about_itself(capsys):
-    """
-    One count with the stack as its only dimension, and nothing else.
-    """
+    """One count with the stack as its only dimension, and nothing else."""
     departure.handler(state_change(), Context())
     ((document,), logged) = documents(capsys.readouterr().out)
     assert ([], [1.0], "neuron-emf") == (
@@ -88,27 +78,21 @@ def test_what_departure_says_about_itself(capsys):
     ],
 )
 def test_an_event_of_another_shape_fails_the_invocation(dynamodb, event, message):
-    """
-    Lambda retries it and then keeps it in the failure destination; nothing is stored.
-    """
+    """Lambda retries it and then keeps it in the failure destination; nothing is stored."""
     with pytest.raises(NoDepartureError, match=message):
         departure.handler(event, Context())
     assert [] == dynamodb.scan(TableName="records")["Items"]
 
 
 def test_what_a_wrong_event_holds_is_not_quoted_at_length():
-    """
-    A message of kilobytes helps nobody.
-    """
+    """A message of kilobytes helps nobody."""
     with pytest.raises(NoDepartureError) as caught:
         departure_of(state_change("s" * 10_000, **{"detail-type": "d" * 10_000}))
     assert 400 > len(str(caught.value))
 
 
 def test_from_a_departure_to_a_rollup_without_a_silent_instance(capsys, monkeypatch):
-    """
-    Two instances stopped reporting ten minutes ago; one of them EC2 had stopped.
-    """
+    """Two instances stopped reporting ten minutes ago; one of them EC2 had stopped."""
     last_minute = int(time.time()) // 60 - 10
     made = [record(instance_id=name, minute=last_minute) for name in (NAME, "i-0bbbbbbbbbbbbbbb2")]
     ingest.handler(delivery(*lines(*made)), Context())

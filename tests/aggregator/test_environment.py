@@ -1,6 +1,4 @@
-"""
-What the template tells both functions.
-"""
+"""What the template tells both functions."""
 
 from __future__ import annotations
 
@@ -12,16 +10,12 @@ GIVEN = {"TABLE_NAME": "records", "STACK_NAME": "neuron-emf"}
 
 
 def test_rules_that_are_not_given_have_their_defaults():
-    """
-    Empty counts as not given: that is how CloudFormation writes it.
-    """
+    """Empty counts as not given: that is how CloudFormation writes it."""
     assert Rules() == read({**GIVEN, "GRACE_SECONDS": ""}).rules
 
 
 def test_every_rule_is_read():
-    """
-    Each from its own variable.
-    """
+    """Each from its own variable."""
     given = {
         "GRACE_SECONDS": "90",
         "LATE_MINUTES": "60",
@@ -34,9 +28,7 @@ def test_every_rule_is_read():
 
 
 def test_the_groups_the_stack_writes_to_are_its_own():
-    """
-    The rollups' group, and the group of the function itself.
-    """
+    """The rollups' group, and the group of the function itself."""
     found = read({**GIVEN, "ROLLUPS_LOG_GROUP": "rollups", "AWS_LAMBDA_LOG_GROUP_NAME": "ingest"})
     assert (frozenset({"rollups", "ingest"}), "ingest") == (
         found.own_log_groups,
@@ -47,26 +39,20 @@ def test_the_groups_the_stack_writes_to_are_its_own():
 
 @pytest.mark.parametrize("name", ["TABLE_NAME", "STACK_NAME"])
 def test_what_has_no_default_must_be_given(name):
-    """
-    The message names the variable.
-    """
+    """The message names the variable."""
     with pytest.raises(SettingError, match=name):
         read({**GIVEN, name: " "})
 
 
 @pytest.mark.parametrize("text", ["44", "901", "1.5", "-1", "ten", "²"])
 def test_a_value_out_of_range_is_refused(text):
-    """
-    The message says what was expected and what was found.
-    """
+    """The message says what was expected and what was found."""
     with pytest.raises(SettingError, match="expected a whole number from 45 to 900"):
         read({**GIVEN, "GRACE_SECONDS": text})
 
 
 def test_forgetting_before_silence_is_refused():
-    """
-    Nobody would ever be silent.
-    """
+    """Nobody would ever be silent."""
     given = {"SILENT_AFTER_MINUTES": "30", "SILENT_FORGET_MINUTES": "29"}
     with pytest.raises(SettingError, match="SILENT_FORGET_MINUTES is 29"):
         read({**GIVEN, **given})

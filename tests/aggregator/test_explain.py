@@ -1,6 +1,4 @@
-"""
-The handler of explain, from the event that EventBridge gives it to what a subscriber gets.
-"""
+"""The handler of explain, from the event that EventBridge gives it to what a subscriber gets."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ from tests.aggregator.made_records import lines, record
 
 @pytest.fixture
 def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
-    """
-    A topic, in the environment that the template gives explain.
-    """
+    """A topic, in the environment that the template gives explain."""
     made = boto3.client("sns").create_topic(Name="neuron-emf-alarms")["TopicArn"]
     monkeypatch.setenv("ALARM_TOPIC_ARN", made)
     monkeypatch.setenv("RECORDS_LOG_GROUP", "/neuron-emf/records")
@@ -45,9 +41,7 @@ def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
 
 @pytest.fixture
 def subscribed(topic_arn):
-    """
-    What a queue that subscribed to the topic gets: subject and body of each message.
-    """
+    """What a queue that subscribed to the topic gets: subject and body of each message."""
     queues, url = boto3.client("sqs"), None
     url = queues.create_queue(QueueName="alarms")["QueueUrl"]
     names = ["QueueArn"]
@@ -65,27 +59,21 @@ NOON = int(RANG_S) // 86_400 * 1440 + 720  # no test shall fail at midnight
 
 
 def at(monkeypatch, minute, handler, event):
-    """
-    What the handler answers 130 seconds after the end of *minute*.
-    """
+    """What the handler answers 130 seconds after the end of *minute*."""
     with monkeypatch.context() as patched:
         patched.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
         return handler(event, Context())
 
 
 def closed(monkeypatch, *made):
-    """
-    Let ingest and close make a rollup of those records.
-    """
+    """Let ingest and close make a rollup of those records."""
     minute = made[0].minute_ms // 60_000
     at(monkeypatch, minute, ingest.handler, delivery(*lines(*made)))
     at(monkeypatch, minute, close.handler, {})
 
 
 def test_from_a_record_to_a_message(monkeypatch, subscribed):
-    """
-    The names that the emitter sent are the names that people read.
-    """
+    """The names that the emitter sent are the names that people read."""
     held = record(
         minute=NOON,
         instance_id="i-0c3f5a7b9d1e2f4a6",
@@ -113,9 +101,7 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
 
 
 def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa: ARG001
-    """
-    With the minute in which it was last seen.
-    """
+    """With the minute in which it was last seen."""
     quiet = record(minute=NOON, instance_id="i-0a1b2c3d4e5f60718")
     closed(monkeypatch, quiet, record(minute=NOON))
     for later in range(1, 7):
@@ -126,9 +112,7 @@ def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa:
 
 
 def test_a_redelivered_event_is_recognised(subscribed, capsys):
-    """
-    Nothing is sent, and it is counted.
-    """
+    """Nothing is sent, and it is counted."""
     assert explain.handler(of_an_alarm(), Context())
     assert {} == explain.handler(of_an_alarm(), Context())
     metrics, logged = documents(capsys.readouterr().out)
@@ -140,9 +124,7 @@ def test_a_redelivered_event_is_recognised(subscribed, capsys):
 
 
 def test_an_alarm_and_its_end_are_two_messages(subscribed):
-    """
-    Each with attributes that a subscription can filter by.
-    """
+    """Each with attributes that a subscription can filter by."""
     explain.handler(of_an_alarm(), Context())
     explain.handler(of_an_alarm(now=state("OK", OVER), before=state("ALARM")), Context())
     got = {one["MessageAttributes"]["State"]["Value"]: one for one in subscribed()}
@@ -167,9 +149,7 @@ def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
 
 
 def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynamodb):  # noqa: ARG001
-    """
-    Who calls explain by hand reads what would be sent.
-    """
+    """Who calls explain by hand reads what would be sent."""
     monkeypatch.setenv("ALARM_TOPIC_ARN", "")
     deployed.stack.cache_clear()
     answer = explain.handler(of_an_alarm(), Context())
@@ -178,17 +158,13 @@ def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynam
 
 
 def test_an_event_of_another_shape_fails_the_invocation(topic_arn):  # noqa: ARG001
-    """
-    It goes to the failure destination, where somebody can look at it.
-    """
+    """It goes to the failure destination, where somebody can look at it."""
     with pytest.raises(EventError, match="expected 'CloudWatch Alarm State Change'"):
         explain.handler({"detail-type": "Scheduled Event", "detail": {}}, Context())
 
 
 def test_a_table_that_fails_is_logged_and_stops_nothing(dynamodb, subscribed, capsys):
-    """
-    The message goes out, shorter, and says why.
-    """
+    """The message goes out, shorter, and says why."""
     dynamodb.delete_table(TableName="records")
     answer = explain.handler(of_an_alarm(), Context())
     _, logged = documents(capsys.readouterr().out)

@@ -1,6 +1,4 @@
-"""
-Both handlers, from the event that Lambda gives them to what is in the table and on stdout.
-"""
+"""Both handlers, from the event that Lambda gives them to what is in the table and on stdout."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
 
 
 def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
-    """
-    Also when Powertools is given a service name, in every invocation anew.
-    """
+    """Also when Powertools is given a service name, in every invocation anew."""
     for _ in range(2):
         close.handler(TICK, Context())
         ((document,), _) = documents(capsys.readouterr().out)
@@ -69,18 +65,14 @@ def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
 
 
 def test_a_control_message_is_dropped(dynamodb, capsys):
-    """
-    CloudWatch Logs only wants to know whether somebody is there.
-    """
+    """CloudWatch Logs only wants to know whether somebody is there."""
     event = delivery(*lines(record()), kind="CONTROL_MESSAGE")
     assert {} == ingest.handler(event, Context())
     assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
 
 def test_the_rollups_own_group_is_refused(dynamodb, capsys):
-    """
-    Nothing is stored, and somebody is told.
-    """
+    """Nothing is stored, and somebody is told."""
     event = delivery(*lines(record()), log_group="/neuron-emf/rollups")
     assert {"RecordsRejected": 1} == ingest.handler(event, Context())
     ((health,), (logged,)) = documents(capsys.readouterr().out)
@@ -90,18 +82,14 @@ def test_the_rollups_own_group_is_refused(dynamodb, capsys):
 
 
 def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
-    """
-    Whatever it printed would come back as the next event, for ever.
-    """
+    """Whatever it printed would come back as the next event, for ever."""
     event = delivery(*lines(record()), log_group="/neuron-emf/ingest")
     assert {} == ingest.handler(event, Context())
     assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
 
 def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
-    """
-    The event ids lead to the lines, which are where they were.
-    """
+    """The event ids lead to the lines, which are where they were."""
     good, *_ = lines(record(minute=int(time.time()) // 60 - 1))
     bad = [type(good)(f"bad-{number}", "secret junk") for number in range(7)]
     counts = ingest.handler(delivery(*bad, good), Context())
@@ -116,9 +104,7 @@ def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
 
 
 def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
-    """
-    With the limit, so that nobody has to look it up.
-    """
+    """With the limit, so that nobody has to look it up."""
     counts = ingest.handler(delivery(*lines(record())), Context())
     ((health,), (logged,)) = documents(capsys.readouterr().out)
     assert (0, 1) == (counts["RecordsStored"], counts["RecordsTooLate"])
@@ -139,17 +125,13 @@ def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
     ],
 )
 def test_an_event_that_is_none_fails_the_invocation(event):
-    """
-    Lambda retries it and then keeps it in the failure destination.
-    """
+    """Lambda retries it and then keeps it in the failure destination."""
     with pytest.raises(Exception):  # noqa: B017, PT011  # whichever: it must not pass
         ingest.handler(event, Context())
 
 
 def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
-    """
-    No metric either: the run that has the lease publishes its own.
-    """
+    """No metric either: the run that has the lease publishes its own."""
     _, table = deployed.stack()
     now_s = time.time()
     table.take_lease("somebody", now_s, now_s + 60)
@@ -159,9 +141,7 @@ def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
 
 
 def test_what_close_drops_is_logged(dynamodb, capsys):
-    """
-    An item that is no record: counted, named as a reason, and no more than that.
-    """
+    """An item that is no record: counted, named as a reason, and no more than that."""
     minute = int(time.time()) // 60 - 3
     key = {"pk": {"S": f"m#{minute}#00"}, "sk": {"S": "junk"}}
     dynamodb.put_item(TableName="records", Item={**key, "r": {"B": b"junk"}})
@@ -173,9 +153,7 @@ def test_what_close_drops_is_logged(dynamodb, capsys):
 
 @pytest.mark.parametrize("handler", [ingest, close])
 def test_a_missing_variable_is_named(monkeypatch, handler):
-    """
-    The first invocation fails with what is missing.
-    """
+    """The first invocation fails with what is missing."""
     monkeypatch.delenv("TABLE_NAME", raising=False)
     deployed.stack.cache_clear()
     with pytest.raises(SettingError, match="TABLE_NAME is not set"):

@@ -1,6 +1,4 @@
-"""
-Which log lines become records, and which are dropped and why.
-"""
+"""Which log lines become records, and which are dropped and why."""
 
 from __future__ import annotations
 
@@ -25,25 +23,19 @@ BOTH_MODES = pytest.mark.parametrize("in_packs", [False, True], ids=["alone", "i
 
 
 def taken(log_lines, now_s=END_S, table=None, *, in_packs=False):
-    """
-    What became of the lines, at *now_s*.
-    """
+    """What became of the lines, at *now_s*."""
     return take_in(
         log_lines, table or MemoryTable(), LATE_MINUTES, lambda: now_s, in_packs=in_packs
     )
 
 
 def reasons(found):
-    """
-    How many lines were dropped for which reason, those too late apart.
-    """
+    """How many lines were dropped for which reason, those too late apart."""
     return {reason: drop.count for reason, drop in found.dropped.items() if reason != "too_late"}
 
 
 def identities(table):
-    """
-    The records in the table, those that stand there twice twice.
-    """
+    """The records in the table, those that stand there twice twice."""
     return sorted(
         (minute, *identity_of(one))
         for (minute, _), bucket in table.records.items()
@@ -53,16 +45,12 @@ def identities(table):
 
 
 def stored(table) -> int:
-    """
-    Records in the table.
-    """
+    """Records in the table."""
     return len(identities(table))
 
 
 def changed(**members) -> str:
-    """
-    A good line with some members changed; None takes one away.
-    """
+    """A good line with some members changed; None takes one away."""
     made = replace(record(), holders=some_holders(8, 1))
     line = {**json.loads(message(made)), **members}
     return json.dumps({name: value for name, value in line.items() if value is not None})
@@ -124,9 +112,7 @@ def test_any_split_of_any_copies_stores_each_record(picks, cuts, packed):
 
 
 def n_minute(made) -> int:
-    """
-    The minute of a record.
-    """
+    """The minute of a record."""
     return made.minute_ms // 60_000
 
 
@@ -147,9 +133,7 @@ def n_minute(made) -> int:
 )
 @BOTH_MODES
 def test_a_bad_line_costs_itself_only(text, reason, in_packs):
-    """
-    It is counted with its reason, its event and stream are named; the others are stored.
-    """
+    """It is counted with its reason, its event and stream are named; the others are stored."""
     table = MemoryTable()
     good = lines(record(), record(seq=2))
     bad = LogLine("bad-event", text, "i-stream")
@@ -164,9 +148,7 @@ def test_a_bad_line_costs_itself_only(text, reason, in_packs):
 
 
 def test_few_events_are_named_and_all_are_counted():
-    """
-    Five examples of a thousand, and each of their streams once.
-    """
+    """Five examples of a thousand, and each of their streams once."""
     junk = [LogLine(f"event-{n}", "junk", f"i-{n // 2}") for n in range(1000)]
     drop = taken(junk).dropped["not_json"]
     assert 1000 == drop.count
@@ -175,9 +157,7 @@ def test_few_events_are_named_and_all_are_counted():
 
 
 def test_other_kinds_are_left_alone():
-    """
-    They are good lines, and not for the stack.
-    """
+    """They are good lines, and not for the stack."""
     table = MemoryTable()
     found = taken([LogLine("1", changed(Kind="event")), *lines(record())], table=table)
     assert (1, {}, 1, 1) == (found.other, found.dropped, found.stored, stored(table))
@@ -185,9 +165,7 @@ def test_other_kinds_are_left_alone():
 
 @pytest.mark.parametrize(("age_minutes", "stored_records"), [(120, 1), (121, 0)])
 def test_older_than_late_minutes_is_too_late(age_minutes, stored_records):
-    """
-    The limit is inclusive, and what is too late is counted.
-    """
+    """The limit is inclusive, and what is too late is counted."""
     table = MemoryTable()
     found = taken(lines(record()), now_s=(MINUTE + age_minutes) * 60, table=table)
     assert (stored_records, 1 - stored_records) == (stored(table), found.too_late)
@@ -196,9 +174,7 @@ def test_older_than_late_minutes_is_too_late(age_minutes, stored_records):
 
 @pytest.mark.parametrize(("ahead_minutes", "stored_records"), [(120, 1), (121, 0)])
 def test_more_than_two_hours_ahead_is_unreadable(ahead_minutes, stored_records):
-    """
-    The limit is inclusive: no clock that CloudWatch Logs believes is further ahead.
-    """
+    """The limit is inclusive: no clock that CloudWatch Logs believes is further ahead."""
     table = MemoryTable()
     found = taken(lines(record()), now_s=(MINUTE - ahead_minutes) * 60, table=table)
     assert (stored_records, 1 - stored_records) == (stored(table), found.rejected)
@@ -206,9 +182,7 @@ def test_more_than_two_hours_ahead_is_unreadable(ahead_minutes, stored_records):
 
 @BOTH_MODES
 def test_copies_in_one_delivery_are_stored_once(in_packs):
-    """
-    DynamoDB refuses a batch in which a key stands twice.
-    """
+    """DynamoDB refuses a batch in which a key stands twice."""
     seen = []
 
     class Strict(MemoryTable):
@@ -225,18 +199,14 @@ def test_copies_in_one_delivery_are_stored_once(in_packs):
 
 
 def test_unless_packs_are_asked_for_each_record_has_an_item():
-    """
-    A direct subscription delivers one instance's lines: nothing would be packed together.
-    """
+    """A direct subscription delivers one instance's lines: nothing would be packed together."""
     table = MemoryTable()
     take_in(lines(record(), record(seq=2)), table, LATE_MINUTES, lambda: END_S)
     assert [2] == [len(bucket) for bucket in table.records.values()]
 
 
 def test_packs_are_one_item_for_a_minute_and_bucket():
-    """
-    A batch of a thousand instances is thirty-two writes a minute, not a thousand.
-    """
+    """A batch of a thousand instances is thirty-two writes a minute, not a thousand."""
     table = MemoryTable()
     made = [record(instance_id=f"i-{number}") for number in range(1000)]
     assert 1000 == taken(lines(*made), table=table, in_packs=True).stored == stored(table)
@@ -244,9 +214,7 @@ def test_packs_are_one_item_for_a_minute_and_bucket():
 
 
 def test_a_batch_that_comes_again_changes_nothing():
-    """
-    In whatever order its lines stand then: a pack's place is made from its content.
-    """
+    """In whatever order its lines stand then: a pack's place is made from its content."""
     table = MemoryTable()
     made = [record(instance_id=f"i-{number}") for number in range(100)]
     taken(lines(*made), table=table, in_packs=True)
@@ -257,18 +225,14 @@ def test_a_batch_that_comes_again_changes_nothing():
 
 @pytest.mark.parametrize(("after_s", "marked"), [(39.9, False), (40.0, True), (3600.0, True)])
 def test_a_minute_that_may_be_closed_gets_a_marker(after_s, marked):
-    """
-    From 40 s after its end, which is 5 s before it may be closed.
-    """
+    """From 40 s after its end, which is 5 s before it may be closed."""
     table = MemoryTable()
     taken(lines(record()), now_s=END_S + after_s, table=table)
     assert marked == (MINUTE in table.markers)
 
 
 def test_the_clock_is_read_after_the_records_are_stored():
-    """
-    A delivery that starts in time and takes long leaves a marker.
-    """
+    """A delivery that starts in time and takes long leaves a marker."""
     table = MemoryTable()
     clock = iter([END_S + 1.0, END_S + 60.0])
     take_in(lines(record()), table, LATE_MINUTES, lambda: next(clock))
@@ -276,9 +240,7 @@ def test_the_clock_is_read_after_the_records_are_stored():
 
 
 def test_each_marker_is_a_new_one():
-    """
-    So that clearing the old one does not clear the new.
-    """
+    """So that clearing the old one does not clear the new."""
     table = MemoryTable()
     taken(lines(record()), now_s=END_S + 60, table=table)
     first = dict(table.markers)
@@ -288,9 +250,7 @@ def test_each_marker_is_a_new_one():
 
 
 def test_what_was_stored_before_a_failure_is_marked_too():
-    """
-    If no retry succeeds, the records that did get in still count.
-    """
+    """If no retry succeeds, the records that did get in still count."""
 
     class Full(MemoryTable):
         def put_records(self, items):
@@ -305,9 +265,7 @@ def test_what_was_stored_before_a_failure_is_marked_too():
 
 
 def test_nothing_stored_is_no_call_of_the_table():
-    """
-    A delivery of bad lines alone writes nothing.
-    """
+    """A delivery of bad lines alone writes nothing."""
     table = MemoryTable()
     table.put_markers = None  # would not be callable
     assert 0 == taken([LogLine("1", "junk")], now_s=END_S + 60, table=table).stored

@@ -1,6 +1,4 @@
-"""
-Mode kinesis: the same lines in batches of a stream, with partial failures.
-"""
+"""Mode kinesis: the same lines in batches of a stream, with partial failures."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ NOTHING_FAILED = {"batchItemFailures": []}
 
 
 def test_a_batch_of_kinesis_becomes_the_same_rollup(dynamodb, capsys, monkeypatch):
-    """
-    Three records in three deliveries, one of them twice, are packed and counted once each.
-    """
+    """Three records in three deliveries, one of them twice, are packed and counted once each."""
     minute = last_minute()
     made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
     event = batch(*(payload(*lines(one)) for one in [*made, made[0]]))
@@ -58,9 +54,7 @@ def test_a_batch_is_one_item_for_a_minute_and_bucket(dynamodb):
 
 
 def test_control_messages_in_a_batch_are_dropped(dynamodb, capsys):
-    """
-    Alone they are not worth a word.
-    """
+    """Alone they are not worth a word."""
     event = batch(
         payload(kind="CONTROL_MESSAGE"), payload(*lines(record()), kind="CONTROL_MESSAGE")
     )
@@ -69,9 +63,7 @@ def test_control_messages_in_a_batch_are_dropped(dynamodb, capsys):
 
 
 def test_an_empty_batch_is_nothing(dynamodb, capsys):
-    """
-    Lambda sends none, and a person who tries the function may.
-    """
+    """Lambda sends none, and a person who tries the function may."""
     assert NOTHING_FAILED == ingest.handler(batch(), Context())
     assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
@@ -92,9 +84,7 @@ UNREADABLE = [
 def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(
     dynamodb, capsys, unreadable
 ):
-    """
-    Also those behind it: when Lambda gives it up it may give up the rest of the batch too.
-    """
+    """Also those behind it: when Lambda gives it up it may give up the rest of the batch too."""
     minute = last_minute()
     first, last = (payload(*lines(record(seq=seq, minute=minute))) for seq in (1, 2))
     response = ingest.handler(batch(first, unreadable, last), Context())
@@ -112,9 +102,7 @@ def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(
 
 
 def test_a_batch_of_nothing_readable_names_every_record(dynamodb, capsys):
-    """
-    It does not fail as a whole: the response says the same and names them.
-    """
+    """It does not fail as a whole: the response says the same and names them."""
     response = ingest.handler(batch(*UNREADABLE), Context())
     numbers = [f"n-{number}" for number in range(len(UNREADABLE))]
     assert numbers == [one["itemIdentifier"] for one in response["batchItemFailures"]]
@@ -128,9 +116,7 @@ def test_a_batch_of_nothing_readable_names_every_record(dynamodb, capsys):
 
 
 def test_a_table_that_fails_brings_the_whole_batch_again(monkeypatch):
-    """
-    A partial answer would say that what was not stored was.
-    """
+    """A partial answer would say that what was not stored was."""
     monkeypatch.setenv("TABLE_NAME", "no-such-table")
     deployed.stack.cache_clear()
     event = batch(payload(*lines(record(minute=last_minute()))), b"junk")
@@ -158,9 +144,7 @@ def test_own_groups_in_a_batch_are_refused(dynamodb, capsys):
 
 
 def test_a_batch_of_its_own_log_alone_is_met_with_silence(capsys):
-    """
-    Or a loop would have begun.
-    """
+    """Or a loop would have begun."""
     event = batch(payload(*lines(record()), log_group="/neuron-emf/ingest"))
     assert NOTHING_FAILED == ingest.handler(event, Context())
     assert "" == capsys.readouterr().out

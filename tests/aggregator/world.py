@@ -1,6 +1,4 @@
-"""
-A world for the functions to live in: records, what becomes of them, a table, a clock.
-"""
+"""A world for the functions to live in: records, what becomes of them, a table, a clock."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ BOOTS = ("019a000000aa00000000", "019a000000bb00000000", "019a000000cc00000000")
 
 @dataclass
 class World:
-    """
-    The table, the clock and everything that was printed.
-    """
+    """The table, the clock and everything that was printed."""
 
     now_s: float
     rules: Rules = RULES
@@ -62,17 +58,13 @@ class World:
             self.stored.update(identity(one) for one in records)
 
     def depart(self, instance_id, minute, **fate) -> None:
-        """
-        One invocation of departure; EventBridge delivers again what was killed.
-        """
+        """One invocation of departure; EventBridge delivers again what was killed."""
         with suppress(KilledError):
             Process(self.table, self.printed, **fate).put_departure(instance_id, minute, 0)
         self.departed.add((instance_id, minute))
 
     def close(self, *, patience: int = 10_000, **fate):
-        """
-        One invocation of close, with time for *patience* looks at the clock; None if killed.
-        """
+        """One invocation of close, with time for *patience* looks at the clock; None if killed."""
         process = Process(self.table, self.printed, **fate)
         looks = iter(range(patience))
         closing = Closing(
@@ -89,9 +81,7 @@ class World:
             return None
 
     def settle(self) -> None:
-        """
-        The retries of Lambda and EventBridge, then as many runs as it takes.
-        """
+        """The retries of Lambda and EventBridge, then as many runs as it takes."""
         while self.failed:
             self.deliver(self.failed.pop())
         for instance_id, minute in self.departed:
@@ -101,9 +91,7 @@ class World:
             self.close()
 
     def type_lines(self) -> dict[tuple[int, str, str], dict]:
-        """
-        The last line of each (minute, cluster, instance type).
-        """
+        """The last line of each (minute, cluster, instance type)."""
         found = {}
         for text in self.printed:
             line = json.loads(text)
@@ -113,9 +101,7 @@ class World:
         return found
 
     def rollups(self) -> dict[tuple[str, str], list[dict]]:
-        """
-        The lines of each (minute, cluster), the last of each RollupId.
-        """
+        """The lines of each (minute, cluster), the last of each RollupId."""
         found: dict[tuple[str, str], dict[str, dict]] = defaultdict(dict)
         for text in self.printed:
             assert [] == emf.violations(text)
@@ -131,9 +117,7 @@ class World:
 
 @st.composite
 def minute_records(draw, boots=BOOTS):
-    """
-    One record, with an identity that follows from its place.
-    """
+    """One record, with an identity that follows from its place."""
     state = draw(st.text("bau?", max_size=3))
     percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
     count = st.none() | st.integers(0, 50)

@@ -1,6 +1,4 @@
-"""
-Measures with round numbers everywhere: a bill that can be made by hand.
-"""
+"""Measures with round numbers everywhere: a bill that can be made by hand."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from emitter.commands.cost.measured import (
 
 
 def made_run(fleet):
-    """
-    A run of close whose numbers depend on the clusters alone, in straight lines.
-    """
+    """A run of close whose numbers depend on the clusters alone, in straight lines."""
     return Closed(
         cpu_s=0.2,
         peak_mib=60.0,

@@ -1,6 +1,4 @@
-"""
-The benchmarks measure what they say, and judge only when asked to.
-"""
+"""The benchmarks measure what they say, and judge only when asked to."""
 
 from __future__ import annotations
 
@@ -23,16 +21,12 @@ FREE = Figure("speed", 3_000, "records/s")
 
 
 def runtimes(line):
-    """
-    The entries of one report.
-    """
+    """The entries of one report."""
     return json.loads(line)["neuron_runtime_data"]
 
 
 def test_the_usual_report_has_4_kb():
-    """
-    One runtime; none of the twelve is the first of its monitor.
-    """
+    """One runtime; none of the twelve is the first of its monitor."""
     found = reports.usual()
     assert 12 == len(found)
     assert all(3_500 < len(line) < 4_500 for line in found)
@@ -40,9 +34,7 @@ def test_the_usual_report_has_4_kb():
 
 
 def test_the_long_report_has_444_kb():
-    """
-    32 runtimes, and each of them lists all 32 cores.
-    """
+    """32 runtimes, and each of them lists all 32 cores."""
     for line in reports.long():
         assert 440_000 < len(line) < 450_000
         entries = [one["report"]["neuroncore_counters"]["neuroncores_in_use"]
@@ -52,9 +44,7 @@ def test_the_long_report_has_444_kb():
 
 @pytest.mark.parametrize("cores", [32, 64, 128])
 def test_a_wide_report_has_that_many_cores(cores):
-    """
-    In its counters, in its memory table and in its hardware.
-    """
+    """In its counters, in its memory table and in its hardware."""
     line = reports.wide(cores, share=0.01)[0]
     document = json.loads(line)
     (entry,) = runtimes(line)
@@ -66,34 +56,26 @@ def test_a_wide_report_has_that_many_cores(cores):
 
 
 def test_a_ratio_is_the_median_of_pairs():
-    """
-    One slow round of either side changes nothing.
-    """
+    """One slow round of either side changes nothing."""
     turns = Turns(ours_s=(2.0, 90.0, 2.0), theirs_s=(1.0, 1.0, 50.0))
     assert (2.0, 2.0) == (turns.ratio, turns.least_ratio)
 
 
 def test_a_figure_at_its_limit_is_within():
-    """
-    At most is inclusive; without a limit nothing is over.
-    """
+    """At most is inclusive; without a limit nothing is over."""
     at = Figure("size", 2_400, "bytes", 2_400)
     assert [False, True, False] == [one.is_over for one in (at, OVER, FREE)]
 
 
 def test_what_could_not_be_measured_is_within_no_limit_and_over_none():
-    """
-    Missing is not zero: the row says so, and has no verdict.
-    """
+    """Missing is not zero: the row says so, and has no verdict."""
     missing = Figure("speed", None, "s", 180, "no network")
     assert not missing.is_over
     assert ("", "speed", "not measured", "", "", "180", "", "no network") == missing.row()
 
 
 def test_the_table_says_limit_and_verdict_beside_each_figure():
-    """
-    And a dash where nothing is promised.
-    """
+    """And a dash where nothing is promised."""
     assert [
         ["what", "measured", "reference", "times", "limit", "verdict", "beside"],
         ["memory", "40", "MiB", "45", "ok"],
@@ -103,18 +85,14 @@ def test_the_table_says_limit_and_verdict_beside_each_figure():
 
 
 def test_a_reference_has_the_same_unit_and_says_how_many_times_it_takes():
-    """
-    Above 1 the other way takes more; of nothing there is no multiple.
-    """
+    """Above 1 the other way takes more; of nothing there is no multiple."""
     beside = Figure("time", 2.0, "ms", None, "another", 5.0, "minute")
     assert ("minute", "time", "2 ms", "5 ms", "2.50 x", "-", "", "another") == beside.row()
     assert dataclasses.replace(beside, value=0.0).times is None
 
 
 def test_the_table_names_each_part_once():
-    """
-    And keeps the order of the figures.
-    """
+    """And keeps the order of the figures."""
     figures = [dataclasses.replace(one, part=part) for one, part in
                ((WITHIN, "memory"), (OVER, "lines"), (FREE, "lines"))]  # fmt: skip
     assert ["memory:", "memory", "lines:", "size", "speed"] == [
@@ -127,9 +105,7 @@ def test_the_table_names_each_part_once():
     [([], [OVER], 0), (["--check"], [OVER], 1), (["--check"], [WITHIN, FREE], 0)],
 )
 def test_only_a_check_fails(arguments, figures, expected, monkeypatch, capsys):
-    """
-    Machines are noisy: a figure over its limit is printed, and a failure when asked for.
-    """
+    """Machines are noisy: a figure over its limit is printed, and a failure when asked for."""
     monkeypatch.setattr(benchmarks, "measure", lambda _folder, **_rounds: figures)
     assert expected == benchmarks.main(arguments)
     printed, said = capsys.readouterr()
@@ -140,18 +116,14 @@ def test_only_a_check_fails(arguments, figures, expected, monkeypatch, capsys):
 
 @pytest.mark.parametrize("rounds", ["1", "0", "-3", "many", "10001"])
 def test_rounds_that_cannot_be_are_wrong_use(rounds, capsys):
-    """
-    With one round there is no median.
-    """
+    """With one round there is no median."""
     with pytest.raises(SystemExit, match="2"):
         benchmarks.main(["--rounds", rounds])
     assert "expected 2 to 10000 rounds" in capsys.readouterr().err
 
 
 def test_every_part_of_the_page_is_measured(monkeypatch, tmp_path):
-    """
-    `measure` asks each module once, and names its rows as the page does.
-    """
+    """`measure` asks each module once, and names its rows as the page does."""
     one = Figure("one", 1.0, "")
     for name in ("usual", "long", "wide"):
         monkeypatch.setattr(reports, name, lambda *_: [])

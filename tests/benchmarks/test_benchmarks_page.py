@@ -1,6 +1,4 @@
-"""
-docs/explanation/benchmarks.md holds only what `make bench` printed.
-"""
+"""docs/explanation/benchmarks.md holds only what `make bench` printed."""
 
 from __future__ import annotations
 
@@ -24,25 +22,19 @@ def recorded(figures):
 
 
 def test_the_page_is_what_was_recorded(golden, repository):
-    """
-    No figure was typed; to write it again: python -m benchmarks.page.
-    """
+    """No figure was typed; to write it again: python -m benchmarks.page."""
     golden(repository / "docs" / "explanation" / "benchmarks.md", page(KEPT))
 
 
 def test_the_page_says_by_which_command_on_what_and_when():
-    """
-    A figure without its machine means nothing.
-    """
+    """A figure without its machine means nothing."""
     found = page(KEPT)
     for word in (KEPT.command, KEPT.as_of, KEPT.machine):
         assert word in found
 
 
 def test_every_recorded_row_is_on_the_page_once():
-    """
-    The rows of all parts, and none of another part.
-    """
+    """The rows of all parts, and none of another part."""
     found = page(KEPT).splitlines()
     for row in KEPT.rows:
         assert 1 == sum(line.startswith(f"| {row[1]} | ") for line in found), row[1]
@@ -50,9 +42,7 @@ def test_every_recorded_row_is_on_the_page_once():
 
 
 def test_a_changed_figure_changes_the_page():
-    """
-    It stands in its own part.
-    """
+    """It stands in its own part."""
     before = page(recorded(FIGURES)).splitlines()
     changed = [dataclasses.replace(FIGURES[0], value=6.0), *FIGURES[1:]]
     after = page(recorded(changed)).splitlines()
@@ -61,17 +51,13 @@ def test_a_changed_figure_changes_the_page():
 
 
 def test_a_part_that_was_not_recorded_is_an_error():
-    """
-    A page with a hole would look complete.
-    """
+    """A page with a hole would look complete."""
     with pytest.raises(ValueError, match="part 'cost'"):
         page(recorded([one for one in FIGURES if one.part != "cost"]))
 
 
 def test_the_page_says_what_is_over_its_limit():
-    """
-    In the sentence at its top, by name.
-    """
+    """In the sentence at its top, by name."""
     assert f"All {len(PARTS)} figures with a limit are within it." in page(recorded(FIGURES))
     over = [dataclasses.replace(FIGURES[0], value=9.0), *FIGURES[1:]]
     said = f"1 of {len(PARTS)} figures with a limit are over it: figure of report."
@@ -79,9 +65,7 @@ def test_the_page_says_what_is_over_its_limit():
 
 
 def test_the_page_says_what_was_not_measured():
-    """
-    It is neither within its limit nor over it.
-    """
+    """It is neither within its limit nor over it."""
     missing = dataclasses.replace(FIGURES[-1], value=None)
     found = page(recorded([*FIGURES[:-1], missing]))
     assert f"All {len(PARTS) - 1} figures with a limit are within it." in found

@@ -1,6 +1,4 @@
-"""
-A month's bill is arithmetic, and it is right.
-"""
+"""A month's bill is arithmetic, and it is right."""
 
 from __future__ import annotations
 
@@ -28,17 +26,13 @@ CLUSTERS = st.integers(min_value=1, max_value=100)
 
 
 def test_what_putmetricdata_would_cost():
-    """
-    27,000 metrics in two tiers, and a request an instance and minute.
-    """
+    """27,000 metrics in two tiers, and a request an instance and minute."""
     metrics = 10_000 * 0.30 + 17_000 * 0.10
     assert counterfactual_usd(1_000) == pytest.approx(metrics + 43_800_000 * 0.01 / 1_000)
 
 
 def test_a_bill_by_hand():
-    """
-    1,000 instances in 3 clusters, 43,800 minutes, every quantity from round sizes.
-    """
+    """1,000 instances in 3 clusters, 43,800 minutes, every quantity from round sizes."""
     gib = 1 << 30
     minutes = 1_000 * 43_800
     written = (minutes * 1_000 + 1_000 * 730 * 8 * 500) / gib
@@ -85,9 +79,7 @@ def test_a_stream_by_hand():
 
 
 def test_a_stream_on_demand_by_hand():
-    """
-    By the hour, in by whole KiB, out by bytes.
-    """
+    """By the hour, in by whole KiB, out by bytes."""
     gib = 1 << 30
     written, taken = 43_800_000 * 2_048 / gib, 43_800_000 * 1_000 / gib
     expected = 29.20 + 0.08 * written + 0.04 * taken
@@ -95,9 +87,7 @@ def test_a_stream_on_demand_by_hand():
 
 
 def test_the_busiest_second_by_hand():
-    """
-    3,000 instances send within 30 s: a hundred lines a second.
-    """
+    """3,000 instances send within 30 s: a hundred lines a second."""
     found = {load.what: load.taken for load in loads(MADE, Fleet(3_000, 3), "direct")}
     assert 100 == found[QUOTAS["put_log_events"].what]
     assert 100 == found[QUOTAS["table_writes"].what]
@@ -107,9 +97,7 @@ def test_the_busiest_second_by_hand():
 
 @given(INSTANCES, INSTANCES, CLUSTERS, st.sampled_from(MODES))
 def test_more_instances_never_cost_less(one, other, clusters, mode):
-    """
-    In either mode, in any group but what a straight line between two batches rounds.
-    """
+    """In either mode, in any group but what a straight line between two batches rounds."""
     few, many = (
         usd(bill(KEPT, Fleet(count, clusters), Setup(mode))) for count in sorted((one, other))
     )
@@ -118,9 +106,7 @@ def test_more_instances_never_cost_less(one, other, clusters, mode):
 
 @given(INSTANCES, CLUSTERS, st.sampled_from(MODES))
 def test_a_further_cluster_costs_the_same_everywhere(instances, clusters, mode):
-    """
-    Its metrics, its alarms, its lines and its items, until metrics reach the second tier.
-    """
+    """Its metrics, its alarms, its lines and its items, until metrics reach the second tier."""
     sums = [
         usd(bill(KEPT, Fleet(instances, count), Setup(mode))) for count in (clusters, clusters + 1)
     ]
@@ -130,9 +116,7 @@ def test_a_further_cluster_costs_the_same_everywhere(instances, clusters, mode):
 
 @given(INSTANCES, st.sampled_from(MODES))
 def test_a_bill_is_the_sum_of_its_groups(instances, mode):
-    """
-    No entry stands outside of them, and none is negative.
-    """
+    """No entry stands outside of them, and none is negative."""
     entries = bill(KEPT, Fleet(instances, 1), Setup(mode))
     assert usd(entries) == pytest.approx(sum(usd(entries, group) for group in GROUPS))
     assert min(entry.usd for entry in entries) >= 0
@@ -140,9 +124,7 @@ def test_a_bill_is_the_sum_of_its_groups(instances, mode):
 
 @given(st.floats(0, 5e6), st.floats(0, 5e6))
 def test_more_metrics_never_cost_less(one, other):
-    """
-    Tiers make a metric cheaper, not the sum.
-    """
+    """Tiers make a metric cheaper, not the sum."""
     few, many = sorted((one, other))
     assert metrics_usd(few) <= metrics_usd(many)
 
@@ -152,17 +134,13 @@ def test_more_metrics_never_cost_less(one, other):
     [(0, 0), (1, 0.30), (10_000, 3_000), (10_001, 3_000.10), (250_001, 27_000.05)],
 )
 def test_a_tier_begins_behind_its_last_metric(metrics, expected):
-    """
-    The ten thousandth costs as the first.
-    """
+    """The ten thousandth costs as the first."""
     assert metrics_usd(metrics) == pytest.approx(expected)
 
 
 @given(INSTANCES)
 def test_a_shard_has_room_for_its_busiest_second(instances):
-    """
-    As many as are needed, and not one more.
-    """
+    """As many as are needed, and not one more."""
     shards = shards_of(KEPT, Fleet(instances, 1))
     records_s = instances / assumed.SPREAD_S
     room = assumed.SHARD_USE
@@ -175,16 +153,12 @@ def test_a_shard_has_room_for_its_busiest_second(instances):
     ("at", "expected"), [(5, 2.0), (10, 2.0), (15, 3.0), (20, 4.0), (30, 5.0), (99, 6.0)]
 )
 def test_between_two_sizes_is_a_straight_line(at, expected):
-    """
-    And nothing is guessed outside of them.
-    """
+    """And nothing is guessed outside of them."""
     assert between({10: 2.0, 20: 4.0, 40: 6.0}, at) == pytest.approx(expected)
 
 
 def test_memory_buys_a_share_of_one_processor():
-    """
-    Above the memory of a whole one more does not help a single thread.
-    """
+    """Above the memory of a whole one more does not help a single thread."""
     half, whole, twice = (seconds_of(1.0, 0, assumed.WHOLE_PROCESSOR_MB * part // 2)
                           for part in (1, 2, 4))  # fmt: skip
     assert (assumed.LAMBDA_SLOWNESS, assumed.LAMBDA_SLOWNESS) == (whole, twice)

@@ -27,18 +27,14 @@ BEGUN = "Starting the embedded AWS on 127.0.0.1 ... done in 1.0 s"
 
 @pytest.fixture
 def seconds(monkeypatch):
-    """
-    A clock on which each look takes a second.
-    """
+    """A clock on which each look takes a second."""
     counter = itertools.count(1)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(counter)))
 
 
 @pytest.fixture
 def repository_of_nothing(monkeypatch, tmp_path):
-    """
-    What is cloned, without a clone's second.
-    """
+    """What is cloned, without a clone's second."""
     at = tmp_path / "repository"
     subprocess.run(["git", "init", "--quiet", at], check=True)
     monkeypatch.setattr(freshly, "ROOT", at)
@@ -48,9 +44,7 @@ def repository_of_nothing(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("seconds")
 def test_the_clock_stops_at_the_first_row_with_a_rollup():
-    """
-    A cluster without one is no rollup; the row is the rehearsal's own.
-    """
+    """A cluster without one is no rollup; the row is the rehearsal's own."""
     without = render([ClusterRow("serving", None)], NOW_S)
     lines = ["ready", BEGUN, *without.splitlines(), *ROWS.splitlines(), "more"]
     found = freshly.watched(lines, 0.0)
@@ -60,18 +54,14 @@ def test_the_clock_stops_at_the_first_row_with_a_rollup():
 
 @pytest.mark.parametrize(("lines", "last"), [([], "nothing"), (["one", "two", ""], "two")])
 def test_without_a_rollup_its_last_words_are_told(lines, last):
-    """
-    They say why.
-    """
+    """They say why."""
     assert freshly.Shown(None, None, last) == freshly.watched(lines, 0.0)
 
 
 def test_a_rehearsal_that_shows_nothing_is_a_row_that_was_not_measured(
     monkeypatch, repository_of_nothing
 ):
-    """
-    With the reason beside it, and no number.
-    """
+    """With the reason beside it, and no number."""
     shown = freshly.Shown(None, None, "pip: no route to host")
     monkeypatch.setattr(freshly, "demo", lambda *_: shown)
     (found,) = freshly.rehearsal(repository_of_nothing)
@@ -80,9 +70,7 @@ def test_a_rehearsal_that_shows_nothing_is_a_row_that_was_not_measured(
 
 
 def test_a_repository_that_cannot_be_cloned_is_a_row_that_was_not_measured(monkeypatch, tmp_path):
-    """
-    It says what git said.
-    """
+    """It says what git said."""
     monkeypatch.setattr(freshly, "ROOT", tmp_path / "nowhere")
     (found,) = freshly.rehearsal(tmp_path)
     assert found.value is None
@@ -90,9 +78,7 @@ def test_a_repository_that_cannot_be_cloned_is_a_row_that_was_not_measured(monke
 
 
 def test_a_rehearsal_in_time_is_within_its_limit(monkeypatch, repository_of_nothing):
-    """
-    The time is from the clone on, the environments' share beside it.
-    """
+    """The time is from the clone on, the environments' share beside it."""
     monkeypatch.setattr(freshly, "demo", lambda *_: freshly.Shown(100.0, 60.0, "row"))
     (found,) = freshly.rehearsal(repository_of_nothing)
     assert (100.0, False) == (found.value, found.is_over)
@@ -101,9 +87,7 @@ def test_a_rehearsal_in_time_is_within_its_limit(monkeypatch, repository_of_noth
 
 
 def test_nothing_is_left_of_it(tmp_path):
-    """
-    As with Ctrl-C, what it started ends too; what does not hear that is killed.
-    """
+    """As with Ctrl-C, what it started ends too; what does not hear that is killed."""
     script = (
         "trap '' TERM; sleep 600 & echo $! > child; echo $$ > shell; echo '15:44, 5 s ago'; wait"
     )
@@ -129,9 +113,7 @@ def _is_there(pid):
 
 
 def test_the_month_is_the_page_of_scales_own():
-    """
-    Each mode beside PutMetricData, and its limit the promised share.
-    """
+    """Each mode beside PutMetricData, and its limit the promised share."""
     kept = read()
     found = month.costs()
     assert len(MODES) == len(found)

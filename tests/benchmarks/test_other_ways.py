@@ -39,9 +39,7 @@ def _outside_lambda(monkeypatch):
 
 
 def test_a_report_is_25_metrics_and_one_of_each_core(usual):
-    """
-    27 on an inf2.xlarge, as many as users of PutMetricData tell.
-    """
+    """27 on an inf2.xlarge, as many as users of PutMetricData tell."""
     wide = json.loads(reports.wide(32)[0])
     for report, cores in ((json.loads(usual[0]), 2), (wide, 32)):
         names = [one.name for one in metrics_of(report)]
@@ -50,9 +48,7 @@ def test_a_report_is_25_metrics_and_one_of_each_core(usual):
 
 
 def test_several_runtimes_are_added_and_the_longest_latency_counts():
-    """
-    A core that two runtimes list has the greater utilization.
-    """
+    """A core that two runtimes list has the greater utilization."""
     report = json.loads(reports.long()[0])
     runtimes = [one["report"] for one in report["neuron_runtime_data"]]
     assert len(runtimes) > 1
@@ -70,9 +66,7 @@ def test_several_runtimes_are_added_and_the_longest_latency_counts():
 
 
 def test_the_embedded_way_prints_a_document_of_all_metrics_for_each_report(usual, capsys):
-    """
-    With the values of the report, and a metric for each core.
-    """
+    """With the values of the report, and a metric for each core."""
     for line in usual[:2]:
         embedded.emit(line)
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -85,9 +79,7 @@ def test_the_embedded_way_prints_a_document_of_all_metrics_for_each_report(usual
 
 
 def test_the_calling_way_makes_one_request_of_all_metrics_for_each_report(usual, monkeypatch):
-    """
-    Each with its unit, the instance and a time.
-    """
+    """Each with its unit, the instance and a time."""
     asked = []
     client = SimpleNamespace(put_metric_data=lambda **request: asked.append(request))
     monkeypatch.setattr("boto3.client", lambda _service: client)
@@ -101,9 +93,7 @@ def test_the_calling_way_makes_one_request_of_all_metrics_for_each_report(usual,
 
 
 def test_our_minute_is_one_line_of_all_its_reports(usual, tmp_path):
-    """
-    Off the disk when it has been taken; the next minute is the next line.
-    """
+    """Off the disk when it has been taken; the next minute is the next line."""
     printed = io.StringIO()
     instance = Instance(tmp_path, StreamDestination(printed))
     for _ in range(2):
@@ -116,9 +106,7 @@ def test_our_minute_is_one_line_of_all_its_reports(usual, tmp_path):
 
 
 def test_a_minute_that_was_not_taken_is_no_figure(usual, tmp_path):
-    """
-    What failed would have been cheap.
-    """
+    """What failed would have been cheap."""
     refusing = StreamDestination(io.StringIO())
     refusing.send = lambda _batch: Retry("away", "nobody is there")
     instance = Instance(tmp_path, refusing)
@@ -130,9 +118,7 @@ def test_a_minute_that_was_not_taken_is_no_figure(usual, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_requests_are_counted_of_each_way(tmp_path):
-    """
-    A request for each of twelve reports, and one for the minute.
-    """
+    """A request for each of twelve reports, and one for the minute."""
     found = comparing.compared("sent-2", tmp_path / "sent", 2)
     assert (1, 12) == (found.ours_calls, found.theirs_calls)
     assert found.theirs_bytes > found.ours_bytes > 1_000
@@ -141,9 +127,7 @@ def test_requests_are_counted_of_each_way(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_bytes_are_counted_of_what_each_way_prints(tmp_path):
-    """
-    Of an execution, not of all rounds.
-    """
+    """Of an execution, not of all rounds."""
     found = comparing.compared("printed-2", tmp_path / "printed", 2)
     documents = 12 * 2_500
     assert documents * 0.8 < found.theirs_bytes < documents * 1.2
@@ -152,9 +136,7 @@ def test_bytes_are_counted_of_what_each_way_prints(tmp_path):
 
 @given(NAMES, NAMES, NAMES)
 def test_what_did_not_arrive_is_lost_and_what_arrived_again_is_a_copy(before, meanwhile, found):
-    """
-    Of what was handed over; a line that came twice makes up for no other.
-    """
+    """Of what was handed over; a line that came twice makes up for no other."""
     handed = list(dict.fromkeys([*before, *meanwhile]))
     expected = Arrived(
         handed=len(handed),
@@ -181,9 +163,7 @@ def test_the_scene_of_losses_loses_what_only_memory_held(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_naive_emitters_are_looked_at_when_they_have_read_everything(tmp_path, usual):
-    """
-    Both run, and both have their libraries loaded.
-    """
+    """Both run, and both have their libraries loaded."""
     found = residence.naive_mib(tmp_path, usual, reports=24)
     assert {"metric_calls", "embedded"} == found.keys()
     assert all(20 < mib < 200 for mib in found.values())
@@ -197,16 +177,12 @@ def test_naive_emitters_are_looked_at_when_they_have_read_everything(tmp_path, u
     ],
 )
 def test_wrong_use_of_a_comparison_says_what_was_expected(module, arguments, said, capsys):
-    """
-    Exit code 2.
-    """
+    """Exit code 2."""
     assert 2 == module.main(arguments)
     assert said in capsys.readouterr().err
 
 
 def test_wrong_use_of_shipping_says_what_was_expected(capsys):
-    """
-    Exit code 2, and no line read.
-    """
+    """Exit code 2, and no line read."""
     assert 2 == shipping.main(["pigeon", "folder"], ["line"])
     assert "expected ours or watchtower" in capsys.readouterr().err

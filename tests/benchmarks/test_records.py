@@ -1,6 +1,4 @@
-"""
-A record is what a command printed, and says on what it ran.
-"""
+"""A record is what a command printed, and says on what it ran."""
 
 from __future__ import annotations
 
@@ -16,26 +14,20 @@ MADE = record.made("made", "make it", 61.23, ["what", "n"], [["a", "1"], ["bb", 
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path):
-    """
-    Also its single figures; as a file that a person can read in review.
-    """
+    """Also its single figures; as a file that a person can read in review."""
     path = MADE.write(tmp_path)
     assert MADE == record.read("made", tmp_path)
     assert (tmp_path / "made.json", 61.2) == (path, json.loads(path.read_text())["took_s"])
 
 
 def test_what_was_never_recorded_is_no_empty_table(tmp_path):
-    """
-    It is an error.
-    """
+    """It is an error."""
     with pytest.raises(FileNotFoundError):
         record.read("made", tmp_path)
 
 
 def test_the_terminal_and_the_page_have_the_same_cells():
-    """
-    The first column to the left, the others to the right.
-    """
+    """The first column to the left, the others to the right."""
     assert ["what   n", "a      1", "bb    22"] == MADE.text().splitlines()
     assert ["| what | n |", "| --- | --- |", "| a | 1 |", "| bb | 22 |"] == (
         MADE.markdown().splitlines()
@@ -43,9 +35,7 @@ def test_the_terminal_and_the_page_have_the_same_cells():
 
 
 def test_the_machine_is_told_with_what_matters_to_a_figure():
-    """
-    Cores, memory, system, Python, libraries.
-    """
+    """Cores, memory, system, Python, libraries."""
     found = machine.machine()
     for word in (" cores, ", " GiB, ", platform.machine(), platform.python_version()):
         assert word in found
@@ -54,8 +44,6 @@ def test_the_machine_is_told_with_what_matters_to_a_figure():
 
 
 def test_a_library_that_an_environment_lacks_is_not_told(monkeypatch):
-    """
-    The fuzzer's environment has no Powertools: it can record all the same.
-    """
+    """The fuzzer's environment has no Powertools: it can record all the same."""
     monkeypatch.setattr(machine, "LIBRARIES", ("msgspec", "no-such-library"))
     assert machine.machine().endswith(f"msgspec {importlib.metadata.version('msgspec')}")

@@ -1,6 +1,4 @@
-"""
-docs/explanation/scale.md says what the code measures and what the template sets.
-"""
+"""docs/explanation/scale.md says what the code measures and what the template sets."""
 
 from __future__ import annotations
 
@@ -57,16 +55,12 @@ def resources(template):
 
 
 def test_the_page_is_what_was_measured_says(golden, repository):
-    """
-    No number of docs/explanation/scale.md was typed.
-    """
+    """No number of docs/explanation/scale.md was typed."""
     golden(repository / "docs" / "explanation" / "scale.md", page(KEPT))
 
 
 def test_the_command_prints_the_page(capsys):
-    """
-    Without --measure it measures nothing.
-    """
+    """Without --measure it measures nothing."""
     assert 0 == scale.main([])
     assert page(KEPT) == capsys.readouterr().out
 
@@ -116,9 +110,7 @@ def measured_lines(cores):
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("form", ["items", "packs"])
 def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
-    """
-    What a minute of 1,000 instances prints, reads and writes has not moved by 5 %.
-    """
+    """What a minute of 1,000 instances prints, reads and writes has not moved by 5 %."""
     found = measured.close_of(tmp_path / form, MIDDLE, form, times=1)
     kept = KEPT.close[form][MIDDLE.instances]
     assert {name: near(getattr(found, name)) for name in NOT_MACHINE} == {
@@ -130,9 +122,7 @@ def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("records", [1, assumed.BATCH_DELIVERIES])
 def test_the_requests_of_ingest_are_those_of_the_code(records):
-    """
-    One delivery, and one batch of the stream.
-    """
+    """One delivery, and one batch of the stream."""
     found, kept = measured.delivered(records, 1), KEPT.ingest[records]
     assert (near(found.printed_bytes), near(found.calls), near(found.write_units)) == (
         kept.printed_bytes,
@@ -160,9 +150,7 @@ def test_what_is_measured_is_kept_and_read_again(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_functions_are_those_of_the_template(mode, resources):
-    """
-    Memory, time, batches and retention.
-    """
+    """Memory, time, batches and retention."""
     found = resources(mode)
     ingest, close = (found[f"{name}Function"]["Properties"] for name in ("Ingest", "Close"))
     assert assumed.INGEST_MB[mode] == ingest["MemorySize"]
@@ -171,9 +159,7 @@ def test_the_functions_are_those_of_the_template(mode, resources):
 
 
 def test_the_batches_are_those_of_the_template(resources):
-    """
-    Deliveries and seconds of one batch.
-    """
+    """Deliveries and seconds of one batch."""
     reader = resources("kinesis")["StreamReader"]["Properties"]
     assert (assumed.BATCH_DELIVERIES, assumed.BATCH_WINDOW_S) == (
         int(reader["BatchSize"]),
@@ -183,9 +169,7 @@ def test_the_batches_are_those_of_the_template(resources):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_alarms_are_those_of_the_template(mode, resources):
-    """
-    Six look at every cluster, the others at one metric each.
-    """
+    """Six look at every cluster, the others at one metric each."""
     names = [
         name
         for name, resource in resources(mode).items()
@@ -199,9 +183,7 @@ def test_the_alarms_are_those_of_the_template(mode, resources):
 
 
 def test_a_thousand_instances_keep_the_promise():
-    """
-    At most 3 % of 27 metrics an instance, everything counted, in either mode.
-    """
+    """At most 3 % of 27 metrics an instance, everything counted, in either mode."""
     shares = [switch.share_of_counterfactual(KEPT, MIDDLE, mode) for mode in MODES]
     assert all(share <= PROMISED_SHARE for share in shares), shares
 
@@ -224,9 +206,7 @@ def test_every_fleet_fits_into_an_account(mode):
 
 @pytest.mark.parametrize("on_demand", [False, True])
 def test_the_modes_cross_once(on_demand):
-    """
-    Direct is cheaper below the switch, kinesis above, whichever stream it has.
-    """
+    """Direct is cheaper below the switch, kinesis above, whichever stream it has."""
 
     def cheaper(instances):
         fleet = Fleet(instances, 1)
@@ -247,24 +227,18 @@ def test_the_modes_cross_once(on_demand):
     [(0.333333, "0.333"), (99.96, "100"), (1_234.5, "1,230"), (43_800_000, "43.8 M"), (2e9, "2 G")],
 )
 def test_an_amount_has_three_digits_that_mean_something(value, expected):
-    """
-    The model knows no fourth.
-    """
+    """The model knows no fourth."""
     assert expected == amount(value)
 
 
 def test_a_table_is_markdown():
-    """
-    A head, a rule, the rows.
-    """
+    """A head, a rule, the rows."""
     assert "| a | b |\n|---|---|\n| 1 | 2 |" == table(("a", "b"), [("1", "2")])
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Sizes)])
 def test_a_size_that_moved_is_found(name, monkeypatch):
-    """
-    The check of sizes sees each of them.
-    """
+    """The check of sizes sees each of them."""
     moved = dataclasses.replace(KEPT.sizes, **{name: getattr(KEPT.sizes, name) * 1.1})
     monkeypatch.setattr(measured, "sizes", lambda: moved)
     with pytest.raises(AssertionError):

@@ -1,6 +1,4 @@
-"""
-What the benchmarks send to says yes, counts, and can be gone.
-"""
+"""What the benchmarks send to says yes, counts, and can be gone."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ def put(logs, *lines):
 
 
 def test_it_counts_requests_and_bytes_by_operation_and_keeps_lines_in_order(sink):
-    """
-    In both protocols that botocore speaks to it.
-    """
+    """In both protocols that botocore speaks to it."""
     logs, metrics = boto3.client("logs", config=ONCE), boto3.client("cloudwatch", config=ONCE)
     put(logs, "a", "b")
     put(logs, "c")
@@ -44,9 +40,7 @@ def test_it_counts_requests_and_bytes_by_operation_and_keeps_lines_in_order(sink
 
 
 def test_while_it_is_gone_nobody_is_answered_and_nothing_counted(sink):
-    """
-    Also not on a connection that was open before; then it is back on the same port.
-    """
+    """Also not on a connection that was open before; then it is back on the same port."""
     logs = boto3.client("logs", config=ONCE)
     put(logs, "before")
     sink.vanish()

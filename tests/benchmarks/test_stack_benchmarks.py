@@ -1,6 +1,4 @@
-"""
-The benchmarks of the stack measure its own code, on instances that are like real ones.
-"""
+"""The benchmarks of the stack measure its own code, on instances that are like real ones."""
 
 from __future__ import annotations
 
@@ -42,16 +40,12 @@ CLOSED = Closed(
 
 
 def without_health(record):
-    """
-    As a reader of its line has it.
-    """
+    """As a reader of its line has it."""
     return dataclasses.replace(record, health={})
 
 
 def test_the_fleet_is_the_same_each_time_and_no_two_instances_are_alike():
-    """
-    Or a compressor would find it easier than with real ones.
-    """
+    """Or a compressor would find it easier than with real ones."""
     found = list(fleet.records(INSTANCES, 3))
     assert found == list(fleet.records(INSTANCES, 3))
     assert 3 == len({record.cluster for record in found})
@@ -61,18 +55,14 @@ def test_the_fleet_is_the_same_each_time_and_no_two_instances_are_alike():
 
 
 def test_the_lines_of_the_fleet_are_lines_of_the_contract():
-    """
-    What they say is the record, but for the emitter's words about itself.
-    """
+    """What they say is the record, but for the emitter's words about itself."""
     for record in fleet.records(100):
         assert without_health(record) == parse(fleet.line_of(record))
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_prepared_minute_holds_every_record_once(form, tmp_path):
-    """
-    In pages, each in the bucket of its instance.
-    """
+    """In pages, each in the bucket of its instance."""
     items = prepare(tmp_path / form, INSTANCES, 2, form)
     found = [
         record
@@ -86,9 +76,7 @@ def test_a_prepared_minute_holds_every_record_once(form, tmp_path):
 
 
 def test_a_bucket_is_read_a_page_at_a_time(tmp_path, monkeypatch):
-    """
-    As Query gives a megabyte at a time: no item is lost between two pages, none is repeated.
-    """
+    """As Query gives a megabyte at a time: no item is lost between two pages, none is repeated."""
     prepare(tmp_path / "all", INSTANCES, 1, "items")
     whole, end = page_of(tmp_path / "all", 0, 0)
     assert (0, PAGE_BYTES) == (end, 1 << 20)
@@ -122,9 +110,7 @@ def test_the_stand_in_bills_a_write_as_dynamodb_does(payload_bytes, units):
 
 
 def test_the_stand_in_bills_a_read_by_what_it_reads():
-    """
-    A unit for each 4,096 bytes, one when there is nothing, half of it when it may be stale.
-    """
+    """A unit for each 4,096 bytes, one when there is nothing, half of it when it may be stale."""
     stand_in = StandIn()
     stand_in.put_item(Item=layout.registry_item(7, b"x" * 5_000))
     values = {":pk": {"S": layout.REGISTRY}}
@@ -140,9 +126,7 @@ def test_the_stand_in_bills_a_read_by_what_it_reads():
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_minute_is_closed_alike_with_boto3_and_without(form, tmp_path):
-    """
-    Every record is read, and what is printed and asked for does not depend on the client.
-    """
+    """Every record is read, and what is printed and asked for does not depend on the client."""
     prepare(tmp_path / form, INSTANCES, 2, form)
     plain, through_boto3 = closed(tmp_path / form), closed(tmp_path / form, boto3=True)
     assert INSTANCES == plain.records
@@ -154,9 +138,7 @@ def test_a_minute_is_closed_alike_with_boto3_and_without(form, tmp_path):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("records", "units"), [(1, 1), (2, 2)])
 def test_a_delivery_costs_what_it_stores(records, units):
-    """
-    One record straight, or two of two instances in packs of their own, in a single request.
-    """
+    """One record straight, or two of two instances in packs of their own, in a single request."""
     found = delivered(records, 2)
     assert (1, units) == (found.calls, found.write_units)
     assert found.printed_bytes > 100
@@ -164,9 +146,7 @@ def test_a_delivery_costs_what_it_stores(records, units):
 
 @pytest.mark.parametrize("module", ["benchmarks", "benchmarks.scale", "benchmarks.stack.closing"])
 def test_a_module_runs_as_make_runs_it(module, repository):
-    """
-    With nothing on the path but the repository: the functions are not installed.
-    """
+    """With nothing on the path but the repository: the functions are not installed."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     ended = subprocess.run(
         [sys.executable, "-m", module, "--help"],
@@ -179,9 +159,7 @@ def test_a_module_runs_as_make_runs_it(module, repository):
 
 
 def test_the_figures_of_the_stack_hold_it_to_its_limits(monkeypatch, tmp_path):
-    """
-    10,000 instances in 1.5 s and 512 MiB, and linear above.
-    """
+    """10,000 instances in 1.5 s and 512 MiB, and linear above."""
     seconds = {1_000: 0.1, 10_000: 1.6, 100_000: 17.0}
 
     def slow(folder, *, boto3=False):

@@ -1,6 +1,4 @@
-"""
-What the tests of several commands share: how a command is typed.
-"""
+"""What the tests of several commands share: how a command is typed."""
 
 from __future__ import annotations
 
@@ -11,9 +9,7 @@ from emitter.cli import main
 
 @pytest.fixture
 def typed(capsys):
-    """
-    Type `neuron-emf` and what follows; give its exit code, standard output and error.
-    """
+    """Type `neuron-emf` and what follows; give its exit code, standard output and error."""
 
     def call(*words):
         with pytest.raises(SystemExit) as ended:

@@ -1,6 +1,4 @@
-"""
-Which stack is looked at, and that a rehearsal is never an account.
-"""
+"""Which stack is looked at, and that a rehearsal is never an account."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ RIGHT = {
 
 @contextmanager
 def page(answer: bytes):
-    """
-    What answers where the rehearsal's page would; gives its address.
-    """
+    """What answers where the rehearsal's page would; gives its address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -49,9 +45,7 @@ def page(answer: bytes):
 
 
 def test_the_rollups_are_where_the_stack_of_that_name_puts_them():
-    """
-    A name of their own wins.
-    """
+    """A name of their own wins."""
     assert (
         "/neuron-emf/blue/rollups" == account(AccountSettings(stack_name="blue")).rollups_log_group
     )
@@ -60,9 +54,7 @@ def test_the_rollups_are_where_the_stack_of_that_name_puts_them():
 
 
 def test_the_default_names_are_those_of_the_template(repository):
-    """
-    So that a stack that was deployed with defaults is found without a flag.
-    """
+    """So that a stack that was deployed with defaults is found without a flag."""
     text = (repository / "template.yaml").read_text("utf-8")
     assert "LogGroupName: !Sub /neuron-emf/${AWS::StackName}/rollups" in text
     assert f"Default: {AccountSettings().log_group}\n" in text
@@ -71,9 +63,7 @@ def test_the_default_names_are_those_of_the_template(repository):
 
 
 def test_a_rehearsal_says_where_it_is(monkeypatch):
-    """
-    Its clients reach that address with credentials that are none, whatever the user has.
-    """
+    """Its clients reach that address with credentials that are none, whatever the user has."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "real")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://logs.example.com")
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
@@ -101,9 +91,7 @@ def test_a_rehearsal_says_where_it_is(monkeypatch):
     ids=["an account", "a name", "no region", "a list", "no JSON", "no text"],
 )
 def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
-    """
-    Also an answer that would lead to an account: it may be anybody's who listens there.
-    """
+    """Also an answer that would lead to an account: it may be anybody's who listens there."""
     with page(answer) as address:
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         with pytest.raises(SourceError, match="make demo"):
@@ -111,9 +99,7 @@ def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
 
 
 def test_no_rehearsal_is_said(monkeypatch):
-    """
-    With what to do.
-    """
+    """With what to do."""
     with page(b"") as address:
         pass
     monkeypatch.setattr(accounts, "REHEARSAL", address)
@@ -122,9 +108,7 @@ def test_no_rehearsal_is_said(monkeypatch):
 
 
 def test_no_region_is_wrong_use(monkeypatch, tmp_path):
-    """
-    And the sentence names the flag.
-    """
+    """And the sentence names the flag."""
     for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
@@ -133,9 +117,7 @@ def test_no_region_is_wrong_use(monkeypatch, tmp_path):
 
 
 def test_a_profile_that_is_not_there_is_said(monkeypatch, tmp_path):
-    """
-    With its name, and where it would have to be.
-    """
+    """With its name, and where it would have to be."""
     monkeypatch.setenv("AWS_PROFILE", "ml-platform")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(SettingsError, match=r"ml-platform.*AWS_PROFILE"):
@@ -143,9 +125,7 @@ def test_a_profile_that_is_not_there_is_said(monkeypatch, tmp_path):
 
 
 def test_a_refusal_names_the_action_and_what_to_do():
-    """
-    As AWS calls it, so that it can be put into a policy.
-    """
+    """As AWS calls it, so that it can be put into a policy."""
     error = ClientError(
         {"Error": {"Code": "AccessDeniedException", "Message": "not\nallowed"}}, "FilterLogEvents"
     )
@@ -157,8 +137,6 @@ def test_a_refusal_names_the_action_and_what_to_do():
 
 
 def test_what_the_sdk_raises_is_a_refusal():
-    """
-    What Python raises is not: it is a fault of ours, and must be seen as one.
-    """
+    """What Python raises is not: it is a fault of ours, and must be seen as one."""
     assert is_refusal(NoCredentialsError())
     assert not is_refusal(ValueError())

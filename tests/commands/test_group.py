@@ -1,6 +1,4 @@
-"""
-The operator's commands are there, and cost an emitter nothing.
-"""
+"""The operator's commands are there, and cost an emitter nothing."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ OF_AN_INSTANCE = ["monitor-config", "replay", "run"]
 
 
 def test_help_names_every_command():
-    """
-    What an instance needs comes first, then the operator's commands.
-    """
+    """What an instance needs comes first, then the operator's commands."""
     context = click.Context(cli)
     assert OF_AN_INSTANCE + list(ROOMS) == cli.list_commands(context)
     shown = cli.get_help(context)
@@ -38,16 +34,12 @@ def test_a_room_has_the_command_of_its_name(name):
 
 
 def test_a_command_that_is_not_there_is_none():
-    """
-    click then says what there is.
-    """
+    """click then says what there is."""
     assert cli.get_command(click.Context(cli), "tob") is None
 
 
 def test_an_emitter_imports_nothing_of_the_rooms():
-    """
-    Its memory is an instance's: no tables, no colours, no room of another command.
-    """
+    """Its memory is an instance's: no tables, no colours, no room of another command."""
     program = (
         "import sys, emitter.cli, emitter.service, emitter.replay;"
         "print([name for name in sys.modules"

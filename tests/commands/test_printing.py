@@ -1,6 +1,4 @@
-"""
-What is printed for people and for programs.
-"""
+"""What is printed for people and for programs."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from emitter.errors import DeliveryError
 
 
 class Terminal(io.StringIO):
-    """
-    A text stream that says it is a terminal.
-    """
+    """A text stream that says it is a terminal."""
 
     def isatty(self):
         return True
@@ -33,9 +29,7 @@ def a_table() -> Table:
 
 
 def test_piped_there_is_no_colour_and_one_width(capsys):
-    """
-    A table in a file is plain text, and no line of it is longer than 100 characters.
-    """
+    """A table in a file is plain text, and no line of it is longer than 100 characters."""
     printing.show(a_table(), Text("x" * 250, style="bold green"))
     found = capsys.readouterr().out
     assert "\x1b" not in found
@@ -44,9 +38,7 @@ def test_piped_there_is_no_colour_and_one_width(capsys):
 
 
 def test_a_terminal_has_colour(monkeypatch):
-    """
-    And with NO_COLOR set it has none.
-    """
+    """And with NO_COLOR set it has none."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     coloured, plain = Terminal(), Terminal()
@@ -58,9 +50,7 @@ def test_a_terminal_has_colour(monkeypatch):
 
 
 def test_what_looks_like_markup_is_text(capsys):
-    """
-    A cluster may be called [red] without turning anything red.
-    """
+    """A cluster may be called [red] without turning anything red."""
     printing.show("[red]cluster[/red] :smile:")
     assert "[red]cluster[/red] :smile:\n" == capsys.readouterr().out
 
@@ -77,26 +67,20 @@ def test_json_keeps_order_and_is_ascii(capsys):
 
 
 def test_a_value_that_is_no_json_is_refused():
-    """
-    A NaN in a document would be read by few programs.
-    """
+    """A NaN in a document would be read by few programs."""
     with pytest.raises(ValueError, match="JSON"):
         printing.show_json({"share": float("nan")})
 
 
 def test_a_closed_output_is_said(monkeypatch):
-    """
-    In one sentence, with the exit code of an output that takes nothing.
-    """
+    """In one sentence, with the exit code of an output that takes nothing."""
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(DeliveryError, match="closed"):
         printing.show_json({})
 
 
 def test_a_reader_that_has_enough_is_no_error():
-    """
-    `neuron-emf ... | head` ends without a traceback.
-    """
+    """`neuron-emf ... | head` ends without a traceback."""
     program = (
         "from emitter.commands import printing\n"
         "for _ in range(2000): printing.show_json(list(range(100)))"
@@ -115,9 +99,7 @@ def test_a_reader_that_has_enough_is_no_error():
 
 
 def test_progress_is_for_terminals(monkeypatch, capsys):
-    """
-    Nothing is shown on what is no terminal, however long it takes.
-    """
+    """Nothing is shown on what is no terminal, however long it takes."""
     monkeypatch.setattr(printing, "PATIENCE_S", 0.0)
     with printing.progress("Reading") as advance:
         advance(1, 2)
@@ -125,9 +107,7 @@ def test_progress_is_for_terminals(monkeypatch, capsys):
 
 
 def test_progress_waits_before_it_shows_itself(monkeypatch):
-    """
-    Work that is quickly done shows nothing; work that takes longer says what and how far.
-    """
+    """Work that is quickly done shows nothing; work that takes longer says what and how far."""
     monkeypatch.setenv("TERM", "xterm")
     shown = {}
     for patience_s in (3600.0, 0.0):
@@ -144,8 +124,6 @@ def test_progress_waits_before_it_shows_itself(monkeypatch):
 
 
 def test_a_text_that_must_not_be_wrapped_stays_one_line(capsys):
-    """
-    A place in a file is found by tools, however long its path is.
-    """
+    """A place in a file is found by tools, however long its path is."""
     printing.show(Text("place " * 40, no_wrap=True))
     assert ["place " * 40] == capsys.readouterr().out.splitlines()

@@ -42,9 +42,7 @@ def account():
 
 @pytest.fixture
 def shell(tmp_path, account):
-    """
-    Start a command as the README has it; gives the process, which leads a group of its own.
-    """
+    """Start a command as the README has it; gives the process, which leads a group of its own."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "neuron-monitor").symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
@@ -90,9 +88,7 @@ def shell(tmp_path, account):
 
 
 def stop_after_two_reports(process, folder, number=signal.SIGTERM):
-    """
-    Ask the whole group to stop once two reports were written; gives what was printed.
-    """
+    """Ask the whole group to stop once two reports were written; gives what was printed."""
     truth, until_s = folder / "truth", time.monotonic() + PATIENCE_S
     while time.monotonic() < until_s and process.poll() is None:
         if truth.exists() and len(truth.read_text("utf-8").splitlines()) >= 2:
@@ -104,9 +100,7 @@ def stop_after_two_reports(process, folder, number=signal.SIGTERM):
 
 
 def minute_lines(texts):
-    """
-    The minute lines among *texts*, as objects.
-    """
+    """The minute lines among *texts*, as objects."""
     found = [json.loads(text) for text in texts]
     return [line for line in found if line["Kind"] == "minute"]
 
@@ -114,9 +108,7 @@ def minute_lines(texts):
 @pytest.mark.slow
 @pytest.mark.timeout(90)
 def test_check_finds_all_that_run_needs(shell, account):
-    """
-    And sends one line, which is no record.
-    """
+    """And sends one line, which is no record."""
     check = shell(CHECK)
     printed, said = check.communicate(timeout=PATIENCE_S)
     assert (0, "") == (check.returncode, said)
@@ -128,9 +120,7 @@ def test_check_finds_all_that_run_needs(shell, account):
 @pytest.mark.slow
 @pytest.mark.timeout(90)
 def test_run_sends_to_the_log_group(shell, account, tmp_path):
-    """
-    And says goodbye when it is stopped: the line is in the log group that the stack made.
-    """
+    """And says goodbye when it is stopped: the line is in the log group that the stack made."""
     code, _, said = stop_after_two_reports(shell(RUN), tmp_path)
     assert 0 == code, said
     sent = [one.message for one in account.rules.applied if one.group == account.records_group]
@@ -141,9 +131,7 @@ def test_run_sends_to_the_log_group(shell, account, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(90)
 def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_path):
-    """
-    With the configuration that monitor-config prints.
-    """
+    """With the configuration that monitor-config prints."""
     configured = shell(CONFIGURE)
     _, said = configured.communicate(timeout=PATIENCE_S)
     assert 0 == configured.returncode, said
@@ -156,9 +144,7 @@ def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_p
 @pytest.mark.slow
 @pytest.mark.timeout(90)
 def test_what_it_would_send_can_be_looked_at(shell, account, tmp_path):
-    """
-    Lines are on standard output, and nothing was sent.
-    """
+    """Lines are on standard output, and nothing was sent."""
     code, printed, said = stop_after_two_reports(shell(LOOK), tmp_path)
     assert 0 == code, said
     assert [2] == [one["NeuronCores"] for one in minute_lines(printed.splitlines())]
@@ -168,9 +154,7 @@ def test_what_it_would_send_can_be_looked_at(shell, account, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_saved_reports_are_replayed(shell, tmp_path, hour):
-    """
-    Into lines of the times that were said.
-    """
+    """Into lines of the times that were said."""
     saved = min(hour.folder.glob("*.reports"))
     (tmp_path / "reports.json").write_bytes(saved.read_bytes())
     replay = shell(REPLAY)
@@ -180,9 +164,7 @@ def test_saved_reports_are_replayed(shell, tmp_path, hour):
 
 
 def test_every_command_line_of_the_readme_is_run():
-    """
-    By a test above, or with its output by the test of shown commands.
-    """
+    """By a test above, or with its output by the test of shown commands."""
     said = re.sub(r"<!-- run: .*?<!-- /run -->", "", README, flags=re.DOTALL)
     lines = re.findall(r"neuron-emf (?:check|run|replay|monitor-config)[^`\n#]*", said)
     assert lines

@@ -38,9 +38,7 @@ OF_THIS_MACHINE = {
 
 
 def shown_in(path: Path) -> list[tuple[str, str]]:
-    """
-    The commands of a page, each with what stands below it.
-    """
+    """The commands of a page, each with what stands below it."""
     return [(found[1], found[2]) for found in SHOWN.finditer(path.read_text("utf-8"))]
 
 
@@ -53,18 +51,14 @@ ALL = [
 
 @pytest.fixture
 def folder():
-    """
-    One whose name is short: what is printed must not be wrapped otherwise than on a page.
-    """
+    """One whose name is short: what is printed must not be wrapped otherwise than on a page."""
     with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
         yield Path(name)
 
 
 @pytest.fixture
 def place(hour, folder, monkeypatch):
-    """
-    Where a reader would stand: the hour's lines, files to try, an instance, an account.
-    """
+    """Where a reader would stand: the hour's lines, files to try, an instance, an account."""
     for file in (hour.records_file, hour.rollups_file, FILES / "app.log", SUMMARY):
         shutil.copy(file, folder)
     monkeypatch.chdir(folder)
@@ -85,9 +79,7 @@ def place(hour, folder, monkeypatch):
 
 
 def printed_by(command: str, capsys) -> str:
-    """
-    What a person sees who types *command*, as a block of Markdown.
-    """
+    """What a person sees who types *command*, as a block of Markdown."""
     typed, _, head = command.partition(" | head -n ")
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(typed)[1:])
@@ -105,9 +97,7 @@ def printed_by(command: str, capsys) -> str:
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("shown", ALL)
 def test_a_page_shows_what_is_printed(shown, capsys, request):
-    """
-    Byte for byte, but for spaces at the end of a line.
-    """
+    """Byte for byte, but for spaces at the end of a line."""
     path, command, text = shown
     found = printed_by(command, capsys)
     if request.config.getoption("--update-golden"):
@@ -124,9 +114,7 @@ def test_a_page_shows_what_is_printed(shown, capsys, request):
 
 
 def test_every_command_is_shown_whole():
-    """
-    With all that it prints, on the page of commands.
-    """
+    """With all that it prints, on the page of commands."""
     shown = [command for command, _ in shown_in(ROOT / "docs" / "reference" / "commands.md")]
     assert sorted(ROOMS) == sorted(shlex.split(command)[1] for command in shown)
     assert [] == [command for command in shown if "|" in command]

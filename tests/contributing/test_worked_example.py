@@ -1,6 +1,4 @@
-"""
-CONTRIBUTING.md is believed: what it says a metric takes is done to a copy of the sources.
-"""
+"""CONTRIBUTING.md is believed: what it says a metric takes is done to a copy of the sources."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 class Copy:
-    """
-    The sources in a folder of their own, where a diff may do what it says.
-    """
+    """The sources in a folder of their own, where a diff may do what it says."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -62,9 +58,7 @@ class Copy:
         self._before = self._files()
 
     def run(self, *command, text="", status=0):
-        """
-        What *command* prints, run as in a clone of its own.
-        """
+        """What *command* prints, run as in a clone of its own."""
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -84,28 +78,20 @@ class Copy:
         return done.stdout
 
     def apply(self, *diffs):
-        """
-        Do what *diffs* say; lines may have moved since they were written.
-        """
+        """Do what *diffs* say; lines may have moved since they were written."""
         for diff in diffs:
             self.run("git", "apply", "--recount", "-", text=diff)
 
     def python(self, *arguments, text="", status=0):
-        """
-        Run this interpreter.
-        """
+        """Run this interpreter."""
         return self.run(sys.executable, *arguments, text=text, status=status)
 
     def test(self, *arguments):
-        """
-        Run tests of the copy.
-        """
+        """Run tests of the copy."""
         return self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
 
     def replay(self, *reports, tier="cluster"):
-        """
-        The one minute line of *reports*, by the copy's own emitter.
-        """
+        """The one minute line of *reports*, by the copy's own emitter."""
         file = self.folder / "reports.jsonl"
         file.write_text("".join(f"{json.dumps(one)}\n" for one in reports), encoding="utf-8")
         options = ("--interval", "5", "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
@@ -117,9 +103,7 @@ class Copy:
         return line
 
     def changed(self):
-        """
-        The files that are not as they were copied.
-        """
+        """The files that are not as they were copied."""
         now = self._files()
         return {
             name for name in now.keys() | self._before if now.get(name) != self._before.get(name)
@@ -134,9 +118,7 @@ class Copy:
 
 
 def report(swap, error=""):
-    """
-    Of a host without a runtime.
-    """
+    """Of a host without a runtime."""
     return {
         "neuron_runtime_data": [],
         "system_data": {
@@ -159,25 +141,19 @@ def report(swap, error=""):
 
 
 def defined(line):
-    """
-    Units of the metrics that CloudWatch extracts of *line*, by name.
-    """
+    """Units of the metrics that CloudWatch extracts of *line*, by name."""
     (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
     return {one["Name"]: one["Unit"] for one in directive["Metrics"]}
 
 
 def files_of(*diffs):
-    """
-    The files that *diffs* change.
-    """
+    """The files that *diffs* change."""
     return {name for diff in diffs for name in re.findall(r"^\+\+\+ b/(.+)$", diff, re.MULTILINE)}
 
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory):
-    """
-    A copy with the metric of the page, its table of metrics written anew.
-    """
+    """A copy with the metric of the page, its table of metrics written anew."""
     copy = Copy(tmp_path_factory.mktemp("extended"))
     copy.apply(ENTRY, RULE)
     copy.test(*GOLDENS, "--update-golden")
@@ -185,9 +161,7 @@ def extended(tmp_path_factory):
 
 
 def test_the_page_has_one_entry_and_one_rule():
-    """
-    Each diff is of one file, and adds lines only: at most four of them.
-    """
+    """Each diff is of one file, and adds lines only: at most four of them."""
     for diff in (ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE):
         assert 1 == len(files_of(diff))
         lines = [line for line in diff.splitlines() if not line.startswith(("+++", "---"))]
@@ -222,9 +196,7 @@ def test_nothing_else_was_needed(extended):
 
 @pytest.mark.parametrize("tier", ["none", "cluster", "instance", "core"])
 def test_the_metric_is_in_the_line(extended, tier):
-    """
-    The last report that tells it counts; a metric from the tier of its entry on.
-    """
+    """The last report that tells it counts; a metric from the tier of its entry on."""
     line = extended.replay(report(1 << 20), report(5 << 20), report(9, error="no"), tier=tier)
     assert 5 << 20 == json.loads(line)["HostSwapUsed"]
     if tier == "none":
@@ -237,16 +209,12 @@ def test_the_metric_is_in_the_line(extended, tier):
 
 @pytest.mark.parametrize("swap", [None, -1, 1 << 63])
 def test_what_cannot_be_is_in_no_line(extended, swap):
-    """
-    As of every other number: missing is missing, never -1.
-    """
+    """As of every other number: missing is missing, never -1."""
     assert "HostSwapUsed" not in json.loads(extended.replay(report(swap)))
 
 
 def test_a_wrong_type_costs_its_group_alone(extended):
-    """
-    The minute is there, without what stands beside it in the group.
-    """
+    """The minute is there, without what stands beside it in the group."""
     line = json.loads(extended.replay(report("much")))
     assert not {"HostSwapUsed", "HostMemoryUsed"} & line.keys()
     assert (1, 4) == (line["Reports"], line["NeuronCores"])
@@ -278,9 +246,7 @@ def test_a_rollup_metric_is_two_lines_more(tmp_path):
     ids=["without the rule", "without the entry"],
 )
 def test_half_of_it_is_found(tmp_path, taken, failing):
-    """
-    An entry without a rule, and a rule without an entry, fail a test that names them.
-    """
+    """An entry without a rule, and a rule without an entry, fail a test that names them."""
     copy = Copy(tmp_path)
     copy.apply(*({ENTRY, RULE} - {taken}))
     found = copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", failing, status=1)

@@ -31,9 +31,7 @@ OF_THE_PLACE = {"NEURON_EMF_SPOOL_DIR"}
 
 
 class DeployedEmitter:
-    """
-    One emitter in one place.
-    """
+    """One emitter in one place."""
 
     def __init__(self, place: Place, variables: Mapping[str, str]) -> None:
         assert "/var/lib/neuron-emf" == variables["NEURON_EMF_SPOOL_DIR"]
@@ -45,9 +43,7 @@ class DeployedEmitter:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """
-        The command of the image.
-        """
+        """The command of the image."""
         self._process = subprocess.Popen(
             ["neuron-emf", "run"],
             cwd=self._place.folder,
@@ -57,9 +53,7 @@ class DeployedEmitter:
         )
 
     def is_well(self, command: Sequence[str]) -> bool:
-        """
-        What the health check says.
-        """
+        """What the health check says."""
         run = subprocess.run(
             command,
             cwd=self._place.folder,
@@ -73,9 +67,7 @@ class DeployedEmitter:
         return run.returncode == 0
 
     def becomes_well(self, command: Sequence[str]) -> bool:
-        """
-        Whether it does, and has read a report, while there is patience.
-        """
+        """Whether it does, and has read a report, while there is patience."""
         until_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < until_s and self._process and self._process.poll() is None:
             if self._truth.exists() and self.is_well(command):
@@ -84,26 +76,20 @@ class DeployedEmitter:
         return False
 
     def stop(self) -> int:
-        """
-        As an engine stops a container; its exit code.
-        """
+        """As an engine stops a container; its exit code."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         self._process.communicate(timeout=PATIENCE_S)
         return self._process.returncode
 
     def minutes(self) -> list[dict[str, object]]:
-        """
-        The minute lines that came to the account.
-        """
+        """The minute lines that came to the account."""
         account = self._place.account
         lines = [json.loads(one.message) for one in account.rules.applied]
         return [line for line in lines if line["Kind"] == "minute"]
 
     def kill(self) -> None:
-        """
-        Leave nothing behind.
-        """
+        """Leave nothing behind."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.communicate()
@@ -113,9 +99,7 @@ class DeployedEmitter:
 def deployed_emitter(
     folder: Path, request: pytest.FixtureRequest, variables: Mapping[str, str]
 ) -> Iterator[DeployedEmitter]:
-    """
-    An emitter that is not yet started, beside a simulated neuron-monitor and an account.
-    """
+    """An emitter that is not yet started, beside a simulated neuron-monitor and an account."""
     with instance(folder, request) as place:
         emitter = DeployedEmitter(place, variables)
         try:

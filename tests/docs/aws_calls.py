@@ -35,9 +35,7 @@ PATIENCE_S = 20
 
 
 def calls_of(page: Path) -> list[list[str]]:
-    """
-    What the AWS CLI would be given by all that a page has to type, in its order.
-    """
+    """What the AWS CLI would be given by all that a page has to type, in its order."""
     return calls_in(page.read_text("utf-8"), page)
 
 

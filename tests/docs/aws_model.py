@@ -36,9 +36,7 @@ SERVICES = {"s3api": "s3", "configservice": "config", "deploy": "codedeploy"}
 
 
 def fault_of(call: list[str], files: Files) -> str | None:
-    """
-    What the CLI would refuse of a call, None when nothing; *files* is what `file://` finds.
-    """
+    """What the CLI would refuse of a call, None when nothing; *files* is what `file://` finds."""
     try:
         check(call, files)
     except (CallError, ShorthandError) as error:
@@ -158,9 +156,7 @@ def _parameters(
 
 
 def _input_document(values: list[str] | None, files: Files) -> dict[str, Any]:
-    """
-    All parameters at once, as `--cli-input-json` takes them; options come on top.
-    """
+    """All parameters at once, as `--cli-input-json` takes them; options come on top."""
     if values is None:
         return {}
     text = values[0] if values else ""
@@ -215,9 +211,7 @@ def _value(shape: Shape, texts: list[str]) -> Any:
 
 
 def plain(shape: Shape, text: str) -> Any:
-    """
-    The value of one word.
-    """
+    """The value of one word."""
     if shape.type_name in ("integer", "long", "float", "double"):
         if text == ANSWER:
             return 1
@@ -230,9 +224,7 @@ def plain(shape: Shape, text: str) -> Any:
 
 
 def is_known(service: str, name: str) -> bool:
-    """
-    Whether the CLI has an operation, whatever its options.
-    """
+    """Whether the CLI has an operation, whatever its options."""
     try:
         return (service, name) in OWN or bool(_operation(service, name))
     except CallError:

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 
 class ShorthandError(Exception):
-    """
-    The text is no shorthand of its shape.
-    """
+    """The text is no shorthand of its shape."""
 
 
 def read(text: str, shape: Shape) -> Any:

@@ -58,9 +58,7 @@ ALONE = {("lambda", "invoke"): 1, ("s3api", "get-object"): 1}
 
 
 class CallError(Exception):
-    """
-    The CLI would refuse the words that it is given.
-    """
+    """The CLI would refuse the words that it is given."""
 
 
 def without_global_options(call: list[str]) -> list[str]:

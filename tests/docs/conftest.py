@@ -1,6 +1,4 @@
-"""
-What the tests of pages share with those of the template: its resources, parameters resolved.
-"""
+"""What the tests of pages share with those of the template: its resources, parameters resolved."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-A page of Markdown as far as links go: its headings, what it links to, the files it names.
-"""
+"""A page of Markdown as far as links go: its headings, what it links to, the files it names."""
 
 from __future__ import annotations
 
@@ -43,17 +41,13 @@ NAMED = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w./-]*|{'|'.join(map(re.escape, 
 
 
 def pages():
-    """
-    What people read: the README and its neighbours, and everything in docs/.
-    """
+    """What people read: the README and its neighbours, and everything in docs/."""
     beside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     return [*(one for one in beside if one.exists()), *sorted(DOCS.rglob("*.md"))]
 
 
 def anchor_of(heading):
-    """
-    The anchor that a heading gets, on the repository's host and on the site.
-    """
+    """The anchor that a heading gets, on the repository's host and on the site."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     text = re.sub(r"[^\w\- ]", "", text.replace("`", "")).lower()
     return text.replace(" ", "-")
@@ -75,45 +69,33 @@ class LinkedPage:
 
     @classmethod
     def read(cls, path):
-        """
-        The page at *path*.
-        """
+        """The page at *path*."""
         return cls.of(path, path.read_text(encoding="utf-8"))
 
     @classmethod
     def of(cls, path, text):
-        """
-        A page at *path* that says *text*.
-        """
+        """A page at *path* that says *text*."""
         return cls(path, COMMENT.sub("", FENCE.sub("", text)))
 
     @property
     def anchors(self):
-        """
-        One for each heading, in order.
-        """
+        """One for each heading, in order."""
         return [anchor_of(one) for one in HEADING.findall(self.text)]
 
     @property
     def links(self):
-        """
-        Every target, of links and of pictures.
-        """
+        """Every target, of links and of pictures."""
         prose = CODE.sub("", self.text)
         return [*LINK.findall(prose), *ADDRESS.findall(prose)]
 
     @property
     def named_files(self):
-        """
-        Files and folders of the repository that it names as code.
-        """
+        """Files and folders of the repository that it names as code."""
         words = (one.partition("::")[0] for one in CODE.findall(self.text))
         return [one for one in words if NAMED.fullmatch(one)]
 
     def broken_links(self):
-        """
-        What is wrong with its links, a sentence each.
-        """
+        """What is wrong with its links, a sentence each."""
         return [fault for link in self.links if (fault := self._fault(link))]
 
     def _fault(self, link):
@@ -137,9 +119,7 @@ class LinkedPage:
         return None if found == 1 else f"{found} headings have that anchor"
 
     def missing_files(self):
-        """
-        Files that it names and that are not in the repository.
-        """
+        """Files that it names and that are not in the repository."""
         return [one for one in self.named_files if not self._is_there(one)]
 
     def _is_there(self, name):

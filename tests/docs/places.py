@@ -63,9 +63,7 @@ class Place:
 
 @contextmanager
 def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
-    """
-    An inf2.xlarge that is busy, with an empty folder.
-    """
+    """An inf2.xlarge that is busy, with an empty folder."""
     programs = folder / ".programs"
     programs.mkdir()
     (programs / "neuron-monitor").symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
@@ -118,9 +116,7 @@ def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
 
 @contextmanager
 def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """
-    A clone of this repository, with what is not yet committed, and no environment in it.
-    """
+    """A clone of this repository, with what is not yet committed, and no environment in it."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -138,9 +134,7 @@ def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
 
 @contextmanager
 def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """
-    A clone with Helm at hand, the one of .venv-deploy.
-    """
+    """A clone with Helm at hand, the one of .venv-deploy."""
     helm = ROOT / ".venv-deploy" / "bin" / "helm"
     if not helm.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip

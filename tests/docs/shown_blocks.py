@@ -100,45 +100,33 @@ class Block:
 
     @property
     def where(self) -> str:
-        """
-        The page and the line, for a message.
-        """
+        """The page and the line, for a message."""
         return f"{self.page.name}:{self.line}"
 
     @property
     def place(self) -> str | None:
-        """
-        The place in which it is run; None when it is not.
-        """
+        """The place in which it is run; None when it is not."""
         found = self.notes.get("run")
         return None if found is None else found.partition(",")[0]
 
     @property
     def runs_until_stopped(self) -> bool:
-        """
-        Whether it ends only when it is asked to.
-        """
+        """Whether it ends only when it is asked to."""
         return self.notes.get("run", "").partition(",")[2].strip() == UNTIL_STOPPED
 
     @property
     def is_said_not_to_run(self) -> bool:
-        """
-        Whether the page says below it that no test runs it, and what that would need.
-        """
+        """Whether the page says below it that no test runs it, and what that would need."""
         return NOT_RUN.fullmatch(self.after.strip()) is not None
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """
-    Every fenced block of a page, in its order.
-    """
+    """Every fenced block of a page, in its order."""
     return blocks_in(page.read_text("utf-8"), page)
 
 
 def blocks_in(text: str, page: Path) -> list[Block]:
-    """
-    Every fenced block of *text*, which stands in *page*.
-    """
+    """Every fenced block of *text*, which stands in *page*."""
     found = []
     for fence in _FENCE.finditer(text):
         before = text[: fence.start()].rstrip("\n").rpartition("\n")[2].strip()
@@ -162,7 +150,5 @@ def blocks_in(text: str, page: Path) -> list[Block]:
 
 
 def files_of(page: Path) -> dict[str, str]:
-    """
-    What the reader of a page saves, by the name that it is saved under.
-    """
+    """What the reader of a page saves, by the name that it is saved under."""
     return {one.notes["file"]: one.text for one in blocks_of(page) if "file" in one.notes}

@@ -39,9 +39,7 @@ def files_at_hand(page):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_of_the_aws_cli_could_be_made(page):
-    """
-    In blocks and between backticks.
-    """
+    """In blocks and between backticks."""
     files = files_at_hand(page)
     assert [] == [fault for fault in (fault_of(call, files) for call in calls_of(page)) if fault]
 
@@ -49,16 +47,12 @@ def test_every_command_of_the_aws_cli_could_be_made(page):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_of_the_aws_cli_that_is_only_named_exists(page):
-    """
-    Without options it cannot be checked further.
-    """
+    """Without options it cannot be checked further."""
     assert [] == [named for named in mentions_of(page) if not is_known(*named)]
 
 
 def test_every_command_that_a_message_tells_people_to_type_could_be_made():
-    """
-    All that `explain` writes about, as the golden messages have it.
-    """
+    """All that `explain` writes about, as the golden messages have it."""
     typed = set()
     for message in sorted((ROOT / "tests" / "data" / "messages").glob("*.txt")):
         typed |= set(re.findall(r"^ +(aws .+)$", message.read_text("utf-8"), re.MULTILINE))
@@ -68,9 +62,7 @@ def test_every_command_that_a_message_tells_people_to_type_could_be_made():
 
 
 def test_a_name_that_no_service_has_is_unknown():
-    """
-    The check above sees what it is for.
-    """
+    """The check above sees what it is for."""
     assert is_known("eks", "create-pod-identity-association")
     assert is_known("logs", "tail")
     assert not is_known("eks", "make-pod-identity-association")
@@ -78,9 +70,7 @@ def test_a_name_that_no_service_has_is_unknown():
 
 
 def test_the_steps_are_read_by_a_shell():
-    """
-    Quotes, variables, loops, pipes and continued lines are the shell's business.
-    """
+    """Quotes, variables, loops, pipes and continued lines are the shell's business."""
     text = """
 Look at `aws logs tail /a --since 15m`.
 
@@ -104,17 +94,13 @@ aws logs put-destination --target-arn "$STREAM" --destination-name "a > b"
 
 
 def test_a_call_that_is_not_made_is_found():
-    """
-    What stands behind a command that nobody has here would not be looked at.
-    """
+    """What stands behind a command that nobody has here would not be looked at."""
     with pytest.raises(AssertionError, match="1 calls"):
         calls_in("```sh\nsudo aws logs describe-log-groups\n```\n", PAGE)
 
 
 def test_of_a_file_that_a_step_writes_only_the_options_are_checked():
-    """
-    Its content is checked by whoever runs that step.
-    """
+    """Its content is checked by whoever runs that step."""
     text = "```sh\naws ecs register-task-definition --cli-input-json file://made.json {}\n```\n"
     files = {"made.json": None}
     (right,), (wrong,) = (calls_in(text.format(more), PAGE) for more in ("", "--famly x"))
@@ -149,9 +135,7 @@ def test_of_a_file_that_a_step_writes_only_the_options_are_checked():
     ],
 )
 def test_what_the_cli_takes_is_taken(line):
-    """
-    Shapes of calls that pages have.
-    """
+    """Shapes of calls that pages have."""
     (call,) = calls_in(f"```sh\n{line}\n```\n", PAGE)
     assert fault_of(call, {}) is None
 
@@ -189,8 +173,6 @@ def test_what_the_cli_takes_is_taken(line):
     ],
 )
 def test_a_typo_is_found(line, said):
-    """
-    Each kind of it, with a word that says which.
-    """
+    """Each kind of it, with a word that says which."""
     (call,) = calls_in(f"```sh\n{line}\n```\n", PAGE)
     assert said in str(fault_of(call, {}))

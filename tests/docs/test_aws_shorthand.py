@@ -1,6 +1,4 @@
-"""
-The shorthand of the AWS CLI is read as it was written.
-"""
+"""The shorthand of the AWS CLI is read as it was written."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ WORDS = st.text("abcXYZ019-_:/.*", min_size=1, max_size=9)
 
 
 def shape(service, operation, *path):
-    """
-    A member of the input of an operation; in a list, that of its items.
-    """
+    """A member of the input of an operation; in a list, that of its items."""
     model = botocore.session.Session().get_service_model(service)
     found = model.operation_model(operation).input_shape
     for name in path:
@@ -33,9 +29,7 @@ TRACKING = shape("ecs", "CreateService", "deploymentConfiguration")
 
 @given(WORDS, st.lists(WORDS, min_size=1, max_size=4), st.booleans())
 def test_a_list_is_read_in_both_forms(name, values, in_brackets):
-    """
-    `Values=a,b` and `Values=[a,b]`, before another member.
-    """
+    """`Values=a,b` and `Values=[a,b]`, before another member."""
     joined = ",".join(values)
     written = f"[{joined}]" if in_brackets else joined
     assert {"Values": values, "Name": name} == read(f"Values={written},Name={name}", FILTER)
@@ -43,9 +37,7 @@ def test_a_list_is_read_in_both_forms(name, values, in_brackets):
 
 @given(st.lists(WORDS, min_size=1, max_size=3), WORDS)
 def test_structures_nest(subnets, name):
-    """
-    With braces, and lists within.
-    """
+    """With braces, and lists within."""
     text = f"awsvpcConfiguration={{subnets=[{','.join(subnets)}],assignPublicIp={name}}}"
     expected = {"awsvpcConfiguration": {"subnets": subnets, "assignPublicIp": name}}
     assert expected == read(text, VPC)
@@ -53,17 +45,13 @@ def test_structures_nest(subnets, name):
 
 @given(st.text("abc ,=[]{}", min_size=1, max_size=9))
 def test_what_is_quoted_is_one_word(value):
-    """
-    Whatever signs it holds.
-    """
+    """Whatever signs it holds."""
     assert {"Name": value} == read(f"Name='{value}'", FILTER)
 
 
 @pytest.mark.parametrize("found", [0, 100, 200])
 def test_numbers_are_numbers(found):
-    """
-    Where the model has one.
-    """
+    """Where the model has one."""
     assert {"maximumPercent": found} == read(f"maximumPercent={found}", TRACKING)
 
 
@@ -80,8 +68,6 @@ def test_numbers_are_numbers(found):
     ],
 )
 def test_what_is_no_shorthand_is_refused(text, said):
-    """
-    With a word that says where.
-    """
+    """With a word that says where."""
     with pytest.raises(ShorthandError, match=said):
         read(text, FILTER)

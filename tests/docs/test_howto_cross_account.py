@@ -1,6 +1,4 @@
-"""
-docs/how-to/cross-account.md makes by hand what the template would make.
-"""
+"""docs/how-to/cross-account.md makes by hand what the template would make."""
 
 from __future__ import annotations
 
@@ -18,17 +16,13 @@ STACK, OTHER = "111122223333", "444455556666"
 
 @pytest.fixture(scope="module")
 def text():
-    """
-    The page as it is written.
-    """
+    """The page as it is written."""
     return PAGE.read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
 def statements():
-    """
-    The one statement of each document that the reader saves, by its name.
-    """
+    """The one statement of each document that the reader saves, by its name."""
     found = {}
     for name, document in files_of(PAGE).items():
         (found[name],) = json.loads(document)["Statement"]
@@ -36,33 +30,25 @@ def statements():
 
 
 def option(operation, name):
-    """
-    The value of an option in the one call of an operation.
-    """
+    """The value of an option in the one call of an operation."""
     (call,) = [call for call in calls_of(PAGE) if call[1] == operation]
     return call[call.index(name) + 1]
 
 
 def test_the_destination_has_the_output_of_the_template(text, template):
-    """
-    The stream that a deployment in Mode kinesis has.
-    """
+    """The stream that a deployment in Mode kinesis has."""
     assert "OutputKey=='RecordsStreamArn'" in text
     assert "HasStream" == template["Outputs"]["RecordsStreamArn"]["Condition"]
 
 
 def test_the_filter_lets_through_what_the_templates_own_does(deployed):
-    """
-    Minute lines and nothing else.
-    """
+    """Minute lines and nothing else."""
     expected = deployed()["RecordsSubscription"]["Properties"]["FilterPattern"]
     assert expected == option("put-subscription-filter", "--filter-pattern")
 
 
 def test_the_filter_is_made_and_deleted_under_one_name():
-    """
-    So is the destination.
-    """
+    """So is the destination."""
     for made, deleted, name in (
         ("put-subscription-filter", "delete-subscription-filter", "--filter-name"),
         ("put-destination", "delete-destination", "--destination-name"),
@@ -72,9 +58,7 @@ def test_the_filter_is_made_and_deleted_under_one_name():
 
 
 def test_the_trust_names_both_accounts(statements):
-    """
-    The sender's and the stack's own, and nobody but CloudWatch Logs.
-    """
+    """The sender's and the stack's own, and nobody but CloudWatch Logs."""
     trust = statements["trust.json"]
     assert {"Service": "logs.amazonaws.com"} == trust["Principal"]
     (arns,) = trust["Condition"]["StringLike"].values()
@@ -82,9 +66,7 @@ def test_the_trust_names_both_accounts(statements):
 
 
 def test_the_hand_made_role_may_do_what_the_stacks_own_may(deployed):
-    """
-    The same actions on the one stream.
-    """
+    """The same actions on the one stream."""
     (policy,) = deployed(Mode="kinesis")["SubscriptionRole"]["Properties"]["Policies"]
     expected = policy["PolicyDocument"]["Statement"][0]["Action"]
     (by_hand,) = json.loads(
@@ -99,9 +81,7 @@ def test_the_hand_made_role_may_do_what_the_stacks_own_may(deployed):
 
 
 def test_whoever_subscribes_is_the_other_account_on_this_destination(statements):
-    """
-    And on no other.
-    """
+    """And on no other."""
     access = statements["access.json"]
     assert {"AWS": [OTHER]} == access["Principal"]
     assert "logs:PutSubscriptionFilter" == access["Action"]
@@ -109,9 +89,7 @@ def test_whoever_subscribes_is_the_other_account_on_this_destination(statements)
 
 
 def test_the_instances_there_get_what_the_stacks_policy_gives(statements, deployed):
-    """
-    The same actions, on the log group that the steps make.
-    """
+    """The same actions, on the log group that the steps make."""
     (policy,) = of_type(deployed(), "AWS::IAM::ManagedPolicy").values()
     (expected,) = policy["PolicyDocument"]["Statement"]
     by_hand = statements["emitter.json"]
@@ -121,9 +99,7 @@ def test_the_instances_there_get_what_the_stacks_policy_gives(statements, deploy
 
 
 def test_the_group_keeps_lines_as_long_as_the_template_insists(template):
-    """
-    An emitter may hold a line for 13 days.
-    """
+    """An emitter may hold a line for 13 days."""
     assert template["Parameters"]["RetentionDays"]["Default"] == int(
         option("put-retention-policy", "--retention-in-days")
     )

@@ -20,9 +20,7 @@ SCALE = DOCS / "explanation" / "scale.md"
 
 @pytest.fixture(scope="module")
 def text():
-    """
-    The page as it is written.
-    """
+    """The page as it is written."""
     return PAGE.read_text("utf-8")
 
 
@@ -39,17 +37,13 @@ def text():
     ],
 )
 def test_a_figure_is_the_one_of_the_page_on_scale(text, figure, of_scale):
-    """
-    That page is written by a program; when it changes, so must this one.
-    """
+    """That page is written by a program; when it changes, so must this one."""
     assert figure in text
     assert of_scale in SCALE.read_text("utf-8")
 
 
 def test_the_file_has_settings_of_the_emitter():
-    """
-    By their names, and those that are called a default are the default.
-    """
+    """By their names, and those that are called a default are the default."""
     document = files_of(PAGE)["config.toml"]
     given = tomllib.loads(document)
     defaults = {name: getattr(RunSettings(), name.replace("-", "_")) for name in given}
@@ -59,9 +53,7 @@ def test_the_file_has_settings_of_the_emitter():
 
 
 def test_lines_without_metrics_are_shorter(hour):
-    """
-    By about 400 bytes: minute lines of the rehearsal's hour, written with and without.
-    """
+    """By about 400 bytes: minute lines of the rehearsal's hour, written with and without."""
     reports = sorted(hour.folder.glob("*.reports"))
     size = {
         metrics: mean(
@@ -78,9 +70,7 @@ def test_lines_without_metrics_are_shorter(hour):
 
 
 def test_parameters_and_their_defaults_exist(text, template):
-    """
-    What the table changes is a parameter; what it calls defaults are those.
-    """
+    """What the table changes is a parameter; what it calls defaults are those."""
     rows = re.findall(r"^\| ((?:`[A-Z]\w+`(?:, )?)+) \| ([^|]+) \|", text, re.MULTILINE)
     parameters = template["Parameters"]
     table = {names: value for names, value in rows if re.findall(r"\w+", names)[0] in parameters}

@@ -30,9 +30,7 @@ ROW = re.compile(r"^\| (.+) \| USD ([\d.]+) \| USD ([\d.]+) \|$", re.MULTILINE)
     ],
 )
 def test_a_row_costs_what_its_metrics_do(begins, of_one, of_all):
-    """
-    At the list price of the first 10,000, for one instance and for all.
-    """
+    """At the list price of the first 10,000, for one instance and for all."""
     (row,) = [
         found
         for found in ROW.findall(TEXT)
@@ -43,8 +41,6 @@ def test_a_row_costs_what_its_metrics_do(begins, of_one, of_all):
 
 
 def test_the_numbers_of_metrics_are_those_of_the_catalogue():
-    """
-    Of the emitter's own, of rollups, and of rollups by instance type.
-    """
+    """Of the emitter's own, of rollups, and of rollups by instance type."""
     assert f"{len(MINUTE)} for the cluster" in TEXT
     assert f"{len(ROLLUP)} for the cluster, {len(BY_TYPE)} for its instance type" in TEXT

@@ -27,9 +27,7 @@ DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?")
 
 
 def windows(schedule, monday):
-    """
-    Begin and end of what a schedule mutes in the week of a Monday, in its own time zone.
-    """
+    """Begin and end of what a schedule mutes in the week of a Monday, in its own time zone."""
     minute, hour, first, last = CRON.fullmatch(schedule["Expression"]).groups()
     days, hours, minutes = (
         int(one or 0) for one in DURATION.fullmatch(schedule["Duration"]).groups()
@@ -41,9 +39,7 @@ def windows(schedule, monday):
 
 
 def test_working_hours_stay_loud_and_everything_else_is_quiet():
-    """
-    Monday to Friday, 07:00 to 20:00, minute by minute; no minute is muted twice.
-    """
+    """Monday to Friday, 07:00 to 20:00, minute by minute; no minute is muted twice."""
     rules = [FILES[name]["Schedule"] for name in ("nights.json", "weekend.json")]
     muted = [
         window
@@ -58,26 +54,20 @@ def test_working_hours_stay_loud_and_everything_else_is_quiet():
 
 
 def test_both_rules_are_of_one_time_zone_that_exists():
-    """
-    One that begins an hour earlier than the other would leave a gap or an overlap.
-    """
+    """One that begins an hour earlier than the other would leave a gap or an overlap."""
     (zone,) = {FILES[name]["Schedule"]["Timezone"] for name in ("nights.json", "weekend.json")}
     assert get_zonefile_instance().get(zone) is not None
 
 
 def test_durations_are_ones_that_a_rule_may_have():
-    """
-    From a minute to 15 days.
-    """
+    """From a minute to 15 days."""
     for name in ("nights.json", "weekend.json"):
         for begin, end in windows(FILES[name]["Schedule"], MONDAY):
             assert timedelta(minutes=1) <= end - begin <= timedelta(days=15)
 
 
 def attributes(**values):
-    """
-    Message attributes as SNS has them.
-    """
+    """Message attributes as SNS has them."""
     return {name: {"Type": "String", "Value": value} for name, value in values.items()}
 
 
@@ -90,17 +80,13 @@ def attributes(**values):
     ],
 )
 def test_the_filter_drops_what_is_muted(found, passes):
-    """
-    And, as the page warns, what CloudWatch says itself.
-    """
+    """And, as the page warns, what CloudWatch says itself."""
     policy = FILES["awake.json"]
     assert passes == FilterPolicyMatcher(policy, None).matches(found, "")
 
 
 def test_filters_name_attributes_that_messages_have(repository):
-    """
-    Of explain, by their names there.
-    """
+    """Of explain, by their names there."""
     source = (repository / "lambda" / "aggregator" / "explaining" / "message.py").read_text("utf-8")
     shown = [json.loads(block.text) for block in blocks_of(PAGE) if block.language == "json"]
     filters = [one for one in shown if "Schedule" not in one]
@@ -110,9 +96,7 @@ def test_filters_name_attributes_that_messages_have(repository):
 
 
 def asked_for(prefix, part):
-    """
-    What the page's first step finds among names: those with a prefix and a part.
-    """
+    """What the page's first step finds among names: those with a prefix and a part."""
     return lambda name: name.startswith(prefix) and part in name
 
 
@@ -134,9 +118,7 @@ def test_the_first_step_finds_the_alarms_that_may_be_muted(template):
 
 
 def test_what_is_made_is_deleted():
-    """
-    The last step takes every rule and the filter away.
-    """
+    """The last step takes every rule and the filter away."""
     calls = calls_of(PAGE)
     made = {call[call.index("--name") + 1] for call in calls if call[1] == "put-alarm-mute-rule"}
     deleted = {

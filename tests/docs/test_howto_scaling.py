@@ -1,6 +1,4 @@
-"""
-docs/how-to/scaling.md scales on a metric that exists, and is as late as it says.
-"""
+"""docs/how-to/scaling.md scales on a metric that exists, and is as late as it says."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ HIGH_POINTS, LOW_POINTS = 3, 15  # of the alarms that target tracking makes
 
 @pytest.mark.parametrize("policy", [TRACKING, GROUP], ids=["service", "group"])
 def test_the_metric_is_one_that_rollups_have(policy):
-    """
-    With its namespace, its one dimension, its unit, and the statistic to read it with.
-    """
+    """With its namespace, its one dimension, its unit, and the statistic to read it with."""
     metric = policy["CustomizedMetricSpecification"]
     member = ROLLUP[metric["MetricName"]]
     assert CLUSTER_NAMESPACE == metric["Namespace"]
@@ -46,9 +42,7 @@ def test_the_target_leaves_room_and_is_above_the_alarm_on_low_utilization(templa
 
 
 def test_the_template_makes_the_policy_of_the_file():
-    """
-    Whoever takes the template gets what the commands make.
-    """
+    """Whoever takes the template gets what the commands make."""
     resources = load(FILES["scaling.yaml"])["Resources"]
     policy = resources["Cores"]["Properties"]["TargetTrackingScalingPolicyConfiguration"]
     expected = json.loads(FILES["tracking.json"])
@@ -59,9 +53,7 @@ def test_the_template_makes_the_policy_of_the_file():
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_the_template_passes_cfn_lint(programs, tmp_path):
-    """
-    The linter that comes with the SAM CLI.
-    """
+    """The linter that comes with the SAM CLI."""
     file = tmp_path / "scaling.yaml"
     file.write_text(FILES["scaling.yaml"], "utf-8")
     linter = programs[1].parent / "cfn-lint"
@@ -75,9 +67,7 @@ def test_the_template_passes_cfn_lint(programs, tmp_path):
 
 
 def alarm(comparison, threshold, points):
-    """
-    One of the two that target tracking makes, which treat missing points as missing.
-    """
+    """One of the two that target tracking makes, which treat missing points as missing."""
     metric = MetricSource(
         CLUSTER_NAMESPACE, "NeuronCoreUtilization", tuple(NAME.items()), "Average"
     )
@@ -102,9 +92,7 @@ def rings_after(watching, before, after, late):
 
 @pytest.fixture(scope="module")
 def rows():
-    """
-    The numbers of the page's table, by what its row begins with.
-    """
+    """The numbers of the page's table, by what its row begins with."""
     found = re.findall(
         r"^\| (minutes [^|]+) \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
     )
@@ -112,9 +100,7 @@ def rows():
 
 
 def test_capacity_is_added_as_late_as_the_page_says(rows):
-    """
-    Whether rollups come 2, 3 or 4 minutes late: later ones are answered after fewer points.
-    """
+    """Whether rollups come 2, 3 or 4 minutes late: later ones are answered after fewer points."""
     high = alarm("GreaterThanThreshold", TRACKING["TargetValue"], HIGH_POINTS)
     seen, until = zip(*(rings_after(high, LOW, HIGH, late) for late in (2, 3, 4)), strict=True)
     assert rows["minutes of high load that the alarm has seen when it rings"] == seen
@@ -122,26 +108,20 @@ def test_capacity_is_added_as_late_as_the_page_says(rows):
 
 
 def test_capacity_is_taken_away_as_late_as_the_page_says(rows):
-    """
-    Five times as late, on purpose of AWS.
-    """
+    """Five times as late, on purpose of AWS."""
     low = alarm("LessThanThreshold", TRACKING["TargetValue"] * 0.9, LOW_POINTS)
     _, until = zip(*(rings_after(low, HIGH, LOW, late) for late in (2, 3, 4)), strict=True)
     assert rows["minutes from the first low load until capacity is taken away"] == until
 
 
 def test_a_cooldown_outlasts_the_lag():
-    """
-    A second step before the first is seen would answer the same load twice.
-    """
+    """A second step before the first is seen would answer the same load twice."""
     assert TRACKING["ScaleOutCooldown"] > 5 * 60
     assert TRACKING["ScaleInCooldown"] >= TRACKING["ScaleOutCooldown"]
 
 
 def test_every_metric_of_the_table_exists():
-    """
-    Also those that do not fit.
-    """
+    """Also those that do not fit."""
     named = re.findall(r"^\| (`[A-Z].*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
     names = [name for row in named for name in re.findall(r"`([A-Z]\w+)`", row)]
     assert 5 <= len(names)

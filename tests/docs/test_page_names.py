@@ -58,9 +58,7 @@ OPTION = re.compile(r"`(--[a-z][a-z-]+)[ `]")
 
 @pytest.fixture(scope="module")
 def outputs(template):
-    """
-    Of every template that a reader may deploy.
-    """
+    """Of every template that a reader may deploy."""
     found = set(template["Outputs"])
     for file in sorted((ROOT / "deploy").rglob("*.yaml")):
         text = file.read_text("utf-8")
@@ -71,18 +69,14 @@ def outputs(template):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_output_that_a_command_asks_for_exists(page, outputs):
-    """
-    A name that no stack has gives an empty answer, and the next command a puzzle.
-    """
+    """A name that no stack has gives an empty answer, and the next command a puzzle."""
     asked = OUTPUT.findall(page.read_text("utf-8"))
     assert [] == [name for name in asked if name not in outputs]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_parameter_that_a_command_sets_exists(page, template):
-    """
-    With a value that it may have, where there is a list of them.
-    """
+    """With a value that it may have, where there is a list of them."""
     for given in OVERRIDES.findall(page.read_text("utf-8")):
         for name, value in re.findall(r"(\w+)=([\w'\"-]*)", given):
             assert name in template["Parameters"], name
@@ -92,9 +86,7 @@ def test_every_parameter_that_a_command_sets_exists(page, template):
 
 @pytest.mark.parametrize("page", OURS, ids=lambda page: page.stem)
 def test_every_name_in_backticks_is_known(page, template):
-    """
-    A member, an event, a parameter, an output, a resource, or one of AWS's.
-    """
+    """A member, an event, a parameter, an output, a resource, or one of AWS's."""
     known = {
         *OF_AWS,
         *EVENT_NAMES,
@@ -109,9 +101,7 @@ def test_every_name_in_backticks_is_known(page, template):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_saved_query_that_a_page_names_is_deployed(page, template):
-    """
-    By the last part of its name.
-    """
+    """By the last part of its name."""
     deployed = {
         resource["Properties"]["Name"]["Fn::Sub"].rpartition("/")[2]
         for resource in template["Resources"].values()
@@ -123,9 +113,7 @@ def test_every_saved_query_that_a_page_names_is_deployed(page, template):
 
 @pytest.mark.parametrize("page", OURS, ids=lambda page: page.stem)
 def test_every_option_in_backticks_is_one_of_a_command(page):
-    """
-    Of `run` or of an operator's command.
-    """
+    """Of `run` or of an operator's command."""
     options = {
         option
         for name in cli.list_commands(None)
@@ -137,9 +125,7 @@ def test_every_option_in_backticks_is_one_of_a_command(page):
 
 
 def test_every_output_that_a_setting_names_exists(template):
-    """
-    In the help of an option, which the pages of reference repeat.
-    """
+    """In the help of an option, which the pages of reference repeat."""
     helps = [
         parameter.help or ""
         for name in cli.list_commands(None)
@@ -152,17 +138,13 @@ def test_every_output_that_a_setting_names_exists(template):
 
 
 def test_the_template_says_how_many_metrics_a_cluster_is(template):
-    """
-    Whoever sets MaxClusters reckons with it.
-    """
+    """Whoever sets MaxClusters reckons with it."""
     text = template["Parameters"]["MaxClusters"]["Description"]
     assert f"at least {len(ROLLUP)} metrics" in text
 
 
 def test_a_typo_is_found():
-    """
-    The patterns above see what they are for.
-    """
+    """The patterns above see what they are for."""
     text = (
         "`IdleCoress` and `--metrix none`; the saved query `no-such`;"
         " `sam deploy --parameter-overrides Mood=kinesis A=1`; OutputKey=='LogGroup'"

@@ -47,24 +47,18 @@ PAGES = dict.fromkeys(page for page, _ in TABLES)
 
 
 def text_of(page):
-    """
-    The page as it is written.
-    """
+    """The page as it is written."""
     return (REFERENCE / f"{page}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("page", "name"), TABLES, ids=[f"{page}-{name}" for page, name in TABLES])
 def test_a_page_says_what_the_code_says(page, name, marked):
-    """
-    Every option, setting, alarm, query, parameter and event, none by hand.
-    """
+    """Every option, setting, alarm, query, parameter and event, none by hand."""
     marked(REFERENCE / f"{page}.md", name, f"\n{TABLES[page, name]().rstrip()}\n\n")
 
 
 def test_the_walk_shows_what_the_code_makes_of_a_report(marked, tmp_path):
-    """
-    The report, the line of its minute and the rollup that it counts in.
-    """
+    """The report, the line of its minute and the rollup that it counts in."""
     line = walk.minute_line(tmp_path)
     found = {
         "walk-report": walk.report(),
@@ -77,17 +71,13 @@ def test_the_walk_shows_what_the_code_makes_of_a_report(marked, tmp_path):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_between_markers_is_written_by_hand(page):
-    """
-    Each pair of markers of a page is made here.
-    """
+    """Each pair of markers of a page is made here."""
     found = re.findall(r"<!-- /([a-z-]+) -->", text_of(page))
     assert sorted(name for one, name in TABLES if one == page) == sorted(found)
 
 
 def test_every_command_and_option_is_on_the_page():
-    """
-    What click would accept, people can read about.
-    """
+    """What click would accept, people can read about."""
     page = text_of("options")
     for name, command in commands.each_command():
         section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
@@ -98,9 +88,7 @@ def test_every_command_and_option_is_on_the_page():
 
 
 def test_every_setting_has_a_heading_of_its_own():
-    """
-    So that a page can link to it.
-    """
+    """So that a page can link to it."""
     page = text_of("settings")
     for group in settings.GROUPS.values():
         for one in settings.own_settings(group):
@@ -119,9 +107,7 @@ SETTINGS = [
 
 
 def taken(command, words, variables=None):
-    """
-    What *command* takes from these words and variables.
-    """
+    """What *command* takes from these words and variables."""
     one = cli.get_command(commands.CONTEXT, command)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (variables or {}).items():
@@ -132,9 +118,7 @@ def taken(command, words, variables=None):
 
 @pytest.mark.parametrize(("command", "one"), SETTINGS)
 def test_what_stands_in_the_file_is_taken(command, one, tmp_path):
-    """
-    The line of the page, in a file, means the value that the page shows.
-    """
+    """The line of the page, in a file, means the value that the page shows."""
     shown = f"{settings.key_of(one)} = {settings.toml_of(settings.example(one))}"
     assert f"`{shown}`" in text_of("settings")
     file = tmp_path / "config.toml"
@@ -146,9 +130,7 @@ def test_what_stands_in_the_file_is_taken(command, one, tmp_path):
 
 @pytest.mark.parametrize(("command", "one"), SETTINGS)
 def test_the_variable_of_a_setting_is_taken(command, one, tmp_path):
-    """
-    In place of the flag.
-    """
+    """In place of the flag."""
     name = f"{VARIABLE_PREFIX}_{one.name.upper()}"
     assert f"`{name}`" in text_of("settings")
     example = settings.example(one)
@@ -162,26 +144,20 @@ def test_the_variable_of_a_setting_is_taken(command, one, tmp_path):
 
 @pytest.mark.parametrize("page", ["settings", "options"])
 def test_the_file_is_where_the_code_looks(page):
-    """
-    The path in the prose is that of the code.
-    """
+    """The path in the prose is that of the code."""
     assert f"`{SYSTEM_FILE}`" in text_of("settings")
     assert str(SYSTEM_FILE) in text_of(page)
 
 
 def test_every_alarm_of_the_template_is_on_the_page_once():
-    """
-    None is left out because it has another condition.
-    """
+    """None is left out because it has another condition."""
     page = text_of("alarms")
     names = of_type(TEMPLATE["Resources"], alarms.ALARM)
     assert [] == [name for name in names if 1 != page.count(f"\n| [`{name}`](")]
 
 
 def test_every_parameter_and_output_is_on_the_page_once():
-    """
-    Also one that no group of the console has.
-    """
+    """Also one that no group of the console has."""
     page = text_of("parameters")
     names = [*TEMPLATE["Parameters"], *TEMPLATE["Outputs"]]
     assert [] == sorted(
@@ -190,9 +166,7 @@ def test_every_parameter_and_output_is_on_the_page_once():
 
 
 def test_no_sentence_of_the_template_ends_in_a_comment():
-    """
-    Where ` #` is in a sentence that nobody quoted, YAML drops the rest of it.
-    """
+    """Where ` #` is in a sentence that nobody quoted, YAML drops the rest of it."""
     prose = re.findall(
         r"^ +(?:ConstraintDescription|Description): (?!['\">|])(.*)$", TEXT, re.MULTILINE
     )
@@ -201,9 +175,7 @@ def test_no_sentence_of_the_template_ends_in_a_comment():
 
 
 def test_there_is_a_line_of_every_event():
-    """
-    And each member of it is in the catalogue.
-    """
+    """And each member of it is in the catalogue."""
     made = events.examples()
     assert list(EVENT_NAMES) == [name for name in EVENT_NAMES if name in made]
     assert set() == made.keys() - EVENT_NAMES.keys()
@@ -213,16 +185,12 @@ def test_there_is_a_line_of_every_event():
 
 
 def test_the_page_says_of_every_event_how_often_it_is_told():
-    """
-    A new one without a bound would be missed here.
-    """
+    """A new one without a bound would be missed here."""
     page = text_of("events").partition("## How often")[2].partition("## Lines")[0]
     assert [] == [name for name in EVENT_NAMES if f"`{name}`" not in page]
 
 
 def test_a_cell_never_breaks_its_table():
-    """
-    A bar ends a cell for one reader and not for the other, so there is none.
-    """
+    """A bar ends a cell for one reader and not for the other, so there is none."""
     with pytest.raises(ValueError, match="no bar"):
         table(["head"], [["a|b"]])

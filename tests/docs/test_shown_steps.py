@@ -47,16 +47,12 @@ STOPPED_PIPE = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
 
 
 def shell_blocks(page):
-    """
-    The blocks of a page that a reader types.
-    """
+    """The blocks of a page that a reader types."""
     return [block for block in blocks_of(page) if block.language in ("sh", "bash", "console")]
 
 
 def fault_of(block):
-    """
-    What is wrong with how a page says whether a block is run; None when nothing is.
-    """
+    """What is wrong with how a page says whether a block is run; None when nothing is."""
     if block.language != "sh":
         return f"{block.where}: a block of shell commands is called sh, not {block.language}"
     if block.place is not None and block.is_said_not_to_run:
@@ -73,9 +69,7 @@ def fault_of(block):
 
 @PAGE
 def test_every_step_is_run_or_says_that_it_is_not(page):
-    """
-    A reader sees which steps nobody has tried, and what that would need.
-    """
+    """A reader sees which steps nobody has tried, and what that would need."""
     assert [] == [fault for fault in map(fault_of, shell_blocks(page)) if fault]
 
 
@@ -98,9 +92,7 @@ def test_every_step_is_run_or_says_that_it_is_not(page):
     ],
 )
 def test_a_step_without_a_word_is_found(text, fault):
-    """
-    The check above sees what it is for.
-    """
+    """The check above sees what it is for."""
     (block,) = blocks_in(text, Path("page.md"))
     found = fault_of(block)
     assert (fault is None) == (found is None)
@@ -109,9 +101,7 @@ def test_a_step_without_a_word_is_found(text, fault):
 
 @PAGE
 def test_a_shell_can_read_every_step(page):
-    """
-    Also those that nobody can run here: no quote is left open.
-    """
+    """Also those that nobody can run here: no quote is left open."""
     faults = {}
     for block in shell_blocks(page):
         read = subprocess.run(
@@ -124,9 +114,7 @@ def test_a_shell_can_read_every_step(page):
 
 @PAGE
 def test_what_a_page_shows_of_a_file_is_in_the_file(page):
-    """
-    Line for line, indented as a whole at most.
-    """
+    """Line for line, indented as a whole at most."""
     for block in blocks_of(page):
         if "shows" in block.notes:
             path = ROOT / block.notes["shows"]
@@ -137,9 +125,7 @@ def test_what_a_page_shows_of_a_file_is_in_the_file(page):
 
 
 def is_excerpt(text, whole):
-    """
-    Whether the lines of *text* stand together in *whole*, with one indentation before all.
-    """
+    """Whether the lines of *text* stand together in *whole*, with one indentation before all."""
     lines = text.rstrip("\n").splitlines()
     found = whole.splitlines()
     for start in range(len(found) - len(lines) + 1):
@@ -151,9 +137,7 @@ def is_excerpt(text, whole):
 
 
 def test_an_excerpt_is_found_by_its_lines():
-    """
-    Whole lines, together, with one indentation.
-    """
+    """Whole lines, together, with one indentation."""
     whole = "a:\n  b: 1\n\n  c:\n    d: 2\n"
     assert is_excerpt("b: 1\n\nc:\n  d: 2\n", whole)
     assert is_excerpt(whole, whole)
@@ -164,9 +148,7 @@ def test_an_excerpt_is_found_by_its_lines():
 
 @PAGE
 def test_every_document_on_a_page_can_be_read(page):
-    """
-    JSON, TOML and YAML.
-    """
+    """JSON, TOML and YAML."""
     for block in blocks_of(page):
         if block.language in READERS:
             try:
@@ -179,9 +161,7 @@ def test_every_document_on_a_page_can_be_read(page):
 
 @pytest.fixture
 def folder():
-    """
-    One whose name is short: what is printed must not be wrapped otherwise than on a page.
-    """
+    """One whose name is short: what is printed must not be wrapped otherwise than on a page."""
     with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
         yield Path(name)
 
@@ -208,9 +188,7 @@ def test_the_steps_of_a_page_do_what_it_says(page, place, folder, request):
 
 
 def done(block, place):
-    """
-    Run a block as it is written; what it printed.
-    """
+    """Run a block as it is written; what it printed."""
     place.truth.unlink(missing_ok=True)
     watched = {"NEURON_SIM_TRUTH": str(place.truth)} if block.runs_until_stopped else {}
     with subprocess.Popen(
@@ -239,9 +217,7 @@ def done(block, place):
 
 
 def wait_for_reports(process, place):
-    """
-    Until the monitor has written two, or the process or patience has ended.
-    """
+    """Until the monitor has written two, or the process or patience has ended."""
     until_s = time.monotonic() + place.patience_s
     while time.monotonic() < until_s and process.poll() is None:
         if place.truth.exists() and len(place.truth.read_text("utf-8").splitlines()) >= REPORTS:
@@ -253,9 +229,7 @@ def wait_for_reports(process, place):
 
 
 def compare(block, printed, update):
-    """
-    What the page shows with what was printed; --update-golden writes the page.
-    """
+    """What the page shows with what was printed; --update-golden writes the page."""
     text = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
     for pattern, shown in OF_THIS_RUN.items():
         text = re.sub(pattern, shown, text)
@@ -271,9 +245,7 @@ def compare(block, printed, update):
 
 @PAGE
 def test_what_is_shown_was_printed_by_a_step_that_is_run(page):
-    """
-    A block that shows what a step prints stands after such a step.
-    """
+    """A block that shows what a step prints stands after such a step."""
     before = None
     for block in blocks_of(page):
         if "prints" in block.notes:

@@ -1,6 +1,4 @@
-"""
-The site that `make docs` builds: strict, whole, and with nothing from elsewhere.
-"""
+"""The site that `make docs` builds: strict, whole, and with nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ FEATURES = ("li", "tr", "pre", "h1", "h2", "h3")
 
 
 class Parts(HTMLParser):
-    """
-    What is in the article of a page, the anchors of its headings, and what the page fetches.
-    """
+    """What is in the article of a page, the anchors of its headings, and what the page fetches."""
 
     def __init__(self, text):
         super().__init__()
@@ -59,9 +55,7 @@ class Parts(HTMLParser):
 
 @pytest.fixture(scope="session")
 def site(repository, tmp_path_factory):
-    """
-    The folder that `make docs` would make.
-    """
+    """The folder that `make docs` would make."""
     environment = repository / ".venv-docs"
     if not (environment / ".ready").exists():
         pytest.skip(".venv-docs is missing: run `make docs`")
@@ -79,16 +73,12 @@ def site(repository, tmp_path_factory):
 
 
 def html_of(site, page):
-    """
-    The page of the site that *page* became.
-    """
+    """The page of the site that *page* became."""
     return (site / page.relative_to(DOCS)).with_suffix(".html").read_text(encoding="utf-8")
 
 
 def test_every_page_is_built(site):
-    """
-    None is left out.
-    """
+    """None is left out."""
     assert [] == [
         str(one)
         for one in PAGES
@@ -97,9 +87,7 @@ def test_every_page_is_built(site):
 
 
 def test_nothing_is_fetched_from_elsewhere(site):
-    """
-    Neither by a page nor by a stylesheet: no fonts, no scripts, no counters of readers.
-    """
+    """Neither by a page nor by a stylesheet: no fonts, no scripts, no counters of readers."""
     for page in site.rglob("*.html"):
         fetched = Parts(page.read_text(encoding="utf-8")).fetched
         assert fetched or page.name == "404.html"
@@ -144,9 +132,7 @@ def test_an_anchor_there_is_the_one_here(site, page):
 
 @pytest.fixture
 def reader(chromium, site):
-    """
-    Open a page of the site from the disk; what it fetches or complains of is kept.
-    """
+    """Open a page of the site from the disk; what it fetches or complains of is kept."""
     opened = chromium.new_page(viewport={"width": 1200, "height": 900}, color_scheme="dark")
     opened.asked, opened.said = [], []
     opened.on("request", lambda request: opened.asked.append(request.url))
@@ -158,9 +144,7 @@ def reader(chromium, site):
 
 
 def test_it_is_read_from_the_disk_without_a_network(reader, site):
-    """
-    Every request is for a file of the site, and nothing is missing.
-    """
+    """Every request is for a file of the site, and nothing is missing."""
     reader.goto((site / "architecture.html").as_uri())
     reader.wait_for_load_state("networkidle")
     inside = (site.as_uri(), "data:", "blob:")
@@ -169,9 +153,7 @@ def test_it_is_read_from_the_disk_without_a_network(reader, site):
 
 
 def test_its_search_finds_a_setting(reader):
-    """
-    Also from the disk, where a page may not fetch an index.
-    """
+    """Also from the disk, where a page may not fetch an index."""
     reader.keyboard.press("/")
     reader.keyboard.type("spread-seconds")
     found = reader.locator(".md-search-result__link[href$='#spread-seconds']").first
@@ -184,9 +166,7 @@ def test_its_search_finds_a_setting(reader):
     "page", ["index", "architecture", "reference/alarms", "reference/settings"]
 )
 def test_nobody_is_kept_out(chromium, site, page, scheme):
-    """
-    axe-core finds nothing but what the theme does everywhere, contrasts included.
-    """
+    """axe-core finds nothing but what the theme does everywhere, contrasts included."""
     opened = chromium.new_page(viewport={"width": 1280, "height": 1000}, color_scheme=scheme)
     opened.goto((site / f"{page}.html").as_uri())
     found = Axe().run(opened).response["violations"]
@@ -197,7 +177,5 @@ def test_nobody_is_kept_out(chromium, site, page, scheme):
 
 
 def test_it_is_dark_where_the_reader_is(reader):
-    """
-    Until the reader says otherwise.
-    """
+    """Until the reader says otherwise."""
     assert "slate" == reader.locator("body").get_attribute("data-md-color-scheme")

@@ -28,9 +28,7 @@ def _no_metadata_service(monkeypatch):
 
 @pytest.fixture
 def play():
-    """
-    Start a played service; all of them end with the test.
-    """
+    """Start a played service; all of them end with the test."""
     playing = []
 
     def start(routes=None):
@@ -44,9 +42,7 @@ def play():
 
 @pytest.fixture
 def closed_url():
-    """
-    An address where nobody listens, nor can begin to during the test.
-    """
+    """An address where nobody listens, nor can begin to during the test."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"

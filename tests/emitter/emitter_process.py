@@ -28,9 +28,7 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing
 
 
 def environment(home: Path, **variables: str) -> dict[str, str]:
-    """
-    What a process sees: a home of its own and the variables given.
-    """
+    """What a process sees: a home of its own and the variables given."""
     return {
         "HOME": str(home),
         "PATH": os.defpath,
@@ -44,9 +42,7 @@ def environment(home: Path, **variables: str) -> dict[str, str]:
 
 @contextmanager
 def logging_restored() -> Iterator[None]:
-    """
-    Put logging back as it was: a command that runs inside a test sets it up for a process.
-    """
+    """Put logging back as it was: a command that runs inside a test sets it up for a process."""
     root, ours = logging.getLogger(), logging.getLogger("emitter")
     handlers, levels = root.handlers[:], (root.level, ours.level)
     try:
@@ -63,9 +59,7 @@ def neuron_emf(
     variables: Mapping[str, str] | None = None,
     **options: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """
-    Run to the end; what it printed and its exit code.
-    """
+    """Run to the end; what it printed and its exit code."""
     if "input" not in options and "stdin" not in options:
         options["stdin"] = subprocess.DEVNULL
     if "stdout" not in options:
@@ -83,9 +77,7 @@ def neuron_emf(
 
 
 def sentence(ended: subprocess.CompletedProcess[str], code: int) -> str:
-    """
-    The one sentence that a failed command ends with; nothing else was printed.
-    """
+    """The one sentence that a failed command ends with; nothing else was printed."""
     said = ended.stderr.splitlines()
     assert code == ended.returncode, ended.stderr
     assert 1 == len(said), ended.stderr
@@ -95,9 +87,7 @@ def sentence(ended: subprocess.CompletedProcess[str], code: int) -> str:
 
 
 def wait_until(is_so: Callable[[], object], within_s: float = 8.0) -> None:
-    """
-    Look again every few milliseconds; fail when it does not come true.
-    """
+    """Look again every few milliseconds; fail when it does not come true."""
     deadline = time.monotonic() + within_s
     while not is_so():
         assert time.monotonic() < deadline, "what was waited for did not happen"
@@ -105,17 +95,13 @@ def wait_until(is_so: Callable[[], object], within_s: float = 8.0) -> None:
 
 
 def catches_sigterm(pid: int) -> bool:
-    """
-    Whether a process has said what it does on SIGTERM: from then on a stop is a planned one.
-    """
+    """Whether a process has said what it does on SIGTERM: from then on a stop is a planned one."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
     return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def bytes_in(pipe: Any) -> int:
-    """
-    What was written to a pipe and not yet read.
-    """
+    """What was written to a pipe and not yet read."""
     answer = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, struct.pack("i", 0))
     return int(struct.unpack("i", answer)[0])

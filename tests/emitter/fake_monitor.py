@@ -1,6 +1,4 @@
-"""
-A neuron-monitor to test with: a script that each test writes, and a clock that it sets.
-"""
+"""A neuron-monitor to test with: a script that each test writes, and a clock that it sets."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ LINE = written(report(runtime(counters([50.0])))) + b"\n"
 
 
 class Clock:
-    """
-    A monotonic clock that only the test moves.
-    """
+    """A monotonic clock that only the test moves."""
 
     def __init__(self) -> None:
         self.now_s = 1000.0
@@ -36,33 +32,25 @@ class Clock:
         return self.now_s
 
     def sleep(self, seconds: float) -> None:
-        """
-        Waiting moves it too.
-        """
+        """Waiting moves it too."""
         assert seconds >= 0
         self.now_s += seconds
 
 
 class Extreme(random.Random):
-    """
-    Jitter that is always as long, or as short, as it may be.
-    """
+    """Jitter that is always as long, or as short, as it may be."""
 
     def __init__(self, *, longest: bool) -> None:
         super().__init__(0)
         self._longest = longest
 
     def uniform(self, a: float, b: float) -> float:
-        """
-        One of the two bounds.
-        """
+        """One of the two bounds."""
         return b if self._longest else a
 
 
 def write_script(path: Path, body: str) -> str:
-    """
-    A Python script that gets `-c FILE` like the real one.
-    """
+    """A Python script that gets `-c FILE` like the real one."""
     path.write_text(f"#!{sys.executable} -S\nimport os, signal, sys, time\n{textwrap.dedent(body)}")
     path.chmod(0o755)
     return str(path)
@@ -76,9 +64,7 @@ def running(
     config: str = "{}",
     **options: Any,
 ) -> Iterator[Monitor]:
-    """
-    A monitor that is closed at the end.
-    """
+    """A monitor that is closed at the end."""
     if clock is not None:
         options["clock"] = clock
     monitor = Monitor(path, config, period_s, **options)
@@ -91,9 +77,7 @@ def running(
 def read_until(
     monitor: Monitor, is_enough: Callable[[bytes], object], within_s: float = PATIENCE_S
 ) -> bytes:
-    """
-    Bytes until there are enough.
-    """
+    """Bytes until there are enough."""
     found = b""
     deadline = time.monotonic() + within_s
     while not is_enough(found):
@@ -103,23 +87,17 @@ def read_until(
 
 
 def wait_for(is_so: Callable[[], object]) -> None:
-    """
-    Look again every few milliseconds; fail when it does not come true for long.
-    """
+    """Look again every few milliseconds; fail when it does not come true for long."""
     wait_until(is_so, PATIENCE_S)
 
 
 def fail_once(monitor: Monitor, clock: Clock) -> None:
-    """
-    Read until the child has failed once more and the next start is due later.
-    """
+    """Read until the child has failed once more and the next start is due later."""
     wait_for(lambda: monitor.read(0.05) is not None and monitor._start_at_s > clock())
 
 
 def alive(pid: int) -> bool:
-    """
-    Whether a process is there and not a zombie.
-    """
+    """Whether a process is there and not a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
     except (FileNotFoundError, ProcessLookupError):

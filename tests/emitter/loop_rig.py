@@ -1,6 +1,4 @@
-"""
-The reading loop on a timetable: time is a number that the source moves.
-"""
+"""The reading loop on a timetable: time is a number that the source moves."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ START_MS = int(START_S * 1000)
 
 
 class Clock:
-    """
-    The wall clock of a test.
-    """
+    """The wall clock of a test."""
 
     def __init__(self):
         self.now_s = START_S
@@ -45,9 +41,7 @@ class Timetable:
         self.has_ended = False
 
     def read(self, timeout_s):
-        """
-        The next chunk if it comes in time.
-        """
+        """The next chunk if it comes in time."""
         assert 0 <= timeout_s <= READ_WITHIN_S
         wait_until_s = self.clock.now_s + timeout_s
         if self.chunks and START_S + self.chunks[0][0] <= wait_until_s:
@@ -67,15 +61,11 @@ class Timetable:
         )
 
     def close(self):
-        """
-        Nothing to let go of.
-        """
+        """Nothing to let go of."""
 
 
 class Outlet:
-    """
-    Where records would go: when it was told of them, for which instance, and how it ended.
-    """
+    """Where records would go: when it was told of them, for which instance, and how it ended."""
 
     def __init__(self, clock=None):
         self.clock = clock
@@ -83,54 +73,38 @@ class Outlet:
         self.ended = None
 
     def send(self, instance_id):
-        """
-        Records were appended.
-        """
+        """Records were appended."""
         self.told.append((None if self.clock is None else self.clock.now_s, instance_id))
 
     def require_reader(self):
-        """
-        There is always one.
-        """
+        """There is always one."""
 
     def stop(self):
-        """
-        A planned stop.
-        """
+        """A planned stop."""
         self.ended = "stop"
 
     def finish(self, instance_id):
-        """
-        The end of the input.
-        """
+        """The end of the input."""
         self.ended = f"finish {instance_id}"
 
 
 def chunk(*documents):
-    """
-    Reports as they come out of a pipe.
-    """
+    """Reports as they come out of a pipe."""
     return b"".join(written(one) + b"\n" for one in documents)
 
 
 def busy(percent=50.0, **members):
-    """
-    One runtime on four cores, period 5 s.
-    """
+    """One runtime on four cores, period 5 s."""
     return report(runtime(counters([percent, 0, 0, 0])), **members)
 
 
 def settings_of(**changes):
-    """
-    The settings of a test: no runtime lines unless they are asked for.
-    """
+    """The settings of a test: no runtime lines unless they are asked for."""
     return RunSettings(**{"cluster": "blue", "runtime_lines": "none", **changes})
 
 
 def fold_settings_of(chosen):
-    """
-    What they say about the meaning of a minute.
-    """
+    """What they say about the meaning of a minute."""
     return FoldSettings(
         idle_below_percent=chosen.idle_below_percent,
         period_s=chosen.interval or chosen.period,
@@ -151,9 +125,7 @@ def emitter_of(
     pulse=None,
     **changes,
 ):
-    """
-    An emitter over *source* and *spool*.
-    """
+    """An emitter over *source* and *spool*."""
     chosen = settings_of(**changes)
     more = {} if facts is None else {"facts": facts}
     return Emitter(
@@ -172,9 +144,7 @@ def emitter_of(
 
 
 def run(chunks=(), until_s=None, *, spool=None, clock=None, ended=False, **changes):
-    """
-    Run an emitter over a timetable to its planned stop; its lines, and what it ran with.
-    """
+    """Run an emitter over a timetable to its planned stop; its lines, and what it ran with."""
     clock = clock or Clock()
     source = Timetable(clock, chunks, until_s)
     outlet = Outlet(clock)
@@ -193,9 +163,7 @@ def run(chunks=(), until_s=None, *, spool=None, clock=None, ended=False, **chang
 
 
 def records(*arguments, **options):
-    """
-    The minute records of a run.
-    """
+    """The minute records of a run."""
     lines, _ = run(*arguments, **options)
     found = [parse(line) for line in lines]
     return [one for one in found if isinstance(one, MinuteRecord)]

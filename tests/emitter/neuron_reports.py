@@ -28,9 +28,7 @@ GIB = 1 << 30
 
 
 def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **members: Any) -> Document:
-    """
-    `neuron_hardware_info` as an inf1.xlarge has it, unless told otherwise.
-    """
+    """`neuron_hardware_info` as an inf1.xlarge has it, unless told otherwise."""
     return {
         "neuron_device_count": devices,
         "neuroncore_per_device_count": cores_per_device,
@@ -40,9 +38,7 @@ def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **member
 
 
 def instance(instance_type: str = "inf1.xlarge", **members: Any) -> Document:
-    """
-    `instance_info`, complete.
-    """
+    """`instance_info`, complete."""
     return {
         "instance_name": "",
         "instance_id": INSTANCE_ID,
@@ -63,9 +59,7 @@ def counters(
     error: str | None = "",
     **rates: Mapping[int, float | None],
 ) -> Document:
-    """
-    `neuroncore_counters`: percent by core; `flops=` and `effective_flops=` by core.
-    """
+    """`neuroncore_counters`: percent by core; `flops=` and `effective_flops=` by core."""
     listed = dict(percent) if hasattr(percent, "keys") else dict(enumerate(percent))
     uses = {
         str(core): {
@@ -87,9 +81,7 @@ def memory(
     period: float = 5.0,
     error: str = "",
 ) -> Document:
-    """
-    `memory_used`: tensor bytes by core, and one model per (device, core within the device).
-    """
+    """`memory_used`: tensor bytes by core, and one model per (device, core within the device)."""
     held = dict(by_core or {})
     table = {
         str(core): {
@@ -122,9 +114,7 @@ def memory(
 
 
 def model(device_index: int, core_index: int) -> Document:
-    """
-    One loaded model with one subgraph; not running, as on captured busy cores.
-    """
+    """One loaded model with one subgraph; not running, as on captured busy cores."""
     return {
         "name": "model.neff",
         "uuid": "00000000000000000000000000000000",
@@ -150,9 +140,7 @@ def executions(
     error: str = "",
     **counts: int | None,
 ) -> Document:
-    """
-    `execution_stats`: counts by the names of `execution_summary`, latencies in seconds.
-    """
+    """`execution_stats`: counts by the names of `execution_summary`, latencies in seconds."""
     summary = {
         "completed": completed,
         "completed_with_err": 0,
@@ -189,9 +177,7 @@ def runtime(
     tag: str = "2499",
     error: str = "",
 ) -> Document:
-    """
-    One entry of `neuron_runtime_data`; groups that are None were not due.
-    """
+    """One entry of `neuron_runtime_data`; groups that are None were not due."""
     groups = {
         "neuroncore_counters": neuroncore_counters,
         "memory_used": memory_used,
@@ -208,9 +194,7 @@ def runtime_vcpu(
     period: float | None = 5.0,
     error: str = "",
 ) -> Document:
-    """
-    `neuron_runtime_vcpu_usage`: percent of one vCPU.
-    """
+    """`neuron_runtime_vcpu_usage`: percent of one vCPU."""
     return {"period": period, "vcpu_usage": {"user": user, "system": system}, "error": error}
 
 
@@ -219,9 +203,7 @@ def kubernetes(
     by_device: Mapping[int, str] | None = None,
     error: str = "",
 ) -> Document:
-    """
-    `neuron_k8s_info`: `namespace/pod` by core and by device.
-    """
+    """`neuron_k8s_info`: `namespace/pod` by core and by device."""
 
     def table(pods: Mapping[int, str] | None) -> Document:
         return {
@@ -242,9 +224,7 @@ def kubernetes(
 
 
 def host_memory(used: int | None = 7 * GIB, total: int | None = 8 * GIB) -> Document:
-    """
-    `memory_info`, period 5 s.
-    """
+    """`memory_info`, period 5 s."""
     return {
         "period": 5.0,
         "memory_total_bytes": total,
@@ -256,9 +236,7 @@ def host_memory(used: int | None = 7 * GIB, total: int | None = 8 * GIB) -> Docu
 
 
 def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) -> Document:
-    """
-    `vcpu_usage`; shares of `average_usage` not named are 0.
-    """
+    """`vcpu_usage`; shares of `average_usage` not named are 0."""
     average = dict.fromkeys(("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq"), 0)
     return {
         "period": period,
@@ -270,9 +248,7 @@ def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) ->
 
 
 def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Document:
-    """
-    `neuron_hw_counters`: one device per argument, counters not named are 0.
-    """
+    """`neuron_hw_counters`: one device per argument, counters not named are 0."""
     zeros = {
         "mem_ecc_corrected": 0,
         "mem_ecc_uncorrected": 0,
@@ -290,9 +266,7 @@ def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Do
 
 
 def report(*runtimes: Document, **members: Any) -> Document:
-    """
-    One report of an inf1.xlarge with these runtimes; *members* replace top-level ones.
-    """
+    """One report of an inf1.xlarge with these runtimes; *members* replace top-level ones."""
     whole = {
         "neuron_runtime_data": list(runtimes),
         "system_data": {"memory_info": host_memory()},
@@ -303,37 +277,27 @@ def report(*runtimes: Document, **members: Any) -> Document:
 
 
 def written(document: Document) -> bytes:
-    """
-    The report as neuron-monitor writes it: compact, without its line end.
-    """
+    """The report as neuron-monitor writes it: compact, without its line end."""
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 def new_fold(state: bytes | None = None, **settings: Any) -> Fold:
-    """
-    A fold that knows a nominal period of 5 s, unless told otherwise.
-    """
+    """A fold that knows a nominal period of 5 s, unless told otherwise."""
     return Fold(FoldSettings(**{"period_s": 5.0, **settings}), state)
 
 
 def add(fold: Fold, document: Document, at_s: float) -> None:
-    """
-    Let *fold* take the report received at *at_s*.
-    """
+    """Let *fold* take the report received at *at_s*."""
     fold.add(decode(written(document)), at_s)
 
 
 def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
-    """
-    Close the open minute.
-    """
+    """Close the open minute."""
     return fold.close(Stamp(cluster="blue", boot=BOOT, seq=seq, instance_id="host-guess"))
 
 
 def events_of(fold: Fold, *minutes: Sequence[Document]) -> list[Event]:
-    """
-    The events of these minutes, each a list of reports 5 s apart.
-    """
+    """The events of these minutes, each a list of reports 5 s apart."""
     found: list[Event] = []
     for number, documents in enumerate(minutes):
         fold.open(START_S + 60 * number)
@@ -345,9 +309,7 @@ def events_of(fold: Fold, *minutes: Sequence[Document]) -> list[Event]:
 
 
 def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> MinuteRecord:
-    """
-    The minute that these reports make, the first received at its start.
-    """
+    """The minute that these reports make, the first received at its start."""
     fold = new_fold(**settings)
     for place, document in enumerate(documents):
         add(fold, document, START_S + place * every_s)
@@ -355,24 +317,18 @@ def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> Mi
 
 
 def two_cores(*runtimes: Document, **members: Any) -> Document:
-    """
-    A report of an instance with two cores.
-    """
+    """A report of an instance with two cores."""
     return report(*runtimes, **{"neuron_hardware_info": hardware(1, 2), **members})
 
 
 def nobody(period: float = 5.0, **members: Any) -> Document:
-    """
-    A report of two cores without a runtime; its only system group has this period.
-    """
+    """A report of two cores without a runtime; its only system group has this period."""
     system = {"vcpu_usage": vcpu(period)}
     return report(**{"system_data": system, "neuron_hardware_info": hardware(1, 2), **members})
 
 
 def whole() -> Document:
-    """
-    A report with every group.
-    """
+    """A report with every group."""
     return report(
         runtime(
             counters([27.02, 19.35, 0, 0]),

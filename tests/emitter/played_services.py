@@ -28,9 +28,7 @@ TAGS_PATH = "/latest/meta-data/tags/instance"
 
 
 class PlayedService:
-    """
-    A server with routes that a test may change while it runs.
-    """
+    """A server with routes that a test may change while it runs."""
 
     def __init__(self, routes: dict[str, Any]) -> None:
         self.routes = routes
@@ -58,35 +56,25 @@ class PlayedService:
         self._thread.start()
 
     def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        """
-        What the route of the request says.
-        """
+        """What the route of the request says."""
         reply(request, self.routes.get(request.path, 404))
 
     def paths(self, method: str = "GET") -> list[str]:
-        """
-        What was asked for, in order.
-        """
+        """What was asked for, in order."""
         return [path for used, path, _headers in self.asked if used == method]
 
     def never(self, _request: http.server.BaseHTTPRequestHandler) -> None:
-        """
-        Accept the request and say nothing until the test is over.
-        """
+        """Accept the request and say nothing until the test is over."""
         self.closed.wait()
 
     def drip(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        """
-        Answer so slowly that no single wait is long, and never come to an end.
-        """
+        """Answer so slowly that no single wait is long, and never come to an end."""
         request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
         while not self.closed.wait(0.02):
             request.wfile.write(b" ")
 
     def close(self) -> None:
-        """
-        End the server and whoever still waits in it.
-        """
+        """End the server and whoever still waits in it."""
         self.closed.set()
         self._server.shutdown()
         self._server.server_close()
@@ -94,9 +82,7 @@ class PlayedService:
 
 
 class PlayedImds(PlayedService):
-    """
-    The instance metadata service, version 2: nothing without a token, which can expire.
-    """
+    """The instance metadata service, version 2: nothing without a token, which can expire."""
 
     def __init__(self) -> None:
         super().__init__({DOCUMENT_PATH: json.dumps(DOCUMENT), TAGS_PATH: ""})
@@ -104,9 +90,7 @@ class PlayedImds(PlayedService):
         self._token = ""
 
     def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        """
-        As the service does it.
-        """
+        """As the service does it."""
         if request.path == TOKEN_PATH and TOKEN_PATH not in self.routes:
             lives_s = request.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
             if request.command != "PUT" or not lives_s.isdigit():
@@ -123,23 +107,17 @@ class PlayedImds(PlayedService):
             super().answer(request)
 
     def expire(self) -> None:
-        """
-        From now on the token that was given is no token.
-        """
+        """From now on the token that was given is no token."""
         self._token = "expired"
 
     def tag(self, tags: dict[str, str]) -> None:
-        """
-        Give the instance these tags.
-        """
+        """Give the instance these tags."""
         self.routes[TAGS_PATH] = "\n".join(tags)
         self.routes.update({f"{TAGS_PATH}/{key}": value for key, value in tags.items()})
 
 
 def reply(request: http.server.BaseHTTPRequestHandler, route: Any) -> None:
-    """
-    Answer with a body, a status, a JSON object, or however a function does it.
-    """
+    """Answer with a body, a status, a JSON object, or however a function does it."""
     if callable(route):
         route(request)
         return
@@ -156,9 +134,7 @@ def reply(request: http.server.BaseHTTPRequestHandler, route: Any) -> None:
 
 
 def redirect_to(url: str) -> Any:
-    """
-    A route that sends the asker elsewhere.
-    """
+    """A route that sends the asker elsewhere."""
 
     def answer(request: http.server.BaseHTTPRequestHandler) -> None:
         request.send_response(302)

@@ -1,6 +1,4 @@
-"""
-The groups of a report, in the shapes that real ones had; every number is made up.
-"""
+"""The groups of a report, in the shapes that real ones had; every number is made up."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ def core_counters(percents: Sequence[float], period: float = 5.004, **more: Any)
 
 
 def memory_table(device_bytes: Mapping[int, int], cores: int) -> Document:
-    """
-    Bytes on each core by use, all of it tensors.
-    """
+    """Bytes on each core by use, all of it tensors."""
     return {
         str(core): {**dict.fromkeys(USES, 0), "tensors": device_bytes.get(core, 0)}
         for core in range(cores)
@@ -57,9 +53,7 @@ def memory_used(
     host: int = 612_000_000,
     period: float = 5.004,
 ) -> Document:
-    """
-    `memory_used`: bytes by core, models at (device, core within the device).
-    """
+    """`memory_used`: bytes by core, models at (device, core within the device)."""
     held = device_bytes or {}
     host_table = {"application_memory": host, "constants": 0, "dma_buffers": 0, "tensors": 0}
     return {
@@ -80,9 +74,7 @@ def memory_used(
 
 
 def loaded_model(device: int, core_of_device: int, number: int = 0) -> Document:
-    """
-    A model of one part; `is_running` is false, as it was on cores that worked.
-    """
+    """A model of one part; `is_running` is false, as it was on cores that worked."""
     part = {
         "memory_used_bytes": {
             "host": 541_000,
@@ -107,9 +99,7 @@ def loaded_model(device: int, core_of_device: int, number: int = 0) -> Document:
 
 
 def percentiles(p50: float, p99: float) -> Document:
-    """
-    One latency, with all the percentiles there are.
-    """
+    """One latency, with all the percentiles there are."""
     return {"p0": p50 / 2, "p1": p50 / 2, "p25": p50, "p50": p50, "p75": p50, "p99": p99,
             "p100": 2 * p99}  # fmt: skip
 
@@ -136,31 +126,23 @@ def execution_stats(
 
 
 def runtime_vcpu(user: float = 24.1, system: float = 3.2, period: float = 5.004) -> Document:
-    """
-    `neuron_runtime_vcpu_usage`.
-    """
+    """`neuron_runtime_vcpu_usage`."""
     return {"period": period, "vcpu_usage": {"user": user, "system": system}, "error": ""}
 
 
 def runtime(pid: int, tag: str, error: str = "", **groups: Document) -> Document:
-    """
-    One application.
-    """
+    """One application."""
     return {"pid": pid, "neuron_runtime_tag": tag, "error": error, "report": groups}
 
 
 def memory_info(period: float = 5.004, used: int = 7 * GIB, total: int = 8 * GIB) -> Document:
-    """
-    `memory_info` of the host.
-    """
+    """`memory_info` of the host."""
     return {"period": period, "memory_total_bytes": total, "memory_used_bytes": used,
             "swap_total_bytes": 0, "swap_used_bytes": 0, "error": ""}  # fmt: skip
 
 
 def vcpu_usage(period: float = 5.004, error: str = "", **shares: float) -> Document:
-    """
-    `vcpu_usage`, with the shares of each vCPU.
-    """
+    """`vcpu_usage`, with the shares of each vCPU."""
     all_of = {"user": 0, "nice": 0, "system": 0, "idle": 0, "io_wait": 0, "irq": 0, "soft_irq": 0}
     return {"period": period, "average_usage": {**all_of, **shares},
             "usage_data": {"0": {**all_of, "user": 99.0}, "1": all_of},
@@ -168,9 +150,7 @@ def vcpu_usage(period: float = 5.004, error: str = "", **shares: float) -> Docum
 
 
 def hw_counters(*devices: Mapping[str, int], period: float = 5.004) -> Document:
-    """
-    `neuron_hw_counters`, one entry a device.
-    """
+    """`neuron_hw_counters`, one entry a device."""
     zeros = dict.fromkeys(
         ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected"),
         0,
@@ -180,9 +160,7 @@ def hw_counters(*devices: Mapping[str, int], period: float = 5.004) -> Document:
 
 
 def instance_info(instance_type: str, **members: Any) -> Document:
-    """
-    `instance_info` as the metadata service fills it.
-    """
+    """`instance_info` as the metadata service fills it."""
     return {
         "instance_name": "", "instance_id": "i-00000000000000abc", "instance_type": instance_type,
         "instance_availability_zone": "eu-north-1a", "instance_availability_zone_id": "eun1-az1",

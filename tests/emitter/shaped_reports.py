@@ -67,9 +67,7 @@ def inf1_first() -> Document:
 
 
 def inf1_busy(percents: Sequence[float] = (27.4, 19.1, 0, 0), **groups: Document) -> Document:
-    """
-    A later report of the same: two of four cores busy, the other two listed as 0.
-    """
+    """A later report of the same: two of four cores busy, the other two listed as 0."""
     latencies = {"total": percentiles(0.0245, 0.053), "device": percentiles(0.0216, 0.0337)}
     return {
         **inf1_first(),
@@ -95,9 +93,7 @@ def inf1_busy(percents: Sequence[float] = (27.4, 19.1, 0, 0), **groups: Document
 
 
 def inf2_loaded(percent: float = 25.1, flops: float = 346_000_000_000, **members: Any) -> Document:
-    """
-    An inf2.xlarge in 2026: `effective_flops`, no `generic`, no vCPU and no host memory.
-    """
+    """An inf2.xlarge in 2026: `effective_flops`, no `generic`, no vCPU and no host memory."""
     counters = core_counters([percent, 0], 5.0, effective_flops=[flops, 0])
     latency = {"p0": 6.1e-05, "p50": 6.3e-05, "p99": 7.2e-05, "p100": 1.1e-04}
     return {
@@ -127,9 +123,7 @@ def inf2_loaded(percent: float = 25.1, flops: float = 346_000_000_000, **members
 
 
 def trn1_nobody(period: float = 5.0, **members: Any) -> Document:
-    """
-    A trn1.2xlarge on which nothing runs: an empty list and one system group.
-    """
+    """A trn1.2xlarge on which nothing runs: an empty list and one system group."""
     return {
         "neuron_runtime_data": [],
         "system_data": {"memory_info": memory_info(period, used=GIB, total=31 * GIB)},
@@ -145,9 +139,7 @@ def trn1_nobody(period: float = 5.0, **members: Any) -> Document:
 
 
 def trn1_runtime(core: int, percent: float, *, cores: int = 32, models: int = 0) -> Document:
-    """
-    One worker of a training job: it lists every core, uses one, has its models on that one.
-    """
+    """One worker of a training job: it lists every core, uses one, has its models on that one."""
     percents = [percent if one == core else 0 for one in range(cores)]
     rates = [1.9e12 if one == core and percent else 0 for one in range(cores)]
     return runtime(
@@ -163,9 +155,7 @@ def trn1_runtime(core: int, percent: float, *, cores: int = 32, models: int = 0)
 
 
 def trn1_job(percents: Sequence[float], *, models: int = 0) -> Document:
-    """
-    A trn1n.32xlarge on which one runtime works on each core: 32 runtimes, 32 cores each.
-    """
+    """A trn1n.32xlarge on which one runtime works on each core: 32 runtimes, 32 cores each."""
     return {
         "neuron_runtime_data": [
             trn1_runtime(core, percent, cores=len(percents), models=models)
@@ -232,9 +222,7 @@ def trn2_logical(split: str = "v3d") -> Document:
 
 
 def sidecar(*percents: float) -> Document:
-    """
-    A sidecar that sees four applications, all tagged "1", and the processes of none.
-    """
+    """A sidecar that sees four applications, all tagged "1", and the processes of none."""
     cores = len(percents)
     gone = "open /proc/{}/stat: no such file or directory"
     return {
@@ -263,9 +251,7 @@ def sidecar(*percents: float) -> Document:
 
 
 def line(document: Document) -> bytes:
-    """
-    As neuron-monitor writes it: compact, on one line.
-    """
+    """As neuron-monitor writes it: compact, on one line."""
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
@@ -285,17 +271,13 @@ class Reading:
         self._seq = 0
 
     def take(self, content: Document | bytes, at_s: float = START_S) -> None:
-        """
-        Receive a report, or bytes, at one moment.
-        """
+        """Receive a report, or bytes, at one moment."""
         content = content if isinstance(content, bytes) else line(content)
         for report in self.framer.feed(content):
             self.fold.add(report, at_s)
 
     def close(self) -> MinuteRecord:
-        """
-        Close the open minute.
-        """
+        """Close the open minute."""
         self._seq += 1
         stamp = Stamp(cluster="blue", boot="b", seq=self._seq, instance_id="host-guess")
         return self.fold.close(stamp)
@@ -303,9 +285,7 @@ class Reading:
     def minute(
         self, *contents: Document | bytes, number: int = 0, every_s: float = 5.0
     ) -> MinuteRecord:
-        """
-        What minute *number* says, with these received one after the other from its start on.
-        """
+        """What minute *number* says, with these received one after the other from its start on."""
         start_s = START_S + 60 * number
         self.fold.open(start_s)
         for place, content in enumerate(contents):
@@ -314,7 +294,5 @@ class Reading:
 
 
 def minute_of(*contents: Document | bytes, **settings: Any) -> MinuteRecord:
-    """
-    What a minute of these reports says.
-    """
+    """What a minute of these reports says."""
     return Reading(**settings).minute(*contents)

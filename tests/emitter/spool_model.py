@@ -1,6 +1,4 @@
-"""
-What should be in the spool, and what became of the rest, by boot and number.
-"""
+"""What should be in the spool, and what became of the rest, by boot and number."""
 
 from __future__ import annotations
 
@@ -23,17 +21,13 @@ KINDS = {
 
 
 def made(kind, boot, seq, now_s):
-    """
-    A record of one of KINDS, or an empty line; its identity is in it, as in a real one.
-    """
+    """A record of one of KINDS, or an empty line; its identity is in it, as in a real one."""
     text, ahead_s = KINDS.get(kind, ("", 0.0))
     return NewRecord(round((now_s + ahead_s) * 1000), f"{boot} {seq} {text}" if kind else "")
 
 
 class Model:
-    """
-    One spool's.
-    """
+    """One spool's."""
 
     def __init__(self) -> None:
         self.produced: Counter[str] = Counter()
@@ -44,9 +38,7 @@ class Model:
         self.state = None
 
     def keys(self):
-        """
-        Every record there ever was.
-        """
+        """Every record there ever was."""
         return {
             (boot, seq)
             for boot, produced in self.produced.items()
@@ -54,18 +46,14 @@ class Model:
         }
 
     def append(self, boot, records, state):
-        """
-        These were given to the spool.
-        """
+        """These were given to the spool."""
         for record in records:
             self.produced[boot] += 1
             self.waiting[boot, self.produced[boot]] = record
         self.state = state
 
     def observe(self, there, answered, rejected):
-        """
-        Whatever is not *there* any more was answered for, or dropped.
-        """
+        """Whatever is not *there* any more was answered for, or dropped."""
         assert there <= self.waiting.keys(), "something came back"
         for key in [key for key in self.waiting if key not in there]:
             record = self.waiting.pop(key)

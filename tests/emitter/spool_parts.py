@@ -1,6 +1,4 @@
-"""
-What the tests of the spool share: a clock, lines, and what the identity leaves over.
-"""
+"""What the tests of the spool share: a clock, lines, and what the identity leaves over."""
 
 from __future__ import annotations
 
@@ -16,74 +14,54 @@ BOOT = "019aa3c5d2f04f1e2d3c"
 
 
 class Clock:
-    """
-    A clock that moves when it is told to.
-    """
+    """A clock that moves when it is told to."""
 
     def __init__(self, now_s: float = NOW_S) -> None:
         self.now_s = now_s
 
     def __call__(self) -> float:
-        """
-        Seconds since the epoch.
-        """
+        """Seconds since the epoch."""
         return self.now_s
 
 
 class Ticks(Clock):
-    """
-    A clock on which every look is an hour later: what is tried again is tried at once.
-    """
+    """A clock on which every look is an hour later: what is tried again is tried at once."""
 
     def __call__(self) -> float:
-        """
-        Seconds, an hour more than the last time.
-        """
+        """Seconds, an hour more than the last time."""
         self.now_s += 3600.0
         return self.now_s
 
 
 def lines(*texts: str, at_ms: int = NOW_MS) -> list[NewRecord]:
-    """
-    Records to append.
-    """
+    """Records to append."""
     return [NewRecord(at_ms, text) for text in texts]
 
 
 def held(spool: Spool) -> list[str]:
-    """
-    The lines in the spool, in order of arrival.
-    """
+    """The lines in the spool, in order of arrival."""
     return [record.line for record in spool.oldest(1000, 1 << 30)]
 
 
 def balance(spool: Spool, boot: str | None = None) -> int:
-    """
-    What the identity leaves over: 0, or a record was lost or invented.
-    """
+    """What the identity leaves over: 0, or a record was lost or invented."""
     health = spool.health(boot)
     return health.produced - health.delivered - health.records - sum(health.dropped.values())
 
 
 def everything(spool: Spool) -> list[int]:
-    """
-    The ids of all that waits, in order of arrival.
-    """
+    """The ids of all that waits, in order of arrival."""
     return [record.id for record in spool.oldest(100_000, 1 << 30)]
 
 
 def open_database(spool: Spool):
-    """
-    The connection under the spool, to look at rows or to hurt them.
-    """
+    """The connection under the spool, to look at rows or to hurt them."""
     return spool._holdings._mirror._disk._database
 
 
 @contextmanager
 def full_disk():
-    """
-    Within the block the kernel lets this process write to no file, new or old.
-    """
+    """Within the block the kernel lets this process write to no file, new or old."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:
@@ -93,22 +71,16 @@ def full_disk():
 
 
 def crash(spool: Spool, directory):
-    """
-    Leave in *directory* what a kill -9 at this moment would leave of *spool*.
-    """
+    """Leave in *directory* what a kill -9 at this moment would leave of *spool*."""
     shutil.copytree(spool.directory, directory)
     return directory
 
 
 def damaged_files(directory):
-    """
-    The damaged files kept for people, the oldest first.
-    """
+    """The damaged files kept for people, the oldest first."""
     return sorted(each for each in directory.glob("damaged-*") if each.suffix == ".sqlite")
 
 
 def names(events):
-    """
-    What happened, in order.
-    """
+    """What happened, in order."""
     return [event.name for event in events]

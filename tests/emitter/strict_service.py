@@ -39,9 +39,7 @@ SERVICES = {
 
 
 class KilledError(BaseException):
-    """
-    The process ends here: nothing of ours may catch it.
-    """
+    """The process ends here: nothing of ours may catch it."""
 
 
 class StrictService:

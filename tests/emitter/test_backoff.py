@@ -1,6 +1,4 @@
-"""
-Waits after failures: they grow, within bounds, and start short again.
-"""
+"""Waits after failures: they grow, within bounds, and start short again."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from emitter.backoff import GROWTH, LONGEST_S, SHORTEST_S, Backoff
 
 @given(st.integers())
 def test_waits_stay_within_their_bounds(seed):
-    """
-    Never under 0.2 s, never above 60 s, each from the upper half of its step.
-    """
+    """Never under 0.2 s, never above 60 s, each from the upper half of its step."""
     backoff = Backoff(rng=random.Random(seed))
     step_s = 2 * SHORTEST_S
     for _ in range(30):
@@ -30,9 +26,7 @@ def test_waits_stay_within_their_bounds(seed):
 
 @given(st.integers())
 def test_who_failed_together_does_not_come_back_together(seed):
-    """
-    Not in the first second, and not when all wait the longest.
-    """
+    """Not in the first second, and not when all wait the longest."""
     fleet = [Backoff(rng=random.Random(f"{seed} {number}")) for number in range(40)]
     for _ in range(20):
         waits_s = [backoff.next_s() for backoff in fleet]
@@ -40,8 +34,6 @@ def test_who_failed_together_does_not_come_back_together(seed):
 
 
 def test_a_bound_below_the_first_step_is_kept():
-    """
-    The longest wait is the longest from the beginning.
-    """
+    """The longest wait is the longest from the beginning."""
     backoff = Backoff(shortest_s=1.0, longest_s=1.0)
     assert all(backoff.next_s() <= 1.0 for _ in range(5))

@@ -1,6 +1,4 @@
-"""
-The program as people meet it: a process, its exit code, and one sentence when it fails.
-"""
+"""The program as people meet it: a process, its exit code, and one sentence when it fails."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ MALFORMED = {
 
 @pytest.fixture
 def reports(tmp_path):
-    """
-    A file with one good report.
-    """
+    """A file with one good report."""
     path = tmp_path / "reports.jsonl"
     path.write_bytes(GOOD)
     return path
@@ -56,9 +52,7 @@ def reports(tmp_path):
 @pytest.mark.parametrize("command", ["run --input -", "run --input FILE", "replay"])
 @pytest.mark.parametrize("name", MALFORMED)
 def test_what_holds_no_report_ends_with_one_sentence(command, name, tmp_path):
-    """
-    Expected, found, what to do; exit code 3, and nothing on standard output.
-    """
+    """Expected, found, what to do; exit code 3, and nothing on standard output."""
     content, found = MALFORMED[name]
     path = tmp_path / "reports.jsonl"
     path.write_bytes(content)
@@ -78,9 +72,7 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, tmp_path):
 
 @pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
 def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, tmp_path):
-    """
-    Wrong use: the name is wrong, and it says which.
-    """
+    """Wrong use: the name is wrong, and it says which."""
     missing = sentence(neuron_emf(*command, "missing.jsonl", home=tmp_path), 2)
     assert "missing.jsonl was expected to be a file of reports: No such file" in missing
     assert "check the name" in missing
@@ -90,9 +82,7 @@ def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, tmp_path):
 
 @pytest.mark.parametrize("command", ["run", "replay"])
 def test_without_a_cluster_name_nothing_starts(command, reports, tmp_path):
-    """
-    Flag, variable and key are all named; `run` also lists where else it has looked.
-    """
+    """Flag, variable and key are all named; `run` also lists where else it has looked."""
     arguments = ("run", "--input", reports) if command == "run" else (*REPLAY[:-2], reports)
     ended = neuron_emf(*arguments, home=tmp_path)
     assert 2 == ended.returncode
@@ -107,9 +97,7 @@ def test_without_a_cluster_name_nothing_starts(command, reports, tmp_path):
 
 @pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
 def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_path):
-    """
-    A full disk and a closed output: exit code 4, one sentence, no trace of Python.
-    """
+    """A full disk and a closed output: exit code 4, one sentence, no trace of Python."""
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
         ended = neuron_emf(*command, reports, home=tmp_path, stdout=full)
     assert "No space left on device" in sentence(ended, 4)
@@ -120,9 +108,7 @@ def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_p
 
 
 def test_a_closed_standard_input_is_a_source_that_failed(tmp_path):
-    """
-    As a service without one is started; /dev/null is an empty one.
-    """
+    """As a service without one is started; /dev/null is an empty one."""
     closed = neuron_emf(*RUN, "-", home=tmp_path, stdin=None, preexec_fn=lambda: os.close(0))
     assert "standard input was expected to give neuron-monitor reports and is closed" in sentence(
         closed, 3
@@ -151,9 +137,7 @@ def test_a_closed_standard_input_is_a_source_that_failed(tmp_path):
     ids=lambda value: " ".join(map(str, value))[:40],
 )  # fmt: skip
 def test_wrong_use_ends_with_one_sentence(arguments, words, tmp_path, monkeypatch, capsys):
-    """
-    What was expected, what was found, and where help is; inside one process, for speed.
-    """
+    """What was expected, what was found, and where help is; inside one process, for speed."""
     from emitter.cli import main  # noqa: PLC0415
 
     monkeypatch.chdir(tmp_path)
@@ -169,9 +153,7 @@ def test_wrong_use_ends_with_one_sentence(arguments, words, tmp_path, monkeypatc
 
 
 def test_a_file_of_settings_with_an_unknown_key_ends_with_one_sentence(tmp_path):
-    """
-    As a process: the key, the file and the settings there are.
-    """
+    """As a process: the key, the file and the settings there are."""
     (tmp_path / "config.toml").write_text('clutser = "blue"\n')
     said = sentence(neuron_emf("run", "--config", "config.toml", home=tmp_path), 2)
     assert "config.toml" in said
@@ -179,9 +161,7 @@ def test_a_file_of_settings_with_an_unknown_key_ends_with_one_sentence(tmp_path)
 
 
 def test_reports_on_standard_input_are_one_line(tmp_path):
-    """
-    `neuron-monitor | neuron-emf run --input -`, and the end of the input is a planned stop.
-    """
+    """`neuron-monitor | neuron-emf run --input -`, and the end of the input is a planned stop."""
     ended = neuron_emf(
         *("run", "--runtime-lines", "none", "--output", "stdout", "--input", "-"),
         home=tmp_path,
@@ -200,9 +180,7 @@ def test_reports_on_standard_input_are_one_line(tmp_path):
 
 
 def test_what_is_dropped_beside_good_reports_is_said_and_counted(tmp_path):
-    """
-    Junk between two reports costs itself: exit code 0, one warning, a count in the line.
-    """
+    """Junk between two reports costs itself: exit code 0, one warning, a count in the line."""
     ended = neuron_emf(*RUN, "-", home=tmp_path, input=f"{GOOD.decode()}junk\n{GOOD.decode()}")
     assert 0 == ended.returncode
     (said,) = ended.stderr.splitlines()
@@ -212,9 +190,7 @@ def test_what_is_dropped_beside_good_reports_is_said_and_counted(tmp_path):
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path):
-    """
-    `replay ... | head -1`: silence, and exit code 0.
-    """
+    """`replay ... | head -1`: silence, and exit code 0."""
     shell = " ".join([*COMMAND, *map(str, REPLAY[:2]), "3600", *map(str, REPLAY[3:])])
     reports.write_bytes(GOOD * 30)
     ended = subprocess.run(
@@ -247,9 +223,7 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
 
 
 def test_python_m_emitter_is_the_same_program(tmp_path):
-    """
-    --help and --version of both are those of neuron-emf.
-    """
+    """--help and --version of both are those of neuron-emf."""
     helped = neuron_emf("--help", home=tmp_path)
     assert 0 == helped.returncode
     assert helped.stdout.startswith("Usage: neuron-emf [OPTIONS] COMMAND")
@@ -260,9 +234,7 @@ def test_python_m_emitter_is_the_same_program(tmp_path):
 
 
 def modules_after(arguments, home):
-    """
-    Top modules that are loaded when a command has run.
-    """
+    """Top modules that are loaded when a command has run."""
     program = (
         "import sys, atexit, json\n"
         "from pathlib import Path\n"
@@ -282,9 +254,7 @@ def modules_after(arguments, home):
 
 
 def test_no_command_loads_what_it_does_not_need(reports, tmp_path):
-    """
-    --help loads neither library; replay and --output stdout do without the AWS SDK's 48 MiB.
-    """
+    """--help loads neither library; replay and --output stdout do without the AWS SDK's 48 MiB."""
     big = {"boto3", "botocore", "aws_embedded_metrics", "aiohttp", "msgspec", "sqlite3"}
     assert set() == big & modules_after(["run", "--help"], tmp_path)
     sdk = {"boto3", "botocore", "urllib3"}
@@ -295,9 +265,7 @@ def test_no_command_loads_what_it_does_not_need(reports, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("kind", ["standard input", "named pipe"])
 def test_a_signal_is_a_planned_stop(number, kind, tmp_path):
-    """
-    Also while nothing comes in, and before anybody has opened the pipe for writing.
-    """
+    """Also while nothing comes in, and before anybody has opened the pipe for writing."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     process = subprocess.Popen(

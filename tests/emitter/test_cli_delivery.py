@@ -1,6 +1,4 @@
-"""
-The program and a destination that does not take its lines: what is kept, and what is said.
-"""
+"""The program and a destination that does not take its lines: what is kept, and what is said."""
 
 from __future__ import annotations
 
@@ -27,18 +25,14 @@ GROUP = "/neuron-emf/records"
 
 @pytest.fixture
 def reports(tmp_path):
-    """
-    A file with one good report.
-    """
+    """A file with one good report."""
     path = tmp_path / "reports.jsonl"
     path.write_bytes(GOOD)
     return path
 
 
 def logs(reports, home, *more, **variables):
-    """
-    A run on a file with a spool in *home* and the default output.
-    """
+    """A run on a file with a spool in *home* and the default output."""
     return neuron_emf(
         *("run", "--cluster", "blue", "--runtime-lines", "none", "--input", reports),
         *("--spool-dir", home / "spool", *more),
@@ -56,9 +50,7 @@ def logs(reports, home, *more, **variables):
     ids=["no region", "no credentials"],
 )
 def test_without_credentials_or_region_records_are_kept(more, found, to_do, reports, tmp_path):
-    """
-    Exit code 4, and the sentence says where the records are; so it does each time.
-    """
+    """Exit code 4, and the sentence says where the records are; so it does each time."""
     for count in (1, 2):
         said = sentence(logs(reports, tmp_path, *more), 4)
         expected = [f"{count} record(s) were not delivered", f"kept in {tmp_path / 'spool'}"]
@@ -67,18 +59,14 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
 
 @pytest.mark.parametrize("group", ["a b", "aws/x", "g" * 513])
 def test_a_log_group_that_cannot_be_is_found_at_the_start(group, reports, tmp_path):
-    """
-    Not after the first minute.
-    """
+    """Not after the first minute."""
     said = sentence(logs(reports, tmp_path, "--log-group", group), 2)
     assert "--log-group must be" in said
 
 
 @pytest.fixture(scope="module")
 def moto_server():
-    """
-    A CloudWatch Logs behind a socket of this machine.
-    """
+    """A CloudWatch Logs behind a socket of this machine."""
     from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -90,9 +78,7 @@ def moto_server():
 
 @pytest.fixture
 def client(moto_server, monkeypatch):
-    """
-    What looks into that CloudWatch Logs, and makes groups there.
-    """
+    """What looks into that CloudWatch Logs, and makes groups there."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
@@ -102,9 +88,7 @@ def client(moto_server, monkeypatch):
 
 
 def test_a_missing_log_group_keeps_the_records_for_the_next_run(client, reports, tmp_path):
-    """
-    Exit code 4 with what to do; once that is done, the next run sends what this one kept.
-    """
+    """Exit code 4 with what to do; once that is done, the next run sends what this one kept."""
     variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": client.meta.endpoint_url}
     said = sentence(logs(reports, tmp_path, "--region", REGION, **variables), 4)
     for words in ("1 record(s)", f"no log group {GROUP} in {REGION}", "deploy the stack"):
@@ -125,9 +109,7 @@ def test_a_missing_log_group_keeps_the_records_for_the_next_run(client, reports,
 
 
 def test_a_log_group_nobody_answers_for_keeps_the_records(reports, tmp_path):
-    """
-    Nothing listens: the sentence says so, within the time an input's end is given.
-    """
+    """Nothing listens: the sentence says so, within the time an input's end is given."""
     variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
     program = (
         "import emitter.outlet; emitter.outlet.FINISH_WITHIN_S = 0.5\n"

@@ -1,6 +1,4 @@
-"""
-The tree of errors and its exit codes, as they are documented.
-"""
+"""The tree of errors and its exit codes, as they are documented."""
 
 from __future__ import annotations
 
@@ -26,17 +24,13 @@ from emitter.spool import SpoolFailedError, SpoolHeldError, SpoolUnusableError
     ],
 )
 def test_an_error_knows_its_exit_code(error, code):
-    """
-    Who must act decides the code: the operator, the source, the destination.
-    """
+    """Who must act decides the code: the operator, the source, the destination."""
     assert issubclass(error, EmitterError)
     assert code == error("sentence").exit_code
 
 
 def test_the_tree_in_the_docstring_has_the_codes():
-    """
-    Every class of the module is in its docstring, those that end a command with their code.
-    """
+    """Every class of the module is in its docstring, those that end a command with their code."""
     defined = [one for one in vars(errors).values() if isinstance(one, type)]
     assert {EmitterError, SettingsError, SourceError, DeliveryError} <= {*defined}
     for error in defined:
@@ -48,9 +42,7 @@ def test_the_tree_in_the_docstring_has_the_codes():
 
 @pytest.mark.parametrize("code", [0, 2, 3, 4])
 def test_the_exit_codes_are_documented(code):
-    """
-    In --help and in the README.
-    """
+    """In --help and in the README."""
     readme = Path(__file__).resolve().parent.parent.parent / "README.md"
     line = next(one for one in readme.read_text().splitlines() if one.startswith("Exit codes:"))
     assert f" {code} " in line

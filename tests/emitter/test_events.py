@@ -1,6 +1,4 @@
-"""
-Events wait in a queue that is bounded, and says what it lost.
-"""
+"""Events wait in a queue that is bounded, and says what it lost."""
 
 from __future__ import annotations
 
@@ -11,17 +9,13 @@ from emitter.events import MAX_WAITING, Event, EventQueue
 
 
 def event(number):
-    """
-    One of many.
-    """
+    """One of many."""
     return Event("MonitorDied", float(number), "It ended.")
 
 
 @given(st.lists(st.integers(0, 3 * MAX_WAITING), max_size=6))
 def test_nothing_is_lost_that_is_not_counted(counts):
-    """
-    Whatever is added between two looks: taken in order, once, or counted as dropped.
-    """
+    """Whatever is added between two looks: taken in order, once, or counted as dropped."""
     queue = EventQueue()
     added, taken, dropped = [], [], 0
     for count in counts:
@@ -38,9 +32,7 @@ def test_nothing_is_lost_that_is_not_counted(counts):
 
 
 def test_a_full_queue_keeps_the_newest():
-    """
-    The last words before a crash say more than the first.
-    """
+    """The last words before a crash say more than the first."""
     queue = EventQueue()
     for number in range(MAX_WAITING + 1):
         queue.add(event(number))

@@ -22,9 +22,7 @@ ENDED_BY_SIGTERM = 128 + signal.SIGTERM
 
 @functools.cache
 def namespace():
-    """
-    The command that starts another as the first process of a namespace; empty where none can.
-    """
+    """The command that starts another as the first process of a namespace; empty where none can."""
     unshare = shutil.which("unshare")
     for more in ([], ["--user", "--map-root-user"]):
         command = [unshare or "unshare", *more, "--pid", "--fork", "--kill-child"]
@@ -35,9 +33,7 @@ def namespace():
 
 @pytest.fixture
 def first(tmp_path):
-    """
-    Start a program as the first process; give its Popen.
-    """
+    """Start a program as the first process; give its Popen."""
     if not namespace():
         pytest.skip("no PID namespace can be made here: unshare needs root or user namespaces")
     started = []
@@ -61,9 +57,7 @@ def first(tmp_path):
 
 
 def inner(process):
-    """
-    The pid of the first process, as we see it.
-    """
+    """The pid of the first process, as we see it."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii")
     return int(children.split()[0])
 
@@ -89,9 +83,7 @@ def test_a_stop_while_the_cluster_is_looked_for_is_heard(first):
 
 
 def test_a_second_stop_ends_it_at_once(first):
-    """
-    As it does any other process (`test_a_second_stop_is_not_waited_for`).
-    """
+    """As it does any other process (`test_a_second_stop_is_not_waited_for`)."""
     process = first(
         "import signal\n"
         "from emitter.signals import Signals\n"

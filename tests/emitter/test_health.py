@@ -1,6 +1,4 @@
-"""
-What the emitter says about itself: every record accounted for, and its own cost.
-"""
+"""What the emitter says about itself: every record accounted for, and its own cost."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ REASONS = typing.get_args(DropReason)
 
 
 def test_every_reason_for_a_drop_has_a_member():
-    """
-    A new reason needs a name in the line.
-    """
+    """A new reason needs a name in the line."""
     assert set(REASONS) == DROP_MEMBERS.keys()
     assert len(REASONS) == len(set(DROP_MEMBERS.values()))
 
@@ -36,9 +32,7 @@ def test_every_reason_for_a_drop_has_a_member():
     dropped=st.dictionaries(st.sampled_from(REASONS), st.integers(1, 99)),
 )
 def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropped):
-    """
-    Whatever happened, nothing is missing; and a reason is there only when it happened.
-    """
+    """Whatever happened, nothing is missing; and a reason is there only when it happened."""
     produced = delivered + waiting + sum(dropped.values())
     members = spool_members(SpoolHealth(waiting, 5, produced, delivered, dropped, 0))
     accounted = ("RecordsDelivered", "SpoolRecords", "RecordsDropped")
@@ -61,9 +55,7 @@ def test_totals_are_there_from_the_start():
 
 
 def test_records_of_an_earlier_boot_are_named_apart(tmp_path):
-    """
-    They are in the spool's bytes, but in nobody's sum.
-    """
+    """They are in the spool's bytes, but in nobody's sum."""
     with Spool.open(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")] * 3)
     with Spool.open(tmp_path) as spool:
@@ -78,9 +70,7 @@ def test_records_of_an_earlier_boot_are_named_apart(tmp_path):
 
 
 def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
-    """
-    In no sum of this boot's: without it nobody would hear of them, for their books are gone.
-    """
+    """In no sum of this boot's: without it nobody would hear of them, for their books are gone."""
     with Spool.open(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")] * 3)
     with Spool.open(tmp_path) as spool:
@@ -97,9 +87,7 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
 
 
 def test_reports_read_and_dropped_are_counted():
-    """
-    Pieces that were no report, and parts of reports, each under its own name.
-    """
+    """Pieces that were no report, and parts of reports, each under its own name."""
     fold, framer = new_fold(), Framer()
     assert {"ReportsRead": 0, "ReportsMalformed": 0} == reading_members(fold, framer)
     broken = report(system_data={"memory_info": {"memory_used_bytes": "much"}})
@@ -112,9 +100,7 @@ def test_reports_read_and_dropped_are_counted():
 
 
 def test_runtimes_whose_process_is_gone_are_counted():
-    """
-    What is left of a process that ended is left out of the minute, and said.
-    """
+    """What is left of a process that ended is left out of the minute, and said."""
     fold = new_fold()
     gone = {"pid": 7, "neuron_runtime_tag": "7", "error": "no such process", "report": None}
     fold.add(decode(written(report(neuron_runtime_data=[gone]))), 60.0)
@@ -122,9 +108,7 @@ def test_runtimes_whose_process_is_gone_are_counted():
 
 
 def test_the_emitter_knows_its_own_cost():
-    """
-    CPU seconds that only grow, and resident bytes of a plausible Python.
-    """
+    """CPU seconds that only grow, and resident bytes of a plausible Python."""
     first, second = process_members(), process_members()
     assert 0 < first["EmitterCpuSeconds"] <= second["EmitterCpuSeconds"]
     assert 5 << 20 < first["EmitterMemory"] < 4 << 30
@@ -133,9 +117,7 @@ def test_the_emitter_knows_its_own_cost():
 
 @pytest.mark.parametrize("content", [None, "", "12", "a b c"])
 def test_without_proc_the_peak_is_what_there_is(content, tmp_path, monkeypatch):
-    """
-    As on macOS, or in a container that hides it.
-    """
+    """As on macOS, or in a container that hides it."""
     statm = tmp_path / "statm"
     if content is not None:
         statm.write_text(content)
@@ -144,9 +126,7 @@ def test_without_proc_the_peak_is_what_there_is(content, tmp_path, monkeypatch):
 
 
 def test_resident_bytes_are_pages(tmp_path, monkeypatch):
-    """
-    The second field of statm, in pages.
-    """
+    """The second field of statm, in pages."""
     (tmp_path / "statm").write_text("9999 100 5 1 0 9 0\n")
     monkeypatch.setattr(health, "_STATM", tmp_path / "statm")
     assert 100 * os.sysconf("SC_PAGE_SIZE") == process_members()["EmitterMemory"]

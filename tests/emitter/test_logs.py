@@ -1,6 +1,4 @@
-"""
-Standard error: one event a line, key=value behind it.
-"""
+"""Standard error: one event a line, key=value behind it."""
 
 from __future__ import annotations
 
@@ -15,17 +13,13 @@ from emitter.logs import log_to_stderr
 
 @pytest.fixture(autouse=True)
 def restored():
-    """
-    Every test sets logging up for itself.
-    """
+    """Every test sets logging up for itself."""
     with logging_restored():
         yield
 
 
 def test_an_event_is_one_line_with_its_values(capsys):
-    """
-    Level in lower case, event, then what was given as extra.
-    """
+    """Level in lower case, event, then what was given as extra."""
     log_to_stderr(verbose=False)
     extra = {"count": 12, "reason": "too_old", "stage": "sending"}
     logging.getLogger("emitter.delivery.delivery").warning("records dropped", extra=extra)
@@ -34,9 +28,7 @@ def test_an_event_is_one_line_with_its_values(capsys):
 
 
 def test_what_is_not_for_everybody_is_said_with_verbose(capsys):
-    """
-    Debug events only then; those of libraries from warnings on, always.
-    """
+    """Debug events only then; those of libraries from warnings on, always."""
     for verbose in (False, True):
         log_to_stderr(verbose=verbose)
         logging.getLogger("emitter.x").debug("detail")
@@ -51,9 +43,7 @@ def test_what_is_not_for_everybody_is_said_with_verbose(capsys):
 
 
 def test_an_exception_is_told_with_its_trace(capsys):
-    """
-    A bug must be found; it stands below its event.
-    """
+    """A bug must be found; it stands below its event."""
     log_to_stderr(verbose=False)
     try:
         raise KeyError("x")  # noqa: EM101, TRY301
@@ -65,9 +55,7 @@ def test_an_exception_is_told_with_its_trace(capsys):
 
 
 def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
-    """
-    Those of syslog, also for the lines of a trace; `journalctl -p warning` then finds them.
-    """
+    """Those of syslog, also for the lines of a trace; `journalctl -p warning` then finds them."""
     monkeypatch.setenv("JOURNAL_STREAM", journal_of(2))
     log_to_stderr(verbose=True)
     log = logging.getLogger("emitter.x")
@@ -87,9 +75,7 @@ def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
 
 @pytest.mark.parametrize("given", ["", "0:0", "x", "1"])
 def test_nobody_else_gets_priorities(given, capfd, monkeypatch):
-    """
-    A terminal, a file, or a journal that standard error was turned away from.
-    """
+    """A terminal, a file, or a journal that standard error was turned away from."""
     monkeypatch.setenv("JOURNAL_STREAM", given)
     log_to_stderr(verbose=False)
     logging.getLogger("emitter.x").info("event")
@@ -97,8 +83,6 @@ def test_nobody_else_gets_priorities(given, capfd, monkeypatch):
 
 
 def journal_of(descriptor):
-    """
-    The variable as systemd sets it for what is open there.
-    """
+    """The variable as systemd sets it for what is open there."""
     found = os.fstat(descriptor)
     return f"{found.st_dev}:{found.st_ino}"

@@ -1,6 +1,4 @@
-"""
-The running emitter: minutes on time, numbers without gaps, and nothing lost over a restart.
-"""
+"""The running emitter: minutes on time, numbers without gaps, and nothing lost over a restart."""
 
 from __future__ import annotations
 
@@ -44,9 +42,7 @@ from neuron_wire.emf import violations
 
 
 def test_reports_of_a_minute_are_one_line():
-    """
-    Twelve reports, one record: on time, with what they said and what they cost.
-    """
+    """Twelve reports, one record: on time, with what they said and what they cost."""
     lines, outlet = run([(5 * place + 1, chunk(busy())) for place in range(12)], 60.4)
     assert 2 == len(lines)
     first, last = (parse(line) for line in lines)
@@ -74,9 +70,7 @@ def test_reports_of_a_minute_are_one_line():
 
 
 def test_minutes_close_on_time_without_reports():
-    """
-    A monitor that hangs does not hold a minute open: its cores are unknown, from then on.
-    """
+    """A monitor that hangs does not hold a minute open: its cores are unknown, from then on."""
     lines, outlet = run([(1, chunk(busy()))], 299.5)
     found = [parse(line) for line in lines]
     assert ["baaa", "????", "????", "????", "????"] == [one.core_state for one in found]
@@ -89,17 +83,13 @@ def test_minutes_close_on_time_without_reports():
 
 
 def test_only_the_last_line_of_a_planned_stop_says_goodbye():
-    """
-    An instance that said it is gone, not silent.
-    """
+    """An instance that said it is gone, not silent."""
     found = records([(1, chunk(busy()))], 150)
     assert [False, False, True] == [one.bye for one in found]
 
 
 def test_the_end_of_the_input_is_a_planned_stop():
-    """
-    What came without a line end is read too; then everything is sent.
-    """
+    """What came without a line end is read too; then everything is sent."""
     document = chunk(busy()).rstrip(b"\n")
     lines, outlet = run([(1, document), (2, None)], ended=True)
     (record,) = [parse(line) for line in lines]
@@ -108,9 +98,7 @@ def test_the_end_of_the_input_is_a_planned_stop():
 
 
 def test_an_input_that_ends_because_of_the_stop_is_no_end():
-    """
-    Ctrl-C reaches the monitor in the pipe too, and its end may be seen first.
-    """
+    """Ctrl-C reaches the monitor in the pipe too, and its end may be seen first."""
     clock = Clock()
     asked = []
 
@@ -128,9 +116,7 @@ def test_an_input_that_ends_because_of_the_stop_is_no_end():
 
 @pytest.mark.parametrize("chunks", [[(1, None)], [(1, b"junk\n"), (2, None)]])
 def test_an_input_without_a_report_is_a_source_that_failed(chunks):
-    """
-    No record is made of it, with or without junk.
-    """
+    """No record is made of it, with or without junk."""
     with pytest.raises(SourceError, match="the timetable was expected to hold"):
         run(chunks, ended=True)
 
@@ -141,9 +127,7 @@ def test_an_input_without_a_report_is_a_source_that_failed(chunks):
     st.integers(0, 1000),
 )
 def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
-    """
-    Whenever reports come: Seq from 1 over all lines, one minute line per minute, none twice.
-    """
+    """Whenever reports come: Seq from 1 over all lines, one minute line per minute, none twice."""
     chunks = [
         (
             at_s,
@@ -166,9 +150,7 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
 
 
 def test_nothing_is_recorded_before_anybody_knows_the_instance():
-    """
-    A guess that is corrected later would leave an instance behind that never existed.
-    """
+    """A guess that is corrected later would leave an instance behind that never existed."""
     assert [] == records(until_s=IDENTITY_PATIENCE_S - 1)
     found = records([(250, chunk(busy()))], 299)
     assert [INSTANCE_ID] == [one.instance_id for one in found]
@@ -176,9 +158,7 @@ def test_nothing_is_recorded_before_anybody_knows_the_instance():
 
 
 def test_patience_ends_after_five_minutes():
-    """
-    Then an instance without a report is better than none: under a guessed name, and marked.
-    """
+    """Then an instance without a report is better than none: under a guessed name, and marked."""
     assert 300.0 == IDENTITY_PATIENCE_S
     found = records(until_s=600)
     assert found[0].minute_ms == START_MS + 5 * MINUTE_MS
@@ -187,18 +167,14 @@ def test_patience_ends_after_five_minutes():
 
 
 def test_a_name_that_was_told_needs_no_patience():
-    """
-    --instance-id holds from the first minute, unmarked, until a report knows better.
-    """
+    """--instance-id holds from the first minute, unmarked, until a report knows better."""
     found = records([(70, chunk(busy()))], 119, instance_id="i-told")
     assert ["i-told", INSTANCE_ID] == [one.instance_id for one in found]
     assert [False, False] == [one.identity_guessed for one in found]
 
 
 def test_reports_that_name_no_instance_are_recorded_under_a_guess():
-    """
-    No metadata within reach of a pod: what the cores do is worth more than the name.
-    """
+    """No metadata within reach of a pod: what the cores do is worth more than the name."""
     nameless = busy(instance_info=instance(instance_id=""))
     found = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
     assert [True, False] == [one.identity_guessed for one in found]
@@ -244,9 +220,7 @@ def test_state_goes_from_boot_to_boot(tmp_path):
 
 
 def test_what_the_last_run_left_is_sent_at_once(tmp_path):
-    """
-    Not after the first new minute.
-    """
+    """Not after the first new minute."""
     clock = Clock()
     with Spool.open(tmp_path, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy()))])
@@ -286,9 +260,7 @@ def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, capl
 
 
 def test_the_last_minute_of_an_input_that_cannot_be_kept_is_a_failure(monkeypatch):
-    """
-    Nobody runs on who could say it in the next line.
-    """
+    """Nobody runs on who could say it in the next line."""
     failure = SpoolFailedError("the disk is full")
 
     def failing(_self, _record, _runtimes):
@@ -300,9 +272,7 @@ def test_the_last_minute_of_an_input_that_cannot_be_kept_is_a_failure(monkeypatc
 
 
 def test_junk_between_reports_is_said_once_in_ten_seconds(caplog):
-    """
-    Counted in every line, said seldom.
-    """
+    """Counted in every line, said seldom."""
     chunks = [(1, chunk(busy())), *((2 + place / 10, b"junk\n") for place in range(50))]
     lines, _ = run(chunks, 30)
     assert 50 == json.loads(lines[0])["ReportsMalformed"]
@@ -312,18 +282,14 @@ def test_junk_between_reports_is_said_once_in_ten_seconds(caplog):
 
 
 def test_a_monitor_that_writes_junk_only_is_said_though_it_never_ends(caplog):
-    """
-    With a file the end says it; a running monitor has no end to wait for.
-    """
+    """With a file the end says it; a running monitor has no end to wait for."""
     run([(place / 2, b"junk\n") for place in range(60)], 30)
     assert any("pieces" in one.getMessage() or "piece(s)" in one.getMessage()
                for one in caplog.records)  # fmt: skip
 
 
 def test_restarts_of_the_monitor_are_in_the_line():
-    """
-    As of when the minute closed.
-    """
+    """As of when the minute closed."""
     clock = Clock()
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy()))])

@@ -1,6 +1,4 @@
-"""
-The clock of the machine is set while the emitter runs.
-"""
+"""The clock of the machine is set while the emitter runs."""
 
 from __future__ import annotations
 
@@ -12,18 +10,14 @@ from neuron_wire import parse
 
 
 class Steps(Timetable):
-    """
-    A timetable whose clock is set by somebody else at given moments: (at_s, by_s).
-    """
+    """A timetable whose clock is set by somebody else at given moments: (at_s, by_s)."""
 
     def __init__(self, clock, chunks, until_s, steps):
         super().__init__(clock, chunks, until_s)
         self.steps = list(steps)
 
     def read(self, timeout_s):
-        """
-        As before, and then the clock may have jumped.
-        """
+        """As before, and then the clock may have jumped."""
         found = super().read(timeout_s)
         if self.steps and self.clock.now_s >= START_S + self.steps[0][0]:
             self.clock.now_s += self.steps.pop(0)[1]
@@ -31,9 +25,7 @@ class Steps(Timetable):
 
 
 def stepped(chunks, until_s, *steps):
-    """
-    The minute records of an emitter whose clock is set.
-    """
+    """The minute records of an emitter whose clock is set."""
     clock = Clock()
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
         source = Steps(clock, chunks, until_s, steps)
@@ -44,9 +36,7 @@ def stepped(chunks, until_s, *steps):
 
 
 def test_a_minute_never_reopens_after_a_backward_step():
-    """
-    Reports go to the open minute until the clock passes it: every minute has one line.
-    """
+    """Reports go to the open minute until the clock passes it: every minute has one line."""
     chunks = [(at_s, chunk(busy())) for at_s in (1, 61, 90, 100, 130)]
     found = stepped(chunks, 200, (70, -45))
     assert sorted({one.minute_ms for one in found}) == [one.minute_ms for one in found]
@@ -55,9 +45,7 @@ def test_a_minute_never_reopens_after_a_backward_step():
 
 
 def test_a_forward_step_closes_the_minute_and_goes_on_in_the_new_one():
-    """
-    An instance that was suspended has nothing to say of the time between.
-    """
+    """An instance that was suspended has nothing to say of the time between."""
     chunks = [(1, chunk(busy())), (3700, chunk(busy()))]
     found = stepped(chunks, 3719, (10, 3600))
     assert [START_MS, START_MS + 60 * MINUTE_MS, START_MS + 61 * MINUTE_MS] == [
@@ -67,9 +55,7 @@ def test_a_forward_step_closes_the_minute_and_goes_on_in_the_new_one():
 
 
 def test_a_clock_that_was_years_ahead_is_followed_back():
-    """
-    Waiting for it to pass again would be silence for years.
-    """
+    """Waiting for it to pass again would be silence for years."""
     chunks = [(1, chunk(busy())), (30, chunk(busy()))]
     found = stepped(chunks, 119, (2, 10**8), (10**8, -(10**8)))
     assert START_MS in [one.minute_ms for one in found]

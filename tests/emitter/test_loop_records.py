@@ -1,6 +1,4 @@
-"""
-What is written beside the minute lines: events, runtime lines, one-second reports.
-"""
+"""What is written beside the minute lines: events, runtime lines, one-second reports."""
 
 from __future__ import annotations
 
@@ -39,23 +37,17 @@ DIED = Event("MonitorDied", START_S + 30.25, "neuron-monitor ended with code 1."
 
 
 def kinds(lines):
-    """
-    The kind of each line, in order.
-    """
+    """The kind of each line, in order."""
     return [json.loads(line)["Kind"] for line in lines]
 
 
 def of_kind(lines, kind):
-    """
-    The members of the lines of one kind.
-    """
+    """The members of the lines of one kind."""
     return [found for line in lines if (found := json.loads(line))["Kind"] == kind]
 
 
 def test_a_runtime_line_follows_the_minute_it_belongs_to():
-    """
-    Same timestamp, the next number, kept with the minute in one transaction.
-    """
+    """Same timestamp, the next number, kept with the minute in one transaction."""
     chunks = [(1, chunk(busy())), (61, chunk(busy()))]
     lines, _ = run(chunks, 125, runtime_lines="changes")
     assert ["minute", "runtime", "minute", "minute"] == kinds(lines)
@@ -69,18 +61,14 @@ def test_a_runtime_line_follows_the_minute_it_belongs_to():
 
 
 def test_runtime_lines_come_each_minute_when_all_are_asked_for():
-    """
-    Nine times the bytes for 32 runtimes, and sometimes worth it.
-    """
+    """Nine times the bytes for 32 runtimes, and sometimes worth it."""
     chunks = [(1, chunk(busy())), (61, chunk(busy()))]
     lines, _ = run(chunks, 119, runtime_lines="all")
     assert ["minute", "runtime", "minute", "runtime"] == kinds(lines)
 
 
 def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
-    """
-    With the moment itself for a timestamp: a kill in between would lose it.
-    """
+    """With the moment itself for a timestamp: a kill in between would lose it."""
     clock, events = Clock(), EventQueue()
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
@@ -97,9 +85,7 @@ def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
 
 
 def test_events_wait_until_the_instance_has_a_name():
-    """
-    A monitor that never starts is told of after the same patience that a minute has.
-    """
+    """A monitor that never starts is told of after the same patience that a minute has."""
     events = EventQueue()
     clock = Clock()
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
@@ -115,9 +101,7 @@ def test_events_wait_until_the_instance_has_a_name():
 
 
 def test_events_that_were_too_many_are_counted_in_the_minute():
-    """
-    What is lost is said where everything else is said.
-    """
+    """What is lost is said where everything else is said."""
     events = EventQueue()
     for _ in range(103):
         events.add(DIED)
@@ -133,9 +117,7 @@ def test_events_that_were_too_many_are_counted_in_the_minute():
 
 
 def test_every_report_is_a_line_of_one_second_metrics_when_asked():
-    """
-    With the moment of receipt, sent at once; the minute then defines no metric of theirs.
-    """
+    """With the moment of receipt, sent at once; the minute then defines no metric of theirs."""
     chunks = [(5 * place + 1, chunk(busy())) for place in range(12)]
     lines, outlet = run(chunks, 60.4, high_resolution_metrics=True)
     reports = of_kind(lines, "report")
@@ -155,9 +137,7 @@ def test_every_report_is_a_line_of_one_second_metrics_when_asked():
 
 
 def test_a_failed_execution_writes_the_line_of_its_runtime():
-    """
-    On error, whatever the hour: which runtime it was is what the on-call asks first.
-    """
+    """On error, whatever the hour: which runtime it was is what the on-call asks first."""
     failing = report(runtime(counters([50.0, 0, 0, 0]), None, executions(5, timed_out=2)))
     chunks = [(1, chunk(busy())), (61, chunk(busy())), (121, chunk(failing))]
     lines, _ = run(chunks, 179, runtime_lines="changes")
@@ -166,9 +146,7 @@ def test_a_failed_execution_writes_the_line_of_its_runtime():
 
 
 def test_the_metadata_service_names_an_instance_that_reports_do_not():
-    """
-    No guess, and the type tells the cores until hardware information does.
-    """
+    """No guess, and the type tells the cores until hardware information does."""
     facts = InstanceFacts(instance_id="i-metadata", instance_type="trn1.2xlarge")
     nameless = busy(instance_info=instance(instance_id="", instance_type=""))
     clock = Clock()
@@ -185,9 +163,7 @@ def test_the_metadata_service_names_an_instance_that_reports_do_not():
 
 @pytest.mark.parametrize("named", [True, False])
 def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(named):
-    """
-    A report that names the instance needs nobody else.
-    """
+    """A report that names the instance needs nobody else."""
     waits = []
 
     def facts(timeout_s):
@@ -208,9 +184,7 @@ def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(n
 
 
 def test_settings_change_between_two_minutes():
-    """
-    What was read before counts under the old ones, what comes after under the new.
-    """
+    """What was read before counts under the old ones, what comes after under the new."""
     clock = Clock()
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy(20.0))), (61, chunk(busy(20.0)))], 119)

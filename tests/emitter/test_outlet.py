@@ -1,6 +1,4 @@
-"""
-The sending side: who sends, and the one sentence when it does not get there.
-"""
+"""The sending side: who sends, and the one sentence when it does not get there."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ RECORD = NewRecord(1_800_000_000_000, "line")
 
 
 class Place:
-    """
-    A destination that answers as it is told, and remembers what it took.
-    """
+    """A destination that answers as it is told, and remembers what it took."""
 
     def __init__(self, outcome):
         self.limits = BatchLimits()
@@ -40,15 +36,11 @@ class Place:
         self.released.set()
 
     def rename(self, stream):
-        """
-        Note it.
-        """
+        """Note it."""
         self.names.append(stream)
 
     def send(self, batch):
-        """
-        Take it or not.
-        """
+        """Take it or not."""
         self.threads.add(threading.current_thread())
         self.offered.set()
         self.released.wait(9)
@@ -57,25 +49,19 @@ class Place:
         return self.outcome
 
     def close(self):
-        """
-        Nothing to let go of.
-        """
+        """Nothing to let go of."""
 
 
 @pytest.fixture
 def spool(tmp_path):
-    """
-    A spool on disk that never finds a record too old.
-    """
+    """A spool on disk that never finds a record too old."""
     with Spool.open(tmp_path / "spool", max_age_s=None) as opened:
         yield opened
 
 
 @pytest.fixture
 def outlet_to(spool, monkeypatch):
-    """
-    Make an outlet whose destination answers with one outcome.
-    """
+    """Make an outlet whose destination answers with one outcome."""
     made = []
 
     def make(outcome, **changes):
@@ -93,9 +79,7 @@ def outlet_to(spool, monkeypatch):
 
 @pytest.mark.parametrize("output", ["logs", "stdout"])
 def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
-    """
-    No answer may stop the reading of reports.
-    """
+    """No answer may stop the reading of reports."""
     outlet, place = outlet_to(Delivered(), output=output)
     spool.append([RECORD])
     outlet.send("i-1")
@@ -106,9 +90,7 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
 
 
 def test_the_end_of_an_input_is_sent_by_whoever_waits_for_it(spool, outlet_to):
-    """
-    Nothing else is left to do; and nothing is logged beside the sentence.
-    """
+    """Nothing else is left to do; and nothing is logged beside the sentence."""
     outlet, place = outlet_to(Delivered())
     spool.append([RECORD])
     outlet.finish("i-1")
@@ -117,9 +99,7 @@ def test_the_end_of_an_input_is_sent_by_whoever_waits_for_it(spool, outlet_to):
 
 
 def test_what_an_input_leaves_unsent_is_one_sentence(spool, outlet_to, caplog):
-    """
-    How many, where they are, and why; exit code 4.
-    """
+    """How many, where they are, and why; exit code 4."""
     outlet, _ = outlet_to(REFUSED)
     spool.append([RECORD] * 2)
     with pytest.raises(DeliveryError) as caught:
@@ -133,9 +113,7 @@ def test_what_an_input_leaves_unsent_is_one_sentence(spool, outlet_to, caplog):
 
 
 def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
-    """
-    The records are kept: that is no failure.
-    """
+    """The records are kept: that is no failure."""
     caplog.set_level(logging.WARNING)
     outlet, place = outlet_to(REFUSED)
     spool.append([RECORD])
@@ -148,9 +126,7 @@ def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
 
 
 def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
-    """
-    What is not delivered is lost with the process, and the sentence says so.
-    """
+    """What is not delivered is lost with the process, and the sentence says so."""
     place = Place(Retry("timeout", "no answer came"))
     monkeypatch.setattr(outputs, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
@@ -161,9 +137,7 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
 
 
 def test_a_reader_that_has_gone_is_the_end(spool, outlet_to, caplog):
-    """
-    Unlike a service: it is found in the reading loop, and said once.
-    """
+    """Unlike a service: it is found in the reading loop, and said once."""
     outlet, place = outlet_to(REFUSED, output="stdout")
     outlet.require_reader()
     spool.append([RECORD])
@@ -176,9 +150,7 @@ def test_a_reader_that_has_gone_is_the_end(spool, outlet_to, caplog):
 
 
 def raises(kind, call):
-    """
-    Whether a call fails in this way, now.
-    """
+    """Whether a call fails in this way, now."""
     try:
         call()
     except kind:
@@ -187,9 +159,7 @@ def raises(kind, call):
 
 
 def test_a_service_that_refuses_is_not_the_end(spool, outlet_to):
-    """
-    Somebody may make the log group while we go on reading.
-    """
+    """Somebody may make the log group while we go on reading."""
     outlet, place = outlet_to(REFUSED)
     spool.append([RECORD])
     outlet.send("i-1")
@@ -211,9 +181,7 @@ def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
 
 
 def test_another_outlet_takes_over_what_is_left(spool, outlet_to):
-    """
-    A changed configuration: nothing is lost, and nothing more goes the old way.
-    """
+    """A changed configuration: nothing is lost, and nothing more goes the old way."""
     old, refusing = outlet_to(REFUSED)
     spool.append([RECORD] * 2)
     old.send("i-1")
@@ -229,9 +197,7 @@ def test_another_outlet_takes_over_what_is_left(spool, outlet_to):
 
 @pytest.mark.parametrize("within_s", [0.01, 8])
 def test_a_call_under_way_during_a_change_loses_nothing(spool, outlet_to, monkeypatch, within_s):
-    """
-    It may arrive twice, when its answer comes after the other outlet's; it is counted once.
-    """
+    """It may arrive twice, when its answer comes after the other outlet's; it is counted once."""
     monkeypatch.setattr(outlet_module, "CHANGE_WITHIN_S", within_s)
     old, slow = outlet_to(Delivered())
     slow.released.clear()
@@ -252,9 +218,7 @@ def test_a_call_under_way_during_a_change_loses_nothing(spool, outlet_to, monkey
 
 
 def test_an_outlet_that_never_sent_can_be_replaced(spool, outlet_to):
-    """
-    And a stop after that is no work.
-    """
+    """And a stop after that is no work."""
     outlet, place = outlet_to(Delivered())
     spool.append([RECORD])
     outlet.close_for_change()

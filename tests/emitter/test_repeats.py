@@ -1,6 +1,4 @@
-"""
-What repeats: said once, then with its number.
-"""
+"""What repeats: said once, then with its number."""
 
 from __future__ import annotations
 

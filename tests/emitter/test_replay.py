@@ -1,6 +1,4 @@
-"""
-Replay: what would be sent for saved reports, the same bytes for ever.
-"""
+"""Replay: what would be sent for saved reports, the same bytes for ever."""
 
 from __future__ import annotations
 
@@ -36,34 +34,26 @@ MINUTE_MS = 60_000
 
 
 def good(percent=50.0, completed=1):
-    """
-    A report of one runtime on four cores, period 5 s.
-    """
+    """A report of one runtime on four cores, period 5 s."""
     return report(
         runtime(counters([percent, 0, 0, 0]), memory({0: 1}), executions(completed, total=None))
     )
 
 
 def saved(path, *documents):
-    """
-    Reports as a file.
-    """
+    """Reports as a file."""
     path.write_bytes(b"".join(written(one) + b"\n" for one in documents))
     return path
 
 
 def replayed(*files, **changes):
-    """
-    The lines of these files.
-    """
+    """The lines of these files."""
     given = {"runtime_lines": "none", "cluster": "blue", "interval": 5.0, "start": START, **changes}
     return list(replay(files, ReplaySettings(**given)))
 
 
 def records(*files, **changes):
-    """
-    The minute records of these files.
-    """
+    """The minute records of these files."""
     return [parse(line) for line in replayed(*files, **changes)]
 
 
@@ -99,9 +89,7 @@ def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
 
 
 def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
-    """
-    Not by this machine: the bytes would be others on the next one.
-    """
+    """Not by this machine: the bytes would be others on the next one."""
     nameless = saved(tmp_path / "a", report(instance_info=None))
     (record,) = records(nameless)
     assert record.instance_id.startswith("host-")
@@ -137,26 +125,20 @@ def test_report_n_is_received_at_start_plus_n_intervals(tmp_path):
     ],
 )
 def test_a_minute_ends_where_the_next_begins(start, expected, tmp_path):
-    """
-    A report received at the very end of a minute belongs to the next one.
-    """
+    """A report received at the very end of a minute belongs to the next one."""
     file = saved(tmp_path / "a", good(), good())
     assert expected == [one.reports for one in records(file, start=start)]
 
 
 def test_the_open_minute_is_closed_at_the_end_with_goodbye(tmp_path):
-    """
-    The end of the input is a planned stop: only the last line says so.
-    """
+    """The end of the input is a planned stop: only the last line says so."""
     found = records(saved(tmp_path / "a", *[good()] * 25))
     assert [False, False, True] == [one.bye for one in found]
     assert [12, 12, 1] == [one.reports for one in found]
 
 
 def test_minutes_without_a_report_have_a_line(tmp_path):
-    """
-    As the running emitter writes one: nothing was reported, so every core is unknown.
-    """
+    """As the running emitter writes one: nothing was reported, so every core is unknown."""
     found = records(saved(tmp_path / "a", good(), good()), interval=180.0)
     assert [1, 0, 0, 1] == [one.reports for one in found]
     assert ["baaa", "????", "????", "baaa"] == [one.core_state.replace("u", "a") for one in found]
@@ -165,9 +147,7 @@ def test_minutes_without_a_report_have_a_line(tmp_path):
 
 
 def test_what_differs_from_run_to_run_is_absent(tmp_path):
-    """
-    The emitter's own CPU, memory, spool and restarts; what the input decides is there.
-    """
+    """The emitter's own CPU, memory, spool and restarts; what the input decides is there."""
     (line,) = replayed(saved(tmp_path / "a", good()))
     found = json.loads(line).keys()
     spool = "SpoolRecords SpoolBytes RecordsProduced RecordsDelivered RecordsDropped"
@@ -178,9 +158,7 @@ def test_what_differs_from_run_to_run_is_absent(tmp_path):
 
 
 def test_several_files_are_one_input(tmp_path):
-    """
-    In the order given, without a gap in time or number; the end of a file ends its last line.
-    """
+    """In the order given, without a gap in time or number; the end of a file ends its last line."""
     reports = [good(index) for index in range(30)]
     whole = saved(tmp_path / "whole", *reports)
     first = saved(tmp_path / "first", *reports[:7])
@@ -198,9 +176,7 @@ def test_several_files_are_one_input(tmp_path):
 
 
 def test_half_a_report_at_the_end_of_a_file_costs_only_itself(tmp_path, caplog):
-    """
-    The next file starts afresh; what was dropped is counted and said once.
-    """
+    """The next file starts afresh; what was dropped is counted and said once."""
     half = saved(tmp_path / "half", good(), good())
     half.write_bytes(half.read_bytes()[:-40])
     (line,) = replayed(half, saved(tmp_path / "whole", good()))
@@ -212,9 +188,7 @@ def test_half_a_report_at_the_end_of_a_file_costs_only_itself(tmp_path, caplog):
 
 
 def test_parts_of_reports_that_were_dropped_are_counted(tmp_path):
-    """
-    A group of a wrong type costs itself, and shows in the line.
-    """
+    """A group of a wrong type costs itself, and shows in the line."""
     broken = good()
     broken["system_data"]["memory_info"]["memory_used_bytes"] = "much"
     (line,) = replayed(saved(tmp_path / "a", broken, good()))
@@ -233,9 +207,7 @@ def test_parts_of_reports_that_were_dropped_are_counted(tmp_path):
     ],
 )
 def test_any_time_can_be_replayed(start, minute_ms, tmp_path):
-    """
-    Old and future dates: their age is judged when a line is sent, and replay sends none.
-    """
+    """Old and future dates: their age is judged when a line is sent, and replay sends none."""
     (line,) = replayed(saved(tmp_path / "a", good()), start=start)
     assert minute_ms == parse(line).minute_ms
     assert [] == violations(line)
@@ -253,9 +225,7 @@ def test_any_time_can_be_replayed(start, minute_ms, tmp_path):
     ],
 )
 def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
-    """
-    Whatever time zone the machine is in.
-    """
+    """Whatever time zone the machine is in."""
     monkeypatch.setenv("TZ", "America/New_York")
     assert expected == parse_time_s(text)
 
@@ -264,26 +234,20 @@ def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
     "text", ["", "noon", "2026-13-01", "1767225600", "2026-01-01T00:00:00 UTC"]
 )
 def test_what_is_no_time_is_refused_with_an_example(text):
-    """
-    Expected, found, what to write.
-    """
+    """Expected, found, what to write."""
     with pytest.raises(SettingsError, match=r"--start was expected .*: write it as 2026-01-01T00"):
         parse_time_s(text)
 
 
 @pytest.mark.parametrize("text", ["1969-12-31T23:59:59Z", "0001-01-01", "1970-01-01T00:00+00:01"])
 def test_a_time_before_1970_is_refused(text):
-    """
-    CloudWatch's times begin there.
-    """
+    """CloudWatch's times begin there."""
     with pytest.raises(SettingsError, match="after 1970"):
         parse_time_s(text)
 
 
 def test_the_boot_is_made_of_start_and_input(tmp_path):
-    """
-    Twelve digits of time, so that a later start is a greater text, and eight of a hash.
-    """
+    """Twelve digits of time, so that a later start is a greater text, and eight of a hash."""
     file = saved(tmp_path / "a", good())
     (first,) = records(file)
     (later,) = records(file, start="2026-01-01T00:00:01Z")
@@ -306,9 +270,7 @@ def test_the_boot_is_made_of_start_and_input(tmp_path):
 
 
 def test_the_threshold_of_busy_is_a_setting(tmp_path):
-    """
-    A core at 2 % is busy at 1 and idle at 3.
-    """
+    """A core at 2 % is busy at 1 and idle at 3."""
     file = saved(tmp_path / "a", good(2.0))
     assert "b" == records(file)[0].core_state[0]
     assert "a" == records(file, idle_below_percent=3.0)[0].core_state[0]
@@ -316,18 +278,14 @@ def test_the_threshold_of_busy_is_a_setting(tmp_path):
 
 @pytest.mark.parametrize("missing", ["cluster", "interval", "start"])
 def test_what_is_required_is_asked_for(missing, tmp_path):
-    """
-    Before a file is opened.
-    """
+    """Before a file is opened."""
     with pytest.raises(SettingsError, match=f"--{missing}"):
         replayed(tmp_path / "nowhere", **{missing: "" if missing == "cluster" else None})
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"junk", b"[]", b'{"a":1}'])
 def test_an_input_without_a_report_is_a_source_that_failed(content, tmp_path):
-    """
-    All files are named, and what was found in the last.
-    """
+    """All files are named, and what was found in the last."""
     (tmp_path / "a").write_bytes(b"")
     (tmp_path / "b").write_bytes(content)
     with pytest.raises(SourceError) as caught:
@@ -336,9 +294,7 @@ def test_an_input_without_a_report_is_a_source_that_failed(content, tmp_path):
 
 
 def test_a_pipe_is_no_file_to_replay(tmp_path):
-    """
-    The boot is a hash of the input, so it is read twice; a pipe gives its bytes once.
-    """
+    """The boot is a hash of the input, so it is read twice; a pipe gives its bytes once."""
     os.mkfifo(tmp_path / "pipe")
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
     try:
@@ -349,9 +305,7 @@ def test_a_pipe_is_no_file_to_replay(tmp_path):
 
 
 def test_a_line_longer_than_a_report_may_be_costs_only_itself(tmp_path):
-    """
-    20 MB of junk before a good report.
-    """
+    """20 MB of junk before a good report."""
     (tmp_path / "a").write_bytes(b"x" * 20_000_000 + b"\n" + written(good()))
     (line,) = replayed(tmp_path / "a")
     found = json.loads(line)
@@ -359,9 +313,7 @@ def test_a_line_longer_than_a_report_may_be_costs_only_itself(tmp_path):
 
 
 def test_more_than_100_cores_take_two_numbers_a_minute(tmp_path):
-    """
-    The `more` line counts: Seq has no gap over all lines.
-    """
+    """The `more` line counts: Seq has no gap over all lines."""
     wide = report(
         runtime(counters([50.0] * 128)),
         neuron_hardware_info=hardware(16, 8),
@@ -395,9 +347,7 @@ DOCUMENTS = st.builds(good, st.floats(0, 100), st.integers(0, 1000)) | st.sample
 def test_every_line_is_extracted_and_no_report_is_lost(
     documents, interval, start_s, tier, tmp_path_factory
 ):
-    """
-    Whatever the reports say: one line a minute without a gap, all reports in them, numbered.
-    """
+    """Whatever the reports say: one line a minute without a gap, all reports in them, numbered."""
     file = saved(tmp_path_factory.mktemp("replay") / "a", *documents)
     seconds = start_s % 60
     start = f"2026-01-01T00:{start_s // 60 % 60:02}:{seconds:02}Z"
@@ -416,7 +366,5 @@ def test_every_line_is_extracted_and_no_report_is_lost(
 
 
 def test_the_longest_interval_is_an_hour_of_lines():
-    """
-    A typing error in it must not print lines for a year.
-    """
+    """A typing error in it must not print lines for a year."""
     assert 3600.0 == LONGEST_INTERVAL_S

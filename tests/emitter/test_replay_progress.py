@@ -1,6 +1,4 @@
-"""
-How far a replay is.
-"""
+"""How far a replay is."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ SETTINGS = ReplaySettings(cluster="blue", interval=5.0, start="2026-01-01T00:00:
 
 
 def saved(path: Path, count: int) -> Path:
-    """
-    *count* reports as a file.
-    """
+    """*count* reports as a file."""
     path.write_bytes(written(report(runtime(counters([50.0, 0])))) + b"\n")
     path.write_bytes(path.read_bytes() * count)
     return path
@@ -34,9 +30,7 @@ def saved(path: Path, count: int) -> Path:
 
 @given(counts=st.lists(st.integers(1, 9), min_size=1, max_size=3), chunk=st.integers(100, 5000))
 def test_it_goes_from_nothing_to_all(tmp_path_factory, counts, chunk):
-    """
-    Never back, never beyond, and all bytes of all files at the end.
-    """
+    """Never back, never beyond, and all bytes of all files at the end."""
     folder = tmp_path_factory.mktemp("reports")
     files = [saved(folder / str(number), count) for number, count in enumerate(counts)]
     told = []
@@ -53,9 +47,7 @@ def test_it_goes_from_nothing_to_all(tmp_path_factory, counts, chunk):
 
 
 def test_a_short_one_says_nothing_on_a_terminal(tmp_path):
-    """
-    A bar is for work that takes longer than two seconds; the lines are the same.
-    """
+    """A bar is for work that takes longer than two seconds; the lines are the same."""
     file = saved(tmp_path / "reports", 30)
     words = f"replay {file} --interval 5 --start 2026-01-01T00:00:00Z --cluster blue".split()
     ours, theirs = pty.openpty()

@@ -41,9 +41,7 @@ from neuron_wire import parse
     [("monitor", None, 1.0), ("monitor", 15.0, 1.0), ("-", 15.0, 15.0), ("-", None, None)],
 )
 def test_the_nominal_period_is_the_monitors_or_the_inputs(source, interval, expected):
-    """
-    --period is asked of a monitor we start; --interval says what another one does.
-    """
+    """--period is asked of a monitor we start; --interval says what another one does."""
     chosen = RunSettings(input=source, period=1, interval=interval)
     assert expected == service._fold_settings(chosen, asked_for(chosen)).period_s
 
@@ -62,9 +60,7 @@ def test_the_nominal_period_is_the_monitors_or_the_inputs(source, interval, expe
 )
 def test_the_spool_is_where_it_is_said_to_be(changes, system, variables, *, expected,
                                              tmp_path, monkeypatch):  # fmt: skip
-    """
-    As given, else the system's where it is writable, else the user's; memory for stdout.
-    """
+    """As given, else the system's where it is writable, else the user's; memory for stdout."""
     place = tmp_path / "var" / "neuron-emf" if system else Path("/proc/no-such/neuron-emf")
     place.parent.mkdir(parents=True, exist_ok=True) if system else None
     monkeypatch.setattr(service, "SYSTEM_SPOOL", place)
@@ -78,9 +74,7 @@ def test_the_spool_is_where_it_is_said_to_be(changes, system, variables, *, expe
 
 @pytest.fixture
 def monitor(tmp_path):
-    """
-    A fake neuron-monitor that says its pid on standard error, then one report, then nothing.
-    """
+    """A fake neuron-monitor that says its pid on standard error, then one report, then nothing."""
     path = tmp_path / "fake-monitor"
     path.write_text(
         f"#!{sys.executable} -S\n"
@@ -98,9 +92,7 @@ def monitor(tmp_path):
 
 
 def alive(pid):
-    """
-    Whether a process is there.
-    """
+    """Whether a process is there."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -110,9 +102,7 @@ def alive(pid):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_child_and_says_goodbye(number, monitor, tmp_path):
-    """
-    Exit code 0, the open minute closed with Bye, neuron-monitor gone, no file left behind.
-    """
+    """Exit code 0, the open minute closed with Bye, neuron-monitor gone, no file left behind."""
     arguments = ["run", "--cluster", "blue", "--output", "stdout", "--monitor-command", monitor]
     arguments += ["--runtime-lines", "none"]
     process = subprocess.Popen(
@@ -139,9 +129,7 @@ def test_a_signal_stops_the_child_and_says_goodbye(number, monitor, tmp_path):
 
 
 def reads_nothing(emitter, child):
-    """
-    Whether the pipe between the two is empty again.
-    """
+    """Whether the pipe between the two is empty again."""
     target = os.readlink(f"/proc/{child}/fd/1")  # noqa: PTH115 a link to no path
     for entry in Path(f"/proc/{emitter}/fd").iterdir():
         if os.readlink(entry) == target:  # noqa: PTH115
@@ -151,9 +139,7 @@ def reads_nothing(emitter, child):
 
 
 def test_a_planned_stop_keeps_what_cannot_be_sent(tmp_path):
-    """
-    Exit code 0, one warning that says where the record is; it is sent by the next run.
-    """
+    """Exit code 0, one warning that says where the record is; it is sent by the next run."""
     spool = tmp_path / "spool"
     arguments = ["run", "--cluster", "blue", "--input", "-", "--spool-dir", str(spool)]
     arguments += ["--runtime-lines", "none"]
@@ -178,9 +164,7 @@ def test_a_planned_stop_keeps_what_cannot_be_sent(tmp_path):
 
 
 def test_two_emitters_do_not_share_a_spool(tmp_path):
-    """
-    The second says who is there, and what to do; a supervisor may try it again.
-    """
+    """The second says who is there, and what to do; a supervisor may try it again."""
     reports = tmp_path / "reports"
     reports.write_bytes(chunk(busy()))
     with Spool.open(tmp_path / "spool"):
@@ -192,9 +176,7 @@ def test_two_emitters_do_not_share_a_spool(tmp_path):
 
 
 def test_an_input_that_ends_early_leaves_older_records_alone(tmp_path):
-    """
-    An empty input beside an old spool: one sentence about the input, and the records stay.
-    """
+    """An empty input beside an old spool: one sentence about the input, and the records stay."""
     with Spool.open(tmp_path / "spool") as spool:
         source = Timetable(Clock(), [(1, chunk(busy()))])
         emitter = emitter_of(source, spool, clock=time.time)  # now: what is old is dropped
@@ -215,9 +197,7 @@ def test_an_input_that_ends_early_leaves_older_records_alone(tmp_path):
 
 
 def lines_of(path):
-    """
-    The members of each line of a file.
-    """
+    """The members of each line of a file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -237,18 +217,14 @@ def running(tmp_path, monkeypatch):
 
 
 def ended(running_service):
-    """
-    Read to the end of the input, and send everything.
-    """
+    """Read to the end of the input, and send everything."""
     assert running_service.emitter.read_until(lambda: False)
     running_service.source.close()
     running_service.emitter.finish(input_ended=True)
 
 
 def test_a_reload_takes_what_may_change(running, tmp_path, caplog):
-    """
-    Cluster, threshold, metrics, tags and output; the settings that need a restart are named.
-    """
+    """Cluster, threshold, metrics, tags and output; the settings that need a restart are named."""
     caplog.set_level(logging.INFO)
     running_service, chosen = running
     running_service.reload(
@@ -283,9 +259,7 @@ def test_a_reload_takes_what_may_change(running, tmp_path, caplog):
     ],
 )
 def test_a_reload_of_a_mistake_changes_nothing(change, running, tmp_path, caplog):
-    """
-    It is said, and the emitter goes on as it was: nobody watches at the moment of a SIGHUP.
-    """
+    """It is said, and the emitter goes on as it was: nobody watches at the moment of a SIGHUP."""
     running_service, chosen = running
     running_service.reload(lambda: dataclasses.replace(chosen, idle_below_percent=30.0, **change))
     ended(running_service)
@@ -296,9 +270,7 @@ def test_a_reload_of_a_mistake_changes_nothing(change, running, tmp_path, caplog
 
 
 def test_a_reload_without_a_cluster_keeps_the_one_that_was_found(running, tmp_path):
-    """
-    Whatever the metadata endpoints say by now: an instance does not move by itself.
-    """
+    """Whatever the metadata endpoints say by now: an instance does not move by itself."""
     running_service, chosen = running
     running_service.reload(lambda: dataclasses.replace(chosen, cluster=""))
     ended(running_service)
@@ -306,9 +278,7 @@ def test_a_reload_without_a_cluster_keeps_the_one_that_was_found(running, tmp_pa
 
 
 def test_sighup_does_not_end_the_process(tmp_path):
-    """
-    A process that is asked to lives on; the new settings count from the next minute on.
-    """
+    """A process that is asked to lives on; the new settings count from the next minute on."""
     config = tmp_path / "config.toml"
     config.write_text('cluster = "blue"\n')
     process = subprocess.Popen(

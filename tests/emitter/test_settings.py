@@ -1,6 +1,4 @@
-"""
-Every setting by flag, variable, file and default, in this order, for every field there is.
-"""
+"""Every setting by flag, variable, file and default, in this order, for every field there is."""
 
 from __future__ import annotations
 
@@ -61,18 +59,14 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def no_system_file(monkeypatch, tmp_path):
-    """
-    What this machine has in /etc changes no test.
-    """
+    """What this machine has in /etc changes no test."""
     monkeypatch.setattr(options_module, "SYSTEM_FILE", tmp_path / "system.toml")
     for name in ("ATTRIBUTION", "KERNEL_MESSAGES"):  # which a conftest sets
         monkeypatch.delenv(f"NEURON_EMF_{name}")
 
 
 def read(settings, *arguments, **variables):
-    """
-    The settings that a command sees.
-    """
+    """The settings that a command sees."""
     seen = []
 
     @click.command(context_settings={"auto_envvar_prefix": "NEURON_EMF"})
@@ -86,9 +80,7 @@ def read(settings, *arguments, **variables):
 
 
 def flag_of(name, value):
-    """
-    A setting on the command line.
-    """
+    """A setting on the command line."""
     flag = f"--{name.replace('_', '-')}"
     if isinstance(value, tuple):
         return [word for one in value for word in (flag, one)]
@@ -96,9 +88,7 @@ def flag_of(name, value):
 
 
 def toml_of(name, value):
-    """
-    A setting in a file.
-    """
+    """A setting in a file."""
     written = {True: "true"}.get(value) if isinstance(value, bool) else None
     if isinstance(value, tuple):
         written = str(list(value))
@@ -108,17 +98,13 @@ def toml_of(name, value):
 
 
 def test_every_setting_is_tried():
-    """
-    A new field needs three values above, and is then tried everywhere.
-    """
+    """A new field needs three values above, and is then tried everywhere."""
     assert VALUES.keys() == {case.values[1] for case in CASES}
 
 
 @pytest.mark.parametrize(("settings", "name"), CASES)
 def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path):
-    """
-    One declaration, four places to look.
-    """
+    """One declaration, four places to look."""
     flag, variable, file = VALUES[name]
     config = tmp_path / "config.toml"
     config.write_text(toml_of(name, file))
@@ -135,9 +121,7 @@ def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path
 
 @pytest.mark.parametrize("name", [one.name for one in dataclasses.fields(RunSettings)])
 def test_a_key_may_be_written_with_underscores(name, tmp_path):
-    """
-    `log_group` is `log-group`.
-    """
+    """`log_group` is `log-group`."""
     config = tmp_path / "config.toml"
     config.write_text(toml_of(name, VALUES[name][2]).replace(name.replace("_", "-"), name, 1))
     found = getattr(read(RunSettings, "--config", str(config)), name)
@@ -145,9 +129,7 @@ def test_a_key_may_be_written_with_underscores(name, tmp_path):
 
 
 def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
-    """
-    Without --config; with it, only the named file counts.
-    """
+    """Without --config; with it, only the named file counts."""
     (tmp_path / "system.toml").write_text('cluster = "system"\nperiod = 7\n')
     assert "system" == read(RunSettings).cluster
     other = tmp_path / "other.toml"
@@ -159,9 +141,7 @@ def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
 
 
 def test_one_file_serves_all_commands(tmp_path):
-    """
-    What only the other command knows is left out, not refused.
-    """
+    """What only the other command knows is left out, not refused."""
     config = tmp_path / "config.toml"
     config.write_text('cluster = "blue"\nspread-seconds = 5\nstart = "2026-01-01"\n')
     assert 5.0 == read(RunSettings, "--config", str(config)).spread_seconds
@@ -192,9 +172,7 @@ def test_one_file_serves_all_commands(tmp_path):
     ],
 )
 def test_a_file_is_refused_with_one_sentence(text, words, tmp_path):
-    """
-    A misspelt key or a value of another type says what was expected and what was found.
-    """
+    """A misspelt key or a value of another type says what was expected and what was found."""
     config = tmp_path / "config.toml"
     config.write_text(text)
     with pytest.raises(SettingsError) as caught:
@@ -206,9 +184,7 @@ def test_a_file_is_refused_with_one_sentence(text, words, tmp_path):
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"a = \x00"])
 def test_a_file_that_is_no_text_is_refused(content, tmp_path):
-    """
-    As a file that is no TOML.
-    """
+    """As a file that is no TOML."""
     config = tmp_path / "config.toml"
     config.write_bytes(content)
     with pytest.raises(SettingsError, match="TOML"):
@@ -231,9 +207,7 @@ def test_a_file_that_is_no_text_is_refused(content, tmp_path):
     ],
 )
 def test_the_bounds_of_a_setting(name, accepted, refused):
-    """
-    The last value inside is taken, the first outside is wrong use.
-    """
+    """The last value inside is taken, the first outside is wrong use."""
     for value in accepted:
         read(RunSettings, f"--{name}", value)
     for value in refused:
@@ -250,16 +224,12 @@ def test_the_bounds_of_a_setting(name, accepted, refused):
     ],
 )
 def test_a_list_is_given_again_and_again_or_with_commas(given, expected):
-    """
-    Both at once, too; what is empty between two commas is nothing.
-    """
+    """Both at once, too; what is empty between two commas is nothing."""
     assert expected == read(RunSettings, *given).groups
 
 
 def test_a_list_in_a_file_may_be_one_text(tmp_path):
-    """
-    With commas, as a variable has it.
-    """
+    """With commas, as a variable has it."""
     config = tmp_path / "config.toml"
     config.write_text('groups = "a, b"\n')
     assert ("a", "b") == read(RunSettings, "--config", str(config)).groups
@@ -269,18 +239,14 @@ def test_a_list_in_a_file_may_be_one_text(tmp_path):
     ("flag", "name"), [("-n", "namespace"), ("-r", "region"), ("-d", "common_dims")]
 )
 def test_the_short_flags_of_the_old_script_are_taken(flag, name):
-    """
-    A unit file made for neuron-monitor-cloudwatch.py need not be written anew.
-    """
+    """A unit file made for neuron-monitor-cloudwatch.py need not be written anew."""
     expected = ("word",) if name == "common_dims" else "word"
     assert expected == getattr(read(RunSettings, flag, "word"), name)
 
 
 @pytest.mark.parametrize("namespace", ["", "AWS/Neuron", ":a", "a b", "a" * 256, "caf\u00e9"])
 def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
-    """
-    It would drop every metric without a word.
-    """
+    """It would drop every metric without a word."""
     with pytest.raises(SettingsError, match="namespace was expected"):
         RunSettings(namespace=namespace)
     assert "a" * 255 == RunSettings(namespace="a" * 255).namespace
@@ -289,9 +255,7 @@ def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
 @pytest.mark.parametrize("instance_id", ["", "  ", "caf\u00e9", "a\nb", "i" * 129])
 def test_an_instance_id_that_no_record_may_have_is_refused(settings, instance_id):
-    """
-    The stack would refuse every line of this instance.
-    """
+    """The stack would refuse every line of this instance."""
     with pytest.raises(SettingsError, match="instance id was expected"):
         settings(instance_id=instance_id)
     assert "i" * 128 == settings(instance_id="i" * 128).instance_id
@@ -299,25 +263,19 @@ def test_an_instance_id_that_no_record_may_have_is_refused(settings, instance_id
 
 @pytest.mark.parametrize("cluster", ["c", "c" * 255, "Blue cluster (1)", "a/b"])
 def test_a_cluster_name_is_taken_as_it_is(cluster):
-    """
-    Whatever a CloudWatch dimension can be.
-    """
+    """Whatever a CloudWatch dimension can be."""
     assert cluster == require_cluster(cluster)
 
 
 @pytest.mark.parametrize("cluster", ["", " ", "c" * 256, "caf\u00e9", "a\tb", "a\x7f"])
 def test_a_cluster_name_that_cannot_be_one_is_refused(cluster):
-    """
-    Expected, found, what to do, and not the name itself.
-    """
+    """Expected, found, what to do, and not the name itself."""
     with pytest.raises(SettingsError, match=r"cluster name was expected .*: (use|choose)"):
         require_cluster(cluster)
 
 
 def help_of(settings):
-    """
-    The help text of every option, by name.
-    """
+    """The help text of every option, by name."""
 
     @click.command
     @options(settings)
@@ -331,9 +289,7 @@ def help_of(settings):
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
 def test_the_help_of_an_option_ends_with_its_default(settings):
-    """
-    In brackets, or in words where it is no single value; or that it is required.
-    """
+    """In brackets, or in words where it is no single value; or that it is required."""
     texts = help_of(settings)
     assert {"--cluster", "--config"} < texts.keys()
     end = re.compile(r"(\[default: [^\]]+\]|by default .+\.( +\[.+\])?|required\.( +\[.+\])?)$")
@@ -342,9 +298,7 @@ def test_the_help_of_an_option_ends_with_its_default(settings):
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
 def test_the_help_of_an_amount_names_its_unit(settings):
-    """
-    Seconds, percent, MiB or files: no number without it.
-    """
+    """Seconds, percent, MiB or files: no number without it."""
     amounts = {
         f"--{one.name.replace('_', '-')}"
         for one in dataclasses.fields(settings)

@@ -1,6 +1,4 @@
-"""
-A stop and a reload are asked for by signals, and taken when the loop looks.
-"""
+"""A stop and a reload are asked for by signals, and taken when the loop looks."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from emitter.signals import Signals
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_stays_asked_for(number):
-    """
-    Whoever looks later sees it too.
-    """
+    """Whoever looks later sees it too."""
     with Signals() as signals:
         assert not signals.is_stopping()
         signal.raise_signal(number)
@@ -28,9 +24,7 @@ def test_a_stop_stays_asked_for(number):
 
 
 def test_a_reload_is_taken_once():
-    """
-    However often it was asked for before.
-    """
+    """However often it was asked for before."""
     with Signals() as signals:
         assert not signals.take_reload()
         signal.raise_signal(signal.SIGHUP)
@@ -41,9 +35,7 @@ def test_a_reload_is_taken_once():
 
 
 def test_what_signals_did_before_comes_back():
-    """
-    Whoever calls us keeps its own handlers.
-    """
+    """Whoever calls us keeps its own handlers."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(one) for one in numbers]
     with Signals():
@@ -54,9 +46,7 @@ def test_what_signals_did_before_comes_back():
 
 
 def test_a_second_stop_is_not_waited_for(tmp_path):
-    """
-    Ctrl-C twice ends a process that hangs in its stop.
-    """
+    """Ctrl-C twice ends a process that hangs in its stop."""
     program = (
         "import signal\n"
         "from emitter.signals import Signals\n"

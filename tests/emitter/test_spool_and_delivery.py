@@ -39,9 +39,7 @@ CALLS = st.lists(st.sampled_from([*MOODS, *[None] * len(MOODS)]), max_size=6)
 
 
 class SpoolAndDelivery(RuleBasedStateMachine):
-    """
-    Append, offer, wait, break the service, fill the disk, stop, kill, recover.
-    """
+    """Append, offer, wait, break the service, fill the disk, stop, kill, recover."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,9 +54,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.begin(self.folder / "0")
 
     def begin(self, directory):
-        """
-        An emitter start.
-        """
+        """An emitter start."""
         with self.disk():
             self.spool = Spool.open(
                 directory,
@@ -78,22 +74,16 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         )
 
     def sleep(self, seconds):
-        """
-        Between two attempts of a flush.
-        """
+        """Between two attempts of a flush."""
         self.clock.now_s += seconds
 
     def disk(self):
-        """
-        The disk as it is now.
-        """
+        """The disk as it is now."""
         return full_disk() if self.is_full else nullcontext()
 
     @contextmanager
     def observed(self):
-        """
-        Whatever left the spool in the block was answered for, or dropped with a reason.
-        """
+        """Whatever left the spool in the block was answered for, or dropped with a reason."""
         self.service.answered.clear()
         self.service.rejected.clear()
         with self.disk():
@@ -105,9 +95,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @property
     def is_written(self):
-        """
-        Whether the spool says that the disk has everything.
-        """
+        """Whether the spool says that the disk has everything."""
         holdings = self.spool._holdings
         return holdings.refused is None and not holdings._changed
 
@@ -130,9 +118,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.offer(moods)
 
     def append(self, kinds):
-        """
-        Append a record of each kind, as the service does: its number is in its line.
-        """
+        """Append a record of each kind, as the service does: its number is in its line."""
         boot, first = self.spool.boot, self.spool.next_seq
         assert self.model.produced[boot] + 1 == first
         records = [made(kind, boot, seq, self.clock()) for seq, kind in enumerate(kinds, first)]
@@ -150,9 +136,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @rule(moods=CALLS)
     def offer(self, moods):
-        """
-        One attempt for each mood the service is in.
-        """
+        """One attempt for each mood the service is in."""
         killed = False
         with self.observed():
             try:
@@ -165,16 +149,12 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([HOUR_S, 25 * HOUR_S, 12.5 * 86_400.0]))
     def wait(self, seconds):
-        """
-        Time passes.
-        """
+        """Time passes."""
         self.clock.now_s += seconds
 
     @rule()
     def kill(self):
-        """
-        Kill -9: what the disk had is what is left; whatever it did not have may come again.
-        """
+        """Kill -9: what the disk had is what is left; whatever it did not have may come again."""
         self.lives += 1
         left = crash(self.spool, self.folder / str(self.lives))
         gone = self.spool
@@ -190,9 +170,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @rule()
     def restart(self):
-        """
-        A planned stop, which keeps what could not be sent.
-        """
+        """A planned stop, which keeps what could not be sent."""
         directory = self.spool.directory
         with self.disk():
             self.spool.close()
@@ -222,9 +200,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @invariant()
     def produced_is_delivered_and_spooled_and_dropped(self):
-        """
-        For every boot the spool knows, by its own numbers and by the model's.
-        """
+        """For every boot the spool knows, by its own numbers and by the model's."""
         for boot in (self.spool.boot, *self.spool.older_boots):
             health = self.spool.health(boot)
             assert 0 == balance(self.spool, boot)
@@ -252,9 +228,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @invariant()
     def every_drop_has_its_reason(self):
-        """
-        Poison is invalid, the service's rejections are its own, and the rest is age or room.
-        """
+        """Poison is invalid, the service's rejections are its own, and the rest is age or room."""
         for boot in (self.spool.boot, *self.spool.older_boots):
             dropped = self.spool.health(boot).dropped
             mine = {key: r for key, r in self.model.lost.items() if key[0] == boot}
@@ -267,15 +241,11 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @invariant()
     def the_service_has_nothing_to_complain_of(self):
-        """
-        No call breaks a rule, and no record comes again that was answered for.
-        """
+        """No call breaks a rule, and no record comes again that was answered for."""
         assert [] == self.service.violations
 
     def teardown(self):
-        """
-        Whatever happened: in the end everything arrives.
-        """
+        """Whatever happened: in the end everything arrives."""
         try:
             self.recover()
             self.produced_is_delivered_and_spooled_and_dropped()

@@ -25,18 +25,14 @@ WATCHDOG_S = 8.0
 
 
 class Running:
-    """
-    A service that is asked to reload in its first minute and sees two of them end.
-    """
+    """A service that is asked to reload in its first minute and sees two of them end."""
 
     def __init__(self, *_):
         self.emitter = self.source = self
         self.reloads = []
 
     def read_until(self, is_stopping, between_minutes):
-        """
-        Two minutes.
-        """
+        """Two minutes."""
         signal.raise_signal(signal.SIGHUP)
         between_minutes()
         between_minutes()
@@ -44,26 +40,18 @@ class Running:
         return True
 
     def reload(self, read_again):
-        """
-        Take what was read.
-        """
+        """Take what was read."""
         self.reloads.append(read_again())
 
     def status(self):
-        """
-        How often it was reloaded.
-        """
+        """How often it was reloaded."""
         return f"{len(self.reloads)} reloads"
 
     def close(self):
-        """
-        Nothing to let go of.
-        """
+        """Nothing to let go of."""
 
     def finish(self, *, input_ended):
-        """
-        Nothing to send.
-        """
+        """Nothing to send."""
 
 
 def test_a_reload_ends_with_ready(listening, monkeypatch):
@@ -87,9 +75,7 @@ def test_a_reload_ends_with_ready(listening, monkeypatch):
 
 @pytest.fixture
 def monitor(tmp_path):
-    """
-    A neuron-monitor that gives one report and then hangs, as its environment says.
-    """
+    """A neuron-monitor that gives one report and then hangs, as its environment says."""
     path = tmp_path / "fake-monitor"
     path.write_text(
         f"#!{sys.executable} -S\n"
@@ -106,9 +92,7 @@ def monitor(tmp_path):
 
 @pytest.fixture
 def emitter(listening, monitor, tmp_path):
-    """
-    A running emitter whose supervisor we are, with a watchdog of 8 s.
-    """
+    """A running emitter whose supervisor we are, with a watchdog of 8 s."""
     words = ["run", "--cluster", "blue", "--output", "stdout", "--monitor-command", str(monitor)]
     words += ["--kernel-messages", "none"]
     told = variables(listening, WATCHDOG_USEC=str(int(WATCHDOG_S * 1e6)))
@@ -154,9 +138,7 @@ def test_an_emitter_is_ready_beats_and_says_that_it_stops(emitter, listening):
 @pytest.mark.timeout(60)
 @pytest.mark.slow
 def test_an_emitter_that_hangs_does_not_beat(emitter, listening):
-    """
-    Stopped in the middle of its loop, it sends nothing for longer than two beats would take.
-    """
+    """Stopped in the middle of its loop, it sends nothing for longer than two beats would take."""
     beats = []
     wait_until(lambda: beats.extend(heard(listening)) or ["WATCHDOG=1"] in beats, 50)
     os.kill(emitter.pid, signal.SIGSTOP)

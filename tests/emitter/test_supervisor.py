@@ -18,9 +18,7 @@ __all__ = ["listening"]  # a fixture
 
 
 class Clock:
-    """
-    A monotonic clock that only the test moves.
-    """
+    """A monotonic clock that only the test moves."""
 
     now_s = 1000.0
 
@@ -29,9 +27,7 @@ class Clock:
 
 
 def test_each_message_is_one_datagram(listening):
-    """
-    State first, then what people read; nothing ends with a newline.
-    """
+    """State first, then what people read; nothing ends with a newline."""
     told = Supervisor(variables(listening))
     told.ready("cluster blue: 0 records")
     told.status("all is well")
@@ -44,9 +40,7 @@ def test_each_message_is_one_datagram(listening):
 
 
 def test_a_reload_says_when_it_began(listening):
-    """
-    systemd knows by the monotonic clock which READY=1 ends it.
-    """
+    """systemd knows by the monotonic clock which READY=1 ends it."""
     Supervisor(variables(listening)).reloading()
     ((state, moment),) = heard(listening)
     assert "RELOADING=1" == state
@@ -54,9 +48,7 @@ def test_a_reload_says_when_it_began(listening):
 
 
 def test_a_socket_may_be_a_file(tmp_path, monkeypatch):
-    """
-    As systemd has it at /run/systemd/notify.
-    """
+    """As systemd has it at /run/systemd/notify."""
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
@@ -69,18 +61,14 @@ def test_a_socket_may_be_a_file(tmp_path, monkeypatch):
 
 
 def test_the_variables_are_not_handed_on(listening):
-    """
-    neuron-monitor is not the service: what it might say would be believed.
-    """
+    """neuron-monitor is not the service: what it might say would be believed."""
     environ = variables(listening, WATCHDOG_USEC="1000000", WATCHDOG_PID="1", HOME="/home/x")
     Supervisor(environ)
     assert {"HOME": "/home/x"} == environ
 
 
 def test_beats_come_four_times_a_period_and_only_when_the_caller_turns(listening):
-    """
-    The first at once; no thread sends them, so who hangs sends none.
-    """
+    """The first at once; no thread sends them, so who hangs sends none."""
     clock = Clock()
     told = Supervisor(variables(listening, WATCHDOG_USEC="8000000"), monotonic=clock)
     sent = []
@@ -98,9 +86,7 @@ def test_beats_come_four_times_a_period_and_only_when_the_caller_turns(listening
 
 @given(st.floats(0.01, 100), st.lists(st.floats(0, 30), max_size=30))
 def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
-    """
-    Two beats are never further apart than a quarter of the period and one turn.
-    """
+    """Two beats are never further apart than a quarter of the period and one turn."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
         server.bind("")  # an abstract name of the kernel's choice
@@ -132,9 +118,7 @@ def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
     ids=["unset", "empty", "zero", "negative", "float", "foreign digit", "another process"],
 )
 def test_nobody_is_beaten_for_who_does_not_count(watchdog, listening):
-    """
-    No watchdog, one that makes no sense, or that of another process.
-    """
+    """No watchdog, one that makes no sense, or that of another process."""
     Supervisor(variables(listening, **watchdog)).beat()
     assert [] == heard(listening)
 
@@ -145,9 +129,7 @@ def test_nobody_is_beaten_for_who_does_not_count(watchdog, listening):
     ids=["empty", "no name", "relative", "vsock", "no file", "nobody", "nul", "too long"],
 )
 def test_no_failure_to_tell_is_an_error(address, caplog):
-    """
-    Whoever must know that we live acts when it hears nothing; it is said once at most.
-    """
+    """Whoever must know that we live acts when it hears nothing; it is said once at most."""
     told = Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1"})
     told.ready("x")
     told.beat()
@@ -157,9 +139,7 @@ def test_no_failure_to_tell_is_an_error(address, caplog):
 
 
 def test_a_beat_that_was_not_taken_is_sent_again(listening, monkeypatch):
-    """
-    At the next turn, not a quarter of a period later.
-    """
+    """At the next turn, not a quarter of a period later."""
     told = Supervisor(variables(listening, WATCHDOG_USEC="8000000"), monotonic=Clock())
     with monkeypatch.context() as patched:
         patched.setattr(module.socket.socket, "send", _refuse)
@@ -175,9 +155,7 @@ def _refuse(_socket, _bytes):
 
 @given(st.text(max_size=700))
 def test_a_status_is_one_line(sentence):
-    """
-    A newline in it would be another assignment, such as MAINPID=1.
-    """
+    """A newline in it would be another assignment, such as MAINPID=1."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
         server.bind("")
@@ -189,8 +167,6 @@ def test_a_status_is_one_line(sentence):
 
 
 def test_what_cannot_be_written_is_replaced(listening):
-    """
-    The name of a program may hold bytes that are no text.
-    """
+    """The name of a program may hold bytes that are no text."""
     Supervisor(variables(listening)).status("neuron-monit\udcffr")
     assert [["STATUS=neuron-monit?r"]] == heard(listening)

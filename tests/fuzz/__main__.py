@@ -32,9 +32,7 @@ SHOWN_LINES: Final = 25
 
 
 def main(arguments: Sequence[str]) -> int:
-    """
-    Fuzz; 1 when something was found, 2 for a wrong use.
-    """
+    """Fuzz; 1 when something was found, 2 for a wrong use."""
     if arguments[:1] == [INNER]:
         fuzz(arguments[1], list(arguments[2:]))
     chosen = _chosen(arguments)
@@ -106,9 +104,7 @@ def _bombs() -> tuple[tuple[str, ...], int]:
 
 
 def _show(run: Run) -> None:
-    """
-    What was found, so that it can be looked at and kept.
-    """
+    """What was found, so that it can be looked at and kept."""
     if not run.failure:
         return
     sys.stdout.write(f"\n{run.name}: the promise was broken\n")

@@ -1,6 +1,4 @@
-"""
-Numbers that others left: the pulse of a running emitter, and the system groups of reports.
-"""
+"""Numbers that others left: the pulse of a running emitter, and the system groups of reports."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ def reads_a_pulse(content: bytes) -> None:
 
 
 def folds_system_groups(content: bytes) -> None:
-    """
-    What the reports of a minute tell is in bounds, and the same however they are gathered.
-    """
+    """What the reports of a minute tell is in bounds, and the same however they are gathered."""
     try:
         systems = [one for one in _decode(content) if one is not None]
     except (ValueError, RecursionError):
@@ -85,9 +81,7 @@ def folds_system_groups(content: bytes) -> None:
 
 
 def _changed_pulse(content: bytes, chance: random.Random) -> bytes:
-    """
-    One member changed; the padding stays.
-    """
+    """One member changed; the padding stays."""
     if chance.random() < 0.3:
         return reworded(content, chance)
     return broken_json.broken(content, chance).rstrip(b"\n").ljust(PULSE_BYTES - 1) + b"\n"

@@ -48,9 +48,7 @@ class _Peer:
         self._ends: list[socket.socket] = []
 
     def create_connection(self, *_: object) -> socket.socket:
-        """
-        Our end of a connection; the other has said all and still listens.
-        """
+        """Our end of a connection; the other has said all and still listens."""
         ours, theirs = socket.socketpair()
         self._ends.append(theirs)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -61,18 +59,14 @@ class _Peer:
         return ours
 
     def close(self) -> None:
-        """
-        Close the other ends.
-        """
+        """Close the other ends."""
         for one in self._ends:
             one.close()
 
 
 @contextlib.contextmanager
 def answering(content: bytes) -> Iterator[None]:
-    """
-    Every local service answers *content*.
-    """
+    """Every local service answers *content*."""
     before, peer = local_http.socket, _Peer(content)
     local_http.socket = peer
     try:
@@ -83,9 +77,7 @@ def answering(content: bytes) -> Iterator[None]:
 
 
 def hears_a_local_service(content: bytes) -> None:
-    """
-    What the instance's own services answer is a fact in printable characters, or a reason.
-    """
+    """What the instance's own services answer is a fact in printable characters, or a reason."""
     with answering(content):
         _hears()
 
@@ -110,9 +102,7 @@ def _hears() -> None:
 
 
 def reads_tags(content: bytes) -> None:
-    """
-    The answer of DescribeTags is tags, or why there are none.
-    """
+    """The answer of DescribeTags is tags, or why there are none."""
     found = _tags(content)
     if isinstance(found, dict):
         assert all(isinstance(one, str) for pair in found.items() for one in pair)
@@ -122,9 +112,7 @@ def reads_tags(content: bytes) -> None:
 
 
 class Logs:
-    """
-    A log stream whose service answers what it is told to.
-    """
+    """A log stream whose service answers what it is told to."""
 
     def __init__(self) -> None:
         self._stream = LogStream("/g", "s", region="us-east-1", clock=lambda: 1_795_000_000.0)
@@ -132,9 +120,7 @@ class Logs:
         self._answer: tuple[int, dict[str, str], bytes] = (200, {}, b"{}")
 
     def send(self, status: int, date: str, body: bytes) -> object:
-        """
-        What the emitter makes of it.
-        """
+        """What the emitter makes of it."""
         if self._client is None:
             self._client = self._connected()
         self._answer = (status, {"date": date}, body)
@@ -159,9 +145,7 @@ _LOGS: Final = Logs()
 
 
 def answer_in(content: bytes) -> tuple[int, str, bytes]:
-    """
-    The status, the Date header and the body that *content* says.
-    """
+    """The status, the Date header and the body that *content* says."""
     first, _, rest = content.partition(b"\n")
     date, _, body = rest.partition(b"\n")
     status = _STATUSES[(first[0] if first else 0) % len(_STATUSES)]
@@ -186,9 +170,7 @@ def hears_cloudwatch_logs(content: bytes) -> None:
 
 
 def _changed_answer(content: bytes, chance: random.Random) -> bytes:
-    """
-    The body changed, in an answer that is as long as it says; or the answer reworded.
-    """
+    """The body changed, in an answer that is as long as it says; or the answer reworded."""
     _, _, body = content.partition(b"\r\n\r\n")
     if chance.random() < 0.3:
         return reworded(content, chance)

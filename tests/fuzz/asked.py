@@ -1,6 +1,4 @@
-"""
-What CloudWatch Logs answers an operator's commands through the real SDK.
-"""
+"""What CloudWatch Logs answers an operator's commands through the real SDK."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ _STATUSES: Final = (200, 200, 200, 400, 500, 302)
 
 
 class _EnoughError(BaseException):
-    """
-    It would go on for ever.
-    """
+    """It would go on for ever."""
 
 
 class Answering:
@@ -60,9 +56,7 @@ class Answering:
         self.answer(b"\0{}")
 
     def answer(self, content: bytes) -> None:
-        """
-        Answer so from now on.
-        """
+        """Answer so from now on."""
         self._status = _STATUSES[(content[0] if content else 0) % len(_STATUSES)]
         self._body, self._by_action, self._calls = content[1:], {}, 0
         try:
@@ -92,9 +86,7 @@ _ACCOUNT: Final = Answering()
 
 
 def reads_a_log_group(content: bytes) -> None:
-    """
-    The answers of FilterLogEvents are lines, or why there are none, in one sentence.
-    """
+    """The answers of FilterLogEvents are lines, or why there are none, in one sentence."""
     _ACCOUNT.answer(content)
     group: Any = LogGroup(_ACCOUNT, _ACCOUNT.log_group)  # type: ignore[arg-type]
     records = Records()

@@ -45,17 +45,13 @@ _SMILE: Final = "\U0001f600"  # one such letter, and each of its text takes four
 
 
 def compressed(pieces: Iterator[bytes]) -> bytes:
-    """
-    The pieces in one member of gzip, never all of them in memory.
-    """
+    """The pieces in one member of gzip, never all of them in memory."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     return b"".join([*(packer.compress(piece) for piece in pieces), packer.flush()])
 
 
 def repeated(unit: bytes, total_bytes: int) -> Iterator[bytes]:
-    """
-    *unit* again and again.
-    """
+    """*unit* again and again."""
     block = unit * max(1, MIB // len(unit))
     for _ in range(total_bytes // len(block)):
         yield block
@@ -63,24 +59,18 @@ def repeated(unit: bytes, total_bytes: int) -> Iterator[bytes]:
 
 
 def array(unit: bytes, total_bytes: int) -> bytes:
-    """
-    A document whose size is in one array.
-    """
+    """A document whose size is in one array."""
     return b"[" + unit * (total_bytes // len(unit)) + b"0]"
 
 
 def delivery(*messages: str) -> bytes:
-    """
-    A delivery of these lines.
-    """
+    """A delivery of these lines."""
     events = (_EVENT % (place, json.dumps(one).encode()) for place, one in enumerate(messages))
     return gzip.compress(_BODY % b",".join(events))
 
 
 def minute_line(place: int, minute: int) -> str:
-    """
-    The shortest line that is a record.
-    """
+    """The shortest line that is a record."""
     members = {
         "_aws": {"Timestamp": minute * 60_000, "CloudWatchMetrics": []},
         "Schema": 1,
@@ -151,9 +141,7 @@ IN_A_BATCH: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
 
 
 class NoTable:
-    """
-    Takes everything and keeps nothing.
-    """
+    """Takes everything and keeps nothing."""
 
     def put_records(self, items: Any) -> None:
         for _ in items:
@@ -164,26 +152,20 @@ class NoTable:
 
 
 def forget_peak() -> None:
-    """
-    Begin to measure: a process that was just made has its parent's peak.
-    """
+    """Begin to measure: a process that was just made has its parent's peak."""
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def peak_mib() -> float:
-    """
-    The most memory this process had since then.
-    """
+    """The most memory this process had since then."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     (kib,) = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
     return int(kib) / 1024
 
 
 def taken(event: dict[str, Any]) -> str:
-    """
-    What becomes of an event.
-    """
+    """What becomes of an event."""
     from aggregator.intake import take_in  # noqa: PLC0415  # the path is set above
     from aggregator.runtime import arrival_of  # noqa: PLC0415
 
@@ -209,9 +191,7 @@ def run() -> dict[str, tuple[str, float]]:
 
 
 def broken_promises(ran: dict[str, tuple[str, float]]) -> list[str]:
-    """
-    Sentences about the bombs of which something else became, or that needed too much memory.
-    """
+    """Sentences about the bombs of which something else became, or that needed too much memory."""
     found = []
     for name, (expected, _) in {**ALONE, **IN_A_BATCH}.items():
         became, mib = ran.get(name, ("nothing", 0.0))
@@ -226,9 +206,7 @@ def broken_promises(ran: dict[str, tuple[str, float]]) -> list[str]:
 
 
 def main() -> int:
-    """
-    Take all of them in, one after the other, and print what was measured.
-    """
+    """Take all of them in, one after the other, and print what was measured."""
     resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # the machine is not to suffer
     found = []
     for name, (_, make) in ALONE.items():

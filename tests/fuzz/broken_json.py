@@ -48,16 +48,12 @@ _HERE_WRITTEN: Final = json.dumps(_HERE).encode()
 
 
 def written(document: Any) -> bytes:
-    """
-    The document, compact, on one line.
-    """
+    """The document, compact, on one line."""
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
 def places(document: Any, path: Path = ()) -> Iterator[Path]:
-    """
-    Every place below *document*, the outer ones first.
-    """
+    """Every place below *document*, the outer ones first."""
     items: Any = ()
     if isinstance(document, dict):
         items = document.items()
@@ -69,27 +65,21 @@ def places(document: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def replaced(document: Any, path: Path, raw: bytes) -> bytes:
-    """
-    The line of *document* with *raw* as the value at *path*.
-    """
+    """The line of *document* with *raw* as the value at *path*."""
     changed = copy.deepcopy(document)
     _holder(changed, path)[path[-1]] = _HERE
     return written(changed).replace(_HERE_WRITTEN, raw)
 
 
 def deleted(document: Any, path: Path) -> bytes:
-    """
-    The line of *document* without what is at *path*.
-    """
+    """The line of *document* without what is at *path*."""
     changed = copy.deepcopy(document)
     del _holder(changed, path)[path[-1]]
     return written(changed)
 
 
 def doubled(document: Any, path: Path, raw: bytes) -> bytes:
-    """
-    The line of *document* with the member at *path* twice, *raw* last.
-    """
+    """The line of *document* with the member at *path* twice, *raw* last."""
     value = document
     for key in path:
         value = value[key]

@@ -1,6 +1,4 @@
-"""
-What must be true of an emitter that reads a report, whatever is in it.
-"""
+"""What must be true of an emitter that reads a report, whatever is in it."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ class Survival:
 
     @property
     def dropped(self) -> int:
-        """
-        Pieces, groups and parts that could not be read.
-        """
+        """Pieces, groups and parts that could not be read."""
         return self.framer.malformed + self.fold.malformed
 
     def _take(self, reports: Any, place: int) -> None:
@@ -56,9 +52,7 @@ class Survival:
             self.fold.add(report, START_S + 5.0 * place)
 
     def _check(self, stamp: Stamp, settings: FoldSettings) -> None:
-        """
-        The stack reads every line, and a restart the state.
-        """
+        """The stack reads every line, and a restart the state."""
         assert self.record.reports == self.fold.reports_read
         for percent in self.record.utilization_percent:
             assert percent is None or 0 <= percent <= 100
@@ -84,9 +78,7 @@ class Survival:
 
 
 def survives(content: bytes, chunk_bytes: int = 1 << 16) -> Survival:
-    """
-    Read *content*: no exception, every piece read or counted, and what follows it is read.
-    """
+    """Read *content*: no exception, every piece read or counted, and what follows it is read."""
     alone = Survival(content, chunk_bytes=chunk_bytes)
     if content.strip():
         assert alone.fold.reports_read + alone.framer.malformed >= 1
@@ -96,9 +88,7 @@ def survives(content: bytes, chunk_bytes: int = 1 << 16) -> Survival:
 
 
 def seeds() -> list[bytes]:
-    """
-    Reports in the shapes that real ones had.
-    """
+    """Reports in the shapes that real ones had."""
     shapes = [
         shaped_reports.inf1_first(),
         inf1_busy(),

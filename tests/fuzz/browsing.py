@@ -1,6 +1,4 @@
-"""
-What a browser, or anybody else on the machine, asks the page of the rehearsal.
-"""
+"""What a browser, or anybody else on the machine, asks the page of the rehearsal."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ PORT: Final = 8600
 
 
 class _View:
-    """
-    A page of one cluster.
-    """
+    """A page of one cluster."""
 
     place = SimpleNamespace(members=lambda: {"stack_name": "neuron-emf"})
 
@@ -43,9 +39,7 @@ class _View:
 
 
 class _Browser:
-    """
-    A connection on which a browser, or somebody else, has said all.
-    """
+    """A connection on which a browser, or somebody else, has said all."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -62,9 +56,7 @@ class _Browser:
 
 
 def answered(content: bytes) -> bytes:
-    """
-    What the page's server answers the bytes of a connection.
-    """
+    """What the page's server answers the bytes of a connection."""
     browser = _Browser(content)
     server: Any = SimpleNamespace(server_address=(HOST, PORT), view=_View())
     _Handler(browser, (HOST, 1), server)  # type: ignore[arg-type]
@@ -72,9 +64,7 @@ def answered(content: bytes) -> bytes:
 
 
 def answers_a_browser(content: bytes) -> None:
-    """
-    Whatever is told is told to who names this machine as its host, and with the policy.
-    """
+    """Whatever is told is told to who names this machine as its host, and with the policy."""
     told = answered(content)
     answers = told.count(b"HTTP/1.1 200 OK\r\n")
     assert answers <= told.count(b"Content-Security-Policy: %b\r\n" % POLICY.encode())

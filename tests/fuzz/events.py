@@ -1,6 +1,4 @@
-"""
-What EventBridge delivers: alarms and departures; and the rollups that messages are made of.
-"""
+"""What EventBridge delivers: alarms and departures; and the rollups that messages are made of."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _DEPARTURE: Final = {
 
 
 def _document(content: bytes) -> dict[str, Any] | None:
-    """
-    An event as Lambda's runtime hands it over: nothing but an object in JSON gets there.
-    """
+    """An event as Lambda's runtime hands it over: nothing but an object in JSON gets there."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
@@ -41,9 +37,7 @@ def _document(content: bytes) -> dict[str, Any] | None:
 
 
 def tells_of_an_alarm(content: bytes) -> None:
-    """
-    The event is refused in one sentence, or told once in a message that SNS takes.
-    """
+    """The event is refused in one sentence, or told once in a message that SNS takes."""
     event = _document(content)
     if event is None:
         return
@@ -70,9 +64,7 @@ def tells_of_an_alarm(content: bytes) -> None:
 
 
 def tells_of_a_rollup(content: bytes) -> None:
-    """
-    Whatever is kept as the last rollup, a message is written and SNS takes it.
-    """
+    """Whatever is kept as the last rollup, a message is written and SNS takes it."""
     table = MemoryTable()
     text = content.decode(errors="replace")
     for about in ("minute", "ecc", "errors"):
@@ -85,9 +77,7 @@ def tells_of_a_rollup(content: bytes) -> None:
 
 
 def reads_a_departure(content: bytes) -> None:
-    """
-    The event is refused in one sentence, or names an instance and a minute.
-    """
+    """The event is refused in one sentence, or names an instance and a minute."""
     event = _document(content)
     if event is None:
         return

@@ -85,9 +85,7 @@ def reads_machine_files(content: bytes) -> None:
 
 
 def reads_a_state(content: bytes) -> None:
-    """
-    What cannot be read begins again: the next minute closes, and the stack reads its line.
-    """
+    """What cannot be read begins again: the next minute closes, and the stack reads its line."""
     state = read_state(content)
     assert isinstance(state, FoldState)
     fold = Fold(FoldSettings(period_s=5.0), content)
@@ -135,9 +133,7 @@ def _uses_the_spool() -> None:
 
 
 def hears_last_words(content: bytes) -> None:
-    """
-    What a monitor wrote before it died is printable, on one line and short.
-    """
+    """What a monitor wrote before it died is printable, on one line and short."""
     words = LastWords()
     for start in range(0, len(content), 1000):
         words.hear(content[start : start + 1000])
@@ -158,9 +154,7 @@ def _spools() -> list[bytes]:
 
 
 def _page_changed(content: bytes, chance: random.Random) -> bytes:
-    """
-    A spool's file with bytes of one page changed in place, cut, or a page put over another.
-    """
+    """A spool's file with bytes of one page changed in place, cut, or a page put over another."""
     way = chance.randrange(6)
     if way > 3:
         return _cell_changed(content, chance)
@@ -181,9 +175,7 @@ def _page_changed(content: bytes, chance: random.Random) -> bytes:
 
 
 def _cell_changed(content: bytes, chance: random.Random) -> bytes:
-    """
-    A spool's file with something of another type in one column: SQLite takes it.
-    """
+    """A spool's file with something of another type in one column: SQLite takes it."""
     path = Path(_FOLDER.name) / "changed"
     path.write_bytes(content)
     database = sqlite3.connect(path)

@@ -60,9 +60,7 @@ _ATTRIBUTES: Final = {
 
 
 class _Page(HTMLParser):
-    """
-    What a browser finds in a page.
-    """
+    """What a browser finds in a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -79,9 +77,7 @@ class _Page(HTMLParser):
 
 
 def printed(parts: Iterable[RenderableType]) -> str:
-    """
-    What a pipe gets of *parts*: nothing but letters and line ends.
-    """
+    """What a pipe gets of *parts*: nothing but letters and line ends."""
     file = io.StringIO()
     out = printing.console(file)
     for part in parts:
@@ -122,9 +118,7 @@ def _shows_a_fleet(order: str) -> None:
 
 
 def _shows_rows(fleet: Fleet, order: str) -> None:
-    """
-    Every place that somebody can walk to in the live view.
-    """
+    """Every place that somebody can walk to in the live view."""
     places = [Place()]
     for cluster in fleet.clusters:
         places.append(Place(cluster.name))
@@ -155,9 +149,7 @@ def _shows_a_report(found: Outcome) -> None:
 
 
 def changed_lines(content: bytes, chance: random.Random) -> bytes:
-    """
-    One line broken, told twice or reworded; packed again where it was packed.
-    """
+    """One line broken, told twice or reworded; packed again where it was packed."""
     if content.startswith(b"\x1f\x8b"):
         try:
             whole = gzip.decompress(content)
@@ -178,9 +170,7 @@ def changed_lines(content: bytes, chance: random.Random) -> bytes:
 
 
 def rollup(**changes: object) -> str:
-    """
-    A rollup of the minute of `record`, with the members that a report reads.
-    """
+    """A rollup of the minute of `record`, with the members that a report reads."""
     members = {
         "Timestamp": MINUTE * 60_000,
         "Schema": 1,
@@ -197,9 +187,7 @@ def rollup(**changes: object) -> str:
 
 
 def fleet_lines() -> list[bytes]:
-    """
-    Files of a small fleet: its names as they should be, and as somebody hostile gives them.
-    """
+    """Files of a small fleet: its names as they should be, and as somebody hostile gives them."""
     evil = '<img src=x onerror="a()">'
     holders = (Holder("1", "=cmd()", 41, "\x1b[2J"), Holder("1", "[b]x[/]", None, "\u202e"))
     good = [

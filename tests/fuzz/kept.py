@@ -1,6 +1,4 @@
-"""
-Inputs that once broke a promise: each is read again by every run of the tests.
-"""
+"""Inputs that once broke a promise: each is read again by every run of the tests."""
 
 from __future__ import annotations
 
@@ -13,16 +11,12 @@ FOLDER: Final = Path(__file__).resolve().parent / "found"
 
 
 def folder_of(name: str, root: Path = FOLDER) -> Path:
-    """
-    Where the inputs of the target called *name* are.
-    """
+    """Where the inputs of the target called *name* are."""
     return root / re.sub(r"[^a-z]+", "-", name.lower())
 
 
 def keep(name: str, content: bytes, root: Path = FOLDER) -> Path:
-    """
-    Keep *content* under a name made of it; the file.
-    """
+    """Keep *content* under a name made of it; the file."""
     folder = folder_of(name, root)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / hashlib.sha256(content).hexdigest()[:12]
@@ -31,8 +25,6 @@ def keep(name: str, content: bytes, root: Path = FOLDER) -> Path:
 
 
 def kept(name: str, root: Path = FOLDER) -> list[Path]:
-    """
-    The files of the target called *name*.
-    """
+    """The files of the target called *name*."""
     folder = folder_of(name, root)
     return sorted(folder.iterdir()) if folder.exists() else []

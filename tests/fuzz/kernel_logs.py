@@ -1,6 +1,4 @@
-"""
-What the kernel and journald say, and how far an earlier run wrote that it had read.
-"""
+"""What the kernel and journald say, and how far an earlier run wrote that it had read."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ _LAST_ENTRY: Final = entry(10**15, REAL).encode()
 
 
 class _Watch:
-    """
-    A watch that has seen one catch.
-    """
+    """A watch that has seen one catch."""
 
     is_reading = True
     state = LogState()
@@ -78,9 +74,7 @@ def _require_message(message: KernelMessage) -> None:
 
 
 def _position_after(messages: Sequence[KernelMessage]) -> Position | None:
-    """
-    Where the log is after *messages*: each is covered from then on.
-    """
+    """Where the log is after *messages*: each is covered from then on."""
     position = None
     for message in messages:
         if position is None or not position.covers(message):
@@ -92,9 +86,7 @@ def _position_after(messages: Sequence[KernelMessage]) -> Position | None:
 
 
 def _counted(messages: Sequence[KernelMessage], state: LogState) -> set[KernelMessage]:
-    """
-    Those of *messages* that a run counts which begins with *state*.
-    """
+    """Those of *messages* that a run counts which begins with *state*."""
     sight, found = Sight(state, 0.0), set()
     for message in messages:
         before = sight.waiting
@@ -156,9 +148,7 @@ def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
 
 
 def reads_kernel_records(content: bytes) -> None:
-    """
-    Records of the ring are in bounds, each fault counts once, and what follows them is read.
-    """
+    """Records of the ring are in bounds, each fault counts once, and what follows them is read."""
     _RING.write_bytes(content + b"\n" + _LAST)
     ring = KernelRing(_RING, BOOT, clock=lambda: _NOW_S, since_boot_s=lambda: 1000.0)
     try:
@@ -174,9 +164,7 @@ def reads_kernel_records(content: bytes) -> None:
 
 
 def reads_journal_entries(content: bytes) -> None:
-    """
-    The same of lines of journalctl, in pieces.
-    """
+    """The same of lines of journalctl, in pieces."""
     journal, found = Journal(("journalctl",), 0.0), []
     whole = content + b"\n" + _LAST_ENTRY + b"\n"
     for start in range(0, len(whole), _CHUNK_BYTES):
@@ -187,9 +175,7 @@ def reads_journal_entries(content: bytes) -> None:
 
 
 def reads_a_fault(content: bytes) -> None:
-    """
-    What a message says of a fault is printable and short, whoever wrote it.
-    """
+    """What a message says of a fault is printable and short, whoever wrote it."""
     text = content.decode(errors="replace")
     found = read_fault(text, BOOTED_S)
     assert found is None or "NEURON_HW_ERR=" in text
@@ -240,9 +226,7 @@ def reads_a_position(content: bytes) -> None:
 
 
 def _changed_record(content: bytes, chance: random.Random) -> bytes:
-    """
-    One number, or one word, of the records changed.
-    """
+    """One number, or one word, of the records changed."""
     if chance.random() < 0.5:
         return reworded(content, chance)
     pieces = re.split(rb"([,;\n])", content)
@@ -252,9 +236,7 @@ def _changed_record(content: bytes, chance: random.Random) -> bytes:
 
 
 def _changed_entry(content: bytes, chance: random.Random) -> bytes:
-    """
-    One line changed as JSON, or the text that stands in one of its members as a number.
-    """
+    """One line changed as JSON, or the text that stands in one of its members as a number."""
     lines = content.splitlines()
     place = chance.randrange(len(lines))
     if chance.random() < 0.5:

@@ -1,6 +1,4 @@
-"""
-The stack's input: log lines, deliveries, batches of a stream, items of its table.
-"""
+"""The stack's input: log lines, deliveries, batches of a stream, items of its table."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ class Ingest:
         self.printed = ""
 
     def handle(self, event: dict[str, Any]) -> dict[str, Any]:
-        """
-        The handler's answer.
-        """
+        """The handler's answer."""
         written = io.StringIO()
         before = ingest.logger.registered_handler.stream, deployed.stack, ingest.time
         ingest.logger.registered_handler.stream = written
@@ -76,9 +72,7 @@ class Ingest:
 
     @property
     def records(self) -> set[tuple[str, str, str, int]]:
-        """
-        Identities of what it stored.
-        """
+        """Identities of what it stored."""
         found = set()
         for (minute, _), items in self.table.records.items():
             for content in items.values():
@@ -88,18 +82,14 @@ class Ingest:
         return found
 
     def _check_log(self) -> None:
-        """
-        What it wrote is JSON in whole characters, and not as long as somebody else likes.
-        """
+        """What it wrote is JSON in whole characters, and not as long as somebody else likes."""
         for one in self.printed.splitlines():
             assert isinstance(json.loads(one), dict)
             assert len(one.encode()) <= MAX_LOGGED_CHARS
 
 
 def reads_a_line(content: bytes) -> None:
-    """
-    A line is refused with a reason of the list, or is a record that comes back the same.
-    """
+    """A line is refused with a reason of the list, or is a record that comes back the same."""
     text = content.decode(errors="replace")
     try:
         found = parse(text)
@@ -124,9 +114,7 @@ def reads_a_line(content: bytes) -> None:
 
 
 def _closes_beside(line: LogLine, minute: int) -> None:
-    """
-    The minute is closed, and the cluster that stands beside has its rollup.
-    """
+    """The minute is closed, and the cluster that stands beside has its rollup."""
     table, printed = MemoryTable(), []
     beside = record(minute=minute, cluster="beside", instance_id="i-beside", boot="beside")
     end_s = (minute + 1) * 60.0
@@ -149,9 +137,7 @@ def _closes_beside(line: LogLine, minute: int) -> None:
 
 
 def takes_in_a_delivery(content: bytes) -> None:
-    """
-    The document fails the invocation, or every line of it is stored or counted.
-    """
+    """The document fails the invocation, or every line of it is stored or counted."""
     _takes_in(gzip.compress(content, 1))
 
 
@@ -176,9 +162,7 @@ def _takes_in(compressed: bytes) -> None:
 
 
 def takes_in_a_batch(compressed: bytes) -> None:
-    """
-    What stands between two good records of a stream costs neither, and is read or named.
-    """
+    """What stands between two good records of a stream costs neither, and is read or named."""
     first, last = record(instance_id="i-first"), record(instance_id="i-last")
     event = batch(payload(*lines(first)), compressed, payload(*lines(last)))
     function = Ingest()
@@ -196,9 +180,7 @@ def takes_in_a_batch(compressed: bytes) -> None:
 
 
 def reads_an_item(content: bytes) -> None:
-    """
-    What stands in the table is records, and the rest of it a count.
-    """
+    """What stands in the table is records, and the rest of it a count."""
     records, unreadable = records_of(content, MINUTE)
     assert len(records) + unreadable >= 1
     for one in records:
@@ -206,9 +188,7 @@ def reads_an_item(content: bytes) -> None:
 
 
 def recompressed(content: bytes, chance: random.Random) -> bytes:
-    """
-    Compressed content changed below its compression.
-    """
+    """Compressed content changed below its compression."""
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
         plain = unpacker.decompress(content, 1 << 20)
@@ -218,9 +198,7 @@ def recompressed(content: bytes, chance: random.Random) -> bytes:
 
 
 def repacked(content: bytes, chance: random.Random) -> bytes:
-    """
-    A packed item changed line by line.
-    """
+    """A packed item changed line by line."""
     texts = unpacked(content).split(b"\n")
     place = chance.randrange(len(texts))
     change = chance.choice([broken_json.broken, spoiled])
@@ -229,9 +207,7 @@ def repacked(content: bytes, chance: random.Random) -> bytes:
 
 
 def changed_within(content: bytes, chance: random.Random) -> bytes:
-    """
-    The document of a delivery broken, or one of its lines.
-    """
+    """The document of a delivery broken, or one of its lines."""
     if chance.random() < 0.5:
         return broken_json.broken(content, chance)
     document = json.loads(content)

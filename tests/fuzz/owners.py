@@ -76,9 +76,7 @@ def _write(path: str, content: bytes) -> None:
 
 
 def machine(groups: bytes, **files: bytes) -> None:
-    """
-    A machine with one process in *groups*; *files* are others than those that it always has.
-    """
+    """A machine with one process in *groups*; *files* are others than those that it always has."""
     usual = {"stat": _STAT, "status": _STATUS, "environ": _ENVIRON, "cgroup": groups, **files}
     for name, content in usual.items():
         _write(f"proc/{PID}/{name}", content)
@@ -125,9 +123,7 @@ def names_by_control_groups(content: bytes) -> None:
 
 
 def names_by_a_process(content: bytes) -> None:
-    """
-    Its stat, its status, its environment and the passwd, one after the other in the input.
-    """
+    """Its stat, its status, its environment and the passwd, one after the other in the input."""
     parts = content.split(_BETWEEN, len(_PARTS) - 1)
     stat = parts[0]
     for groups in (b"0::/system.slice/slurmstepd.scope/job_7/step_0\n", b"0::/\n", IN_A_TASK):
@@ -157,9 +153,7 @@ def names_by_a_process(content: bytes) -> None:
 
 
 def names_by_container_files(content: bytes) -> None:
-    """
-    The same bytes in the file of each engine: names and labels are texts, or there are none.
-    """
+    """The same bytes in the file of each engine: names and labels are texts, or there are none."""
     for groups in (_IN_DOCKER, IN_A_POD, IN_A_TASK):
         machine(groups)
         for path in (DOCKER_FILE, *BUNDLE_FILES):
@@ -175,9 +169,7 @@ def names_by_container_files(content: bytes) -> None:
 
 
 def names_by_log_folders(content: bytes) -> None:
-    """
-    Each line is a name in every folder of logs: whose it is stands in one that has the form.
-    """
+    """Each line is a name in every folder of logs: whose it is stands in one that has the form."""
     machine(IN_A_POD)
     for folder in (POD_LOGS, CONTAINER_LOGS):
         shutil.rmtree(ROOT / folder, ignore_errors=True)
@@ -220,9 +212,7 @@ def names_by_services(content: bytes) -> None:
 
 
 def answered(content: bytes) -> bytes:
-    """
-    An answer with this body.
-    """
+    """An answer with this body."""
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content)
 
 
@@ -234,9 +224,7 @@ def _changed_answer(content: bytes, chance: random.Random) -> bytes:
 
 
 def _changed_path(content: bytes, chance: random.Random) -> bytes:
-    """
-    One part of one path replaced by another that means something, else a word.
-    """
+    """One part of one path replaced by another that means something, else a word."""
     if chance.random() < 0.4:
         return reworded(content, chance)
     parts = content.split(b"/")
@@ -247,9 +235,7 @@ def _changed_path(content: bytes, chance: random.Random) -> bytes:
 
 
 def _changed_parts(content: bytes, chance: random.Random) -> bytes:
-    """
-    One of the files reworded.
-    """
+    """One of the files reworded."""
     parts = content.split(_BETWEEN)
     place = chance.randrange(len(parts))
     parts[place] = reworded(parts[place], chance)
@@ -257,9 +243,7 @@ def _changed_parts(content: bytes, chance: random.Random) -> bytes:
 
 
 def _changed_names(content: bytes, chance: random.Random) -> bytes:
-    """
-    A piece of a name doubled, left out or replaced.
-    """
+    """A piece of a name doubled, left out or replaced."""
     separator = chance.choice([b"\n", b"_", b"-", b"."])
     parts = content.split(separator)
     place = chance.randrange(len(parts))

@@ -1,6 +1,4 @@
-"""
-One target under atheris, in a process of its own: libFuzzer ends the process it is in.
-"""
+"""One target under atheris, in a process of its own: libFuzzer ends the process it is in."""
 
 from __future__ import annotations
 
@@ -102,9 +100,7 @@ def fuzzed(name: str, seconds: int, seed: int, reports: list[Path]) -> Run:
 
 
 def fuzz(name: str, flags: list[str]) -> NoReturn:
-    """
-    Let libFuzzer work in this process, which it ends.
-    """
+    """Let libFuzzer work in this process, which it ends."""
     import atheris  # noqa: PLC0415  # an optional group: only this needs it
 
     with atheris.instrument_imports(include=list(READERS)):

@@ -55,9 +55,7 @@ def command(**values: Any) -> RunSettings:
 
 
 def reads_settings(content: bytes) -> None:
-    """
-    The file gives settings of the declared types, or one sentence that a person can act on.
-    """
+    """The file gives settings of the declared types, or one sentence that a person can act on."""
     _FILE.write_bytes(content)
     try:
         found = command.main(["--config", str(_FILE)], standalone_mode=False)
@@ -88,9 +86,7 @@ def reads_a_monitor_configuration(content: bytes) -> None:
 
 
 def reads_variables(content: bytes) -> None:
-    """
-    The variables of a function give rules within their ranges, or one sentence.
-    """
+    """The variables of a function give rules within their ranges, or one sentence."""
     try:
         variables = json.loads(content)
     except (ValueError, RecursionError):
@@ -114,9 +110,7 @@ def reads_variables(content: bytes) -> None:
 
 
 def _edited(content: bytes, chance: random.Random) -> bytes:
-    """
-    The value of one variable changed.
-    """
+    """The value of one variable changed."""
     variables = json.loads(content)
     name = chance.choice(sorted(variables))
     value = str(variables[name]).encode(errors="replace")

@@ -1,6 +1,4 @@
-"""
-Something that reads what others wrote, and what must be true of it.
-"""
+"""Something that reads what others wrote, and what must be true of it."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class Target:
     change: Change
 
     def changed(self, content: bytes, chance: random.Random) -> bytes:
-        """
-        *content* changed within its form, else byte by byte.
-        """
+        """*content* changed within its form, else byte by byte."""
         if chance.random() < 0.7:
             try:
                 return self.change(content, chance)[: 2 * MAX_BYTES]
@@ -47,9 +43,7 @@ class Target:
 
 
 def spoiled(content: bytes, chance: random.Random) -> bytes:
-    """
-    A few bytes of *content* replaced, left out or put in.
-    """
+    """A few bytes of *content* replaced, left out or put in."""
     changed = bytearray(content)
     for _ in range(chance.choice([1, 1, 2, 8])):
         start = chance.randrange(len(changed) + 1)
@@ -68,9 +62,7 @@ WORDS = (
 
 
 def reworded(content: bytes, chance: random.Random) -> bytes:
-    """
-    A word or a line of a text replaced, doubled or left out.
-    """
+    """A word or a line of a text replaced, doubled or left out."""
     separator = chance.choice([b"\n", b" ", b"=", b'"', b">"])
     parts = content.split(separator)
     place = chance.randrange(len(parts))
@@ -85,8 +77,6 @@ def reworded(content: bytes, chance: random.Random) -> bytes:
 
 
 def require_sentence(error: BaseException, most_chars: int) -> None:
-    """
-    An error says something, and not as much as somebody else likes.
-    """
+    """An error says something, and not as much as somebody else likes."""
     words = str(error)
     assert 0 < len(words) < most_chars, words[:most_chars]

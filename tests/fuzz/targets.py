@@ -55,9 +55,7 @@ PLACES: Final = {
 
 
 def target(name: str) -> Target:
-    """
-    The target called *name*.
-    """
+    """The target called *name*."""
     module, _, attribute = PLACES[name].partition(".")
     found: Target = getattr(import_module(f"tests.fuzz.{module}"), attribute)
     assert name == found.name

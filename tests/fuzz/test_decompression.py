@@ -1,6 +1,4 @@
-"""
-Decompression bombs: bounded memory, counted, and no other delivery is lost with them.
-"""
+"""Decompression bombs: bounded memory, counted, and no other delivery is lost with them."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ def test_no_bomb_takes_more_memory_than_the_function_has():
 
 
 def test_a_bomb_that_takes_too_much_is_found():
-    """
-    The check above sees memory, another outcome, and a bomb that was not taken in.
-    """
+    """The check above sees memory, another outcome, and a bomb that was not taken in."""
     good = {name: (expected, 50.0) for name, (expected, _) in bombs.ALONE.items()}
     good |= {name: (expected, 200.0) for name, (expected, _) in bombs.IN_A_BATCH.items()}
     found = bombs.broken_promises(good)
@@ -69,18 +65,14 @@ def test_a_bomb_that_takes_too_much_is_found():
 
 @given(OBJECTS)
 def test_what_was_compressed_comes_back(document):
-    """
-    By gzip, which CloudWatch Logs uses, and by zlib, which Powertools reads too.
-    """
+    """By gzip, which CloudWatch Logs uses, and by zlib, which Powertools reads too."""
     text = json.dumps(document).encode()
     assert document == unpacked(gzip.compress(text)) == unpacked(zlib.compress(text))
 
 
 @given(OBJECTS, st.data())
 def test_what_is_cut_off_is_refused(document, data):
-    """
-    At any byte: a delivery without its end may be one without its last lines.
-    """
+    """At any byte: a delivery without its end may be one without its last lines."""
     whole = gzip.compress(json.dumps(document).encode())
     with pytest.raises((TruncatedDeliveryError, zlib.error)):
         unpacked(whole[: data.draw(st.integers(1, len(whole) - 1))])
@@ -88,18 +80,14 @@ def test_what_is_cut_off_is_refused(document, data):
 
 @pytest.mark.parametrize("behind", [b"\0", b"junk", gzip.compress(b"{}", mtime=0)])
 def test_what_stands_behind_the_delivery_is_not_left_unread(behind):
-    """
-    It may be the rest of the lines.
-    """
+    """It may be the rest of the lines."""
     with pytest.raises(TruncatedDeliveryError):
         unpacked(gzip.compress(b"{}") + behind)
 
 
 @pytest.mark.parametrize("spaces", [MAX_DELIVERY_BYTES - 2, MAX_DELIVERY_BYTES - 1])
 def test_a_delivery_of_exactly_the_limit_is_read(spaces):
-    """
-    The limit is inclusive: 8 MiB are read, one byte more is not.
-    """
+    """The limit is inclusive: 8 MiB are read, one byte more is not."""
     content = gzip.compress(b" " * spaces + b"{}", 1)
     if spaces + 2 == MAX_DELIVERY_BYTES:
         assert {} == unpacked(content)
@@ -123,9 +111,7 @@ def test_as_many_brackets_as_the_limit_are_read(more):
 
 
 def test_no_more_is_unpacked_than_the_limit():
-    """
-    A gigabyte in a megabyte: measured inside Python, twice the limit is never reached.
-    """
+    """A gigabyte in a megabyte: measured inside Python, twice the limit is never reached."""
     bomb = bombs.compressed(bombs.repeated(b"\0", 256 << 20))
     tracemalloc.start()
     try:
@@ -156,9 +142,7 @@ def _fields(one):
 
 
 def test_a_bomb_in_a_batch_costs_itself_only():
-    """
-    It is counted and named; what stands before and behind it is stored.
-    """
+    """It is counted and named; what stands before and behind it is stored."""
     bomb = bombs.compressed(bombs.repeated(b" ", MAX_DELIVERY_BYTES + 1))
     first, last = (payload(*lines(record(seq=seq))) for seq in (1, 2))
     function = Ingest()
@@ -186,9 +170,7 @@ def test_a_bomb_alone_fails_the_invocation_and_stores_nothing():
 
 
 def test_what_a_batch_holds_beyond_the_limit_comes_again(monkeypatch):
-    """
-    The first records are stored; the rest is named but not called unreadable, and comes next.
-    """
+    """The first records are stored; the rest is named but not called unreadable, and comes next."""
     monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 4_000)
     payloads = [payload(*lines(record(instance_id=f"i-{place}"))) for place in range(9)]
     stored, batches = set(), 0
@@ -208,9 +190,7 @@ def test_what_a_batch_holds_beyond_the_limit_comes_again(monkeypatch):
 
 
 def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypatch):
-    """
-    One is counted as unreadable, the others only come again.
-    """
+    """One is counted as unreadable, the others only come again."""
     monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 500)
     good = payload(*lines(record()))
     arrival = arrival_of(batch(b"junk", good, good, b"junk", good))
@@ -232,9 +212,7 @@ def test_a_whole_batch_of_ordinary_lines_is_held_at_once():
 
 
 def test_what_powertools_keeps_of_a_failure_holds_no_delivery(monkeypatch):
-    """
-    Neither its text nor the frames it was read in: many in a batch would fill the memory.
-    """
+    """Neither its text nor the frames it was read in: many in a batch would fill the memory."""
     texts, alive = [], []
 
     class Text(str):

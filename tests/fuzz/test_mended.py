@@ -1,6 +1,4 @@
-"""
-What the search found in the product, in words; the inputs themselves are in `found`.
-"""
+"""What the search found in the product, in words; the inputs themselves are in `found`."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ DATE = "Sat, 21 Nov 2026 08:15:30 GMT"
 
 @pytest.fixture
 def file(tmp_path):
-    """
-    A configuration file.
-    """
+    """A configuration file."""
     return tmp_path / "config.toml"
 
 
@@ -47,9 +43,7 @@ def file(tmp_path):
     ],
 )
 def test_a_settings_file_that_python_gives_up_on_is_one_sentence(file, content, words):
-    """
-    Not a traceback; on SIGHUP it would have ended an emitter that was well.
-    """
+    """Not a traceback; on SIGHUP it would have ended an emitter that was well."""
     file.write_bytes(content)
     with pytest.raises(SettingsError, match=f"^{re.escape(str(file))} was expected.*{words}"):
         command.main(["--config", str(file)], standalone_mode=False)
@@ -57,9 +51,7 @@ def test_a_settings_file_that_python_gives_up_on_is_one_sentence(file, content, 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_settings_file_is_read_up_to_its_limit(file, more):
-    """
-    A megabyte, inclusive: what is larger is another file.
-    """
+    """A megabyte, inclusive: what is larger is another file."""
     begin = b'cluster = "a"\n#'
     file.write_bytes(begin + b"x" * (options.MAX_FILE_BYTES - len(begin) + more))
     if more:
@@ -70,17 +62,13 @@ def test_a_settings_file_is_read_up_to_its_limit(file, more):
 
 
 def test_a_variable_of_thousands_of_digits_is_one_sentence():
-    """
-    Python refuses to read such a number with an error of its own.
-    """
+    """Python refuses to read such a number with an error of its own."""
     with pytest.raises(SettingError, match=r"GRACE_SECONDS is '9{20}', expected a whole number"):
         environment.read({"TABLE_NAME": "t", "STACK_NAME": "s", "GRACE_SECONDS": "9" * 5000})
 
 
 def test_half_a_letter_in_a_name_does_not_cost_the_log_line():
-    """
-    A stream's name is somebody else's: where its bad lines are is said, in whole letters.
-    """
+    """A stream's name is somebody else's: where its bad lines are is said, in whole letters."""
     function = Ingest()
     document = json.loads(gzip.decompress(payload(LogLine("id \udc00", "junk"))))
     content = gzip.compress(json.dumps({**document, "logStream": "i-\ud800"}).encode())
@@ -91,9 +79,7 @@ def test_half_a_letter_in_a_name_does_not_cost_the_log_line():
 
 @pytest.mark.parametrize("letters", [512, 513])
 def test_a_name_is_as_long_as_cloudwatch_logs_lets_it_be(letters):
-    """
-    What is longer is no name of a stream, and would stand in the log.
-    """
+    """What is longer is no name of a stream, and would stand in the log."""
     document = json.loads(gzip.decompress(payload(LogLine("1", "junk"))))
     content = gzip.compress(json.dumps({**document, "logStream": "x" * letters}).encode())
     answer = Ingest().handle(batch(content))
@@ -102,17 +88,13 @@ def test_a_name_is_as_long_as_cloudwatch_logs_lets_it_be(letters):
 
 @pytest.mark.parametrize("text", ["", " ", "\0", "trn1\n", "\u202e", "é", "x" * 129])
 def test_a_kept_text_that_no_line_may_have_begins_again(text):
-    """
-    With it every minute would be refused; what else is kept still counts.
-    """
+    """With it every minute would be refused; what else is kept still counts."""
     kept = json.dumps({"instance_type": text, "instance_id": text, "cores": 2}).encode()
     assert FoldState(cores=2) == read_state(kept)
 
 
 def test_a_kept_text_that_a_line_may_have_is_kept():
-    """
-    Printable ASCII, blanks within it too.
-    """
+    """Printable ASCII, blanks within it too."""
     assert FoldState(instance_type="trn 9~") == read_state(b'{"instance_type":"trn 9~"}')
 
 
@@ -142,9 +124,7 @@ def test_a_spool_whose_numbers_cannot_count_on_is_set_aside(tmp_path, change):
 
 @pytest.mark.parametrize("encoding", ["no-such", "cp932"])
 def test_tags_in_an_encoding_that_python_lacks_are_no_tags(encoding):
-    """
-    They ended the thread that asked, and the reason said was that there had been no answer.
-    """
+    """They ended the thread that asked, and the reason said was that there had been no answer."""
     body = f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode()
     assert "the answer is no XML" == _tags(body)
     assert "refused with status 403" == _refusal(403, body)
@@ -156,9 +136,7 @@ def test_tags_in_an_encoding_that_python_lacks_are_no_tags(encoding):
     ids=["list", "number", "depth that no Python reads"],
 )
 def test_an_answer_that_the_sdk_stumbles_over_is_sent_again(body):
-    """
-    Whether the records were taken is not known.
-    """
+    """Whether the records were taken is not known."""
     found = Logs().send(400, DATE, body)
     assert isinstance(found, Retry)
     assert ("connection_lost", True) == (found.reason, found.ambiguous)

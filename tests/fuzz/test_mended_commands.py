@@ -1,6 +1,4 @@
-"""
-What the search found in the commands of an operator, and what it means to people.
-"""
+"""What the search found in the commands of an operator, and what it means to people."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ RIGHT = json.loads(target("rehearsal's answer").seeds()[0].partition(b"\r\n\r\n"
 
 
 def http_answer(body):
-    """
-    *body* as the page of a rehearsal sends it.
-    """
+    """*body* as the page of a rehearsal sends it."""
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
@@ -50,9 +46,7 @@ def http_answer(body):
     ],
 )
 def test_a_rehearsal_cannot_lead_elsewhere_by_how_an_address_is_read(address):
-    """
-    Two readers of one address may find two hosts in it: the SDK gets one that is made anew.
-    """
+    """Two readers of one address may find two hosts in it: the SDK gets one that is made anew."""
     with listening(http_answer(json.dumps({**RIGHT, "endpoint_url": address}).encode())):
         found = account(AccountSettings(rehearsal=True))
     assert "http://127.0.0.1:4566" == found.client("logs").meta.endpoint_url
@@ -69,18 +63,14 @@ def test_a_rehearsal_cannot_lead_elsewhere_by_how_an_address_is_read(address):
     ids=["no HTTP", "cut off", "nested", "no http"],
 )
 def test_who_listens_in_the_place_of_a_rehearsal_is_none(answer):
-    """
-    One sentence, not the traceback of an HTTP or JSON reader.
-    """
+    """One sentence, not the traceback of an HTTP or JSON reader."""
     with listening(answer), pytest.raises(SourceError, match="make demo"):
         account(AccountSettings(rehearsal=True))
     assert accounts.REHEARSAL.startswith("http://127.0.0.1:")
 
 
 def test_a_price_of_hundreds_of_digits_is_one_sentence(tmp_path):
-    """
-    TOML has whole numbers that no float has.
-    """
+    """TOML has whole numbers that no float has."""
     file = tmp_path / "prices.toml"
     file.write_text(f"log-ingestion = {'9' * 400}\n", encoding="ascii")
     with pytest.raises(SettingsError, match="a number from 0"):
@@ -89,9 +79,7 @@ def test_a_price_of_hundreds_of_digits_is_one_sentence(tmp_path):
 
 @pytest.mark.parametrize("member", ["Records", "Publication", "IdleCoreMinutes", "IdleCost"])
 def test_a_rollup_with_a_number_of_hundreds_of_digits_is_counted(member):
-    """
-    As unreadable, and the report goes on.
-    """
+    """As unreadable, and the report goes on."""
     published = Published(ALWAYS)
     published.add_line(rollup(**{member: int("9" * 400)}))
     published.add_line(rollup())
@@ -99,9 +87,7 @@ def test_a_rollup_with_a_number_of_hundreds_of_digits_is_counted(member):
 
 
 def test_a_minute_that_no_calendar_has_is_outside(tmp_path):
-    """
-    One line of the year 287,396 ended the report of all others.
-    """
+    """One line of the year 287,396 ended the report of all others."""
     lines = tmp_path / "lines"
     last_ms = ALWAYS.end_ms - 60_000
     texts = [
@@ -114,9 +100,7 @@ def test_a_minute_that_no_calendar_has_is_outside(tmp_path):
 
 
 def test_kinds_of_lines_are_told_apart_within_bounds():
-    """
-    A line in any kind's name is counted, and takes no memory of its own.
-    """
+    """A line in any kind's name is counted, and takes no memory of its own."""
     records, texts = Records(), [f"kind{place}" for place in range(1000)]
     texts += ["k" * (MAX_KIND_CHARS + 1), "\u65e5", "\x1b[2J", "kind0"]
     lines = (json.dumps({"Schema": 1, "Kind": kind}) for kind in texts)
@@ -141,9 +125,7 @@ def test_kinds_of_lines_are_told_apart_within_bounds():
     ids=["nested", "list", "null", "no message", "no time", "number", "no number", "no events"],
 )
 def test_an_answer_that_is_not_as_documented_is_one_sentence(body):
-    """
-    Of whatever stands between here and AWS; not a traceback out of the SDK.
-    """
+    """Of whatever stands between here and AWS; not a traceback out of the SDK."""
     service = Answering()
     service.answer(b"\0" + body)
     with pytest.raises(SourceError, match="logs:FilterLogEvents on /neuron-emf/records was"):
@@ -153,9 +135,7 @@ def test_an_answer_that_is_not_as_documented_is_one_sentence(body):
 @pytest.mark.parametrize("action", ["DescribeQueryDefinitions", "StartQuery", "GetQueryResults"])
 @pytest.mark.parametrize("answer", [{}, [], {"results": [[{}]], "status": "Complete"}])
 def test_logs_insights_is_not_believed_to_answer_as_documented(action, answer):
-    """
-    The same of the saved queries and of their rows.
-    """
+    """The same of the saved queries and of their rows."""
     answers = json.loads(target("Logs Insights' answers").seeds()[0][1:])
     reads_query_results(b"\0" + json.dumps({**answers, action: answer}).encode())
 
@@ -165,9 +145,7 @@ def test_logs_insights_is_not_believed_to_answer_as_documented(action, answer):
     [(["report"], "ml/??"), (["report", "--json"], "ml/\\u65e5\\u672c")],
 )
 def test_a_terminal_without_the_letters_of_a_name_gets_the_rest(tmp_path, words, shown):
-    """
-    A name in Japanese ended the command where the locale is Latin.
-    """
+    """A name in Japanese ended the command where the locale is Latin."""
     lines = tmp_path / "lines"
     held = message(record(holders=(Holder("1", "ml/\u65e5\u672c", 41, None),)))
     lines.write_text(held, encoding="utf-8")
@@ -177,9 +155,7 @@ def test_a_terminal_without_the_letters_of_a_name_gets_the_rest(tmp_path, words,
 
 
 def test_a_line_of_a_profile_is_utf_8_whatever_the_terminal_is(tmp_path):
-    """
-    It is data for CloudWatch Logs.
-    """
+    """It is data for CloudWatch Logs."""
     file = tmp_path / "llama.json"
     file.write_text('{"\u65e5":{"mfu_estimated_percent":0.3}}', encoding="utf-8")
     ended = _typed(["profile", "--cluster", "c", file], "latin-1")
@@ -189,9 +165,7 @@ def test_a_line_of_a_profile_is_utf_8_whatever_the_terminal_is(tmp_path):
 
 @pytest.mark.parametrize("date", [f"Sat, {'2' * 90} Nov 2026 08:15:30 GMT", "Sat", None])
 def test_a_date_that_no_calendar_has_tells_no_time(date):
-    """
-    It ended `check`; the clocks are then not compared.
-    """
+    """It ended `check`; the clocks are then not compared."""
     answer = {"ResponseMetadata": {"HTTPHeaders": {"date": date}}}
     client = SimpleNamespace(describe_log_groups=lambda: answer)
     asking = Asking(SimpleNamespace(client=lambda _: client))
@@ -201,9 +175,7 @@ def test_a_date_that_no_calendar_has_tells_no_time(date):
 
 @pytest.mark.parametrize("letters", [100, 101, 3000])
 def test_the_code_of_a_refusal_is_as_short_as_codes_are(letters):
-    """
-    Whatever stands between here and AWS answers may have written it.
-    """
+    """Whatever stands between here and AWS answers may have written it."""
     error = ClientError({"Error": {"Code": "y" * letters, "Message": "no"}}, "FilterLogEvents")
     said = str(refusal(error, "logs:FilterLogEvents"))
     assert f"and did not ({'y' * 100}): " in said

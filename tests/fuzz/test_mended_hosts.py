@@ -41,17 +41,13 @@ def test_a_number_that_no_journal_has_is_no_entry(member, number):
     "boot", ["", "x", "f" * 31, "f" * 33, "g" * 32, BOOT + "\n", "\u0130" * 32]
 )
 def test_a_boot_that_is_none_is_no_entry(boot):
-    """
-    An empty one was kept and not read again.
-    """
+    """An empty one was kept and not read again."""
     assert read_entry(entry(1, REAL, boot=boot).encode()) is None
 
 
 @pytest.mark.parametrize("us", [0, 10**18 - 1])
 def test_a_stamp_at_its_bound_is_kept_and_read_again(us, tmp_path):
-    """
-    From either place; one digit more is no message.
-    """
+    """From either place; one digit more is no message."""
     path = tmp_path / "kmsg"
     path.write_bytes(record(us, us, REAL) + record(10**18, 1, REAL) + record(1, 10**18, REAL))
     ring = KernelRing(path, BOOT, clock=lambda: BOOTED_S, since_boot_s=lambda: 0.0)
@@ -68,9 +64,7 @@ def test_a_stamp_at_its_bound_is_kept_and_read_again(us, tmp_path):
 
 @pytest.mark.parametrize("chunk", [b"x" * 100, b"\n" * 100])
 def test_a_log_that_never_ends_and_holds_no_record_is_left_again(chunk, tmp_path, monkeypatch):
-    """
-    A stop waits for the read: it was as long as the file, and for ever of what has no end.
-    """
+    """A stop waits for the read: it was as long as the file, and for ever of what has no end."""
     path = tmp_path / "kmsg"
     path.write_bytes(b"")
     ring, reads = KernelRing(path, BOOT), []
@@ -87,9 +81,7 @@ def test_a_log_that_never_ends_and_holds_no_record_is_left_again(chunk, tmp_path
 
 
 def test_the_user_of_a_job_is_printable():
-    """
-    Also where the name is the passwd's of a host: as with every other owner.
-    """
+    """Also where the name is the passwd's of a host: as with every other owner."""
     owners.machine(b"0::/system.slice/slurmstepd.scope/job_7/step_0\n")
     (owners.ROOT / "etc" / "passwd").write_bytes(b"\x1b[2Jada:x:1000:1::/:/bin/sh\n")
     with answering(b""):
@@ -99,9 +91,7 @@ def test_the_user_of_a_job_is_printable():
 @pytest.mark.parametrize("member", ["started_s", "at_s", "reported_s", "undelivered_s", "waiting"])
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-1", "9" * 320, str((1 << 53) + 1)])
 def test_a_pulse_that_nobody_can_count_with_is_none(tmp_path, member, value):
-    """
-    NaN made a loop that hangs look well, and a number of hundreds of digits ended the check.
-    """
+    """NaN made a loop that hangs look well, and a number of hundreds of digits ended the check."""
     members = json.dumps({**asdict(PULSE), member: "here"}).replace('"here"', value)
     (tmp_path / PULSE_NAME).write_text(members, "ascii")
     assert read_pulse(tmp_path) is None
@@ -109,9 +99,7 @@ def test_a_pulse_that_nobody_can_count_with_is_none(tmp_path, member, value):
 
 @pytest.mark.parametrize("value", [0, 1 << 53])
 def test_a_pulse_at_its_bounds_is_read(tmp_path, value):
-    """
-    As are the times of this machine.
-    """
+    """As are the times of this machine."""
     for at_s in (value, time.monotonic()):
         (tmp_path / PULSE_NAME).write_text(json.dumps({**asdict(PULSE), "at_s": at_s}), "ascii")
         assert at_s == read_pulse(tmp_path).at_s

@@ -1,6 +1,4 @@
-"""
-Reports broken at any place: no exception, every drop counted, everything else still right.
-"""
+"""Reports broken at any place: no exception, every drop counted, everything else still right."""
 
 from __future__ import annotations
 
@@ -73,9 +71,7 @@ COMES_FROM = {
 
 
 def may_change(name, path):
-    """
-    The fields of a minute that come from what is at *path*.
-    """
+    """The fields of a minute that come from what is at *path*."""
     if path[0] == "neuron_runtime_data":
         if len(path) > 3:  # (member, entry, "report", group, ...)
             return COMES_FROM[path[3]]
@@ -108,16 +104,12 @@ def differences(first, second):
 
 
 def cut(value, name, cores):
-    """
-    Only so many cores of what is told by core.
-    """
+    """Only so many cores of what is told by core."""
     return value[:cores] if name in {"utilization_percent", "idle_minutes"} else value
 
 
 def broken(draw, name, path, raws):
-    """
-    The shape's line, broken at one place in one of three ways.
-    """
+    """The shape's line, broken at one place in one of three ways."""
     shape = SHAPES[name]
     way = draw(st.sampled_from(["replaced", "doubled", "deleted"]))
     if way == "deleted":
@@ -136,9 +128,7 @@ def test_no_exception_leaves_and_every_drop_is_counted(data, placed, chunk_bytes
 
 @given(st.data(), PLACED)
 def test_a_fault_in_one_group_changes_nothing_that_comes_from_others(data, placed):
-    """
-    JSON of a wrong kind costs at most the group it is in.
-    """
+    """JSON of a wrong kind costs at most the group it is in."""
     name, path = placed
     whole = Survival(line(SHAPES[name]))
     found = Survival(broken(data.draw, name, path, VALID))
@@ -148,9 +138,7 @@ def test_a_fault_in_one_group_changes_nothing_that_comes_from_others(data, place
 
 @given(st.data(), PLACED)
 def test_what_is_no_json_is_one_drop_and_the_reports_around_it_are_whole(data, placed):
-    """
-    The line with it is counted, once; the minute is that of the reports before and behind it.
-    """
+    """The line with it is counted, once; the minute is that of the reports before and behind it."""
     name, path = placed
     raw = data.draw(st.sampled_from([raw for raw in NO_JSON if raw]))
     content, whole = replaced(SHAPES[name], path, raw), line(SHAPES[name])
@@ -167,9 +155,7 @@ def test_what_is_no_json_is_one_drop_and_the_reports_around_it_are_whole(data, p
 
 @given(st.sampled_from(sorted(SHAPES)), st.integers(0, 20_000), st.sampled_from([1 << 16, 100, 7]))
 def test_a_truncated_report_costs_itself(name, kept, chunk_bytes):
-    """
-    Cut anywhere and ended with its line: one drop at most, and the next report is read.
-    """
+    """Cut anywhere and ended with its line: one drop at most, and the next report is read."""
     whole = line(SHAPES[name])
     content = whole[: kept % len(whole)]
     found = Survival(content, b"\n", whole, chunk_bytes=chunk_bytes)
@@ -183,9 +169,7 @@ def test_a_truncated_report_costs_itself(name, kept, chunk_bytes):
     st.sampled_from([None, 2]),
 )
 def test_concatenated_and_pretty_printed_reports_are_all_read(names, between, indent):
-    """
-    However they follow each other.
-    """
+    """However they follow each other."""
     content = between.join(json.dumps(SHAPES[name], indent=indent).encode() for name in names)
     found = survives(content)
     assert (len(names), 0) == (found.fold.reports_read, found.framer.malformed)
@@ -193,9 +177,7 @@ def test_concatenated_and_pretty_printed_reports_are_all_read(names, between, in
 
 @given(st.sampled_from(sorted(SHAPES)), st.data())
 def test_single_bytes_are_flipped_and_nothing_breaks(name, data):
-    """
-    As a bad pipe or disk would: read with another number in it, or dropped and counted.
-    """
+    """As a bad pipe or disk would: read with another number in it, or dropped and counted."""
     content = bytearray(line(SHAPES[name])[:-1])
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(content) - 1))
@@ -205,16 +187,12 @@ def test_single_bytes_are_flipped_and_nothing_breaks(name, data):
 
 @given(st.binary(max_size=2000))
 def test_bytes_of_any_kind_are_survived(content):
-    """
-    Another program's output on the same pipe.
-    """
+    """Another program's output on the same pipe."""
     survives(content)
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_whole_report_is_read_without_a_drop(name):
-    """
-    The shapes themselves are no fuzz.
-    """
+    """The shapes themselves are no fuzz."""
     found = Survival(line(SHAPES[name]))
     assert (1, 0) == (found.fold.reports_read, found.dropped)

@@ -1,6 +1,4 @@
-"""
-Every reader of what others wrote, held to its promise: the short form of `make fuzz`.
-"""
+"""Every reader of what others wrote, held to its promise: the short form of `make fuzz`."""
 
 from __future__ import annotations
 
@@ -31,17 +29,13 @@ KEPT = [(name, path) for name in PLACES for path in kept(name)]
 
 @pytest.mark.parametrize("name", [name for name in PLACES if name != "reports"])
 def test_what_is_as_it_should_be_keeps_the_promise(name):
-    """
-    What the search begins with is read without a finding, or it would search nothing.
-    """
+    """What the search begins with is read without a finding, or it would search nothing."""
     for seed in target(name).seeds():
         target(name).once(seed)
 
 
 def test_local_services_are_heard():
-    """
-    A service that could not be asked would keep every promise.
-    """
+    """A service that could not be asked would keep every promise."""
     document, *_ = target("local services").seeds()
     with answering(document):
         facts = find_instance(MetadataService("http://169.254.169.254"), root=Path("/nowhere"))
@@ -52,9 +46,7 @@ def test_local_services_are_heard():
 
 
 def test_cloudwatch_logs_answers_are_heard():
-    """
-    The SDK reads what the input says: what it rejected, and that it throttles.
-    """
+    """The SDK reads what the input says: what it rejected, and that it throttles."""
     rejected, _, invalid, _, throttled, _ = target("CloudWatch Logs' answers").seeds()
     heard = [Logs().send(*answer_in(one)) for one in (rejected, invalid, throttled)]
     assert Delivered({"too_old": (0,), "expired": (1,), "too_new": (4,)}) == heard[0]
@@ -63,9 +55,7 @@ def test_cloudwatch_logs_answers_are_heard():
 
 
 def test_a_spool_file_is_read():
-    """
-    What the search begins with holds records, which are still there.
-    """
+    """What the search begins with holds records, which are still there."""
     *_, full = target("spool files").seeds()
     shutil.rmtree(SPOOL)
     SPOOL.mkdir()
@@ -76,9 +66,7 @@ def test_a_spool_file_is_read():
 
 @pytest.mark.parametrize("name", [name for name in PLACES if name != "reports"])
 def test_a_broken_input_keeps_the_promise(name):
-    """
-    Inputs changed in their form and byte by byte: no exception but the declared ones.
-    """
+    """Inputs changed in their form and byte by byte: no exception but the declared ones."""
     reader = target(name)
     seeds = reader.seeds()
 
@@ -97,9 +85,7 @@ def test_a_broken_input_keeps_the_promise(name):
 
 @pytest.mark.parametrize("name", PLACES)
 def test_any_bytes_keep_the_promise(name):
-    """
-    Also those that no change of a good input leads to.
-    """
+    """Also those that no change of a good input leads to."""
 
     @settings(max_examples=EXAMPLES // 2)
     @given(st.binary(max_size=200))
@@ -111,16 +97,12 @@ def test_any_bytes_keep_the_promise(name):
 
 @pytest.mark.parametrize(("name", "path"), KEPT, ids=[f"{name} {path.name}" for name, path in KEPT])
 def test_what_broke_a_promise_once_does_not_any_more(name, path):
-    """
-    Each was found by the search, and mended.
-    """
+    """Each was found by the search, and mended."""
     target(name).once(path.read_bytes())
 
 
 def test_inputs_are_kept_for_readers_that_there_are():
-    """
-    A target that was renamed must take its inputs along.
-    """
+    """A target that was renamed must take its inputs along."""
     known = {folder_of(name) for name in PLACES}
     assert len(PLACES) == len(known)
     root = folder_of("x").parent
@@ -128,9 +110,7 @@ def test_inputs_are_kept_for_readers_that_there_are():
 
 
 def test_what_was_found_is_kept_once(tmp_path):
-    """
-    The same input found twice is one file; another reader's inputs are apart.
-    """
+    """The same input found twice is one file; another reader's inputs are apart."""
     first = keep("log lines", b"junk", tmp_path)
     assert first == keep("log lines", b"junk", tmp_path)
     assert [first] == kept("log lines", tmp_path)
@@ -139,9 +119,7 @@ def test_what_was_found_is_kept_once(tmp_path):
 
 
 def test_a_change_changes():
-    """
-    A search among inputs that are all the same would find nothing and look well.
-    """
+    """A search among inputs that are all the same would find nothing and look well."""
     for name in PLACES:
         reader, chance = target(name), random.Random(1)
         seed = reader.seeds()[0]

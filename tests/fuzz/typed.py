@@ -108,9 +108,7 @@ def reads_prices(content: bytes) -> None:
 
 
 class _Socket:
-    """
-    A connection on which somebody has said all.
-    """
+    """A connection on which somebody has said all."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -121,9 +119,7 @@ class _Socket:
 
 @contextlib.contextmanager
 def listening(content: bytes) -> Iterator[None]:
-    """
-    Whoever listens where the rehearsal's page would answers *content*.
-    """
+    """Whoever listens where the rehearsal's page would answers *content*."""
 
     class Opener:
         def open(self, *_: Any, **__: Any) -> http.client.HTTPResponse:
@@ -138,9 +134,7 @@ def listening(content: bytes) -> Iterator[None]:
 
 
 def looks_for_a_rehearsal(content: bytes) -> None:
-    """
-    Whatever answers there, the address that the SDK will connect to is on this machine.
-    """
+    """Whatever answers there, the address that the SDK will connect to is on this machine."""
     with listening(content):
         try:
             found = accounts.account(accounts.AccountSettings(rehearsal=True))

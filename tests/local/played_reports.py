@@ -1,6 +1,4 @@
-"""
-Reports of the simulated neuron-monitor, and what one reads in them.
-"""
+"""Reports of the simulated neuron-monitor, and what one reads in them."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from local.monitor.schedule import Schedule
 
 
 def play(instance_type="inf2.xlarge", scenario="busy", seed=1, reports=12, configuration=None):
-    """
-    The first *reports* lines, 5 s apart unless *configuration* says otherwise.
-    """
+    """The first *reports* lines, 5 s apart unless *configuration* says otherwise."""
     configuration = configuration or default_configuration()
     writer = ReportWriter(SimulatedInstance(instance_type, scenario, seed), configuration)
     schedule = Schedule(configuration.periods_ms(), 0)
@@ -23,23 +19,17 @@ def play(instance_type="inf2.xlarge", scenario="busy", seed=1, reports=12, confi
 
 
 def reports_of(*args, **kwargs):
-    """
-    The same, decoded, without the truth.
-    """
+    """The same, decoded, without the truth."""
     return [json.loads(line) for line, _ in play(*args, **kwargs)]
 
 
 def groups(report, name):
-    """
-    One group of every runtime.
-    """
+    """One group of every runtime."""
     return [one["report"][name] for one in report["neuron_runtime_data"]]
 
 
 def percents(report):
-    """
-    Utilization by core, the greatest over runtimes.
-    """
+    """Utilization by core, the greatest over runtimes."""
     found = {}
     for counters in groups(report, "neuroncore_counters"):
         for key, core in counters["neuroncores_in_use"].items():
@@ -49,9 +39,7 @@ def percents(report):
 
 
 def held(report):
-    """
-    Cores with bytes or a model on them, over all runtimes.
-    """
+    """Cores with bytes or a model on them, over all runtimes."""
     per_device = report["neuron_hardware_info"]["neuroncore_per_device_count"]
     cores = set()
     for memory in groups(report, "memory_used"):

@@ -35,9 +35,7 @@ ENDINGS = (
 
 
 class Keyed:
-    """
-    An object whose keys follow a pattern; in text order, as the real one writes them.
-    """
+    """An object whose keys follow a pattern; in text order, as the real one writes them."""
 
     def __init__(self, pattern, shape):
         self.pattern = pattern
@@ -45,9 +43,7 @@ class Keyed:
 
 
 class Nullable:
-    """
-    What may be null.
-    """
+    """What may be null."""
 
     def __init__(self, shape):
         self.shape = shape
@@ -141,9 +137,7 @@ HARDWARE = {
 
 
 def shape_of(instance_type):
-    """
-    The shape of a whole report of that type.
-    """
+    """The shape of a whole report of that type."""
     core = {"neuroncore_utilization": NUMBER, "effective_flops": int}
     if instance_type.startswith("trn2"):
         physical = re.compile(r"nc_v3\.[0-9]+")
@@ -177,9 +171,7 @@ def shape_of(instance_type):
 
 
 def misfits(shape, found, place="report"):
-    """
-    Where *found* has not the *shape*; every member is required, none may be added.
-    """
+    """Where *found* has not the *shape*; every member is required, none may be added."""
     if isinstance(shape, Nullable):
         return [] if found is None else misfits(shape.shape, found, place)
     if isinstance(shape, list):

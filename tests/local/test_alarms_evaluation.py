@@ -1,6 +1,4 @@
-"""
-When an alarm fires, and above all when it does not.
-"""
+"""When an alarm fires, and above all when it does not."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ ROWS = [(3, row) for row in THREE_OF_THREE] + [(2, row) for row in TWO_OF_THREE]
 
 
 def newest_first(drawn: str) -> list[float | None]:
-    """
-    A row of the documentation's tables, drawn oldest first.
-    """
+    """A row of the documentation's tables, drawn oldest first."""
     return [VALUES[mark] for mark in reversed(drawn.split())]
 
 
@@ -73,9 +69,7 @@ def newest_first(drawn: str) -> list[float | None]:
 @pytest.mark.parametrize("column", [1, 2, 3, 4])
 @pytest.mark.parametrize("previous", list(State))
 def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
-    """
-    Every cell of both tables, from every state that the alarm may have been in.
-    """
+    """Every cell of both tables, from every state that the alarm may have been in."""
     treatment = ("missing", "ignore", "breaching", "notBreaching")[column - 1]
     alarm = replace(THREE, datapoints_to_alarm=needed, missing=treatment)
     expected = previous if row[column] == KEEPS else State(row[column])
@@ -87,9 +81,7 @@ def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
 @pytest.mark.parametrize("drawn", ["- - - - X", "- - - X -"])
 @pytest.mark.parametrize("previous", list(State))
 def test_breaching_data_that_is_too_young_alarms_nobody(drawn, previous):
-    """
-    The next point may be good: the state stays, it does not become ALARM.
-    """
+    """The next point may be good: the state stays, it does not become ALARM."""
     assert previous is judge(THREE, newest_first(drawn), previous)[0]
 
 
@@ -103,9 +95,7 @@ def test_breaching_data_that_is_too_young_alarms_nobody(drawn, previous):
     ],
 )
 def test_the_threshold_itself_is_on_the_side_its_name_says(comparison, at, above, below):
-    """
-    Each operator at, just above and just below the threshold.
-    """
+    """Each operator at, just above and just below the threshold."""
     alarm = replace(THREE, comparison=comparison)
     assert (at, above, below) == (
         alarm.breaches(20.0),
@@ -116,9 +106,7 @@ def test_the_threshold_itself_is_on_the_side_its_name_says(comparison, at, above
 
 @given(st.lists(st.sampled_from([None, 0.0, 20.0]), min_size=5, max_size=5))
 def test_good_data_never_makes_an_alarm_worse(points):
-    """
-    Replacing a breaching or missing point by a good one never fires an alarm.
-    """
+    """Replacing a breaching or missing point by a good one never fires an alarm."""
     for missing in ("missing", "ignore", "notBreaching"):
         alarm = replace(THREE, missing=missing)
         before = judge(alarm, points, State.OK)[0]
@@ -130,9 +118,7 @@ def test_good_data_never_makes_an_alarm_worse(points):
 
 
 def recorded(clusters: dict[str, dict[int, float]], **more_dimensions: str) -> RecordedHistory:
-    """
-    IdleCorePercent by cluster and age in minutes; 0 is the newest whole minute.
-    """
+    """IdleCorePercent by cluster and age in minutes; 0 is the newest whole minute."""
     history = RecordedHistory()
     for cluster, by_age in clusters.items():
         for age, percent in by_age.items():
@@ -143,16 +129,12 @@ def recorded(clusters: dict[str, dict[int, float]], **more_dimensions: str) -> R
 
 
 def minutes(first: int, last: int, percent: float) -> dict[int, float]:
-    """
-    The same percentage at each age from *first* to *last*.
-    """
+    """The same percentage at each age from *first* to *last*."""
     return dict.fromkeys(range(first, last + 1), percent)
 
 
 def state_of(alarm: Alarm, history: RecordedHistory) -> dict[str, State]:
-    """
-    States by cluster.
-    """
+    """States by cluster."""
     return {
         dict(found.contributor).get("ClusterName", ""): found.state
         for found in evaluate(alarm, history, NOW_S)
@@ -161,25 +143,19 @@ def state_of(alarm: Alarm, history: RecordedHistory) -> dict[str, State]:
 
 @pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
 def test_sustained_idleness_fires(alarm):
-    """
-    Idle for all of the last quarter of an hour.
-    """
+    """Idle for all of the last quarter of an hour."""
     assert {"a": State.ALARM} == state_of(alarm, recorded({"a": minutes(0, 20, 80.0)}))
 
 
 @pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
 def test_it_fires_although_the_newest_four_minutes_are_always_missing(alarm):
-    """
-    Rollups arrive two to four minutes late: M of N leaves room for that.
-    """
+    """Rollups arrive two to four minutes late: M of N leaves room for that."""
     assert {"a": State.ALARM} == state_of(alarm, recorded({"a": minutes(4, 20, 80.0)}))
 
 
 @pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
 def test_one_idle_minute_does_not_fire(alarm):
-    """
-    One minute above the threshold among busy ones, the newest or an older one.
-    """
+    """One minute above the threshold among busy ones, the newest or an older one."""
     for age in (0, 4, 9):
         history = recorded({"a": {**minutes(0, 20, 0.0), age: 100.0}})
         assert {"a": State.OK} == state_of(alarm, history)
@@ -187,41 +163,31 @@ def test_one_idle_minute_does_not_fire(alarm):
 
 @pytest.mark.parametrize(("idle_minutes", "expected"), [(9, State.OK), (10, State.ALARM)])
 def test_it_fires_at_exactly_ten_of_fifteen(idle_minutes, expected):
-    """
-    Nine breaching points are not enough, ten are.
-    """
+    """Nine breaching points are not enough, ten are."""
     history = recorded({"a": {**minutes(0, 20, 0.0), **minutes(0, idle_minutes - 1, 20.0)}})
     assert {"a": expected} == state_of(IDLE, history)
 
 
 @pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
 def test_a_busy_cluster_that_fell_silent_does_not_fire(alarm):
-    """
-    Silence is no idleness: the last points were good and nothing follows.
-    """
+    """Silence is no idleness: the last points were good and nothing follows."""
     assert {"a": State.OK} == state_of(alarm, recorded({"a": minutes(8, 30, 0.0)}))
 
 
 def test_an_idle_cluster_that_fell_silent_stops_alarming():
-    """
-    Its alarm ends when fewer than ten of its points are left in sight.
-    """
+    """Its alarm ends when fewer than ten of its points are left in sight."""
     assert State.ALARM is state_of(EVERY_CLUSTER, recorded({"a": minutes(7, 60, 90.0)}))["a"]
     assert State.OK is state_of(EVERY_CLUSTER, recorded({"a": minutes(8, 60, 90.0)}))["a"]
 
 
 def test_each_cluster_is_judged_for_itself():
-    """
-    An idle cluster does not fire its busy neighbour's alarm.
-    """
+    """An idle cluster does not fire its busy neighbour's alarm."""
     history = recorded({"busy": minutes(0, 20, 0.0), "idle": minutes(0, 20, 60.0)})
     assert {"busy": State.OK, "idle": State.ALARM} == state_of(EVERY_CLUSTER, history)
 
 
 def test_a_metric_with_one_more_dimension_is_another_metric():
-    """
-    Idle cores of one instance type are not those of the cluster.
-    """
+    """Idle cores of one instance type are not those of the cluster."""
     history = recorded({"a": minutes(0, 20, 90.0)}, InstanceType="trn1.32xlarge")
     assert {"": State.INSUFFICIENT_DATA} == state_of(EVERY_CLUSTER, history)
     assert {"a": State.OK} == state_of(IDLE, history)
@@ -230,16 +196,12 @@ def test_a_metric_with_one_more_dimension_is_another_metric():
 
 
 def test_another_clusters_metric_is_not_read():
-    """
-    An alarm on cluster a does not see cluster b.
-    """
+    """An alarm on cluster a does not see cluster b."""
     assert {"a": State.OK} == state_of(IDLE, recorded({"b": minutes(0, 20, 90.0)}))
 
 
 def test_a_cluster_that_vanishes_goes_ok_and_the_alarm_lacks_data():
-    """
-    A contributor that is gone is OK whatever the missing-data rule says.
-    """
+    """A contributor that is gone is OK whatever the missing-data rule says."""
     gone = (("ClusterName", "a"),)
     alarm = replace(EVERY_CLUSTER, missing="breaching")
     found = evaluate(alarm, RecordedHistory(), NOW_S, previous={gone: State.ALARM})
@@ -249,17 +211,13 @@ def test_a_cluster_that_vanishes_goes_ok_and_the_alarm_lacks_data():
 
 
 def test_the_minute_in_progress_is_not_evaluated():
-    """
-    It is not over: its point does not count yet.
-    """
+    """It is not over: its point does not count yet."""
     history = recorded({"a": {**minutes(0, 8, 50.0), -1: 50.0}})
     assert {"a": State.OK} == state_of(IDLE, history)
 
 
 def test_a_group_of_several_metrics_is_averaged_over_all_values():
-    """
-    AVG over a group weights every value alike, not every metric.
-    """
+    """AVG over a group weights every value alike, not every metric."""
     alarm = replace(
         EVERY_CLUSTER,
         source=replace(EVERY_CLUSTER.source, dimensions=("ClusterName", "InstanceType")),
@@ -276,9 +234,7 @@ def test_a_group_of_several_metrics_is_averaged_over_all_values():
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
 def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
-    """
-    Whatever else a metric's dimensions say, its values count once, and nobody else's do.
-    """
+    """Whatever else a metric's dimensions say, its values count once, and nobody else's do."""
     query = InsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
     history = RecordedHistory()
     for one, other, value in points:
@@ -292,9 +248,7 @@ def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
 
 
 def test_the_reason_says_what_was_counted():
-    """
-    A person can check the decision from the sentence alone.
-    """
+    """A person can check the decision from the sentence alone."""
     (found,) = evaluate(IDLE, recorded({"a": minutes(4, 20, 80.0)}), NOW_S)
     expected = "13 of 13 data points at or above 20 (10 of 15 needed, newest 4 missing)"
     assert expected == found.reason

@@ -1,6 +1,4 @@
-"""
-Both histories say the same about the same values.
-"""
+"""Both histories say the same about the same values."""
 
 from __future__ import annotations
 
@@ -18,25 +16,19 @@ START_S = 1_799_999_400
 
 
 class CloudWatch:
-    """
-    ListMetrics and GetMetricData over values in memory, in pages of two.
-    """
+    """ListMetrics and GetMetricData over values in memory, in pages of two."""
 
     def __init__(self):
         self.values = defaultdict(list)
         self.asked = []
 
     def put(self, namespace, metric, dimensions, at_s, values):
-        """
-        As `RecordedHistory.put`.
-        """
+        """As `RecordedHistory.put`."""
         key = (namespace, metric, tuple(dimensions.items()))
         self.values[key].extend((at_s, value) for value in values)
 
     def get_paginator(self, name):
-        """
-        A paginator of one of the two calls.
-        """
+        """A paginator of one of the two calls."""
         return {"list_metrics": _Pages(self._list), "get_metric_data": _Pages(self._data)}[name]
 
     def _list(self, Namespace, MetricName):  # noqa: N803  # boto3's own spelling
@@ -92,9 +84,7 @@ POINTS = st.lists(
 
 @given(points=POINTS, period_s=st.sampled_from([60, 300]))
 def test_the_services_answer_is_read_as_recorded_values_are(points, period_s):
-    """
-    Every metric of the name, every period with a value, every statistic.
-    """
+    """Every metric of the name, every period with a value, every statistic."""
     recorded, service = RecordedHistory(), CloudWatch()
     for dimensions, at_s, values in points:
         for history in (recorded, service):
@@ -105,9 +95,7 @@ def test_the_services_answer_is_read_as_recorded_values_are(points, period_s):
 
 
 def test_many_metrics_are_asked_for_500_queries_at_a_time():
-    """
-    GetMetricData takes no more; four statistics each.
-    """
+    """GetMetricData takes no more; four statistics each."""
     service = CloudWatch()
     for number in range(130):
         service.put("N", "M", {"ClusterName": f"c{number}"}, START_S, [number])
@@ -117,18 +105,14 @@ def test_many_metrics_are_asked_for_500_queries_at_a_time():
 
 
 def test_an_unknown_metric_costs_no_second_question():
-    """
-    Nothing is listed, so nothing is read.
-    """
+    """Nothing is listed, so nothing is read."""
     service = CloudWatch()
     assert {} == CloudWatchHistory(service).read("N", "M", 60, START_S, START_S + 60)
     assert [] == service.asked
 
 
 def test_every_statistic_has_the_names_of_both_languages():
-    """
-    Average and AVG, Sum and SUM, and so on.
-    """
+    """Average and AVG, Sum and SUM, and so on."""
     found = StatisticSet.of([1.0, 2.0, 6.0])
     for names, expected in (
         (("Average", "AVG"), 3.0),
@@ -142,9 +126,7 @@ def test_every_statistic_has_the_names_of_both_languages():
 
 @given(st.lists(st.lists(st.integers(-9, 9), min_size=1), min_size=1, max_size=4))
 def test_merging_is_as_if_one_metric_had_had_all_values(parts):
-    """
-    Sums, counts and extremes; an average of averages would be another number.
-    """
+    """Sums, counts and extremes; an average of averages would be another number."""
     everything = [value for part in parts for value in part]
     merged = StatisticSet.merged([StatisticSet.of(part) for part in parts])
     assert StatisticSet.of(everything) == merged
@@ -152,7 +134,5 @@ def test_merging_is_as_if_one_metric_had_had_all_values(parts):
 
 @pytest.mark.parametrize(("now_s", "newest_s"), [(119.9, 0), (120.0, 60), (179.0, 60)])
 def test_a_period_counts_when_it_is_over(now_s, newest_s):
-    """
-    At its very end, not before.
-    """
+    """At its very end, not before."""
     assert newest_s == newest_whole_period_s(60, now_s)

@@ -1,6 +1,4 @@
-"""
-The alarms are the template's own, with its parameters, and nothing is guessed.
-"""
+"""The alarms are the template's own, with its parameters, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -58,16 +56,12 @@ Resources:
 
 
 def alarms(**parameters: str):
-    """
-    The alarms of the template above.
-    """
+    """The alarms of the template above."""
     return read_alarms(Template(load(TEMPLATE), parameters))
 
 
 def test_parameters_conditions_and_functions_are_resolved():
-    """
-    The alarm of one cluster, with the cluster and threshold that were asked for.
-    """
+    """The alarm of one cluster, with the cluster and threshold that were asked for."""
     (alarm,) = alarms(ClusterName="prod", Threshold="35")
     assert "OneAlarm" == alarm.logical_id
     assert alarm.source == MetricSource(
@@ -83,9 +77,7 @@ def test_parameters_conditions_and_functions_are_resolved():
 
 
 def test_without_a_cluster_the_query_alarm_exists_instead():
-    """
-    Its M is its N and its missing-data rule is CloudWatch's default.
-    """
+    """Its M is its N and its missing-data rule is CloudWatch's default."""
     (alarm,) = alarms()
     assert "EveryAlarm" == alarm.logical_id
     assert alarm.source == InsightsQuery(
@@ -99,25 +91,19 @@ def test_without_a_cluster_the_query_alarm_exists_instead():
 
 
 def test_local_leaves_the_query_alarm_out():
-    """
-    A false condition: the resource does not exist.
-    """
+    """A false condition: the resource does not exist."""
     assert [] == alarms(Local="true")
 
 
 def test_an_attribute_that_is_known_takes_its_place():
-    """
-    Of a deployed resource; without one it stays as the template names it.
-    """
+    """Of a deployed resource; without one it stays as the template names it."""
     template = Template(load(TEMPLATE), {"ClusterName": "a"}, None, {"Queue.Arn": "arn:q"})
     ((_, properties),) = template.resources("AWS::CloudWatch::Alarm")
     assert "20 % in neuron-emf, ${literal}, arn:q" == properties["AlarmDescription"]
 
 
 def test_text_functions_are_resolved():
-    """
-    Sub with a parameter, a pseudo parameter, a literal and an attribute; NoValue vanishes.
-    """
+    """Sub with a parameter, a pseudo parameter, a literal and an attribute; NoValue vanishes."""
     template = Template(load(TEMPLATE), {"ClusterName": "a"})
     ((_, properties),) = template.resources("AWS::CloudWatch::Alarm")
     expected = "20 % in neuron-emf, ${literal}, <Queue.Arn>"
@@ -126,9 +112,7 @@ def test_text_functions_are_resolved():
 
 
 def test_deployed_names_replace_logical_ones():
-    """
-    What only a deployment knows is taken from it.
-    """
+    """What only a deployment knows is taken from it."""
     document = load("Resources: {Queue: {Type: T, Properties: {Name: !Ref Queue}}}")
     expected = [("Queue", {"Name": "queue-1"})]
     assert expected == list(Template(document, {}, {"Queue": "queue-1"}).resources("T"))
@@ -137,9 +121,7 @@ def test_deployed_names_replace_logical_ones():
 
 
 def test_join_or_and_long_function_names_are_resolved():
-    """
-    The long forms mean the same as the short ones.
-    """
+    """The long forms mean the same as the short ones."""
     document = load(
         """
         Conditions:
@@ -168,9 +150,7 @@ def test_join_or_and_long_function_names_are_resolved():
     ],
 )
 def test_what_cannot_be_resolved_is_refused(yaml_text, parameters, complaint):
-    """
-    One sentence, never a guess.
-    """
+    """One sentence, never a guess."""
     with pytest.raises(AlarmDefinitionError, match=complaint):
         list(Template(load(yaml_text), parameters).resources("T"))
 
@@ -180,26 +160,20 @@ def test_what_cannot_be_resolved_is_refused(yaml_text, parameters, complaint):
     [("a: [", "is not YAML"), ("- a", "no mapping"), ("a: !Ref", "refers to")],
 )
 def test_a_template_that_is_none_is_refused(text, complaint):
-    """
-    Half a file, a list, a function without an argument.
-    """
+    """Half a file, a list, a function without an argument."""
     with pytest.raises(AlarmDefinitionError, match=complaint):
         Template(load(text)).resolve(load(text))
 
 
 def test_the_query_is_read_whatever_its_spacing_and_case():
-    """
-    The family's one shape, and its quotes.
-    """
+    """The family's one shape, and its quotes."""
     expected = InsightsQuery("MAX", "M", "N", ("A", "B"), ("B",))
     text = 'select  max( "M" )\nfrom schema( N,A ,"B" ) group by B order by max() asc'
     assert expected == parse_query(text)
 
 
 def test_a_query_may_select_metrics_and_make_one_series_of_them():
-    """
-    Dimension values in single quotes, joined by AND, with groups or without.
-    """
+    """Dimension values in single quotes, joined by AND, with groups or without."""
     query = "SELECT SUM(M) FROM SCHEMA(\"AWS/Logs\", A, B) WHERE A = '/a b' AND B='c'"
     where = (("A", "/a b"), ("B", "c"))
     expected = InsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), (), where)
@@ -231,9 +205,7 @@ def test_a_query_may_select_metrics_and_make_one_series_of_them():
     ],
 )
 def test_another_query_is_refused_at_its_first_strange_word(text, complaint):
-    """
-    Never half understood.
-    """
+    """Never half understood."""
     with pytest.raises(AlarmDefinitionError, match=complaint):
         parse_query(text)
 
@@ -252,9 +224,7 @@ def test_another_query_is_refused_at_its_first_strange_word(text, complaint):
     ],
 )
 def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
-    """
-    The sentence names the alarm and what stands in the way.
-    """
+    """The sentence names the alarm and what stands in the way."""
     base = load(
         "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
         " ComparisonOperator: LessThanThreshold, Threshold: 1}"
@@ -269,9 +239,7 @@ def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
     "missing", ["Namespace", "MetricName", "Period", "EvaluationPeriods", "Threshold"]
 )
 def test_a_missing_property_is_named(missing):
-    """
-    What CloudFormation would refuse is refused here, too.
-    """
+    """What CloudFormation would refuse is refused here, too."""
     properties = load(
         "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
         " ComparisonOperator: LessThanThreshold, Threshold: 1}"
@@ -284,9 +252,7 @@ def test_a_missing_property_is_named(missing):
 
 @pytest.mark.parametrize("cluster", ["", "training"])
 def test_the_repositorys_own_alarms_can_all_be_evaluated(repository, cluster):
-    """
-    At least one alarm watches idle cores, for one cluster as for every cluster.
-    """
+    """At least one alarm watches idle cores, for one cluster as for every cluster."""
     template = Template.read(repository / "template.yaml", {"ClusterName": cluster})
     found = read_alarms(template)
     assert any("IdleCorePercent" == alarm.source.metric for alarm in found)

@@ -1,6 +1,4 @@
-"""
-No child outlives us, and stopping one takes a bounded time.
-"""
+"""No child outlives us, and stopping one takes a bounded time."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ PATIENCE_S = 8.0
 
 
 def until(condition):
-    """
-    Wait for *condition*, which the kernel or a child makes true.
-    """
+    """Wait for *condition*, which the kernel or a child makes true."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, "it never came true"
@@ -32,9 +28,7 @@ def until(condition):
 
 
 def alive(pid):
-    """
-    Whether a process runs; an ended one that nobody reaped does not.
-    """
+    """Whether a process runs; an ended one that nobody reaped does not."""
     try:
         return (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
@@ -46,9 +40,7 @@ def alive(pid):
 
 @pytest.fixture
 def start(tmp_path):
-    """
-    Start Python code as a child; whatever the test leaves is stopped.
-    """
+    """Start Python code as a child; whatever the test leaves is stopped."""
     children = []
 
     def starter(code, death_signal=signal.SIGKILL):
@@ -69,9 +61,7 @@ def start(tmp_path):
 
 
 def test_a_child_ends_on_its_own_with_its_code_and_output(start):
-    """
-    Its stdout and stderr end up in one file.
-    """
+    """Its stdout and stderr end up in one file."""
     child = start("import sys; print('out', flush=True); print('err', file=sys.stderr); exit(3)")
     assert 3 == child.wait(PATIENCE_S)
     assert 3 == child.exit_code()
@@ -80,18 +70,14 @@ def test_a_child_ends_on_its_own_with_its_code_and_output(start):
 
 
 def test_waiting_is_bounded(start):
-    """
-    A child that still runs has no code.
-    """
+    """A child that still runs has no code."""
     child = start("import time; time.sleep(60)")
     assert child.wait(0.01) is None
     assert child.exit_code() is None
 
 
 def test_stopping_asks_first(start):
-    """
-    A child that listens ends in its own way.
-    """
+    """A child that listens ends in its own way."""
     child = start(
         "import signal, sys, time\n"
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
@@ -104,9 +90,7 @@ def test_stopping_asks_first(start):
 
 @LINUX
 def test_stopping_takes_the_grandchildren_along(start):
-    """
-    Also those of a child that listens to no signal.
-    """
+    """Also those of a child that listens to no signal."""
     child = start(
         "import signal, subprocess, sys, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -123,17 +107,13 @@ def test_stopping_takes_the_grandchildren_along(start):
 
 
 def test_stopping_twice_is_stopping_once(start):
-    """
-    The second time there is nothing left to do.
-    """
+    """The second time there is nothing left to do."""
     child = start("pass")
     assert child.stop(PATIENCE_S) == child.stop(PATIENCE_S)
 
 
 def test_a_command_that_does_not_exist_says_so(tmp_path):
-    """
-    One sentence and the exit code of a shell.
-    """
+    """One sentence and the exit code of a shell."""
     child = ChildProcess(
         "nothing",
         ["/no/such/command"],
@@ -160,9 +140,7 @@ time.sleep(60)
 
 @LINUX
 def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
-    """
-    A kill -9 gives us no chance to stop anything: the kernel does it.
-    """
+    """A kill -9 gives us no chance to stop anything: the kernel does it."""
     command = [sys.executable, "-c", PARENT, str(tmp_path / "log")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=repository, text=True) as parent:
         child = int(parent.stdout.readline())
@@ -173,9 +151,7 @@ def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
 
 @LINUX
 def test_a_child_whose_parent_died_before_the_tether_held_does_not_start(tmp_path, repository):
-    """
-    The tether compares the parent it was told with the parent it has.
-    """
+    """The tether compares the parent it was told with the parent it has."""
     tether = repository / "local" / "embedded_aws" / "tether.py"
     mark = tmp_path / "ran"
     command = [sys.executable, str(tether), "9", "1", "/bin/sh", "-c", f"touch {mark}"]
@@ -185,9 +161,7 @@ def test_a_child_whose_parent_died_before_the_tether_held_does_not_start(tmp_pat
 
 @LINUX
 def test_the_kernel_tells_who_listens_where():
-    """
-    A listening socket of ours, and only while it listens.
-    """
+    """A listening socket of ours, and only while it listens."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
         server.bind(("127.0.0.1", 0))
         address = server.getsockname()
@@ -212,16 +186,12 @@ def test_the_kernel_tells_who_listens_where():
     ],
 )
 def test_an_address_that_others_can_reach_is_not_loopback(address, expected):
-    """
-    Every interface at once is not loopback, in either family.
-    """
+    """Every interface at once is not loopback, in either family."""
     assert expected is is_loopback(address)
 
 
 @LINUX
 def test_our_children_are_known_to_the_kernel(start):
-    """
-    By parent, also when they lead a process group of their own.
-    """
+    """By parent, also when they lead a process group of their own."""
     child = start("import time; time.sleep(60)")
     assert child.pid in children_of(os.getpid())

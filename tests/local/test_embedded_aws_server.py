@@ -1,6 +1,4 @@
-"""
-The embedded AWS answers on 127.0.0.1 only, runs a template, and leaves nothing behind.
-"""
+"""The embedded AWS answers on 127.0.0.1 only, runs a template, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def handler(event, context):
 
 @pytest.fixture(scope="module")
 def aws(programs, tmp_path_factory):
-    """
-    One emulator for all tests.
-    """
+    """One emulator for all tests."""
     started = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
     started.start()
     yield started
@@ -67,9 +63,7 @@ def aws(programs, tmp_path_factory):
 @pytest.mark.timeout(60)
 @LINUX
 def test_nobody_else_can_reach_it(aws):
-    """
-    Every socket that it or its workers listen on is on 127.0.0.1.
-    """
+    """Every socket that it or its workers listen on is on 127.0.0.1."""
     found = listening(group_members(aws.pid))
     assert {"127.0.0.1"} == {address for address, _ in found}
 
@@ -77,9 +71,7 @@ def test_nobody_else_can_reach_it(aws):
 @pytest.mark.embedded
 @pytest.mark.timeout(90)
 def test_a_function_deployed_by_the_sam_cli_ends_up_in_a_metric(aws, programs, tmp_path):
-    """
-    Build, deploy, invoke, print, extract, read: no line twice although two are equal.
-    """
+    """Build, deploy, invoke, print, extract, read: no line twice although two are equal."""
     source = tmp_path / "source"
     source.mkdir()
     (source / "template.yaml").write_text(TEMPLATE, encoding="utf-8")
@@ -134,9 +126,7 @@ def test_a_function_deployed_by_the_sam_cli_ends_up_in_a_metric(aws, programs, t
 @pytest.mark.embedded
 @pytest.mark.timeout(60)
 def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
-    """
-    One sentence, and the SAM CLI's own words behind it.
-    """
+    """One sentence, and the SAM CLI's own words behind it."""
     template = tmp_path / "template.yaml"
     template.write_text("Resources: {A: {Type: AWS::No::Such}}\n", encoding="utf-8")
     sam = SamCli(programs[1], tmp_path, lambda: None)
@@ -149,9 +139,7 @@ def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
 @pytest.mark.timeout(60)
 @LINUX
 def test_stopping_leaves_no_process(programs, tmp_path):
-    """
-    And nobody answers on its port any more.
-    """
+    """And nobody answers on its port any more."""
     started = EmbeddedAws(programs[0], tmp_path)
     started.start()
     pid = started.pid
@@ -163,25 +151,19 @@ def test_stopping_leaves_no_process(programs, tmp_path):
 
 
 def test_a_missing_emulator_is_one_sentence(tmp_path):
-    """
-    What is missing and what to run.
-    """
+    """What is missing and what to run."""
     with pytest.raises(EmbeddedAwsError, match="ministack is missing, run `make venvs`"):
         EmbeddedAws(tmp_path / "ministack", tmp_path).start()
 
 
 def test_a_missing_sam_cli_is_one_sentence(tmp_path):
-    """
-    As above.
-    """
+    """As above."""
     with pytest.raises(EmbeddedAwsError, match="sam is missing, run `make venvs`"):
         SamCli(tmp_path / "sam", tmp_path, lambda: None).build(tmp_path / "t.yaml", {})
 
 
 def script(path, code):
-    """
-    A command of ours in place of a real one.
-    """
+    """A command of ours in place of a real one."""
     path.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
     path.chmod(0o755)
     return path
@@ -190,9 +172,7 @@ def script(path, code):
 @LINUX
 @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
 def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, address):
-    """
-    Its own setting may be forgotten or renamed: what counts is where it listens.
-    """
+    """Its own setting may be forgotten or renamed: what counts is where it listens."""
     family = "AF_INET6" if ":" in address else "AF_INET"
     code = (
         "import socket, time\n"
@@ -211,9 +191,7 @@ def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, add
 
 
 def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
-    """
-    Nobody waits half a minute for what has ended.
-    """
+    """Nobody waits half a minute for what has ended."""
     program = script(tmp_path / "ministack", "print('no such module'); raise SystemExit(1)")
     with pytest.raises(EmbeddedAwsError, match="did not answer") as caught:
         EmbeddedAws(program, tmp_path).start()
@@ -221,9 +199,7 @@ def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
 
 
 def test_a_stop_while_it_starts_leaves_nothing(tmp_path):
-    """
-    The check raises: the child is gone and the exception goes on.
-    """
+    """The check raises: the child is gone and the exception goes on."""
     program = script(tmp_path / "ministack", "import time; time.sleep(60)")
     started = EmbeddedAws(program, tmp_path)
     seen = []
@@ -240,9 +216,7 @@ def test_a_stop_while_it_starts_leaves_nothing(tmp_path):
 
 @pytest.mark.parametrize(("code", "complaint"), [("raise SystemExit(3)", "exit code 3")])
 def test_a_command_that_fails_is_one_sentence(tmp_path, code, complaint):
-    """
-    With what it printed last.
-    """
+    """With what it printed last."""
     sam = SamCli(script(tmp_path / "sam", f"print('the reason')\n{code}"), tmp_path, lambda: None)
     with pytest.raises(EmbeddedAwsError, match=complaint) as caught:
         sam.build(tmp_path / "template.yaml", os.environ)
@@ -250,9 +224,7 @@ def test_a_command_that_fails_is_one_sentence(tmp_path, code, complaint):
 
 
 def test_a_stop_while_a_command_runs_stops_the_command(tmp_path):
-    """
-    Ctrl-C during a build: the SAM CLI does not go on without us.
-    """
+    """Ctrl-C during a build: the SAM CLI does not go on without us."""
     seen = []
 
     class Watched(ChildProcess):
@@ -273,9 +245,7 @@ def test_a_stop_while_a_command_runs_stops_the_command(tmp_path):
 
 
 def test_children_see_no_account(monkeypatch):
-    """
-    The user's credentials, profile, region and endpoint stay with the user.
-    """
+    """The user's credentials, profile, region and endpoint stay with the user."""
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_LOGS", "SAM_CLI_X"):
         monkeypatch.setenv(name, "mine")
     monkeypatch.setenv("NO_PROXY", "example.com")
@@ -288,17 +258,13 @@ def test_children_see_no_account(monkeypatch):
 
 
 def test_a_command_leaves_the_users_settings_of_the_shell_alone(monkeypatch):
-    """
-    A package index or a certificate bundle the user set goes on to pip.
-    """
+    """A package index or a certificate bundle the user set goes on to pip."""
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
     assert "http://127.0.0.1:1/simple" == environment()["PIP_INDEX_URL"]
 
 
 def test_a_free_port_is_free():
-    """
-    Two asks need not agree, and each can be bound.
-    """
+    """Two asks need not agree, and each can be bound."""
     port = server_module._free_port()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", port))
@@ -306,9 +272,7 @@ def test_a_free_port_is_free():
 
 @LINUX
 def test_the_tether_is_a_program_of_its_own(repository):
-    """
-    It starts without our packages and without site.
-    """
+    """It starts without our packages and without site."""
     tether = repository / "local" / "embedded_aws" / "tether.py"
     command = [sys.executable, "-I", "-S", str(tether), "15", str(os.getpid()), "/bin/echo", "x"]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)

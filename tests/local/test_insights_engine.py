@@ -1,6 +1,4 @@
-"""
-The Logs Insights engine beyond the stack's own queries: what a page and a double need of it.
-"""
+"""The Logs Insights engine beyond the stack's own queries: what a page and a double need of it."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ STEPS = st.sampled_from(
 
 
 def lines(*documents):
-    """
-    Lines a second apart, the first one first.
-    """
+    """Lines a second apart, the first one first."""
     return [(AT_MS + 1000 * n, json.dumps(one)) for n, one in enumerate(documents)]
 
 
@@ -61,9 +57,7 @@ def test_a_query_is_answered_or_refused(documents, query):
 
 @given(DOCUMENTS)
 def test_fields_are_the_leaves_of_a_line(document):
-    """
-    Each under its path; what is no object has none.
-    """
+    """Each under its path; what is no object has none."""
     found = discovered(json.dumps(document))
     assert not any(isinstance(one, (dict, list)) for one in found.values())
     assert isinstance(document, dict) or not found
@@ -72,9 +66,7 @@ def test_fields_are_the_leaves_of_a_line(document):
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '"x"', "[" * 3000, "\ud800", "START RequestId"])
 def test_what_is_no_object_has_no_fields(text):
-    """
-    Lines of other programs in a log group are rows all the same.
-    """
+    """Lines of other programs in a log group are rows all the same."""
     assert {} == discovered(text)
     assert [{"@message": text}] == run("fields @message", [(AT_MS, text)])
 
@@ -92,25 +84,19 @@ def test_what_is_no_object_has_no_fields(text):
     ],
 )
 def test_columns_are_named_before_there_is_a_row(query, expected):
-    """
-    From left to right, those of `by` first; the last `display` alone counts.
-    """
+    """From left to right, those of `by` first; the last `display` alone counts."""
     assert expected == columns(query)
 
 
 def test_texts_and_numbers_are_sorted_beside_each_other():
-    """
-    A row without the value is the last, in either direction.
-    """
+    """A row without the value is the last, in either direction."""
     rows = lines({"A": 2}, {"A": "x"}, {}, {"A": 1})
     assert [{"A": 1}, {"A": 2}, {"A": "x"}, {}] == run("fields A | sort A", rows)
     assert [{"A": "x"}, {"A": 2}, {"A": 1}, {}] == run("fields A | sort A desc", rows)
 
 
 def test_a_value_for_a_placeholder_is_asked_for():
-    """
-    By its name, as soon as a row needs it.
-    """
+    """By its name, as soon as a row needs it."""
     query = "filter A = {{Wanted}} | fields A"
     assert [{"A": 1}] == run(query, lines({"A": 1}, {"A": 2}), Wanted=1)
     with pytest.raises(QueryError, match=r"a value for \{\{Wanted\}\} was expected"):
@@ -118,17 +104,13 @@ def test_a_value_for_a_placeholder_is_asked_for():
 
 
 def test_what_does_not_fit_is_refused_with_the_command():
-    """
-    A text is not added up.
-    """
+    """A text is not added up."""
     with pytest.raises(QueryError, match="nobody says what stats does with values of these types"):
         run("stats sum(A) as S", lines({"A": "x"}))
 
 
 def test_one_set_of_rows_answers_several_queries():
-    """
-    A query changes nothing for the next; system fields are fields.
-    """
+    """A query changes nothing for the next; system fields are fields."""
     rows = [row_of(at, text, **{"@logStream": "i-0"}) for at, text in lines({"A": 1}, {"A": 2})]
     first = run_on(rows, "fields A + 1 as B, @logStream | sort B desc | limit 1")
     assert [{"B": 3, "@logStream": "i-0"}] == first
@@ -152,17 +134,13 @@ def test_one_set_of_rows_answers_several_queries():
     ],
 )
 def test_a_function_gives_what_the_documentation_says(expression, expected):
-    """
-    Nothing where there is nothing.
-    """
+    """Nothing where there is nothing."""
     (found,) = run(f"fields {expression} as R", lines({"A": 4, "T": "text"}))
     assert expected == found.get("R")
 
 
 @pytest.mark.parametrize("function", ["greatest(A, 1)", "strcontains(A, 1)"])
 def test_a_function_that_nobody_taught_it_is_refused(function):
-    """
-    The parser knows more than the engine, and it is said rather than guessed.
-    """
+    """The parser knows more than the engine, and it is said rather than guessed."""
     with pytest.raises(QueryError, match="the engine does not know"):
         run(f"fields {function} as R", lines({"A": 1}))

@@ -1,6 +1,4 @@
-"""
-The emitter and the truth come to the same minutes, by rules that were written down twice.
-"""
+"""The emitter and the truth come to the same minutes, by rules that were written down twice."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ ROUNDING = 0.01  # a minute line has two decimals per core
 
 
 def run(repository, arguments, output):
-    """
-    One module of this repository, its stdout into *output*.
-    """
+    """One module of this repository, its stdout into *output*."""
     path = os.pathsep.join((str(repository), str(repository / "lambda")))
     with Path(output).open("wb") as file:
         ended = subprocess.run(
@@ -38,9 +34,7 @@ def run(repository, arguments, output):
 
 
 def minutes_of(repository, folder, instance_type, scenario, reports=60):
-    """
-    The minutes as expected, and as the emitter's replay has them, by instance and start.
-    """
+    """The minutes as expected, and as the emitter's replay has them, by instance and start."""
     history, truth, lines = folder / "reports", folder / "truth", folder / "lines"
     play = ("--instance-type", instance_type, "--scenario", scenario, "--ends-after", "1000")
     once = ("--no-wait", "--reports", str(reports), "--start-ms", str(START_MS))
@@ -61,9 +55,7 @@ def minutes_of(repository, folder, instance_type, scenario, reports=60):
     ],
 )
 def test_replayed_minutes_are_what_the_truth_says(repository, tmp_path, instance_type, scenario):
-    """
-    Every core's state, utilization, executions and ECC rises, in every scenario and type.
-    """
+    """Every core's state, utilization, executions and ECC rises, in every scenario and type."""
     expected, found = minutes_of(repository, tmp_path, instance_type, scenario)
     assert set(expected) == set(found)
     assert 6 == len(found)

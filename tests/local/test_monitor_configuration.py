@@ -1,6 +1,4 @@
-"""
-The simulator takes neuron-monitor's own configuration file, with its peculiarities.
-"""
+"""The simulator takes neuron-monitor's own configuration file, with its peculiarities."""
 
 from __future__ import annotations
 
@@ -27,18 +25,14 @@ SYSTEM_GROUPS = {"memory_info", "neuron_hw_counters", "vcpu_usage"}
 
 
 def hardware_period_ms(root):
-    """
-    Period of the one group in a configuration with *root* members.
-    """
+    """Period of the one group in a configuration with *root* members."""
     group = {"type": "neuron_hw_counters", **root.pop("group", {})}
     found = parse_configuration({**root, "system_metrics": [group]})
     return found.periods_ms()[Group(-1, "neuron_hw_counters")]
 
 
 def test_without_a_file_every_group_is_collected_each_five_seconds():
-    """
-    As the guide says of the default.
-    """
+    """As the guide says of the default."""
     found = default_configuration()
     expected = {Group(0, name): 5000 for name in RUNTIME_GROUPS}
     expected |= {Group(-1, name): 5000 for name in SYSTEM_GROUPS}
@@ -64,16 +58,12 @@ def test_without_a_file_every_group_is_collected_each_five_seconds():
     ],
 )
 def test_a_period_that_is_not_whole_seconds_silently_becomes_five(period, expected):
-    """
-    So it was measured: not refused, not rounded.
-    """
+    """So it was measured: not refused, not rounded."""
     assert expected == hardware_period_ms({"group": {"period": period}})
 
 
 def test_a_group_without_a_period_takes_the_one_around_it():
-    """
-    Its own, else its entry's, else the root's, else 5 s.
-    """
+    """Its own, else its entry's, else the root's, else 5 s."""
     assert 5000 == hardware_period_ms({})
     assert 3000 == hardware_period_ms({"period": "3s"})
     assert 2000 == hardware_period_ms({"period": "3s", "group": {"period": "2s"}})
@@ -89,18 +79,14 @@ def test_a_group_without_a_period_takes_the_one_around_it():
 
 
 def test_a_bad_period_of_an_entry_is_inherited_as_five_seconds():
-    """
-    It does not fall through to the root's.
-    """
+    """It does not fall through to the root's."""
     entry = {"period": "0.5s", "metrics": [{"type": "memory_used"}]}
     found = parse_configuration({"period": "1s", "neuron_runtimes": [entry]})
     assert [5000] == list(found.periods_ms().values())
 
 
 def test_a_runtime_belongs_to_the_first_filter_that_finds_something_in_its_tag():
-    """
-    A filter is searched for, not matched from the start; a missing one takes all.
-    """
+    """A filter is searched for, not matched from the start; a missing one takes all."""
     metrics = [{"type": "memory_used"}]
     entries = [
         {"tag_filter": "^train", "metrics": metrics},
@@ -112,9 +98,7 @@ def test_a_runtime_belongs_to_the_first_filter_that_finds_something_in_its_tag()
 
 
 def test_members_it_does_not_know_are_left_alone():
-    """
-    A newer file must not stop it.
-    """
+    """A newer file must not stop it."""
     document = {"new": 1, "system_metrics": [{"type": "vcpu_usage", "colour": "red"}]}
     assert Configuration((), {"vcpu_usage": 5000}) == parse_configuration(document)
 
@@ -135,9 +119,7 @@ def test_members_it_does_not_know_are_left_alone():
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_sentence(document, says):
-    """
-    It says what was expected and what was found.
-    """
+    """It says what was expected and what was found."""
     with pytest.raises(ConfigurationError) as refused:
         parse_configuration(document)
     assert says in str(refused.value)
@@ -154,9 +136,7 @@ def test_what_cannot_be_meant_is_refused_in_one_sentence(document, says):
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, content, says):
-    """
-    Missing, cut off, binary or empty.
-    """
+    """Missing, cut off, binary or empty."""
     path = tmp_path / "monitor.json"
     if content is not None:
         path.write_bytes(content)
@@ -167,9 +147,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, content, says):
 
 
 def test_a_file_is_read(tmp_path):
-    """
-    The whole way from the disk.
-    """
+    """The whole way from the disk."""
     path = tmp_path / "monitor.json"
     path.write_text(json.dumps({"system_metrics": [{"type": "vcpu_usage", "period": "2s"}]}))
     assert {Group(-1, "vcpu_usage"): 2000} == read_configuration(path).periods_ms()

@@ -28,9 +28,7 @@ QUICK = ("--period", "0.02", "--no-align", "--instance-type", "inf2.xlarge")
 
 @pytest.fixture
 def start(repository, tmp_path):
-    """
-    Start it somewhere else than in the repository; whatever the test leaves is killed.
-    """
+    """Start it somewhere else than in the repository; whatever the test leaves is killed."""
 
     @contextmanager
     def starter(*arguments, command=None, stdout=subprocess.PIPE, **variables):
@@ -57,24 +55,18 @@ def start(repository, tmp_path):
 
 
 def finish(process):
-    """
-    The rest of its output, its last words and its code.
-    """
+    """The rest of its output, its last words and its code."""
     output, words = process.communicate(timeout=PATIENCE_S)
     return output, words.decode(), process.returncode
 
 
 def next_report(process):
-    """
-    Its next line, decoded.
-    """
+    """Its next line, decoded."""
     return json.loads(process.stdout.readline())
 
 
 def until_deaf(process):
-    """
-    Wait until the kernel says that it takes no notice of SIGTERM.
-    """
+    """Wait until the kernel says that it takes no notice of SIGTERM."""
     status = Path(f"/proc/{process.pid}/status")
     deadline = time.monotonic() + PATIENCE_S
     while True:
@@ -86,9 +78,7 @@ def until_deaf(process):
 
 
 def test_the_emitter_s_command_line_is_enough(start, tmp_path):
-    """
-    Only -c FILE; what to play comes from variables.
-    """
+    """Only -c FILE; what to play comes from variables."""
     config = tmp_path / "monitor.json"
     config.write_text(
         json.dumps({"neuron_runtimes": [{"metrics": [{"type": "neuroncore_counters"}]}]})
@@ -112,9 +102,7 @@ def test_the_emitter_s_command_line_is_enough(start, tmp_path):
 
 
 def test_a_flag_wins_over_its_variable(start):
-    """
-    And a switch can be switched off.
-    """
+    """And a switch can be switched off."""
     arguments = ("--no-wait", "--reports", "2", "--instance-type", "inf1.xlarge")
     with start(*arguments, NEURON_SIM_REPORTS="5", NEURON_SIM_NO_WAIT="no") as process:
         output, _, code = finish(process)
@@ -122,9 +110,7 @@ def test_a_flag_wins_over_its_variable(start):
 
 
 def test_a_link_with_the_real_name_on_the_path_works(start, tmp_path, repository):
-    """
-    The repository is found from where the script really is.
-    """
+    """The repository is found from where the script really is."""
     link = tmp_path / "neuron-monitor"
     link.symlink_to(repository / "local" / "monitor" / "neuron-monitor")
     with start("--no-wait", "--reports", "1", command=link) as process:
@@ -134,17 +120,13 @@ def test_a_link_with_the_real_name_on_the_path_works(start, tmp_path, repository
 
 
 def test_each_report_is_out_when_it_is_written(start):
-    """
-    No buffer keeps it back, however short it is.
-    """
+    """No buffer keeps it back, however short it is."""
     with start(*QUICK[2:], "--period", "60") as process:
         assert next_report(process)["neuron_hardware_info"]["neuron_device_count"] == 1
 
 
 def test_live_reports_come_at_their_period_and_say_so(start):
-    """
-    What each covers adds up to no more than the time that has passed.
-    """
+    """What each covers adds up to no more than the time that has passed."""
     began = time.monotonic()
     with start(*QUICK, "--reports", "10") as process:
         output, _, _ = finish(process)
@@ -157,9 +139,7 @@ def test_live_reports_come_at_their_period_and_say_so(start):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly(start, number):
-    """
-    In the middle of a long wait: code 0, no last words, whole lines.
-    """
+    """In the middle of a long wait: code 0, no last words, whole lines."""
     with start(*QUICK[2:], "--period", "60") as process:
         next_report(process)
         process.send_signal(number)
@@ -167,9 +147,7 @@ def test_a_signal_ends_it_cleanly(start, number):
 
 
 def test_a_signal_ends_it_while_nobody_reads(start, tmp_path):
-    """
-    The pipe is full: half a line may be left in it, but no truth about it.
-    """
+    """The pipe is full: half a line may be left in it, but no truth about it."""
     truth = tmp_path / "truth"
     arguments = ("--no-wait", "--start-ms", "0", "--truth", str(truth))
     with start(*arguments, "--instance-type", "trn1.32xlarge") as process:
@@ -186,9 +164,7 @@ def test_a_signal_ends_it_while_nobody_reads(start, tmp_path):
 
 @LINUX
 def test_a_full_disk_is_said_in_one_sentence(start):
-    """
-    No traceback.
-    """
+    """No traceback."""
     with (
         open("/dev/full", "wb") as full,  # noqa: PTH123  # a device
         start("--no-wait", stdout=full) as process,
@@ -199,9 +175,7 @@ def test_a_full_disk_is_said_in_one_sentence(start):
 
 @pytest.mark.parametrize("arguments", [("--no-wait",), QUICK])
 def test_a_reader_that_goes_away_ends_it_quietly(start, arguments):
-    """
-    As after `| head -1`: no traceback, code 0.
-    """
+    """As after `| head -1`: no traceback, code 0."""
     with start(*arguments) as process:
         next_report(process)
         process.stdout.close()
@@ -210,9 +184,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(start, arguments):
 
 
 def test_it_dies_with_a_message_and_a_code(start):
-    """
-    After the reports it was told to write, all of them whole.
-    """
+    """After the reports it was told to write, all of them whole."""
     with start(*QUICK, "--scenario", "dies", "--ends-after", "4") as process:
         output, words, code = finish(process)
     assert 1 == code
@@ -223,9 +195,7 @@ def test_it_dies_with_a_message_and_a_code(start):
 
 @LINUX
 def test_it_hangs_and_only_sigkill_helps(start):
-    """
-    Silent, alive after SIGTERM, gone after SIGKILL.
-    """
+    """Silent, alive after SIGTERM, gone after SIGKILL."""
     with start(*QUICK, "--scenario", "hangs", "--ends-after", "2") as process:
         for _ in range(2):
             next_report(process)
@@ -238,9 +208,7 @@ def test_it_hangs_and_only_sigkill_helps(start):
 
 
 def test_a_hung_one_does_not_outlive_its_reader(start):
-    """
-    So that a rehearsal leaves nothing behind.
-    """
+    """So that a rehearsal leaves nothing behind."""
     with start(*QUICK, "--scenario", "hangs", "--ends-after", "1") as process:
         next_report(process)
         process.stdout.close()
@@ -249,9 +217,7 @@ def test_a_hung_one_does_not_outlive_its_reader(start):
 
 @LINUX
 def test_a_person_can_interrupt_a_hung_one(start):
-    """
-    Ctrl-C still works.
-    """
+    """Ctrl-C still works."""
     with start(*QUICK, "--scenario", "hangs", "--ends-after", "1") as process:
         next_report(process)
         until_deaf(process)
@@ -260,9 +226,7 @@ def test_a_person_can_interrupt_a_hung_one(start):
 
 
 def test_history_is_written_to_a_file_with_its_truth(start, tmp_path):
-    """
-    Report n at start + n x 5 s: two hours in a moment, each minute with its twelve reports.
-    """
+    """Report n at start + n x 5 s: two hours in a moment, each minute with its twelve reports."""
     truth, reports = tmp_path / "truth", tmp_path / "reports"
     first_ms = 1_768_000_020_000
     arguments = ("--no-wait", "--reports", "1440", "--instance-type", "inf2.xlarge")
@@ -283,9 +247,7 @@ def test_history_is_written_to_a_file_with_its_truth(start, tmp_path):
 
 
 def test_live_truth_follows_the_report(start, tmp_path):
-    """
-    Its time is that of the writing, and a restart appends.
-    """
+    """Its time is that of the writing, and a restart appends."""
     truth = tmp_path / "truth"
     before_ms = time.time_ns() // 1_000_000
     for _ in range(2):
@@ -316,9 +278,7 @@ def test_live_truth_follows_the_report(start, tmp_path):
     ],
 )
 def test_wrong_use_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, says):
-    """
-    On stderr, with nothing on stdout; the number in front is the exit code.
-    """
+    """On stderr, with nothing on stdout; the number in front is the exit code."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wrong.json").write_text('{"system_metrics": [{"type": "nc_counters"}]}')
     try:
@@ -333,9 +293,7 @@ def test_wrong_use_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, s
 
 
 def test_a_variable_is_checked_like_its_flag(capsys):
-    """
-    A typing error in the environment must not play something else.
-    """
+    """A typing error in the environment must not play something else."""
     for option in OPTIONS:
         if option.flag in {"--truth", "--instance-id"}:
             continue
@@ -346,9 +304,7 @@ def test_a_variable_is_checked_like_its_flag(capsys):
 
 
 def test_the_help_names_every_variable_and_scenario(capsys):
-    """
-    Nothing else documents them.
-    """
+    """Nothing else documents them."""
     with pytest.raises(SystemExit):
         main(("--help",), {})
     text = capsys.readouterr().out

@@ -1,6 +1,4 @@
-"""
-Reports have the shape of captured ones, and say what the scenario is.
-"""
+"""Reports have the shape of captured ones, and say what the scenario is."""
 
 from __future__ import annotations
 
@@ -22,25 +20,19 @@ from tests.local.report_shape import ECC, ENDINGS, SYSTEM, misfits, shape_of
 @pytest.mark.parametrize("instance_type", HOST_NAMES)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_report_has_the_shape_of_a_captured_one(instance_type, scenario):
-    """
-    Newest member names: effective_flops, no generic error.
-    """
+    """Newest member names: effective_flops, no generic error."""
     for line, _ in play(instance_type, scenario, reports=2):
         assert [] == misfits(shape_of(instance_type), json.loads(line))
 
 
 def test_every_known_instance_type_can_be_played():
-    """
-    The table of the contract is the list of what there is.
-    """
+    """The table of the contract is the list of what there is."""
     assert set(INSTANCE_TYPES) == set(HOST_NAMES)
 
 
 @pytest.mark.parametrize("instance_type", HOST_NAMES)
 def test_devices_and_cores_are_those_of_the_type(instance_type):
-    """
-    In the hardware block, in the ECC table and in what a runtime lists.
-    """
+    """In the hardware block, in the ECC table and in what a runtime lists."""
     row = INSTANCE_TYPES[instance_type]
     report = reports_of(instance_type, reports=1)[0]
     hardware = report["neuron_hardware_info"]
@@ -54,17 +46,13 @@ def test_devices_and_cores_are_those_of_the_type(instance_type):
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_same_arguments_give_the_same_bytes(scenario):
-    """
-    And another seed gives another instance with other numbers.
-    """
+    """And another seed gives another instance with other numbers."""
     assert play(scenario=scenario) == play(scenario=scenario)
     assert play(scenario=scenario) != play(scenario=scenario, seed=2)
 
 
 def test_a_line_is_one_line():
-    """
-    Compact, in UTF-8, with its newline.
-    """
+    """Compact, in UTF-8, with its newline."""
     for line, _ in play("trn1.32xlarge"):
         assert 1 == line.count(b"\n")
         assert line.endswith(b"}\n")
@@ -72,9 +60,7 @@ def test_a_line_is_one_line():
 
 
 def test_the_first_report_covers_milliseconds():
-    """
-    In every group; all later ones cover their period, give or take a millisecond.
-    """
+    """In every group; all later ones cover their period, give or take a millisecond."""
     first, *later = reports_of("inf2.8xlarge", "multi-runtime")
 
     def periods(report):
@@ -89,9 +75,7 @@ def test_the_first_report_covers_milliseconds():
 
 
 def test_the_percentages_of_the_first_report_are_noise():
-    """
-    Far from what the cores do.
-    """
+    """Far from what the cores do."""
     first, second, *_ = reports_of("trn1.32xlarge")
     assert 30 < max(percents(first)) - min(percents(first))
     assert 30 > max(percents(second)) - min(percents(second))
@@ -99,9 +83,7 @@ def test_the_percentages_of_the_first_report_are_noise():
 
 @pytest.mark.parametrize(("scenario", "low", "high"), [("busy", 55, 92), ("low", 2, 3.5)])
 def test_utilization_wanders_within_the_bounds_of_its_scenario(scenario, low, high):
-    """
-    From report to report a little, over an hour a lot.
-    """
+    """From report to report a little, over an hour a lot."""
     rows = [percents(report) for report in reports_of(scenario=scenario, reports=721)[1:]]
     assert all(low <= percent <= high for row in rows for percent in row)
     means = [sum(row) / len(row) for row in rows]
@@ -130,9 +112,7 @@ def test_utilization_wanders_within_the_bounds_of_its_scenario(scenario, low, hi
     ],
 )
 def test_who_is_busy_and_who_is_held(instance_type, scenario, busy, held_cores):
-    """
-    The busy cores come first, and every busy core is held.
-    """
+    """The busy cores come first, and every busy core is held."""
     line, truth = play(instance_type, scenario, reports=2)[1]
     report = json.loads(line)
     assert set(range(busy)) == {core for core, one in enumerate(percents(report)) if one >= 1}
@@ -144,9 +124,7 @@ def test_who_is_busy_and_who_is_held(instance_type, scenario, busy, held_cores):
 
 @pytest.mark.parametrize("instance_type", ["inf2.24xlarge", "trn2.3xlarge", "inf1.xlarge"])
 def test_the_memory_of_a_runtime_adds_up(instance_type):
-    """
-    The device's total is the sum over its cores and fits; the host's is that of its parts.
-    """
+    """The device's total is the sum over its cores and fits; the host's is that of its parts."""
     report = reports_of(instance_type, "multi-runtime", reports=1)[0]
     total = INSTANCE_TYPES[instance_type].device_memory_bytes
     used = [one["neuron_runtime_used_bytes"] for one in groups(report, "memory_used")]
@@ -159,9 +137,7 @@ def test_the_memory_of_a_runtime_adds_up(instance_type):
 
 
 def test_a_runtime_lists_memory_for_the_devices_it_is_on():
-    """
-    Zeros for the neighbour on its device, nothing for other devices.
-    """
+    """Zeros for the neighbour on its device, nothing for other devices."""
     report = reports_of("trn1.32xlarge", "many-runtimes", reports=1)[0]
     memory = groups(report, "memory_used")[3]["neuron_runtime_used_bytes"]["usage_breakdown"]
     table = memory["neuroncore_memory_usage"]
@@ -171,9 +147,7 @@ def test_a_runtime_lists_memory_for_the_devices_it_is_on():
 
 
 def test_a_logical_core_is_the_mean_of_its_physical_ones():
-    """
-    Core i of trn2 stands for the physical cores 2i and 2i + 1, both within 0 to 100.
-    """
+    """Core i of trn2 stands for the physical cores 2i and 2i + 1, both within 0 to 100."""
     for report in reports_of("trn2.48xlarge", "half-idle", reports=3):
         for key, core in groups(report, "neuroncore_counters")[0]["neuroncores_in_use"].items():
             assert [f"nc_v3.{2 * int(key)}", f"nc_v3.{2 * int(key) + 1}"] == sorted(
@@ -185,9 +159,7 @@ def test_a_logical_core_is_the_mean_of_its_physical_ones():
 
 
 def test_nothing_ran_and_there_is_no_latency():
-    """
-    Null, not zero; and where something ran, percentiles rise and the host adds to the device.
-    """
+    """Null, not zero; and where something ran, percentiles rise and the host adds to the device."""
     for report in reports_of(scenario="idle"):
         (stats,) = groups(report, "execution_stats")
         assert {"total_latency": None, "device_latency": None} == stats["latency_stats"]
@@ -204,9 +176,7 @@ def test_nothing_ran_and_there_is_no_latency():
 
 
 def test_no_runtime_is_an_empty_list():
-    """
-    The host still reports.
-    """
+    """The host still reports."""
     for line, truth in play("trn1.2xlarge", "empty"):
         report = json.loads(line)
         assert [] == report["neuron_runtime_data"]
@@ -216,9 +186,7 @@ def test_no_runtime_is_an_empty_list():
 
 
 def test_several_runtimes_with_one_tag():
-    """
-    Four, all tagged 1, each listing all cores, 0 for those it does not use; CPU in error.
-    """
+    """Four, all tagged 1, each listing all cores, 0 for those it does not use; CPU in error."""
     report = reports_of("trn1.32xlarge", "multi-runtime", reports=2)[1]
     runtimes = report["neuron_runtime_data"]
     assert ["1"] * 4 == [one["neuron_runtime_tag"] for one in runtimes]
@@ -234,9 +202,7 @@ def test_several_runtimes_with_one_tag():
 
 
 def test_a_runtime_per_core_makes_a_line_of_hundreds_of_kilobytes():
-    """
-    Beyond any reader that stops at 64 or 256 KiB; 20 models each.
-    """
+    """Beyond any reader that stops at 64 or 256 KiB; 20 models each."""
     line, _ = play("trn1n.32xlarge", "many-runtimes", reports=1)[0]
     assert 350_000 < len(line) < 450_000
     models = [len(one["loaded_models"]) for one in groups(json.loads(line), "memory_used")]
@@ -244,9 +210,7 @@ def test_a_runtime_per_core_makes_a_line_of_hundreds_of_kilobytes():
 
 
 def test_executions_fail_in_every_way():
-    """
-    Tallies of the period, told alike in the report and in the truth.
-    """
+    """Tallies of the period, told alike in the report and in the truth."""
     sums = dict.fromkeys(ENDINGS, 0)
     for line, truth in play("trn1.2xlarge", "errors", reports=60):
         (stats,) = groups(json.loads(line), "execution_stats")
@@ -257,9 +221,7 @@ def test_executions_fail_in_every_way():
 
 
 def test_the_truth_adds_up_the_executions_of_all_runtimes():
-    """
-    Three that work and one that does not.
-    """
+    """Three that work and one that does not."""
     for line, truth in play("trn1.32xlarge", "multi-runtime"):
         told = [
             one["execution_summary"]["completed"]
@@ -271,9 +233,7 @@ def test_the_truth_adds_up_the_executions_of_all_runtimes():
 
 @pytest.mark.parametrize("instance_type", ["trn1.32xlarge", "inf2.xlarge"])
 def test_ecc_counters_are_totals_that_rise(instance_type):
-    """
-    From 0, never falling; the truth names the rise of each report.
-    """
+    """From 0, never falling; the truth names the rise of each report."""
     before = None
     sums = dict.fromkeys(ECC, 0)
     for line, truth in play(instance_type, "ecc", reports=90):
@@ -288,17 +248,13 @@ def test_ecc_counters_are_totals_that_rise(instance_type):
 
 
 def test_ecc_counters_of_inf1_stay_at_zero():
-    """
-    As on hardware.
-    """
+    """As on hardware."""
     for _, truth in play("inf1.xlarge", "ecc", reports=90):
         assert not any(truth.ecc_rises.values())
 
 
 def test_failing_counters_show_zeros_and_an_error_beside_them():
-    """
-    In every fifth report the second runtime's; the truth then knows nothing about its cores.
-    """
+    """In every fifth report the second runtime's; the truth then knows nothing about its cores."""
     rows = play("inf2.24xlarge", "faulty", reports=11)
     for number, (line, truth) in enumerate(rows):
         good, bad = groups(json.loads(line), "neuroncore_counters")
@@ -315,9 +271,7 @@ def test_failing_counters_show_zeros_and_an_error_beside_them():
 
 
 def configured(*runtime_groups, tag_filter=".*", **system_groups):
-    """
-    A configuration of (name, period) pairs.
-    """
+    """A configuration of (name, period) pairs."""
     metrics = [{"type": name, "period": period} for name, period in runtime_groups]
     return parse_configuration(
         {
@@ -330,9 +284,7 @@ def configured(*runtime_groups, tag_filter=".*", **system_groups):
 
 
 def test_groups_appear_only_in_the_lines_where_they_are_due():
-    """
-    Counters each 5 s, memory each 10 s, the host each 3 s.
-    """
+    """Counters each 5 s, memory each 10 s, the host each 3 s."""
     configuration = configured(
         ("neuroncore_counters", "5s"), ("memory_used", "10s"), memory_info="3s"
     )
@@ -360,9 +312,7 @@ def test_groups_appear_only_in_the_lines_where_they_are_due():
 
 
 def test_a_group_that_is_due_seldom_covers_its_own_time():
-    """
-    Its executions are those of all that time.
-    """
+    """Its executions are those of all that time."""
     configuration = configured(("neuroncore_counters", "1s"), ("execution_stats", "15s"))
     rows = play(configuration=configuration, reports=31)
     told = [truth.executions["completed"] for _, truth in rows if truth.executions]
@@ -376,9 +326,7 @@ def test_a_group_that_is_due_seldom_covers_its_own_time():
 
 
 def test_what_nobody_asked_for_is_null():
-    """
-    No runtime groups: the list is null, not empty, and the truth says nothing about cores.
-    """
+    """No runtime groups: the list is null, not empty, and the truth says nothing about cores."""
     configuration = parse_configuration({"system_metrics": [{"type": "memory_info"}]})
     line, truth = play(configuration=configuration, reports=1)[0]
     assert json.loads(line)["neuron_runtime_data"] is None
@@ -388,9 +336,7 @@ def test_what_nobody_asked_for_is_null():
 
 
 def test_a_tag_filter_hides_runtimes():
-    """
-    With none left the list is empty, but nobody says that the cores are idle.
-    """
+    """With none left the list is empty, but nobody says that the cores are idle."""
     configuration = configured(("neuroncore_counters", "5s"), tag_filter="^2$")
     line, truth = play("inf2.24xlarge", "multi-runtime", configuration=configuration)[1]
     assert [] == json.loads(line)["neuron_runtime_data"]
@@ -398,9 +344,7 @@ def test_a_tag_filter_hides_runtimes():
 
 
 def test_the_id_is_made_up_unless_given():
-    """
-    It looks like one, differs by seed, and can be empty as where no metadata is in reach.
-    """
+    """It looks like one, differs by seed, and can be empty as where no metadata is in reach."""
     made = [SimulatedInstance("inf2.xlarge", "busy", seed).instance_id for seed in (1, 2)]
     assert made[0] != made[1]
     assert all(re.fullmatch(r"i-0[0-9a-f]{16}", one) for one in made)

@@ -1,6 +1,4 @@
-"""
-Every group at its own period, and never near a full minute.
-"""
+"""Every group at its own period, and never near a full minute."""
 
 from __future__ import annotations
 
@@ -24,16 +22,12 @@ DIVISORS = st.sampled_from([1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60]).map(
 
 
 def from_minute_ms(at_ms):
-    """
-    Distance to the nearest full minute.
-    """
+    """Distance to the nearest full minute."""
     return min(at_ms % MINUTE_MS, -at_ms % MINUTE_MS)
 
 
 def test_a_line_holds_only_the_groups_that_are_due():
-    """
-    5 s, 3 s and 10 s: all at first, then each at its own multiples.
-    """
+    """5 s, 3 s and 10 s: all at first, then each at its own multiples."""
     schedule = Schedule({COUNTERS: 5000, HOST: 3000, HARDWARE: 10_000}, first_ms=0)
     ticks = [schedule.next() for _ in range(8)]
     assert [0, 3000, 5000, 6000, 9000, 10_000, 12_000, 15_000] == [one.at_ms for one in ticks]
@@ -45,9 +39,7 @@ def test_a_line_holds_only_the_groups_that_are_due():
 
 @given(PERIODS, st.integers(0, 10**12))
 def test_each_group_covers_the_whole_time(periods_ms, first_ms):
-    """
-    What a group's reports cover adds up to the time since the first one.
-    """
+    """What a group's reports cover adds up to the time since the first one."""
     schedule = Schedule(periods_ms, first_ms)
     ticks = [schedule.next() for _ in range(40)]
     assert list(range(40)) == [one.number for one in ticks]
@@ -65,9 +57,7 @@ def test_each_group_covers_the_whole_time(periods_ms, first_ms):
     st.floats(0, 1),
 )
 def test_no_report_is_written_near_a_full_minute(periods_ms, now_ms, chance):
-    """
-    0.8 s away, or half the step where that is less.
-    """
+    """0.8 s away, or half the step where that is less."""
     schedule = live_schedule(periods_ms, now_ms, chance=chance)
     clear_ms = min(800, math.gcd(*periods_ms.values()) // 2)
     ticks = [schedule.next() for _ in range(100)]
@@ -76,9 +66,7 @@ def test_no_report_is_written_near_a_full_minute(periods_ms, now_ms, chance):
 
 @given(PERIODS, st.integers(0, 10**12), st.floats(0, 1))
 def test_periods_that_do_not_divide_the_minute_keep_away_from_it_too(periods_ms, now_ms, chance):
-    """
-    They walk over the minute, but in steps that have a phase.
-    """
+    """They walk over the minute, but in steps that have a phase."""
     schedule = live_schedule(periods_ms, now_ms, chance=chance)
     clear_ms = min(800, math.gcd(MINUTE_MS, *periods_ms.values()) // 2)
     ticks = [schedule.next() for _ in range(200)]
@@ -87,9 +75,7 @@ def test_periods_that_do_not_divide_the_minute_keep_away_from_it_too(periods_ms,
 
 @given(DIVISORS, st.integers(0, 10**12), st.floats(0, 1))
 def test_the_first_report_is_prompt_and_the_second_believable(period_ms, now_ms, chance):
-    """
-    The first within 1.6 s, the second one to two periods later: nothing in between is lost.
-    """
+    """The first within 1.6 s, the second one to two periods later: nothing in between is lost."""
     schedule = live_schedule({COUNTERS: period_ms}, now_ms, chance=chance)
     first, second = schedule.next(), schedule.next()
     assert 0 <= first.at_ms - now_ms <= 1600
@@ -97,17 +83,13 @@ def test_the_first_report_is_prompt_and_the_second_believable(period_ms, now_ms,
 
 
 def test_not_aligned_it_starts_at_once():
-    """
-    Also on the stroke of a minute.
-    """
+    """Also on the stroke of a minute."""
     schedule = live_schedule({COUNTERS: 5000}, 120_000, chance=0.5, aligned=False)
     assert [120_000, 125_000] == [schedule.next().at_ms for _ in range(2)]
 
 
 def test_missed_moments_are_left_out_and_the_next_covers_them():
-    """
-    A reader that slept for 12 s gets one report over 15 s, in the old phase.
-    """
+    """A reader that slept for 12 s gets one report over 15 s, in the old phase."""
     schedule = Schedule({COUNTERS: 5000}, first_ms=1000)
     schedule.next(1000)
     late = schedule.next(13_000)
@@ -116,9 +98,7 @@ def test_missed_moments_are_left_out_and_the_next_covers_them():
 
 
 def test_a_moment_that_is_now_is_not_missed():
-    """
-    The boundary belongs to the report.
-    """
+    """The boundary belongs to the report."""
     schedule = Schedule({COUNTERS: 5000}, first_ms=0)
     schedule.next(0)
     assert 5000 == schedule.next(5000).at_ms

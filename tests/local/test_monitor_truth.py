@@ -1,6 +1,4 @@
-"""
-What a minute must come to, compared with arithmetic by hand.
-"""
+"""What a minute must come to, compared with arithmetic by hand."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ NO_RISES = dict.fromkeys(
 
 
 def report(at_s, percents, *, period_s=5.0, instance="i-1", held=None, **members):
-    """
-    One line of a truth file, *at_s* seconds into the minute.
-    """
+    """One line of a truth file, *at_s* seconds into the minute."""
     found = {
         "instance": instance,
         "cores": len(percents) if percents is not None else 2,
@@ -58,17 +54,13 @@ def report(at_s, percents, *, period_s=5.0, instance="i-1", held=None, **members
 
 
 def only(rows, **settings):
-    """
-    The one minute that *rows* make.
-    """
+    """The one minute that *rows* make."""
     ((_, expected),) = expected_minutes(rows, **settings).items()
     return expected
 
 
 def exactly(value):
-    """
-    An interval of one value.
-    """
+    """An interval of one value."""
     return Interval(value, value)
 
 
@@ -126,9 +118,7 @@ def test_a_minute_by_hand():
 
 
 def test_a_first_report_alone_leaves_every_core_unknown():
-    """
-    Its percentages cover milliseconds; its tallies count.
-    """
+    """Its percentages cover milliseconds; its tallies count."""
     ended = {**NOTHING_ENDED, "completed": 5}
     found = only([report(4, [97, 3], period_s=0.07, executions=ended)])
     assert exactly(2) == found.unknown_cores
@@ -138,34 +128,26 @@ def test_a_first_report_alone_leaves_every_core_unknown():
 
 @pytest.mark.parametrize(("period_s", "unknown"), [(0.499, 2), (0.5, 0), (None, 2)])
 def test_half_a_second_is_long_enough(period_s, unknown):
-    """
-    The limit is inclusive.
-    """
+    """The limit is inclusive."""
     assert exactly(unknown) == only([report(4, [50, 50], period_s=period_s)]).unknown_cores
 
 
 def test_a_report_is_believed_for_two_periods():
-    """
-    60 s after a stall weigh 10 s: (10·90 + 5·30)/15 = 70.
-    """
+    """60 s after a stall weigh 10 s: (10·90 + 5·30)/15 = 70."""
     rows = [report(10, [90], period_s=60.0), report(15, [30])]
     assert only(rows).utilization_percent.admits(70.0, 1e-9)
 
 
 @pytest.mark.parametrize(("percent", "busy"), [(0.99, 0), (1.0, 1)])
 def test_a_core_is_busy_from_one_percent(percent, busy):
-    """
-    The limit is inclusive, and below it a core that moved at all is held.
-    """
+    """The limit is inclusive, and below it a core that moved at all is held."""
     found = only([report(10, [percent], held=(False,))])
     assert exactly(busy) == found.busy_cores
     assert exactly(1 - busy) == found.attached_idle_cores
 
 
 def test_who_is_held_is_read_from_the_last_report_that_tells():
-    """
-    A runtime that ended in the middle of the minute holds nothing at its end.
-    """
+    """A runtime that ended in the middle of the minute holds nothing at its end."""
     rows = [
         report(10, [0, 0], held=(True, True)),
         report(20, [0, 0], held=(False, True)),
@@ -177,16 +159,12 @@ def test_who_is_held_is_read_from_the_last_report_that_tells():
 
 
 def test_without_any_memory_group_a_listed_core_counts_as_held():
-    """
-    Nothing says otherwise.
-    """
+    """Nothing says otherwise."""
     assert exactly(2) == only([report(10, [0, 0])]).attached_idle_cores
 
 
 def test_an_empty_list_makes_every_core_unattached():
-    """
-    It is a sample of 0, however long the time was; the very first one is none.
-    """
+    """It is a sample of 0, however long the time was; the very first one is none."""
     empty = {"runtimes": 0, "held": (False, False)}
     first = report(4, [0, 0], period_s=0.001, **empty)
     assert exactly(2) == only([first]).unknown_cores
@@ -197,9 +175,7 @@ def test_an_empty_list_makes_every_core_unattached():
 
 
 def test_an_empty_list_after_a_restart_may_count_or_not():
-    """
-    It counts for a reader that was there before, and not for one that started as well.
-    """
+    """It counts for a reader that was there before, and not for one that started as well."""
     empty = {"runtimes": 0, "held": (False, False)}
     rows = [report(-50, [0, 0], **empty), report(4, [0, 0], period_s=0.001, **empty)]
     found = expected_minutes(rows)["i-1", MINUTE]
@@ -209,9 +185,7 @@ def test_an_empty_list_after_a_restart_may_count_or_not():
 
 
 def test_a_line_that_tells_nothing_about_cores_changes_nothing_about_them():
-    """
-    Only system groups were due.
-    """
+    """Only system groups were due."""
     rows = [report(10, [50, 0], held=(True, False)), report(12, None, period_s=None, runtimes=0)]
     found = only(rows)
     assert exactly(1) == found.busy_cores
@@ -219,9 +193,7 @@ def test_a_line_that_tells_nothing_about_cores_changes_nothing_about_them():
 
 
 def test_near_a_full_minute_a_report_may_belong_to_either():
-    """
-    Written 0.3 s before it: the minute before has it or not, and so has the one after.
-    """
+    """Written 0.3 s before it: the minute before has it or not, and so has the one after."""
     executions = {**NOTHING_ENDED, "completed": 10}
     rows = [
         report(-10, [20], executions=executions),
@@ -245,17 +217,13 @@ def test_near_a_full_minute_a_report_may_belong_to_either():
     [(-0.5, [-60_000]), (-0.499, [-60_000, 0]), (0.499, [-60_000, 0]), (0.5, [0])],
 )
 def test_the_margin_itself_is_clear(at_s, minutes):
-    """
-    On both sides of the full minute, which opens a minute that may stay empty.
-    """
+    """On both sides of the full minute, which opens a minute that may stay empty."""
     found = expected_minutes([report(at_s, [50])], margin_ms=500)
     assert [("i-1", MINUTE + minute) for minute in minutes] == list(found)
 
 
 def test_reports_at_a_boundary_never_overtake_each_other():
-    """
-    The later of two cannot be in the earlier minute without the other.
-    """
+    """The later of two cannot be in the earlier minute without the other."""
     rows = [
         report(-0.2, [10], executions={**NOTHING_ENDED, "completed": 1}),
         report(0.2, [90], executions={**NOTHING_ENDED, "completed": 100}),
@@ -270,9 +238,7 @@ TIMES = st.lists(st.integers(-120_000, 120_000), min_size=1, max_size=12, unique
 
 @given(TIMES, st.integers(0, 900), st.integers(-899, 899))
 def test_any_lateness_within_the_margin_is_admitted(times_ms, margin_ms, lateness_ms):
-    """
-    Whatever minute a report was received in, if it was less than the margin off.
-    """
+    """Whatever minute a report was received in, if it was less than the margin off."""
     lateness_ms = max(-margin_ms + 1, min(margin_ms - 1, lateness_ms)) if margin_ms else 0
     rows = [
         report(at_ms / 1000, [at_ms % 90], executions={**NOTHING_ENDED, "completed": 1})
@@ -295,9 +261,7 @@ def test_any_lateness_within_the_margin_is_admitted(times_ms, margin_ms, latenes
 
 
 def test_a_cluster_adds_cores_and_averages_over_known_ones():
-    """
-    4 known cores at 80 and 2 of 4 known at 20: (4·80 + 2·20)/6 = 60.
-    """
+    """4 known cores at 80 and 2 of 4 known at 20: (4·80 + 2·20)/6 = 60."""
     rows = [
         report(10, [80] * 4, executions={**NOTHING_ENDED, "completed": 7}),
         report(11, [20, 20, None, None], instance="i-2"),
@@ -316,9 +280,7 @@ def test_a_cluster_adds_cores_and_averages_over_known_ones():
 
 
 def test_a_cluster_of_uncertain_minutes_is_uncertain():
-    """
-    Bounds add up; a tally that may be missing adds nothing at least.
-    """
+    """Bounds add up; a tally that may be missing adds nothing at least."""
     rows = [
         report(10, [50], executions={**NOTHING_ENDED, "completed": 5}),
         report(0.1, [90], instance="i-2", executions={**NOTHING_ENDED, "completed": 3}),
@@ -345,16 +307,12 @@ def test_a_cluster_of_uncertain_minutes_is_uncertain():
     ],
 )
 def test_missing_is_not_zero(interval, value, expected):
-    """
-    A number where there must be none is wrong, and the other way round.
-    """
+    """A number where there must be none is wrong, and the other way round."""
     assert expected is interval.admits(value, 0.006)
 
 
 def test_truth_is_read_from_files_in_any_order(tmp_path):
-    """
-    A line that is still being written is left out.
-    """
+    """A line that is still being written is left out."""
     line = {
         "version": 1,
         "instance": "i-1",
@@ -392,8 +350,6 @@ def test_truth_is_read_from_files_in_any_order(tmp_path):
     ],
 )
 def test_another_kind_of_line_is_refused(members, says):
-    """
-    A comparison with nothing would always succeed.
-    """
+    """A comparison with nothing would always succeed."""
     with pytest.raises(ValueError, match=says):
         parse_truth(members)

@@ -1,6 +1,4 @@
-"""
-One line becomes exactly the metrics that CloudWatch would make of it.
-"""
+"""One line becomes exactly the metrics that CloudWatch would make of it."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ NOW_MS = 1_800_000_000_000
 
 
 def line(metrics, *, sets=(("ClusterName",),), timestamp_ms=NOW_MS, **properties):
-    """
-    One EMF document with *metrics* as (definition, value) by name.
-    """
+    """One EMF document with *metrics* as (definition, value) by name."""
     return json.dumps(
         {
             "_aws": {
@@ -42,9 +38,7 @@ def line(metrics, *, sets=(("ClusterName",),), timestamp_ms=NOW_MS, **properties
 
 
 def test_a_number_becomes_one_value_with_everything_the_line_says():
-    """
-    Namespace, name, dimensions, unit, resolution, and the line's own timestamp.
-    """
+    """Namespace, name, dimensions, unit, resolution, and the line's own timestamp."""
     text = line(
         {"BusyCores": ({"Unit": "Count", "StorageResolution": 1}, 7)},
         timestamp_ms=NOW_MS - 3_600_000,
@@ -59,27 +53,21 @@ def test_a_number_becomes_one_value_with_everything_the_line_says():
 
 
 def test_unit_and_resolution_have_cloudwatchs_defaults():
-    """
-    None and 60 seconds.
-    """
+    """None and 60 seconds."""
     (datum,) = extract(line({"A": ({}, 0)}), NOW_MS).data
     assert ("None", 60) == (datum.unit, datum.resolution_s)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 99.25, 100.0]), min_size=1, max_size=100))
 def test_an_array_keeps_every_value(values):
-    """
-    As values with their counts: nothing is averaged, so percentiles stay true.
-    """
+    """As values with their counts: nothing is averaged, so percentiles stay true."""
     (datum,) = extract(line({"NeuronCoreUtilization": ({}, values)}), NOW_MS).data
     again = [value for value, count in datum.counts.items() for _ in range(count)]
     assert sorted(values) == sorted(again)
 
 
 def test_every_dimension_set_makes_a_metric_of_its_own():
-    """
-    The same value under the cluster, under cluster and type, and under no dimension.
-    """
+    """The same value under the cluster, under cluster and type, and under no dimension."""
     text = line(
         {"Instances": ({}, 3)},
         sets=[("ClusterName",), ("ClusterName", "InstanceType"), ()],
@@ -93,9 +81,7 @@ def test_every_dimension_set_makes_a_metric_of_its_own():
 
 
 def test_what_our_own_writer_makes_is_extracted_whole():
-    """
-    Each metric once per dimension set, with the unit that the catalogue gave.
-    """
+    """Each metric once per dimension set, with the unit that the catalogue gave."""
     text = emf_line(
         "Neuron/Cluster",
         dimension_sets=[["ClusterName"], ["ClusterName", "InstanceType"]],
@@ -122,9 +108,7 @@ def test_what_our_own_writer_makes_is_extracted_whole():
     ],
 )
 def test_other_log_lines_are_neither_extracted_nor_refused(text):
-    """
-    Most lines of a log group are no EMF.
-    """
+    """Most lines of a log group are no EMF."""
     found = extract(text, NOW_MS)
     assert () == found.data
     assert () == found.refused
@@ -139,9 +123,7 @@ def test_other_log_lines_are_neither_extracted_nor_refused(text):
     ],
 )
 def test_an_unreadable_line_counts_as_a_parsing_error(text):
-    """
-    Half a line, a number that is no JSON, a member that is no object.
-    """
+    """Half a line, a number that is no JSON, a member that is no object."""
     found = extract(text, NOW_MS)
     assert () == found.data
     assert found.refused
@@ -163,9 +145,7 @@ def test_an_unreadable_line_counts_as_a_parsing_error(text):
     ],
 )
 def test_one_bad_metric_loses_the_whole_line_and_is_counted(text, rule):
-    """
-    As CloudWatch does: the line stays in the log, its metrics do not exist.
-    """
+    """As CloudWatch does: the line stays in the log, its metrics do not exist."""
     found = extract(text, NOW_MS)
     assert () == found.data
     assert (rule,) == found.refused
@@ -174,7 +154,5 @@ def test_one_bad_metric_loses_the_whole_line_and_is_counted(text, rule):
 
 @pytest.mark.parametrize("age_ms", [0, 14 * 86_400_000, -2 * 3_600_000])
 def test_a_line_at_exactly_the_age_limits_is_extracted(age_ms):
-    """
-    Two weeks old and two hours ahead are inclusive.
-    """
+    """Two weeks old and two hours ahead are inclusive."""
     assert extract(line({"A": ({}, 1)}, timestamp_ms=NOW_MS - age_ms), NOW_MS).data

@@ -1,6 +1,4 @@
-"""
-Metrics go to a loopback address or nowhere, in as few calls as possible.
-"""
+"""Metrics go to a loopback address or nowhere, in as few calls as possible."""
 
 from __future__ import annotations
 
@@ -14,25 +12,19 @@ from local.pump import pumping as pumping_module
 
 
 class CloudWatch:
-    """
-    Remembers what it was given.
-    """
+    """Remembers what it was given."""
 
     def __init__(self, endpoint_url="http://127.0.0.1:4566"):
         self.meta = SimpleNamespace(endpoint_url=endpoint_url)
         self.calls = []
 
     def put_metric_data(self, **request):
-        """
-        As boto3 spells it.
-        """
+        """As boto3 spells it."""
         self.calls.append(request)
 
 
 def datum(number=0, namespace="Neuron/Cluster"):
-    """
-    32 cores, one of them at work.
-    """
+    """32 cores, one of them at work."""
     return Datum(
         namespace=namespace,
         name=f"M{number}",
@@ -58,9 +50,7 @@ def datum(number=0, namespace="Neuron/Cluster"):
     ],
 )
 def test_anything_but_a_loopback_address_is_refused(endpoint_url):
-    """
-    An account, a name that may resolve to anything, a neighbour: nothing is sent.
-    """
+    """An account, a name that may resolve to anything, a neighbour: nothing is sent."""
     service = CloudWatch(endpoint_url)
     with pytest.raises(EmbeddedAwsError, match="nothing was sent"):
         publish(service, [datum()])
@@ -75,17 +65,13 @@ def test_anything_but_a_loopback_address_is_refused(endpoint_url):
     "endpoint_url", ["http://127.0.0.1:1", "http://127.1.2.3", "http://[::1]:1"]
 )
 def test_loopback_addresses_are_accepted(endpoint_url):
-    """
-    All of 127/8 and ::1.
-    """
+    """All of 127/8 and ::1."""
     require_loopback(endpoint_url)
 
 
 @pytest.mark.parametrize(("data", "calls"), [(0, 0), (1, 1), (1000, 1), (1001, 2)])
 def test_a_call_carries_a_thousand_metrics(data, calls):
-    """
-    The limit is inclusive: 1,000 is one call, one more is two.
-    """
+    """The limit is inclusive: 1,000 is one call, one more is two."""
     service = CloudWatch()
     assert calls == publish(service, [datum(number) for number in range(data)])
     assert calls == len(service.calls)
@@ -93,9 +79,7 @@ def test_a_call_carries_a_thousand_metrics(data, calls):
 
 
 def test_each_namespace_has_calls_of_its_own():
-    """
-    A call names one namespace.
-    """
+    """A call names one namespace."""
     service = CloudWatch()
     publish(service, [datum(1), datum(2, "Neuron"), datum(3)])
     assert [("Neuron/Cluster", 2), ("Neuron", 1)] == [
@@ -104,9 +88,7 @@ def test_each_namespace_has_calls_of_its_own():
 
 
 def test_a_datum_keeps_its_identity_time_and_values():
-    """
-    As PutMetricData spells them.
-    """
+    """As PutMetricData spells them."""
     service = CloudWatch()
     publish(service, [datum(5)])
     expected = {
@@ -122,9 +104,7 @@ def test_a_datum_keeps_its_identity_time_and_values():
 
 
 def test_the_pump_counts_what_cloudwatch_would_count(monkeypatch):
-    """
-    Extracted lines, unreadable ones and refused ones, apart from ordinary ones.
-    """
+    """Extracted lines, unreadable ones and refused ones, apart from ordinary ones."""
     good = (
         '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"N",'
         '"Dimensions":[[]],"Metrics":[{"Name":"A"}]}]},"A":1}'

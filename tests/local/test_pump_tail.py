@@ -1,6 +1,4 @@
-"""
-Every event of a log group exactly once, whatever the service leaves out.
-"""
+"""Every event of a log group exactly once, whatever the service leaves out."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ class Logs:
         self.clock_ms = 0
 
     def put(self, stream, timestamp_ms, message, event_id=None):
-        """
-        Store one event, as of now.
-        """
+        """Store one event, as of now."""
         row = {
             "logStreamName": stream,
             "timestamp": timestamp_ms,
@@ -42,16 +38,12 @@ class Logs:
         self.events.append({**row, "eventId": event_id} if event_id else row)
 
     def get_paginator(self, name):
-        """
-        Only streams are paged through.
-        """
+        """Only streams are paged through."""
         assert "describe_log_streams" == name
         return self
 
     def paginate(self, logGroupName):  # noqa: N803  # boto3's own spelling
-        """
-        Streams in the order of their names, an empty one among them.
-        """
+        """Streams in the order of their names, an empty one among them."""
         assert "/g" == logGroupName
         self.calls["describe"] += 1
         names = sorted({event["logStreamName"] for event in self.events})
@@ -71,9 +63,7 @@ class Logs:
             yield {"logStreams": rows[start : start + self.streams_per_page]}
 
     def filter_log_events(self, **request):
-        """
-        Events in time order, at most `limit` of them.
-        """
+        """Events in time order, at most `limit` of them."""
         self.calls["filter"] += 1
         chosen = sorted(
             (
@@ -94,25 +84,19 @@ class Logs:
 
 @pytest.fixture
 def logs(monkeypatch):
-    """
-    A service whose clock the tail goes by.
-    """
+    """A service whose clock the tail goes by."""
     service = Logs()
     monkeypatch.setattr(tail_module.time, "time_ns", lambda: service.clock_ms * 1_000_000)
     return service
 
 
 def messages(events):
-    """
-    What the events say, in their order.
-    """
+    """What the events say, in their order."""
     return [event.message for event in events]
 
 
 def test_an_event_is_returned_once(logs):
-    """
-    Also when it is read again, with or without an event id.
-    """
+    """Also when it is read again, with or without an event id."""
     logs.put("i-1", 5, "with", event_id="e1")
     logs.put("fn", 6, "without")
     tail = LogTail(logs, "/g", 0)
@@ -122,9 +106,7 @@ def test_an_event_is_returned_once(logs):
 
 
 def test_two_equal_lines_of_one_millisecond_are_two_events(logs):
-    """
-    A function may print the same line twice; neither is lost, none is invented.
-    """
+    """A function may print the same line twice; neither is lost, none is invented."""
     logs.put("fn", 5, "same")
     logs.put("fn", 5, "same")
     tail = LogTail(logs, "/g", 0)
@@ -135,18 +117,14 @@ def test_two_equal_lines_of_one_millisecond_are_two_events(logs):
 
 
 def test_the_same_line_in_two_streams_is_two_events(logs):
-    """
-    A stream is part of the identity.
-    """
+    """A stream is part of the identity."""
     logs.put("fn-1", 5, "same")
     logs.put("fn-2", 5, "same")
     assert ["same", "same"] == messages(LogTail(logs, "/g", 0).new_events())
 
 
 def test_an_event_with_an_old_timestamp_is_found_later(logs):
-    """
-    A record of an hour ago arrives behind newer ones.
-    """
+    """A record of an hour ago arrives behind newer ones."""
     logs.put("i-1", 5_000_000, "new", event_id="e1")
     tail = LogTail(logs, "/g", 0)
     tail.new_events()
@@ -156,9 +134,7 @@ def test_an_event_with_an_old_timestamp_is_found_later(logs):
 
 
 def test_a_stream_at_rest_is_not_read_again(logs):
-    """
-    A day of functions' streams must not be read at every turn.
-    """
+    """A day of functions' streams must not be read at every turn."""
     logs.put("fn", 5, "a")
     tail = LogTail(logs, "/g", 0)
     tail.new_events()
@@ -171,9 +147,7 @@ def test_a_stream_at_rest_is_not_read_again(logs):
 
 
 def test_events_from_before_the_start_are_left_out(logs):
-    """
-    The start itself is included.
-    """
+    """The start itself is included."""
     logs.put("fn", 99, "before")
     logs.put("fn", 100, "at")
     assert ["at"] == messages(LogTail(logs, "/g", 100).new_events())
@@ -186,9 +160,7 @@ def test_events_from_before_the_start_are_left_out(logs):
     with_ids=st.booleans(),
 )
 def test_long_answers_lose_and_repeat_nothing(tokens, times, limit, with_ids):
-    """
-    Continued by a token as on AWS, or silently cut off as by the embedded AWS.
-    """
+    """Continued by a token as on AWS, or silently cut off as by the embedded AWS."""
     logs = Logs(tokens=tokens)
     crowd = max(Counter(times).values(), default=0)
     for number, timestamp_ms in enumerate(times):
@@ -208,9 +180,7 @@ def test_long_answers_lose_and_repeat_nothing(tokens, times, limit, with_ids):
 
 
 def test_many_streams_are_read_a_hundred_at_a_time(logs):
-    """
-    FilterLogEvents takes at most 100 names.
-    """
+    """FilterLogEvents takes at most 100 names."""
     for number in range(250):
         logs.put(f"fn-{number:03}", number, f"{number}")
     assert 250 == len(LogTail(logs, "/g", 0).new_events())

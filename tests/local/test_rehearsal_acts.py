@@ -1,6 +1,4 @@
-"""
-The parts of a rehearsal: who plays, what is left for the next start, what is said.
-"""
+"""The parts of a rehearsal: who plays, what is left for the next start, what is said."""
 
 from __future__ import annotations
 
@@ -30,25 +28,19 @@ PATIENCE_S = 8.0
 
 @pytest.fixture
 def stage():
-    """
-    A stage whose signals are given back to pytest.
-    """
+    """A stage whose signals are given back to pytest."""
     with Stage() as opened:
         yield opened
 
 
 @pytest.fixture
 def template(repository):
-    """
-    The repository's own template.
-    """
+    """The repository's own template."""
     return load((repository / "template.yaml").read_text(encoding="utf-8"))
 
 
 def test_the_fleet_is_two_clusters_of_several_types():
-    """
-    Every instance with an id of its own, and a monitor that can be run.
-    """
+    """Every instance with an id of its own, and a monitor that can be run."""
     assert 8 == len({member.instance_id for member in FLEET})
     assert 8 == len({member.name for member in FLEET})
     assert {"research", "serving"} == {member.cluster for member in FLEET}
@@ -58,17 +50,13 @@ def test_the_fleet_is_two_clusters_of_several_types():
 
 
 def job(stage, number, code):
-    """
-    A command that ends by itself.
-    """
+    """A command that ends by itself."""
     output = stage.folder / f"{number}.out"
     return Job(f"job {number}", [sys.executable, "-c", code], output, dict(os.environ))
 
 
 def test_jobs_run_a_few_at_once(stage):
-    """
-    All of them end, and no more than the machine has cores run together.
-    """
+    """All of them end, and no more than the machine has cores run together."""
     code = (
         "import os, sys, time; from pathlib import Path; here = Path(sys.argv[0] or '.')\n"
         f"folder = Path({str(stage.folder)!r})\n"
@@ -82,9 +70,7 @@ def test_jobs_run_a_few_at_once(stage):
 
 
 def test_a_job_that_fails_is_told_with_its_last_words(stage):
-    """
-    Its stderr, not the data on its stdout.
-    """
+    """Its stderr, not the data on its stdout."""
     code = "import sys; print('data'); print('the reason', file=sys.stderr); sys.exit(4)"
     with pytest.raises(EmbeddedAwsError, match="job 1 failed with exit code 4") as caught:
         Jobs(stage, [[job(stage, 0, "pass"), job(stage, 1, code)]]).finish()
@@ -92,9 +78,7 @@ def test_a_job_that_fails_is_told_with_its_last_words(stage):
 
 
 def test_a_chain_runs_in_order(stage):
-    """
-    Each job finds what the one before it left, whatever runs beside.
-    """
+    """Each job finds what the one before it left, whatever runs beside."""
     chains = []
     for chain in range(3):
         mark = stage.folder / f"mark-{chain}"
@@ -108,17 +92,13 @@ def test_a_chain_runs_in_order(stage):
 
 
 def test_no_jobs_are_done_at_once(stage):
-    """
-    Nothing to wait for.
-    """
+    """Nothing to wait for."""
     assert Jobs(stage, []).poll()
 
 
 @pytest.fixture
 def fleet(stage):
-    """
-    A fleet with one emitter that does what the test says.
-    """
+    """A fleet with one emitter that does what the test says."""
 
     def made(code):
         opened = LiveFleet(stage, {}, "/g")
@@ -136,9 +116,7 @@ def fleet(stage):
 
 
 def test_an_emitter_that_ends_early_is_told(fleet):
-    """
-    Nobody compares a fleet that is not there.
-    """
+    """Nobody compares a fleet that is not there."""
     opened, child = fleet("print('no such group'); raise SystemExit(4)")
     child.wait(PATIENCE_S)
     with pytest.raises(EmbeddedAwsError, match="emitter of x ended with exit code 4") as caught:
@@ -161,9 +139,7 @@ def test_an_emitter_that_ends_early_is_told(fleet):
     ],
 )
 def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
-    """
-    A clean end is exit code 0, in time.
-    """
+    """A clean end is exit code 0, in time."""
     opened, child = fleet(f"{code}\nprint('ready', flush=True)\ntime.sleep(60)")
     while not child.tail():
         assert child.wait(0.01) is None
@@ -173,9 +149,7 @@ def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
 
 
 def test_the_next_start_goes_on_counting_idle_minutes():
-    """
-    What history leaves in a spool is what an emitter would have left.
-    """
+    """What history leaves in a spool is what an emitter would have left."""
     last = MinuteRecord(
         cluster="a",
         instance_id="i-1",
@@ -196,9 +170,7 @@ def test_the_next_start_goes_on_counting_idle_minutes():
 
 
 def test_variables_of_the_sdk_are_set_for_a_while_only(monkeypatch):
-    """
-    And only those: nothing else of this process changes.
-    """
+    """And only those: nothing else of this process changes."""
     monkeypatch.setenv("AWS_REGION", "mine")
     with _variables(
         {"AWS_REGION": "theirs", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "HOME": "x"}
@@ -211,9 +183,7 @@ def test_variables_of_the_sdk_are_set_for_a_while_only(monkeypatch):
 
 
 def test_the_users_own_settings_do_not_reach_the_emitters():
-    """
-    A cluster name in the user's shell would move every instance into it.
-    """
+    """A cluster name in the user's shell would move every instance into it."""
     base = {"NEURON_EMF_CLUSTER": "mine", "NEURON_SIM_SEED": "9", "PATH": "/bin"}
     found = python_environment(base)
     assert "NEURON_EMF_CLUSTER" not in found
@@ -222,16 +192,12 @@ def test_the_users_own_settings_do_not_reach_the_emitters():
 
 
 def test_history_is_the_hour_before_its_end(tmp_path):
-    """
-    Whole minutes.
-    """
+    """Whole minutes."""
     assert 1_799_996_400 == Past(tmp_path, 1_800_000_000).start_s
 
 
 def truth_line(member, at_ms, executions=5):
-    """
-    One report of a busy core pair, as a simulator notes it.
-    """
+    """One report of a busy core pair, as a simulator notes it."""
     endings = (
         "completed_with_err",
         "completed_with_num_err",
@@ -261,9 +227,7 @@ def truth_line(member, at_ms, executions=5):
 
 
 def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
-    """
-    Not the minute in which one had not begun, and not the one that was cut off.
-    """
+    """Not the minute in which one had not begun, and not the one that was cut off."""
     opened = LiveFleet(stage, {}, "/g")
     minute_s = 1_799_999_940
     for number, member in enumerate(FLEET):
@@ -287,9 +251,7 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
 
 
 def test_a_simulator_that_wrote_nothing_is_named(stage):
-    """
-    Its instance would be missing from every expectation, and nobody would notice.
-    """
+    """Its instance would be missing from every expectation, and nobody would notice."""
     opened = LiveFleet(stage, {}, "/g")
     opened._truths = {member: stage.folder / member.name for member in FLEET[:2]}
     opened._started_s = dict.fromkeys(FLEET[:2], 1_000.0)
@@ -302,16 +264,12 @@ def test_a_simulator_that_wrote_nothing_is_named(stage):
     ("at_s", "minute"), [(1_800_000_044, 29_999_998), (1_800_000_045, 29_999_999)]
 )
 def test_a_minute_can_be_closed_45_seconds_after_its_end(at_s, minute):
-    """
-    Not a second earlier.
-    """
+    """Not a second earlier."""
     assert minute == closable_minute(at_s)
 
 
 def test_only_what_the_template_offers_is_overridden(template):
-    """
-    A Python that no Lambda runtime has leaves the template's default.
-    """
+    """A Python that no Lambda runtime has leaves the template's default."""
     found = overrides(template)
     assert "true" == found["Local"]
     assert found["Architecture"] in template["Parameters"]["Architecture"]["AllowedValues"]
@@ -320,9 +278,7 @@ def test_only_what_the_template_offers_is_overridden(template):
 
 
 def test_what_is_left_out_of_the_deployment_is_said(template):
-    """
-    By the template's own words, after what no deployment could have.
-    """
+    """By the template's own words, after what no deployment could have."""
     sentences = limits(template)
     assert any("PutMetricData" in sentence for sentence in sentences)
     left_out = template["Metadata"]["Rehearsal"]["NotEmulated"]
@@ -334,9 +290,7 @@ def test_what_is_left_out_of_the_deployment_is_said(template):
 
 
 def test_lines_that_would_not_be_extracted_are_a_problem():
-    """
-    CloudWatch would drop their metrics without a word.
-    """
+    """CloudWatch would drop their metrics without a word."""
     counts = Counts(emf_lines=10)
     stack = SimpleNamespace(pump=SimpleNamespace(counts=counts))
     assert [] == refused_lines(stack)

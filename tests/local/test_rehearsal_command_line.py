@@ -1,6 +1,4 @@
-"""
-What a person or a script gets: exit codes, sentences, demo.json.
-"""
+"""What a person or a script gets: exit codes, sentences, demo.json."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ RIGHT = Verdict([], 120, 4, [ROW])
 
 @pytest.fixture
 def play(monkeypatch, tmp_path):
-    """
-    A rehearsal in an empty folder that ends as the test says.
-    """
+    """A rehearsal in an empty folder that ends as the test says."""
     monkeypatch.chdir(tmp_path)
 
     def ending(end, *arguments):
@@ -52,9 +48,7 @@ def play(monkeypatch, tmp_path):
 
 
 def test_right_rollups_are_success(play, capsys):
-    """
-    Exit code 0, the table, what was compared, what was not emulated, and the same as JSON.
-    """
+    """Exit code 0, the table, what was compared, what was not emulated, and the same as JSON."""
     assert 0 == play(RIGHT)
     shown = capsys.readouterr().out
     assert "research" in shown
@@ -71,9 +65,7 @@ def test_right_rollups_are_success(play, capsys):
 
 
 def test_a_wrong_rollup_is_exit_code_1(play, capsys):
-    """
-    Every problem is in the report, the first of them on the screen.
-    """
+    """Every problem is in the report, the first of them on the screen."""
     problems = [f"problem {number}" for number in range(40)]
     assert 1 == play(Verdict(problems, 120, 4, [ROW]))
     shown = capsys.readouterr().out
@@ -87,9 +79,7 @@ def test_a_wrong_rollup_is_exit_code_1(play, capsys):
 
 
 def test_what_could_not_be_started_is_exit_code_3(play, capsys):
-    """
-    One sentence and the last words of what failed, on stderr; no report.
-    """
+    """One sentence and the last words of what failed, on stderr; no report."""
     assert 3 == play(EmbeddedAwsError("sam build failed with exit code 1", "Error: no pip"))
     shown = capsys.readouterr().err
     assert "rehearsal: sam build failed with exit code 1" in shown
@@ -99,9 +89,7 @@ def test_what_could_not_be_started_is_exit_code_3(play, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_128_and_its_number(play, capsys, number):
-    """
-    As shells have it.
-    """
+    """As shells have it."""
     assert 128 + number == play(StoppedError(number))
     assert "No process of it is left." in capsys.readouterr().out
     assert not Path("demo.json").exists()
@@ -109,9 +97,7 @@ def test_a_signal_is_128_and_its_number(play, capsys, number):
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf", "86401", ""])
 def test_wrong_use_is_exit_code_2(seconds, capsys):
-    """
-    One sentence with what was expected.
-    """
+    """One sentence with what was expected."""
     with pytest.raises(SystemExit) as caught:
         command_line.main(["--seconds", seconds])
     assert 2 == caught.value.code
@@ -119,9 +105,7 @@ def test_wrong_use_is_exit_code_2(seconds, capsys):
 
 
 def test_the_folder_can_be_kept(play, capsys):
-    """
-    And is named.
-    """
+    """And is named."""
     play(RIGHT, "--keep")
     folder = Path(capsys.readouterr().out.split("is kept in ")[1].strip().rstrip("."))
     assert folder.is_dir()
@@ -129,9 +113,7 @@ def test_the_folder_can_be_kept(play, capsys):
 
 
 def test_a_reader_that_goes_away_is_no_error(repository):
-    """
-    `make demo | head`: no traceback, and nothing left.
-    """
+    """`make demo | head`: no traceback, and nothing left."""
     code = (
         "import sys; from local.rehearsal import command_line, __main__ as m\n"
         "command_line.main = lambda: print('x' * 100_000, flush=True)\n"
@@ -151,9 +133,7 @@ def test_a_reader_that_goes_away_is_no_error(repository):
 
 
 def _marked(mark):
-    """
-    Running processes that inherited *mark* in their environment.
-    """
+    """Running processes that inherited *mark* in their environment."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -172,9 +152,7 @@ def _marked(mark):
 @LINUX
 @pytest.mark.parametrize("step", ["Starting the embedded AWS", "Building", "Deploying"])
 def test_ctrl_c_at_any_moment_leaves_nothing(repository, tmp_path, step):
-    """
-    No process of the emulator or the SAM CLI, and no file.
-    """
+    """No process of the emulator or the SAM CLI, and no file."""
     if not (repository / ".venv-embedded" / "bin" / "ministack").exists():
         pytest.skip("the environments are missing: run `make venvs`")
     mark = f"REHEARSAL_TEST={time.time_ns()}"

@@ -1,6 +1,4 @@
-"""
-What the rehearsal asks explain, and what it makes of the answer.
-"""
+"""What the rehearsal asks explain, and what it makes of the answer."""
 
 from __future__ import annotations
 
@@ -26,23 +24,17 @@ AT_S = 1_768_000_015
 
 
 def alarm(logical_id, source):
-    """
-    An alarm of 10 of 15 minutes.
-    """
+    """An alarm of 10 of 15 minutes."""
     return Alarm(logical_id, source, "GreaterThanOrEqualToThreshold", 20, 60, 15, 10, "missing")
 
 
 def found(logical_id, state=State.ALARM, contributor=TRAINING):
-    """
-    An alarm's state as the evaluator says it.
-    """
+    """An alarm's state as the evaluator says it."""
     return AlarmState(alarm(logical_id, parse_query(QUERY)), contributor, state, "15 of 15")
 
 
 def test_each_cluster_that_has_one_gets_one_alarm_explained():
-    """
-    That on idle cores, whichever comes first; none for a cluster without.
-    """
+    """That on idle cores, whichever comes first; none for a cluster without."""
     serving = (("ClusterName", "serving"),)
     states = [
         found("LowUtilizationByClusterAlarm"),
@@ -55,9 +47,7 @@ def test_each_cluster_that_has_one_gets_one_alarm_explained():
 
 
 def test_explain_reads_the_event_of_a_query_as_cloudwatchs():
-    """
-    State, moment, metric and cluster: all that decides what is said.
-    """
+    """State, moment, metric and cluster: all that decides what is said."""
     properties = {"Metrics": [{"Id": "idle", "Expression": QUERY, "ReturnData": True}]}
     read = transition_of(event_of(found("IdleCoresByClusterAlarm"), properties, AT_S))
     assert ("ALARM", AT_S, ("IdleCorePercent",)) == (read.state, read.at_s, read.metrics)
@@ -65,9 +55,7 @@ def test_explain_reads_the_event_of_a_query_as_cloudwatchs():
 
 
 def test_explain_reads_the_event_of_a_metric_as_cloudwatchs():
-    """
-    With the state before, which an alarm on a metric has.
-    """
+    """With the state before, which an alarm on a metric has."""
     properties = {
         "Namespace": "Neuron/Cluster",
         "MetricName": "SilentInstances",
@@ -81,18 +69,14 @@ def test_explain_reads_the_event_of_a_metric_as_cloudwatchs():
 
 
 def functions(answer, error=None):
-    """
-    A Lambda that answers so.
-    """
+    """A Lambda that answers so."""
     payload = io.BytesIO(json.dumps(answer).encode())
     said = {"Payload": payload, **({"FunctionError": error} if error else {})}
     return SimpleNamespace(invoke=lambda **_: said)
 
 
 def test_the_answer_is_what_people_would_be_told():
-    """
-    Subject and text as they are.
-    """
+    """Subject and text as they are."""
     told = ask(functions({"Subject": "s", "Text": "t"}), "explain", {})
     assert ("s", "t") == (told.subject, told.text)
 
@@ -101,8 +85,6 @@ def test_the_answer_is_what_people_would_be_told():
     ("answer", "error"), [({"errorMessage": "no table"}, "Unhandled"), (None, None), ({}, None)]
 )
 def test_a_failed_explanation_is_an_error(answer, error):
-    """
-    A rehearsal in which nobody would be told anything is no success.
-    """
+    """A rehearsal in which nobody would be told anything is no success."""
     with pytest.raises(EmbeddedAwsError, match="explain was asked"):
         ask(functions(answer, error), "explain", {})

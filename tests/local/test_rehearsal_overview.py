@@ -1,6 +1,4 @@
-"""
-A cluster's row is its newest rollup by the metrics, and its alarms by the evaluator.
-"""
+"""A cluster's row is its newest rollup by the metrics, and its alarms by the evaluator."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ NAMESPACE = "Neuron/Cluster"
 
 @pytest.fixture
 def history():
-    """
-    Two clusters over half an hour, the newest minute missing: one idle, one busy.
-    """
+    """Two clusters over half an hour, the newest minute missing: one idle, one busy."""
     recorded = RecordedHistory()
     for age in range(1, 31):
         for cluster, idle_percent in (("research", 51.0), ("serving", 0.0)):
@@ -35,16 +31,12 @@ def history():
 
 @pytest.fixture
 def overview(repository, history):
-    """
-    The repository's own alarms on that history.
-    """
+    """The repository's own alarms on that history."""
     return Overview(repository / "template.yaml", {}, {}, history)
 
 
 def test_each_cluster_shows_its_newest_minute(overview):
-    """
-    Not an average over minutes, and nothing that was not reported.
-    """
+    """Not an average over minutes, and nothing that was not reported."""
     rows = overview.rows(["research", "serving"], NOW_S)
     assert [("research", NEWEST_S - 60), ("serving", NEWEST_S - 60)] == [
         (row.cluster, row.minute_s) for row in rows
@@ -53,17 +45,13 @@ def test_each_cluster_shows_its_newest_minute(overview):
 
 
 def test_all_seven_alarms_on_clusters_are_evaluated(overview):
-    """
-    Their queries are not deployed to the embedded AWS, which would refuse them.
-    """
+    """Their queries are not deployed to the embedded AWS, which would refuse them."""
     assert 7 == len(overview.alarms)
     assert all("ByCluster" in alarm.logical_id for alarm in overview.alarms)
 
 
 def test_each_cluster_shows_the_alarms_that_ring(overview):
-    """
-    By the template's alarms on every cluster, each with its reason.
-    """
+    """By the template's alarms on every cluster, each with its reason."""
     research, serving = overview.rows(["research", "serving"], NOW_S)
     assert ("IdleCores, SilentInstances", "OK") == (research.alarm, serving.alarm)
     assert 2 == len(research.notes)
@@ -74,9 +62,7 @@ def test_each_cluster_shows_the_alarms_that_ring(overview):
 
 @pytest.mark.parametrize(("later_s", "shown"), [(9.9, "OK"), (10.0, "EccErrors")])
 def test_alarms_are_evaluated_every_ten_seconds(overview, history, later_s, shown):
-    """
-    The figures are read each time; seven alarms over an hour would keep a small machine busy.
-    """
+    """The figures are read each time; seven alarms over an hour would keep a small machine busy."""
     assert "OK" == overview.rows(["serving"], NOW_S)[0].alarm
     dimensions = {"ClusterName": "serving"}
     history.put(NAMESPACE, "EccUncorrectedRise", dimensions, NEWEST_S - 60, [1])
@@ -84,9 +70,7 @@ def test_alarms_are_evaluated_every_ten_seconds(overview, history, later_s, show
 
 
 def test_a_cluster_without_a_rollup_shows_nothing(overview):
-    """
-    It is known to the fleet, and to no metric yet.
-    """
+    """It is known to the fleet, and to no metric yet."""
     (row,) = overview.rows(["unheard-of"], NOW_S)
     assert row.minute_s is None
     assert {} == row.figures
@@ -94,9 +78,7 @@ def test_a_cluster_without_a_rollup_shows_nothing(overview):
 
 
 def test_a_restated_minute_shows_the_greater_value(overview, history):
-    """
-    A late record adds an instance: the average of both lines would be no count at all.
-    """
+    """A late record adds an instance: the average of both lines would be no count at all."""
     for instances in (3, 5):
         dimensions = {"ClusterName": "research"}
         history.put(NAMESPACE, "Instances", dimensions, NEWEST_S, [instances])
@@ -105,9 +87,7 @@ def test_a_restated_minute_shows_the_greater_value(overview, history):
 
 
 def test_alarms_that_are_not_evaluated_are_said(tmp_path, history):
-    """
-    One sentence for all on other metrics, and one for each that cannot be evaluated.
-    """
+    """One sentence for all on other metrics, and one for each that cannot be evaluated."""
     template = tmp_path / "template.yaml"
     template.write_text(
         """

@@ -30,17 +30,13 @@ RESOURCES = {
 
 @pytest.fixture
 def document(repository):
-    """
-    The repository's own template.
-    """
+    """The repository's own template."""
     return load((repository / "template.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
 def stack():
-    """
-    A stack without metrics.
-    """
+    """A stack without metrics."""
     return SimpleNamespace(
         resources=RESOURCES,
         readings=RecordedHistory(),
@@ -50,9 +46,7 @@ def stack():
 
 
 def dimensions(page):
-    """
-    Every value of a dimension that a series of the page has.
-    """
+    """Every value of a dimension that a series of the page has."""
     series = [one for widget in page["widgets"] for one in widget.get("series", [])]
     return {value for one in series for value in one["dimensions"].values()}
 
@@ -69,17 +63,13 @@ def test_the_page_shows_what_is_deployed(stack, document):
 
 
 def test_what_is_not_deployed_keeps_its_name_in_the_template(stack, document):
-    """
-    Rather than none.
-    """
+    """Rather than none."""
     stack.resources = {}
     assert "<UndeliveredQueue.QueueName>" in dimensions(view_of(stack, document).page())
 
 
 def test_it_is_served_where_it_says(stack, document, capsys):
-    """
-    One line tells people, one address tells commands.
-    """
+    """One line tells people, one address tells commands."""
     with opened(stack, document, 0) as server:
         assert f"Look at it: {server.url}\n\n" == capsys.readouterr().out
         with urllib.request.urlopen(f"{server.url}/rehearsal.json", timeout=8) as answer:
@@ -87,9 +77,7 @@ def test_it_is_served_where_it_says(stack, document, capsys):
 
 
 def test_where_commands_look_they_are_named(stack, document, capsys, monkeypatch):
-    """
-    At the port that `--rehearsal` asks, and at no other.
-    """
+    """At the port that `--rehearsal` asks, and at no other."""
     assert f"http://{HOST}:{PORT}/rehearsal.json" == REHEARSAL
     with opened(stack, document, 0) as first:
         free = first.port
@@ -100,9 +88,7 @@ def test_where_commands_look_they_are_named(stack, document, capsys, monkeypatch
 
 
 def test_a_port_that_is_taken_is_said_and_another_one_found(stack, document, capsys):
-    """
-    Two rehearsals can run beside each other.
-    """
+    """Two rehearsals can run beside each other."""
     with opened(stack, document, 0) as first:
         capsys.readouterr()
         with opened(stack, document, first.port) as second:
@@ -113,9 +99,7 @@ def test_a_port_that_is_taken_is_said_and_another_one_found(stack, document, cap
 
 
 def test_a_free_port_is_taken_without_a_word(stack, document):
-    """
-    There is nothing to say.
-    """
+    """There is nothing to say."""
     view = view_of(stack, document)
     with PageServer(("127.0.0.1", 0), view) as other:
         free = other.port
@@ -125,9 +109,7 @@ def test_a_free_port_is_taken_without_a_word(stack, document):
 
 
 def test_another_trouble_than_a_taken_port_is_raised(stack, document, monkeypatch):
-    """
-    A free port would not help.
-    """
+    """A free port would not help."""
 
     def fail(*_):
         raise OSError(99, "cannot assign")
@@ -141,9 +123,7 @@ def test_another_trouble_than_a_taken_port_is_raised(stack, document, monkeypatc
 
 
 class Turns:
-    """
-    A pump with what each of its turns brings.
-    """
+    """A pump with what each of its turns brings."""
 
     def __init__(self, *turns):
         self._turns = list(turns)
@@ -153,9 +133,7 @@ class Turns:
 
 
 def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
-    """
-    Nothing is read twice; of all three log groups.
-    """
+    """Nothing is read twice; of all three log groups."""
     client = SimpleNamespace(meta=SimpleNamespace(endpoint_url="http://127.0.0.1:1"))
     aws = SimpleNamespace(endpoint_url="http://127.0.0.1:1", client=lambda _: client)
     outputs = {
@@ -186,9 +164,7 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """
-    The port that a command line asks for.
-    """
+    """The port that a command line asks for."""
 
     def port(*arguments):
         found = []
@@ -207,18 +183,14 @@ def asked(monkeypatch):
 
 @pytest.mark.parametrize(("text", "port"), [("0", 0), ("8601", 8601), ("65535", 65_535)])
 def test_the_port_can_be_chosen(asked, text, port):
-    """
-    And is 8600 otherwise, where `--rehearsal` looks.
-    """
+    """And is 8600 otherwise, where `--rehearsal` looks."""
     assert port == asked("--page-port", text)
     assert 8600 == asked()
 
 
 @pytest.mark.parametrize("text", ["65536", "-1", "x", "", "1e3", "٣"])
 def test_what_is_no_port_is_wrong_use(text, capsys):
-    """
-    One sentence.
-    """
+    """One sentence."""
     with pytest.raises(SystemExit) as caught:
         command_line.main(["--page-port", text])
     assert 2 == caught.value.code

@@ -1,6 +1,4 @@
-"""
-The rehearsal sends profiles as people would, and they arrive as CloudWatch takes them.
-"""
+"""The rehearsal sends profiles as people would, and they arrive as CloudWatch takes them."""
 
 from __future__ import annotations
 
@@ -20,17 +18,13 @@ pytestmark = pytest.mark.timeout(60)
 
 
 def test_each_cluster_has_a_profile_within_the_hour():
-    """
-    The dashboard has something to draw, whichever is chosen.
-    """
+    """The dashboard has something to draw, whichever is chosen."""
     assert {member.cluster for member in FLEET} == {cluster for cluster, _ in MODELS}
     assert 0 < BEFORE_S < 3600
 
 
 def test_profiles_arrive_with_their_moment_and_findings():
-    """
-    By the command itself, in a process of its own, into the log group of the fleet.
-    """
+    """By the command itself, in a process of its own, into the log group of the fleet."""
     with LogsService() as service, Stage() as stage:
         service.rules.groups.setdefault(RECORDS_GROUP, set())
         end_s = int(service.clock()) // 60 * 60

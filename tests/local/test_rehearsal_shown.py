@@ -1,6 +1,4 @@
-"""
-What the README shows of `make demo` is what the rehearsal prints of its hour.
-"""
+"""What the README shows of `make demo` is what the rehearsal prints of its hour."""
 
 from __future__ import annotations
 

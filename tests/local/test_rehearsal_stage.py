@@ -1,6 +1,4 @@
-"""
-Whenever a rehearsal ends, nothing of it is left.
-"""
+"""Whenever a rehearsal ends, nothing of it is left."""
 
 from __future__ import annotations
 
@@ -60,9 +58,7 @@ def _ended(pid):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [[], ["fail"]])
 def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments):
-    """
-    Also no grandchild that left its group and listens to nothing, and also after an error.
-    """
+    """Also no grandchild that left its group and listens to nothing, and also after an error."""
     command = [sys.executable, "-c", PLAY, *arguments]
     with subprocess.Popen(
         command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -79,17 +75,13 @@ def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments)
 
 @pytest.fixture
 def stage():
-    """
-    A stage whose signals are given back to pytest.
-    """
+    """A stage whose signals are given back to pytest."""
     with Stage() as opened:
         yield opened
 
 
 def test_a_signal_interrupts_nothing_but_waiting(stage):
-    """
-    It is remembered until somebody asks: no process is started unseen.
-    """
+    """It is remembered until somebody asks: no process is started unseen."""
     os.kill(os.getpid(), signal.SIGTERM)
     steps = ["this is reached"]
     with pytest.raises(StoppedError, match="SIGTERM"):
@@ -103,9 +95,7 @@ def test_a_signal_interrupts_nothing_but_waiting(stage):
 
 
 def test_a_signal_at_any_line_of_waiting_ends_it():
-    """
-    Also where what waits holds a lock: the handler must not want it too.
-    """
+    """Also where what waits holds a lock: the handler must not want it too."""
     sent = steps = 0
     while sent == steps:
         steps += 1
@@ -114,9 +104,7 @@ def test_a_signal_at_any_line_of_waiting_ends_it():
 
 
 def _steps_until_signalled(at):
-    """
-    Wait, with a SIGTERM before the line number *at*; the lines that were seen until then.
-    """
+    """Wait, with a SIGTERM before the line number *at*; the lines that were seen until then."""
     seen = 0
 
     def trace(_frame, event, _argument):
@@ -139,18 +127,14 @@ def _steps_until_signalled(at):
 
 
 def test_waiting_without_a_signal_ends(stage):
-    """
-    After its time.
-    """
+    """After its time."""
     stage.wait(0)
     stage.check()
 
 
 @LINUX
 def test_a_child_that_was_there_before_is_left_alone():
-    """
-    Only what the stage brought about ends with it.
-    """
+    """Only what the stage brought about ends with it."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as stranger:
         with Stage():
             pass
@@ -159,9 +143,7 @@ def test_a_child_that_was_there_before_is_left_alone():
 
 
 def test_the_folder_may_be_kept():
-    """
-    For whoever wants to read the logs.
-    """
+    """For whoever wants to read the logs."""
     with Stage(keep=True) as stage:
         (stage.folder / "log").write_text("x", encoding="utf-8")
     assert (stage.folder / "log").exists()
@@ -170,9 +152,7 @@ def test_the_folder_may_be_kept():
 
 
 def test_handlers_are_given_back():
-    """
-    After the stage a signal means what it meant before.
-    """
+    """After the stage a signal means what it meant before."""
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with Stage():
         assert before != [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
@@ -180,9 +160,7 @@ def test_handlers_are_given_back():
 
 
 def test_stopping_many_children_takes_as_long_as_stopping_one(stage):
-    """
-    All are asked before any is waited for.
-    """
+    """All are asked before any is waited for."""
     code = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
         "print(1, flush=True); time.sleep(60)"
@@ -210,9 +188,7 @@ def test_stopping_many_children_takes_as_long_as_stopping_one(stage):
 )
 @pytest.mark.parametrize("live", [True, False])
 def test_each_step_says_what_it_was_and_how_it_ended(capsys, error, outcome, live):
-    """
-    With its seconds, on a terminal in place, in a pipe below.
-    """
+    """With its seconds, on a terminal in place, in a pipe below."""
     progress = Progress(live=live)
     try:
         with progress.step("deploying"):

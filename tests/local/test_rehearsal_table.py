@@ -1,6 +1,4 @@
-"""
-The table shows what is known, fits its place and says how old it is.
-"""
+"""The table shows what is known, fits its place and says how old it is."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ EMPTY = ClusterRow(cluster="serving", minute_s=None)
 
 
 def test_every_figure_is_shown():
-    """
-    In the words of the metrics, with its unit in the title.
-    """
+    """In the words of the metrics, with its unit in the title."""
     text = render([RESEARCH], NOW_S)
     for shown in ("4 +1 silent", "98", "34", "32", "30", " 2 ", "21.3 %", "64", "43.10"):
         assert shown in text
@@ -51,9 +47,7 @@ def test_every_figure_is_shown():
 
 
 def test_what_is_not_known_is_a_dash():
-    """
-    Never a zero.
-    """
+    """Never a zero."""
     row = render([EMPTY], NOW_S).splitlines()[-1]
     assert "0" not in row
     assert 10 == row.count(" -")
@@ -62,9 +56,7 @@ def test_what_is_not_known_is_a_dash():
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 160])
 def test_it_fits_any_width_and_loses_no_column(width):
-    """
-    What does not fit goes on below, under the cluster's name.
-    """
+    """What does not fit goes on below, under the cluster's name."""
     text = render([RESEARCH, EMPTY], NOW_S, width)
     assert max(len(line) for line in text.splitlines()) <= width
     for shown in ("zation", "USD/hour", "minute, UTC", "43.10", "07:57, 120 s ago"):
@@ -72,9 +64,7 @@ def test_it_fits_any_width_and_loses_no_column(width):
 
 
 def test_a_pipe_gets_a_block_when_something_new_is_to_say():
-    """
-    And no control character.
-    """
+    """And no control character."""
     stream = io.StringIO()
     screen = Screen(stream)
     assert not screen.live
@@ -86,21 +76,15 @@ def test_a_pipe_gets_a_block_when_something_new_is_to_say():
 
 
 class Terminal(io.StringIO):
-    """
-    A stream that is one.
-    """
+    """A stream that is one."""
 
     def isatty(self):
-        """
-        Always.
-        """
+        """Always."""
         return True
 
 
 def test_a_terminal_is_redrawn_in_place(monkeypatch):
-    """
-    The next frame starts where the last one did, and clears what is left of it.
-    """
+    """The next frame starts where the last one did, and clears what is left of it."""
     monkeypatch.setattr(
         table_module.shutil, "get_terminal_size", lambda: os.terminal_size((20, 10))
     )
@@ -115,9 +99,7 @@ def test_a_terminal_is_redrawn_in_place(monkeypatch):
 
 
 def test_a_frame_never_scrolls(monkeypatch):
-    """
-    A terminal that is too small shows the top of it.
-    """
+    """A terminal that is too small shows the top of it."""
     monkeypatch.setattr(table_module.shutil, "get_terminal_size", lambda: os.terminal_size((10, 4)))
     stream = Terminal()
     Screen(stream).show("\n".join("x" * 30 for _ in range(30)))

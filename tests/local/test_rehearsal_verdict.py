@@ -1,6 +1,4 @@
-"""
-A wrong or missing rollup is found, whatever is wrong with it.
-"""
+"""A wrong or missing rollup is found, whatever is wrong with it."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ KEY = ("research", MINUTE_S)
 
 
 def exactly(value):
-    """
-    An interval that only *value* is in.
-    """
+    """An interval that only *value* is in."""
     return Interval(value, value)
 
 
@@ -65,9 +61,7 @@ CERTAIN = replace(EXPECTED, executions=exactly(1200))
 
 
 def line(publication=1, minute_s=MINUTE_S, **changes):
-    """
-    A rollup line as close prints it; a member changed to None is left out.
-    """
+    """A rollup line as close prints it; a member changed to None is left out."""
     members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
     return emf_line(
         "Neuron/Cluster",
@@ -86,9 +80,7 @@ def line(publication=1, minute_s=MINUTE_S, **changes):
 
 
 def rollups(*lines):
-    """
-    The figures of some lines among a function's other output.
-    """
+    """The figures of some lines among a function's other output."""
     found = RollupLines()
     texts = ["START RequestId: 1", *lines, '{"level":"INFO"}', "{half", "END RequestId: 1"]
     assert len(lines) == found.add(LogEvent("s", 1, 1, text) for text in texts)
@@ -96,24 +88,18 @@ def rollups(*lines):
 
 
 def sentences(problems):
-    """
-    What a person reads.
-    """
+    """What a person reads."""
     return [str(problem) for problem in problems]
 
 
 def test_a_right_rollup_has_no_problem():
-    """
-    Also one whose executions lie within what a minute's edge leaves open.
-    """
+    """Also one whose executions lie within what a minute's edge leaves open."""
     assert [] == against_truth({KEY: EXPECTED}, rollups(line()))
     assert [] == against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, rollups(line()))
 
 
 def test_a_missing_rollup_is_named():
-    """
-    By cluster and minute; the sums are then short, too.
-    """
+    """By cluster and minute; the sums are then short, too."""
     assert ["research, 07:59 UTC, rollup: expected one, found none"] == sentences(
         against_truth({KEY: EXPECTED}, {})
     )
@@ -126,9 +112,7 @@ def test_a_missing_rollup_is_named():
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.parametrize("off_by", [-30, 30])
 def test_each_wrong_number_is_found(name, off_by):
-    """
-    Too low or too high: the comparison can fail for every member.
-    """
+    """Too low or too high: the comparison can fail for every member."""
     value = RIGHT[name] + off_by
     wrong = rollups(line(**{name: value}))
     assert [name] == [problem.member for problem in against_truth({KEY: EXPECTED}, wrong)]
@@ -136,17 +120,13 @@ def test_each_wrong_number_is_found(name, off_by):
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_missing_member_is_found(name):
-    """
-    Absent is not zero and not right.
-    """
+    """Absent is not zero and not right."""
     (problem,) = against_truth({KEY: EXPECTED}, rollups(line(**{name: None})))
     assert (name, "none") == (problem.member, problem.found)
 
 
 def test_a_number_that_nobody_can_know_must_be_absent():
-    """
-    Without telemetry a count of busy cores would be invented.
-    """
+    """Without telemetry a count of busy cores would be invented."""
     unknown = replace(EXPECTED, busy_cores=Interval(None, None))
     (problem,) = against_truth({KEY: unknown}, rollups(line()))
     assert "BusyCores: expected none, found 34" in str(problem)
@@ -155,27 +135,21 @@ def test_a_number_that_nobody_can_know_must_be_absent():
 
 @pytest.mark.parametrize(("executions", "problems"), [(1190, 0), (1210, 0), (1189, 1), (1211, 1)])
 def test_the_bounds_are_inclusive(executions, problems):
-    """
-    The least and the most are possible; one less and one more are not.
-    """
+    """The least and the most are possible; one less and one more are not."""
     found = against_truth({KEY: EXPECTED}, rollups(line(Executions=executions)))
     assert problems == len(found)
 
 
 @pytest.mark.parametrize(("off_by", "problems"), [(-1, 0), (1, 0), (-1.02, 1), (1.02, 1)])
 def test_utilization_has_the_stated_tolerance(off_by, problems):
-    """
-    And no more than that; no other number has any.
-    """
+    """And no more than that; no other number has any."""
     value = 21.34 + off_by * (UTILIZATION_TOLERANCE_PERCENT - 1e-9)
     found = against_truth({KEY: EXPECTED}, rollups(line(NeuronCoreUtilization=value)))
     assert problems == len(found)
 
 
 def test_the_sum_is_exact_where_single_minutes_are_not():
-    """
-    One execution lost within the bounds of a minute is found in the sum over two.
-    """
+    """One execution lost within the bounds of a minute is found in the sum over two."""
     second = ("research", MINUTE_S + 60)
     uncertain = {KEY: EXPECTED, second: CERTAIN}
     certain = {KEY: CERTAIN, second: CERTAIN}
@@ -187,9 +161,7 @@ def test_the_sum_is_exact_where_single_minutes_are_not():
 
 
 def test_only_the_last_minute_of_a_sum_is_uncertain():
-    """
-    What its last report did may be counted in the minute after it.
-    """
+    """What its last report did may be counted in the minute after it."""
     lines = rollups(line(Executions=1191))
     assert [] == against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, lines)
     lines = rollups(line(Executions=1189))
@@ -199,25 +171,19 @@ def test_only_the_last_minute_of_a_sum_is_uncertain():
 
 
 def test_a_restated_minute_counts_its_last_gauges_and_all_its_tallies():
-    """
-    The second line says what holds, and only what the first lacked.
-    """
+    """The second line says what holds, and only what the first lacked."""
     first = line(1, Instances=3, BusyCores=30, Executions=900)
     second = line(2, Executions=300, ExecutionErrors=0)
     assert [] == against_truth({KEY: EXPECTED}, rollups(second, first))
 
 
 def test_a_line_repeated_after_a_crash_counts_once():
-    """
-    It has the same RollupId.
-    """
+    """It has the same RollupId."""
     assert [] == against_truth({KEY: EXPECTED}, rollups(line(), line()))
 
 
 def extracted(lines):
-    """
-    The metrics that the pump makes of *lines*, in memory.
-    """
+    """The metrics that the pump makes of *lines*, in memory."""
     history = RecordedHistory()
     for text in lines:
         for datum in extract(text, NOW_MS).data:
@@ -228,9 +194,7 @@ def extracted(lines):
 
 
 def test_metrics_made_of_the_lines_agree_with_them():
-    """
-    Restated and repeated lines included.
-    """
+    """Restated and repeated lines included."""
     lines = [line(1, Instances=3, Executions=900), line(2, Executions=300)]
     assert [] == against_metrics(rollups(*lines), extracted(lines))
 
@@ -246,17 +210,13 @@ def test_metrics_made_of_the_lines_agree_with_them():
     ],
 )
 def test_a_metric_that_disagrees_with_its_lines_is_found(lines, made_of, member):
-    """
-    A wrong value, a missing metric, a line that was never extracted.
-    """
+    """A wrong value, a missing metric, a line that was never extracted."""
     problems = against_metrics(rollups(*lines), extracted(made_of))
     assert member in [problem.member for problem in problems]
 
 
 def test_metrics_with_more_dimensions_are_not_the_clusters():
-    """
-    The same names by instance type are other metrics.
-    """
+    """The same names by instance type are other metrics."""
     history = RecordedHistory()
     by_type = {"ClusterName": "research", "InstanceType": "trn1.32xlarge"}
     history.put("Neuron/Cluster", "Instances", by_type, MINUTE_S, [9])
@@ -264,9 +224,7 @@ def test_metrics_with_more_dimensions_are_not_the_clusters():
 
 
 def test_a_line_of_another_kind_is_no_rollup():
-    """
-    The emitters' own lines are not counted.
-    """
+    """The emitters' own lines are not counted."""
     found = RollupLines()
     text = json.dumps({**json.loads(line()), "Kind": "minute"})
     assert 0 == found.add([LogEvent("s", 1, 1, text)])

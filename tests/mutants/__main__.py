@@ -39,9 +39,7 @@ SAMPLE: Final = 120
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """
-    Run, print the table, say what has no answer.
-    """
+    """Run, print the table, say what has no answer."""
     chosen = _arguments(argv)
     if importlib.util.find_spec("cosmic_ray") is None:
         print("expected cosmic-ray, found none: run `make mutants`", file=sys.stderr)
@@ -87,9 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _judge(
     all_tasks: list[Task], processes: int, given: dict[Likeness, str], judgement: Judgement
 ) -> None:
-    """
-    Every task, in *processes* copies of the tree.
-    """
+    """Every task, in *processes* copies of the tree."""
     waiting: SimpleQueue[Task] = SimpleQueue()
     for task in all_tasks:
         waiting.put(task)

@@ -47,34 +47,26 @@ def answers(path: Path = FILE) -> dict[Likeness, str]:
 
 
 def unanswered(survivors: Collection[Likeness], given: Mapping[Likeness, str]) -> list[Likeness]:
-    """
-    Survivors without an answer.
-    """
+    """Survivors without an answer."""
     return sorted(set(survivors) - set(given))
 
 
 def stale(
     tried: Collection[Likeness], survivors: Collection[Likeness], given: Mapping[Likeness, str]
 ) -> list[Likeness]:
-    """
-    Answers to mutants that were *tried* and killed.
-    """
+    """Answers to mutants that were *tried* and killed."""
     return sorted((set(given) & set(tried)) - set(survivors))
 
 
 def homeless(
     given: Mapping[Likeness, str], whole: Mapping[str, Collection[Likeness]]
 ) -> list[Likeness]:
-    """
-    Answers to mutants that the files listed in *whole*, with all they can have, do not have.
-    """
+    """Answers to mutants that the files listed in *whole*, with all they can have, do not have."""
     return sorted(one for one in given if one.file in whole and one not in whole[one.file])
 
 
 def proposed(survivor: Likeness) -> str:
-    """
-    The answer to write into the file, without its reason.
-    """
+    """The answer to write into the file, without its reason."""
     quoted = {"in": survivor.where, "was": survivor.was, "now": survivor.now, "why": ""}
     lines = [f'[["{survivor.file}"]]']
     lines += [f"{name} = {_text(value)}" for name, value in quoted.items() if value or name != "in"]

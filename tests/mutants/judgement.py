@@ -1,6 +1,4 @@
-"""
-One run: which mutants are tried, how each ended, and what the table says.
-"""
+"""One run: which mutants are tried, how each ended, and what the table says."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ CLEAN_TIMES: Final = 3  # a mutant that takes longer than this many clean runs d
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """
-    One module of one rule, and those of its mutants that are to be tried.
-    """
+    """One module of one rule, and those of its mutants that are to be tried."""
 
     rule: Rule
     module: str
@@ -45,9 +41,7 @@ class Task:
 
     @property
     def is_whole(self) -> bool:
-        """
-        Whether none is left out.
-        """
+        """Whether none is left out."""
         return len(self.mutants) == len(self.all_mutants)
 
 
@@ -73,21 +67,15 @@ class Judgement:
     counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     def unanswered(self, given: Mapping[Likeness, str]) -> list[Likeness]:
-        """
-        Survivors without an answer.
-        """
+        """Survivors without an answer."""
         return unanswered(self.survivors, given)
 
     def stale(self, given: Mapping[Likeness, str]) -> list[Likeness]:
-        """
-        Answers without a survivor, as far as this run can say.
-        """
+        """Answers without a survivor, as far as this run can say."""
         return sorted({*stale(self.tried, self.survivors, given), *homeless(given, self.whole)})
 
     def rows(self) -> list[tuple[str, ...]]:
-        """
-        A row a rule, and one for all.
-        """
+        """A row a rule, and one for all."""
         rows = [(name, *_cells(counts)) for name, counts in self.counts.items()]
         total: Counter[str] = sum(self.counts.values(), Counter())
         return [*rows, ("all", *_cells(total))]
@@ -100,9 +88,7 @@ def _cells(counts: Counter[str]) -> tuple[str, ...]:
 def tasks(
     rules: Sequence[Rule], modules: Sequence[str], sample: int | None, seed: int
 ) -> list[Task]:
-    """
-    What to try: every mutant of *modules* of *rules*, or *sample* of them, chosen by *seed*.
-    """
+    """What to try: every mutant of *modules* of *rules*, or *sample* of them, chosen by *seed*."""
     whole = [
         (rule, module, source, tuple(mutants_of(module, source)))
         for rule in rules

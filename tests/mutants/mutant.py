@@ -1,6 +1,4 @@
-"""
-One small change to one file, and all of them that a file can have.
-"""
+"""One small change to one file, and all of them that a file can have."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ class Mutant:
 
 
 def likeness(file: str, line: int, before: str, after: str) -> Likeness:
-    """
-    How the mutant at *line* that makes *after* of *before* is known.
-    """
+    """How the mutant at *line* that makes *after* of *before* is known."""
     was, now = before.splitlines(), after.splitlines()
     while was and now and was[0] == now[0]:
         del was[0], now[0]

@@ -64,21 +64,15 @@ WHOLE: Final = (
 
 
 class StatementRemover(Operator):
-    """
-    A statement that does something is not there.
-    """
+    """A statement that does something is not there."""
 
     def mutation_positions(self, node: Any) -> Iterator[Position]:
-        """
-        Where one stands inside a function.
-        """
+        """Where one stands inside a function."""
         if _does_something(node):
             yield node.start_pos, node.children[0].end_pos
 
     def mutate(self, node: Any, index: int) -> Any:
-        """
-        `pass` in its place.
-        """
+        """`pass` in its place."""
         assert index == 0
         prefix = node.get_first_leaf().prefix
         node.children[0] = parso.python.tree.Name("pass", node.start_pos, prefix)
@@ -86,22 +80,16 @@ class StatementRemover(Operator):
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """
-        For whoever reads the operator, as cosmic-ray's own have them.
-        """
+        """For whoever reads the operator, as cosmic-ray's own have them."""
         before = "def add(self):\n    self.count += 1\n"
         return (Example(before, before.replace("self.count += 1", "pass")),)
 
 
 class ConditionNegator(AddNot):
-    """
-    cosmic-ray's `not` before a condition, but where another operator says the same.
-    """
+    """cosmic-ray's `not` before a condition, but where another operator says the same."""
 
     def mutation_positions(self, node: Any) -> Iterator[Position]:
-        """
-        Where a condition stands that is more, or less, than one comparison.
-        """
+        """Where a condition stands that is more, or less, than one comparison."""
         place = 1 if isinstance(node, self.NODE_TYPES) else 2
         for position in super().mutation_positions(node):
             if node.children[place].type not in {"comparison", "not_test"}:
@@ -109,21 +97,15 @@ class ConditionNegator(AddNot):
 
 
 class MembershipSwapper(Operator):
-    """
-    `in` becomes `not in`, and the other way round; a `for` keeps its own.
-    """
+    """`in` becomes `not in`, and the other way round; a `for` keeps its own."""
 
     def mutation_positions(self, node: Any) -> Iterator[Position]:
-        """
-        Where either stands.
-        """
+        """Where either stands."""
         for sign in _memberships(node):
             yield sign.start_pos, sign.end_pos
 
     def mutate(self, node: Any, index: int) -> Any:
-        """
-        The other one in its place.
-        """
+        """The other one in its place."""
         sign = _memberships(node)[index]
         other = " in" if sign.type == "comp_op" else " not in"
         node.children[node.children.index(sign)] = parso.parse(other)
@@ -131,9 +113,7 @@ class MembershipSwapper(Operator):
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """
-        For whoever reads the operator, as cosmic-ray's own have them.
-        """
+        """For whoever reads the operator, as cosmic-ray's own have them."""
         return (Example("x in y", "x not in y"), Example("x not in y", "x in y"))
 
 
@@ -158,9 +138,7 @@ def _does_something(node: Any) -> bool:
 
 
 def operators() -> list[tuple[str, Operator]]:
-    """
-    Each by its name, in a fixed order.
-    """
+    """Each by its name, in a fixed order."""
     names = [
         *(
             f"ReplaceComparisonOperator_{one}_{other}"

@@ -53,9 +53,7 @@ class Rule:
         return sorted(files, key=lambda file: stem not in Path(file).stem)
 
     def options(self) -> list[str]:
-        """
-        What leaves single tests out.
-        """
+        """What leaves single tests out."""
         return [f"--deselect={one}" for one in self.without if "::" in one]
 
 

@@ -66,16 +66,12 @@ class Counter:
 
 
 def read(file):
-    """
-    A file of the repository.
-    """
+    """A file of the repository."""
     return (REPOSITORY / file).read_text(encoding="utf-8")
 
 
 def changed(file, was, now):
-    """
-    *file* with a chosen mutant in it.
-    """
+    """*file* with a chosen mutant in it."""
     source = read(file)
     assert 1 == source.count(was), f"{file} has no single {was!r}: choose the mutant again"
     return source.replace(was, now)
@@ -83,9 +79,7 @@ def changed(file, was, now):
 
 @pytest.fixture(scope="module")
 def server():
-    """
-    A copy of the tree to try mutants in.
-    """
+    """A copy of the tree to try mutants in."""
     with trials() as found:
         yield found
 
@@ -109,9 +103,7 @@ def test_the_chosen_mutants_of_each_rule_are_killed(server):
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_what_is_no_mutant_survives_and_what_never_ends_does_not(server):
-    """
-    Survival is what an unchanged file shows; a loop without an end is a kill, not a wait.
-    """
+    """Survival is what an unchanged file shows; a loop without an end is a kill, not a wait."""
     file, test = "emitter/delivery/batches.py", "tests/emitter/delivery/test_batches.py"
     server.clean([test])
     assert server.outcome(file, read(file) + "\n# the same\n", [[test]], 60).survived
@@ -122,17 +114,13 @@ def test_what_is_no_mutant_survives_and_what_never_ends_does_not(server):
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_tests_that_fail_without_a_mutant_are_said(server):
-    """
-    Every mutant would be killed by them, and nothing would be shown.
-    """
+    """Every mutant would be killed by them, and nothing would be shown."""
     with pytest.raises(TrialError, match="expected the tests to pass without a mutant"):
         server.clean(["tests/no_such_folder"])
 
 
 def test_the_rules_name_files_that_exist_and_have_tests():
-    """
-    A module that moved must not leave its rule without mutants.
-    """
+    """A module that moved must not leave its rule without mutants."""
     for rule in RULES:
         assert rule.modules
         for module in rule.modules:
@@ -160,9 +148,7 @@ def test_the_rules_name_files_that_exist_and_have_tests():
     ],
 )
 def test_no_mutant_is_made_where_none_could_be_seen(text, expected):
-    """
-    Annotations, the arguments of decorators and `strict=True` change nothing that runs.
-    """
+    """Annotations, the arguments of decorators and `strict=True` change nothing that runs."""
     at = SOURCE.index(text)
     line = SOURCE[:at].count("\n") + 1
     column = at - (SOURCE.rfind("\n", 0, at) + 1)
@@ -180,9 +166,7 @@ def test_a_mutant_is_known_by_its_words_and_not_by_its_line():
 
 
 def test_a_survivor_without_an_answer_and_an_answer_without_a_survivor_are_found():
-    """
-    Both make `make mutants` fail: the one is a missing test, the other a stale excuse.
-    """
+    """Both make `make mutants` fail: the one is a missing test, the other a stale excuse."""
     one, two, three = (Likeness("a.py", "", "x", now) for now in "123")
     given = {two: "the same", three: "the same"}
     assert [one] == answers.unanswered([one, two], given)
@@ -204,9 +188,7 @@ def test_an_answer_needs_a_reason(tmp_path, why):
 
 
 def test_a_proposed_answer_can_be_written_into_the_file(tmp_path):
-    """
-    Whatever the line holds, it is read back as the same mutant.
-    """
+    """Whatever the line holds, it is read back as the same mutant."""
     path = tmp_path / "answers.toml"
     for was in ("a", "x = 'y'", 'x = "y"', "x = '\"\\n'"):
         survivor = Likeness("a.py", "f", was, "pass")
@@ -216,8 +198,6 @@ def test_a_proposed_answer_can_be_written_into_the_file(tmp_path):
 
 
 def test_every_answer_is_about_a_line_that_is_there():
-    """
-    An answer that outlived its line says nothing.
-    """
+    """An answer that outlived its line says nothing."""
     for known in answers.answers():
         assert known.was in " ".join(read(known.file).split()), str(known)

@@ -42,39 +42,29 @@ ARGUMENTS = [
 
 
 class Watcher:
-    """
-    Runs the fast tests first, and notes which failed.
-    """
+    """Runs the fast tests first, and notes which failed."""
 
     def __init__(self) -> None:
         self.name = ""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        """
-        Laws after examples, which are faster and see most of what a law sees.
-        """
+        """Laws after examples, which are faster and see most of what a law sees."""
         items.sort(key=lambda item: item.get_closest_marker("hypothesis") is not None)
 
     def pytest_runtest_logreport(self, report):
-        """
-        Called by pytest for each part of each test.
-        """
+        """Called by pytest for each part of each test."""
         if report.failed and not self.name:
             self.name = report.nodeid
 
     def pytest_collectreport(self, report):
-        """
-        Called by pytest for each file.
-        """
+        """Called by pytest for each file."""
         if report.failed and not self.name:
             self.name = f"import of {report.nodeid}"
 
 
 def run(tests, answer, *, is_clean):
-    """
-    In the child: the tests once; never returns.
-    """
+    """In the child: the tests once; never returns."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_DATA_BYTES, MAX_DATA_BYTES))
     quiet = os.open(os.devnull, os.O_RDWR)
@@ -90,9 +80,7 @@ def run(tests, answer, *, is_clean):
 
 
 def libraries():
-    """
-    What was imported that is not ours: from the standard library or from site-packages.
-    """
+    """What was imported that is not ours: from the standard library or from site-packages."""
     here = str(Path.cwd())
     return [
         name
@@ -104,9 +92,7 @@ def libraries():
 
 
 def attempt(request, folder):
-    """
-    One trial in a child of its own: how it ended.
-    """
+    """One trial in a child of its own: how it ended."""
     answer = Path(folder) / "answer.json"
     answer.unlink(missing_ok=True)
     child = os.fork()
@@ -134,16 +120,12 @@ def attempt(request, folder):
 
 
 def forget_compiled(path):
-    """
-    A mutant of the same second and size would pass for what was compiled before.
-    """
+    """A mutant of the same second and size would pass for what was compiled before."""
     Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 def serve():
-    """
-    Answer until the input ends.
-    """
+    """Answer until the input ends."""
     hypothesis.settings.register_profile(
         "mutants",
         deadline=None,

@@ -42,15 +42,11 @@ class Outcome(NamedTuple):
 
 
 class TrialError(Exception):
-    """
-    The trial says nothing about a mutant: the tests fail, or do not exist, without one.
-    """
+    """The trial says nothing about a mutant: the tests fail, or do not exist, without one."""
 
 
 class Trials:
-    """
-    One server process in one copy of the tree. Made by `trials`.
-    """
+    """One server process in one copy of the tree. Made by `trials`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -107,9 +103,7 @@ class Trials:
 
 @contextmanager
 def trials() -> Iterator[Trials]:
-    """
-    A server in a new copy; both are gone afterwards.
-    """
+    """A server in a new copy; both are gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="neuron-emf-mutants-") as folder:
         copy = Path(folder) / "tree"
         _copy(copy)

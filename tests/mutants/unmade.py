@@ -18,18 +18,14 @@ Position = tuple[int, int]  # line from 1, column from 0 in characters
 
 
 class Stretch(NamedTuple):
-    """
-    A part of a file, from its first character to behind its last.
-    """
+    """A part of a file, from its first character to behind its last."""
 
     start: Position
     end: Position
 
 
 class Outline:
-    """
-    What a source says about a position in it.
-    """
+    """What a source says about a position in it."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.splitlines()
@@ -38,15 +34,11 @@ class Outline:
         self._definitions = list(_definitions(tree, ""))
 
     def is_unmade(self, at: Position) -> bool:
-        """
-        Whether a mutant at *at* would change nothing.
-        """
+        """Whether a mutant at *at* would change nothing."""
         return any(start <= at < end for start, end in self._unmade)
 
     def definition(self, line: int) -> str:
-        """
-        The function or class *line* stands in, such as "Cores.add"; "" is the module itself.
-        """
+        """The function or class *line* stands in, such as "Cores.add"; "" is the module itself."""
         inside = [name for name, first, last in self._definitions if first <= line <= last]
         return inside[-1] if inside else ""
 

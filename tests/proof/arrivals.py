@@ -34,9 +34,7 @@ class Arrivals:
 
     @classmethod
     def of(cls, events: Iterable[tuple[int, str]]) -> Arrivals:
-        """
-        Sort *events* by identity.
-        """
+        """Sort *events* by identity."""
         lines: dict[tuple[str, int], tuple[int, str]] = {}
         copies, conflicts = 0, []
         for event in events:
@@ -52,24 +50,18 @@ class Arrivals:
 
     @property
     def documents(self) -> list[dict[str, Any]]:
-        """
-        Every line once, by Boot and Seq.
-        """
+        """Every line once, by Boot and Seq."""
         return [json.loads(self.lines[identity][1]) for identity in sorted(self.lines)]
 
     def gaps(self) -> list[str]:
-        """
-        Numbers that a boot left out: each counts from 1.
-        """
+        """Numbers that a boot left out: each counts from 1."""
         last: dict[str, int] = {}
         for boot, seq in self.lines:
             last[boot] = max(last.get(boot, 0), seq)
         return self.missing(last)
 
     def missing(self, produced: Mapping[str, int]) -> list[str]:
-        """
-        Identities that are not here, of boots that produced so many records.
-        """
+        """Identities that are not here, of boots that produced so many records."""
         return [
             f"{boot} {seq}"
             for boot, records in sorted(produced.items())
@@ -78,9 +70,7 @@ class Arrivals:
         ]
 
     def minutes(self) -> set[int]:
-        """
-        Starts of the minutes that have a line, ms since the epoch.
-        """
+        """Starts of the minutes that have a line, ms since the epoch."""
         # By the event's own timestamp: a line without a metric has no other.
         return {
             timestamp_ms
@@ -89,9 +79,7 @@ class Arrivals:
         }
 
     def unbalanced(self) -> list[str]:
-        """
-        Lines whose account of the records before them does not add up.
-        """
+        """Lines whose account of the records before them does not add up."""
         return [
             f"{document['Boot']} {document['Seq']}"
             for document in self.documents
@@ -101,7 +89,5 @@ class Arrivals:
         ]
 
     def dropped(self) -> int:
-        """
-        Records that lines say were dropped.
-        """
+        """Records that lines say were dropped."""
         return max((one.get("RecordsDropped", 0) for one in self.documents), default=0)

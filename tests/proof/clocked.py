@@ -25,9 +25,7 @@ SOON_S = 0.02
 
 
 def main(prepare: Callable[[str, WallClock], Callable[[], float]] = lambda _, clock: clock) -> None:
-    """
-    Become MODULE; *prepare* may put another clock in the place of the one it is given.
-    """
+    """Become MODULE; *prepare* may put another clock in the place of the one it is given."""
     path, module, *arguments = sys.argv[1:]
     clock = WallClock(Path(path))
     time.time = clock

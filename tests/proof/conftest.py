@@ -1,6 +1,4 @@
-"""
-What the proofs share: a wall clock that a test sets.
-"""
+"""What the proofs share: a wall clock that a test sets."""
 
 from __future__ import annotations
 
@@ -11,8 +9,6 @@ from tests.proof.wall_clock import WallClock
 
 @pytest.fixture
 def clock(tmp_path):
-    """
-    A wall clock that the test sets, for this process and for those it starts.
-    """
+    """A wall clock that the test sets, for this process and for those it starts."""
     with WallClock(tmp_path / "clock") as made:
         yield made

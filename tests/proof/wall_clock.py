@@ -42,9 +42,7 @@ class WallClock:
             self._shared = mmap.mmap(file.fileno(), _FORM.size)
 
     def set(self, now_s: float, speed: float = 0.0) -> None:
-        """
-        Let it be *now_s*, seconds since the epoch, and pass *speed* seconds a second.
-        """
+        """Let it be *now_s*, seconds since the epoch, and pass *speed* seconds a second."""
         # Read while it is written only by who asks for the time that is being set: each
         # of the three is one aligned word. A clock that runs is moved by `move`.
         self._shared[:] = _FORM.pack(now_s, time.monotonic(), speed)
@@ -57,9 +55,7 @@ class WallClock:
         self._shared[: _NOW.size] = _NOW.pack(now_s + by_s)
 
     def __call__(self) -> float:
-        """
-        Seconds since the epoch.
-        """
+        """Seconds since the epoch."""
         now_s, since_s, speed = _FORM.unpack(self._shared[:])
         return float(now_s + (time.monotonic() - since_s) * speed)
 

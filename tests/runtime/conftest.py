@@ -1,6 +1,4 @@
-"""
-The built functions under AWS's own runtime client, on two of the Pythons that Lambda offers.
-"""
+"""The built functions under AWS's own runtime client, on two of the Pythons that Lambda offers."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ VARIABLES = {
 
 @pytest.fixture(scope="session", params=VERSIONS, ids=lambda version: f"python{version}")
 def runtime(request, repository, runtime_libraries, tmp_path_factory):
-    """
-    One Python of Lambda, with AWS's client for it.
-    """
+    """One Python of Lambda, with AWS's client for it."""
     interpreter = interpreter_of(request.param)
     client = repository / ".venv-lambda" / request.param
     if interpreter is None:
@@ -47,9 +43,7 @@ def runtime(request, repository, runtime_libraries, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def endpoint():
-    """
-    A DynamoDB behind a socket.
-    """
+    """A DynamoDB behind a socket."""
     from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -61,9 +55,7 @@ def endpoint():
 
 @pytest.fixture
 def dynamodb(endpoint):
-    """
-    A client to look into it with; its table is empty.
-    """
+    """A client to look into it with; its table is empty."""
     reset = urllib.request.Request(f"{endpoint}/moto-api/reset", method="POST")
     urllib.request.urlopen(reset).close()
     client = boto3.client(
@@ -80,9 +72,7 @@ def dynamodb(endpoint):
 
 @pytest.fixture(scope="session")
 def made(built, runtime, endpoint, tmp_path_factory):
-    """
-    Make a process of a function of the template; whoever asks for it stops it.
-    """
+    """Make a process of a function of the template; whoever asks for it stops it."""
 
     def function(name, handler, **variables):
         return Function(
@@ -98,9 +88,7 @@ def made(built, runtime, endpoint, tmp_path_factory):
 
 @pytest.fixture
 def start(made):
-    """
-    Start a function anew; the one before it is stopped.
-    """
+    """Start a function anew; the one before it is stopped."""
     with ExitStack() as running:
 
         def anew(name, handler, **variables):
@@ -114,9 +102,7 @@ def start(made):
 
 @pytest.fixture(scope="session")
 def warm(made):
-    """
-    A function that has started, the same one each time: warm, with whatever it remembers.
-    """
+    """A function that has started, the same one each time: warm, with whatever it remembers."""
     running = {}
 
     def same(name, **variables):
@@ -136,7 +122,5 @@ def warm(made):
 
 @pytest.fixture
 def times(request):
-    """
-    Rows for the table at the end of the run.
-    """
+    """Rows for the table at the end of the run."""
     return request.config.stash.setdefault(TIMES, [])

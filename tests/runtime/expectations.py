@@ -1,6 +1,4 @@
-"""
-What must be in the table and on stdout, by the code in this process and a table in memory.
-"""
+"""What must be in the table and on stdout, by the code in this process and a table in memory."""
 
 from __future__ import annotations
 
@@ -17,16 +15,12 @@ from tests.aggregator.memory_table import MemoryTable
 
 
 def closable_minute():
-    """
-    A minute that is over for long enough to be closed at the first run.
-    """
+    """A minute that is over for long enough to be closed at the first run."""
     return int(time.time()) // 60 - 4
 
 
 def some_records(minute, count=12):
-    """
-    A minute of a few instances of two clusters, with names beyond ASCII.
-    """
+    """A minute of a few instances of two clusters, with names beyond ASCII."""
     holders = tuple(replace(one, name="größe/モデル") for one in some_holders(16, 1))
     made = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(count)]
     return [
@@ -36,9 +30,7 @@ def some_records(minute, count=12):
 
 
 def kept(dynamodb):
-    """
-    The records in the table by minute and identity, alone or in packs, each once.
-    """
+    """The records in the table by minute and identity, alone or in packs, each once."""
     pages = dynamodb.get_paginator("scan").paginate(TableName="records")
     found = set()
     for item in (item for page in pages for item in page["Items"]):
@@ -52,9 +44,7 @@ def kept(dynamodb):
 
 
 def identities(made):
-    """
-    The same of records that were made.
-    """
+    """The same of records that were made."""
     return {(one.minute_ms // 60_000, *identity_of(one)) for one in made}
 
 
@@ -75,9 +65,7 @@ def rollup_lines(made, minute):
 
 
 def of_minute(output, minute):
-    """
-    The rollups of one minute among lines of output, as the bytes that they are.
-    """
+    """The rollups of one minute among lines of output, as the bytes that they are."""
     found = []
     for line in output:
         document = json.loads(line)

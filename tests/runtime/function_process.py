@@ -1,6 +1,4 @@
-"""
-A built function as Lambda runs it: AWS's own runtime client in a process of its own.
-"""
+"""A built function as Lambda runs it: AWS's own runtime client in a process of its own."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ class Runtime:
     bytecode: Path
 
     def variables(self, *first):
-        """
-        How Python finds the folders, *first* before all others, and nothing else.
-        """
+        """How Python finds the folders, *first* before all others, and nothing else."""
         return {
             "PATH": os.environ["PATH"],
             "LANG": "en_US.UTF-8",
@@ -56,9 +52,7 @@ class Runtime:
 
 
 class Function:
-    """
-    One execution environment of a function, started when it is made.
-    """
+    """One execution environment of a function, started when it is made."""
 
     def __init__(self, runtime, artefact, handler, variables, folder):
         self._ends = ExitStack()
@@ -109,9 +103,7 @@ class Function:
         return self._api.first_asked_s - self.started_s
 
     def invoke(self, event):
-        """
-        The answer to *event*, a value or the bytes of one.
-        """
+        """The answer to *event*, a value or the bytes of one."""
         payload = event if isinstance(event, bytes) else json.dumps(event).encode()
         try:
             return self._api.invoke(payload)
@@ -130,15 +122,11 @@ class Function:
         return json.loads(answer.body)
 
     def output(self):
-        """
-        What it wrote on stdout and stderr since it was asked last.
-        """
+        """What it wrote on stdout and stderr since it was asked last."""
         return self._news(self._output)
 
     def messages(self):
-        """
-        What the runtime client itself logged since it was asked last.
-        """
+        """What the runtime client itself logged since it was asked last."""
         found, rest = [], self._news(self._telemetry)
         while rest:
             length = int.from_bytes(rest[4:8], "big")
@@ -148,9 +136,7 @@ class Function:
         return found
 
     def cpu_seconds(self):
-        """
-        Processor time it has used, where the kernel says so to the nanosecond; else None.
-        """
+        """Processor time it has used, where the kernel says so to the nanosecond; else None."""
         try:
             text = Path(f"/proc/{self._process.pid}/schedstat").read_text("ascii")
         except OSError:
@@ -158,9 +144,7 @@ class Function:
         return int(text.split()[0]) / 1e9
 
     def stop(self):
-        """
-        End it as Lambda does in the end: without asking.
-        """
+        """End it as Lambda does in the end: without asking."""
         self._process.kill()
         self._process.wait()
         self._ends.close()

@@ -1,6 +1,4 @@
-"""
-Where this machine has the Pythons that Lambda offers.
-"""
+"""Where this machine has the Pythons that Lambda offers."""
 
 from __future__ import annotations
 

@@ -44,9 +44,7 @@ class KinesisPoller:
     invocations: int = 0
 
     def deliver(self, records, retries=None):
-        """
-        Hand over *records* until all are taken or given up.
-        """
+        """Hand over *records* until all are taken or given up."""
         retries = self.retries if retries is None else retries
         while records:
             left = self._left(records)
@@ -66,9 +64,7 @@ class KinesisPoller:
             retries -= 1
 
     def _left(self, records):
-        """
-        What one invocation left of *records*; None when it took all.
-        """
+        """What one invocation left of *records*; None when it took all."""
         self.invocations += 1
         answer = self.invoke({"Records": records})
         if answer.failed:
@@ -81,7 +77,5 @@ class KinesisPoller:
 
 
 def number_of(record):
-    """
-    The sequence number of one record of a batch.
-    """
+    """The sequence number of one record of a batch."""
     return record["kinesis"]["sequenceNumber"]

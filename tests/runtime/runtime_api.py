@@ -20,16 +20,12 @@ FUNCTION_ARN = "arn:aws:lambda:us-east-1:123456789012:function:neuron-emf"
 
 
 class NoAnswerError(Exception):
-    """
-    The function did not answer: it hangs, it died, or it could not start.
-    """
+    """The function did not answer: it hangs, it died, or it could not start."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """
-    What a function made of one event: its result or its error, and after how many seconds.
-    """
+    """What a function made of one event: its result or its error, and after how many seconds."""
 
     body: bytes
     failed: bool
@@ -37,9 +33,7 @@ class Answer:
 
 
 class RuntimeApi:
-    """
-    A server for one function on a port of its own; `with` starts and ends it.
-    """
+    """A server for one function on a port of its own; `with` starts and ends it."""
 
     def __init__(self, timeout_s=55.0):
         self.timeout_s = timeout_s
@@ -54,9 +48,7 @@ class RuntimeApi:
 
     @property
     def address(self):
-        """
-        What the function finds in AWS_LAMBDA_RUNTIME_API.
-        """
+        """What the function finds in AWS_LAMBDA_RUNTIME_API."""
         return f"127.0.0.1:{self._server.server_port}"
 
     def __enter__(self):
@@ -99,9 +91,7 @@ class RuntimeApi:
         return Answer(body, failed, answered_s - self._handed_s)
 
     def next_event(self):
-        """
-        What the function is told when it asks: status, headers and body.
-        """
+        """What the function is told when it asks: status, headers and body."""
         if self.first_asked_s is None:
             self.first_asked_s = time.monotonic()
             self._asked.set()
@@ -124,9 +114,7 @@ class RuntimeApi:
         )
 
     def take(self, place, body):
-        """
-        What the function says: an answer, or that it could not start.
-        """
+        """What the function says: an answer, or that it could not start."""
         if place[0] == "init":
             self.init_error = body
             self._asked.set()

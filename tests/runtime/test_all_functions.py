@@ -1,6 +1,4 @@
-"""
-Every function of the template starts and answers, and how long that takes.
-"""
+"""Every function of the template starts and answers, and how long that takes."""
 
 from __future__ import annotations
 
@@ -20,23 +18,17 @@ WARM_EVENTS = 20
 
 
 def a_delivery():
-    """
-    One record of the last minute, as a quiet instance sends it.
-    """
+    """One record of the last minute, as a quiet instance sends it."""
     return delivery(*lines(record(minute=int(time.time()) // 60 - 1)))
 
 
 def a_tick():
-    """
-    What the schedule sends.
-    """
+    """What the schedule sends."""
     return {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
 
 
 def a_departure():
-    """
-    What EC2 says of an instance that ends.
-    """
+    """What EC2 says of an instance that ends."""
     return {
         "version": "0",
         "id": "7bf73129-1428-4cd3-a780-95db273d1602",
@@ -51,9 +43,7 @@ def a_departure():
 
 
 def an_alarm():
-    """
-    What CloudWatch says of an alarm on one cluster that rings.
-    """
+    """What CloudWatch says of an alarm on one cluster that rings."""
     arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:neuron-emf-idle"
     now = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())
     metric = {
@@ -97,25 +87,19 @@ EVENTS = {
 
 
 def milliseconds(seconds):
-    """
-    The median, for people.
-    """
+    """The median, for people."""
     return f"{statistics.median(seconds) * 1000:.1f}"
 
 
 def test_there_is_an_event_for_every_function(repository):
-    """
-    A new function of the template is tried below too.
-    """
+    """A new function of the template is tried below too."""
     assert EVENTS.keys() == handlers(repository).keys()
 
 
 @pytest.mark.usefixtures("dynamodb")
 @pytest.mark.parametrize("name", EVENTS)
 def test_every_function_starts_and_answers(repository, runtime, start, times, name):
-    """
-    From a new process to an answer, several times, and then warm: figures in the summary.
-    """
+    """From a new process to an answer, several times, and then warm: figures in the summary."""
     event, cold, first = EVENTS[name](), [], []
     for _ in range(COLD_STARTS):
         function = start(name, handlers(repository)[name])

@@ -31,16 +31,12 @@ MAX_LINE_BYTES = MAX_EVENT_BYTES - 26  # of one event of a log group
 
 
 def as_bytes(event):
-    """
-    An event as Lambda hands it over.
-    """
+    """An event as Lambda hands it over."""
     return json.dumps(event).encode()
 
 
 def test_redelivered_reordered_and_duplicated_lines_count_once(warm, dynamodb):
-    """
-    The rollups are, byte for byte, those of one tidy delivery.
-    """
+    """The rollups are, byte for byte, those of one tidy delivery."""
     minute = closable_minute()
     made = some_records(minute)
     ingest, close = warm("ingest"), warm("close")
@@ -58,27 +54,21 @@ def test_redelivered_reordered_and_duplicated_lines_count_once(warm, dynamodb):
 
 
 def test_a_control_message_is_dropped_without_a_word(warm, dynamodb):
-    """
-    CloudWatch Logs sends one when the subscription is made.
-    """
+    """CloudWatch Logs sends one when the subscription is made."""
     ingest = warm("ingest")
     assert {} == ingest.result(delivery(*lines(record()), kind="CONTROL_MESSAGE"))
     assert (b"", [], set()) == (ingest.output(), ingest.messages(), kept(dynamodb))
 
 
 def test_an_empty_event_is_nothing(warm, dynamodb):
-    """
-    Not a word, not an item.
-    """
+    """Not a word, not an item."""
     ingest = warm("ingest")
     assert {} == ingest.result(delivery())
     assert (b"", [], set()) == (ingest.output(), ingest.messages(), kept(dynamodb))
 
 
 def test_an_empty_line_is_a_bad_one(warm, dynamodb):
-    """
-    It is counted and blocks nobody.
-    """
+    """It is counted and blocks nobody."""
     made = record(minute=closable_minute())
     counts = warm("ingest").result(delivery(LogLine("1", ""), *lines(made), LogLine("2", "")))
     assert (1, 2) == (counts["RecordsStored"], counts["RecordsRejected"])
@@ -86,9 +76,7 @@ def test_an_empty_line_is_a_bad_one(warm, dynamodb):
 
 
 def corrupt_events():
-    """
-    What a function may be given by mistake, each with the error that must be its answer.
-    """
+    """What a function may be given by mistake, each with the error that must be its answer."""
     good = base64.b64decode(delivery()["awslogs"]["data"])
     packed = [good[:-9], b"", gzip.compress(b"junk"), gzip.compress(b"[]"), gzip.compress(b"{}")]
     yield b'{"awslogs":'
@@ -100,9 +88,7 @@ def corrupt_events():
 
 
 def test_a_corrupt_event_fails_and_the_next_one_does_not(warm, dynamodb):
-    """
-    The invocation fails, so that Lambda keeps the event; the process serves the next.
-    """
+    """The invocation fails, so that Lambda keeps the event; the process serves the next."""
     ingest = warm("ingest")
     for event in corrupt_events():
         answer = ingest.invoke(event)
@@ -116,16 +102,12 @@ def test_a_corrupt_event_fails_and_the_next_one_does_not(warm, dynamodb):
 
 
 def many_records(minute, count):
-    """
-    Of as many instances of 128 cores, none like another.
-    """
+    """Of as many instances of 128 cores, none like another."""
     return [replace(full_record(128, n), minute_ms=minute * 60_000) for n in range(count)]
 
 
 def test_an_event_of_one_megabyte_is_taken_whole(warm, dynamodb):
-    """
-    The largest that CloudWatch Logs can send to a function, full of records.
-    """
+    """The largest that CloudWatch Logs can send to a function, full of records."""
     minute = closable_minute()
     one = len(as_bytes(delivery(*lines(*many_records(minute, 100))))) / 100
     made = many_records(minute, int(0.98 * MAX_EVENT_BYTES / one))
@@ -137,9 +119,7 @@ def test_an_event_of_one_megabyte_is_taken_whole(warm, dynamodb):
 
 @pytest.mark.parametrize("filler", ["x", "[", '{"a":', "9"])
 def test_a_line_of_one_megabyte_costs_itself_only(warm, dynamodb, filler):
-    """
-    Whatever it is made of: deep nesting and endless numbers too.
-    """
+    """Whatever it is made of: deep nesting and endless numbers too."""
     ingest = warm("ingest")
     made = record(minute=closable_minute())
     long = (filler * MAX_LINE_BYTES)[:MAX_LINE_BYTES]
@@ -150,9 +130,7 @@ def test_a_line_of_one_megabyte_costs_itself_only(warm, dynamodb, filler):
 
 
 def test_a_good_line_of_one_megabyte_is_stored(warm, dynamodb):
-    """
-    Members of a later release may be of any size.
-    """
+    """Members of a later release may be of any size."""
     made = record(minute=closable_minute())
     text = message(made)[:-1] + ',"Future":"'
     text += "x" * (MAX_LINE_BYTES - len(text) - 2) + '"}'

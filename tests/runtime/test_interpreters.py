@@ -1,6 +1,4 @@
-"""
-Which Python stands for which of Lambda's.
-"""
+"""Which Python stands for which of Lambda's."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ OURS = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 @pytest.fixture
 def command(tmp_path, monkeypatch):
-    """
-    Put a command onto PATH, before all others.
-    """
+    """Put a command onto PATH, before all others."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def make(name, text):
@@ -41,9 +37,7 @@ def test_a_command_that_refuses_is_passed_over(command):
 
 
 def test_a_command_is_asked_what_it_is(command):
-    """
-    Its name alone says nothing, and where it leads is what is started.
-    """
+    """Its name alone says nothing, and where it leads is what is started."""
     command("python3.99", f'exec {sys.executable} "$@"')
     assert interpreter_of("3.99") is None
     path = command(f"python{OURS}", f'exec {sys.executable} "$@"')
@@ -51,7 +45,5 @@ def test_a_command_is_asked_what_it_is(command):
 
 
 def test_none_is_found_where_there_is_none():
-    """
-    So that the tests can be left out with a reason.
-    """
+    """So that the tests can be left out with a reason."""
     assert interpreter_of("3.99") is None

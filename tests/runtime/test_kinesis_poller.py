@@ -1,6 +1,4 @@
-"""
-The model of Lambda's poller, which the tests of retried batches rely on.
-"""
+"""The model of Lambda's poller, which the tests of retried batches rely on."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from tests.runtime.runtime_api import Answer
 
 
 class Scripted:
-    """
-    A function that cannot read some records, and fails as a whole at some invocations.
-    """
+    """A function that cannot read some records, and fails as a whole at some invocations."""
 
     def __init__(self, unreadable=(), failing=()):
         self.unreadable = {f"n-{number}" for number in unreadable}
@@ -37,9 +33,7 @@ class Scripted:
 
 
 def delivered(function, count, **settings):
-    """
-    What the poller gave up of a batch.
-    """
+    """What the poller gave up of a batch."""
     poller = KinesisPoller(function.invoke, **settings)
     poller.deliver(batch(*[b""] * count)["Records"])
     return poller.given_up
@@ -66,9 +60,7 @@ def test_it_ends_and_every_record_was_handed_over(count, unreadable, failing, bi
 
 
 def test_a_batch_goes_on_from_the_lowest_record_named():
-    """
-    What stands before it is not handed over again.
-    """
+    """What stands before it is not handed over again."""
     function = Scripted(unreadable=[2])
     assert ["n-2", "n-3"] == delivered(function, 4, bisecting=False, retries=1)
     assert [["n-0", "n-1", "n-2", "n-3"], ["n-2", "n-3"], ["n-2", "n-3"]] == function.seen
@@ -76,9 +68,7 @@ def test_a_batch_goes_on_from_the_lowest_record_named():
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
 def test_attempts_are_finite(retries):
-    """
-    The first and the retries.
-    """
+    """The first and the retries."""
     function = Scripted(unreadable=[0])
     assert ["n-0"] == delivered(function, 1, retries=retries)
     assert retries + 1 == len(function.seen)

@@ -1,6 +1,4 @@
-"""
-Batches of Kinesis that Lambda brings again, in part or as a whole, to the built ingest.
-"""
+"""Batches of Kinesis that Lambda brings again, in part or as a whole, to the built ingest."""
 
 from __future__ import annotations
 
@@ -20,16 +18,12 @@ POISON = {3: b"junk", 7: gzip.compress(b"[]"), 8: b""}
 
 
 def a_minute(minute, count=10):
-    """
-    One record of each of some instances.
-    """
+    """One record of each of some instances."""
     return [record(instance_id=f"i-{number}", minute=minute) for number in range(count)]
 
 
 def poisoned(made):
-    """
-    A batch of one delivery a record, with some that cannot be read between them.
-    """
+    """A batch of one delivery a record, with some that cannot be read between them."""
     payloads = [payload(*lines(one)) for one in made]
     for place, junk in POISON.items():
         payloads.insert(place, junk)
@@ -59,9 +53,7 @@ def test_a_partial_batch_that_comes_again_counts_once(warm, dynamodb, bisecting)
 
 
 def test_the_first_answer_names_what_could_not_be_read(warm, dynamodb):
-    """
-    Each record by its sequence number, and the rest is stored by then.
-    """
+    """Each record by its sequence number, and the rest is stored by then."""
     made = a_minute(closable_minute())
     response = warm("ingest").result({"Records": poisoned(made)})
     named = [one["itemIdentifier"] for one in response["batchItemFailures"]]
@@ -70,9 +62,7 @@ def test_the_first_answer_names_what_could_not_be_read(warm, dynamodb):
 
 
 def test_a_batch_is_brought_again_when_the_table_fails(warm, dynamodb):
-    """
-    As a whole, by an exception: no answer may say that something was stored which was not.
-    """
+    """As a whole, by an exception: no answer may say that something was stored which was not."""
     made = a_minute(closable_minute())
     ingest = warm("ingest")
     dynamodb.delete_table(TableName="records")
@@ -84,9 +74,7 @@ def test_a_batch_is_brought_again_when_the_table_fails(warm, dynamodb):
 
 
 def test_a_batch_of_probes_is_nothing(warm, dynamodb):
-    """
-    CloudWatch Logs writes them to the stream to see that it may.
-    """
+    """CloudWatch Logs writes them to the stream to see that it may."""
     ingest = warm("ingest")
     probes = batch(*(payload(kind="CONTROL_MESSAGE") for _ in range(3)))
     assert {"batchItemFailures": []} == ingest.result(probes)

@@ -56,9 +56,7 @@ def test_a_rollup_line_comes_out_byte_for_byte(warm, log_format):
 @pytest.mark.usefixtures("dynamodb")
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_what_is_logged_is_one_document_a_line(warm, log_format):
-    """
-    And it is there once: the runtime's own handler does not repeat what ours has written.
-    """
+    """And it is there once: the runtime's own handler does not repeat what ours has written."""
     ingest = warm("ingest", **FORMATS[log_format])
     ingest.result(delivery(LogLine("bad", "junk", "i-1")))
     logged, health = map(json.loads, ingest.output().splitlines())
@@ -75,9 +73,7 @@ def test_what_is_logged_is_one_document_a_line(warm, log_format):
 
 @pytest.mark.usefixtures("dynamodb")
 def test_a_level_above_info_silences_the_log_and_no_metric(warm):
-    """
-    The warning is gone; that a line was dropped is still counted.
-    """
+    """The warning is gone; that a line was dropped is still counted."""
     ingest = warm("ingest", **FORMATS["json_errors_only"])
     ingest.result(delivery(LogLine("bad", "junk", "i-1")))
     (health,) = map(json.loads, ingest.output().splitlines())
@@ -86,9 +82,7 @@ def test_a_level_above_info_silences_the_log_and_no_metric(warm):
 
 @pytest.mark.usefixtures("dynamodb")
 def test_an_exception_is_one_document_in_json(warm):
-    """
-    Level, kind, message, request and stack, as Lambda's own log has them.
-    """
+    """Level, kind, message, request and stack, as Lambda's own log has them."""
     ingest = warm("ingest", **FORMATS["json"])
     answer = ingest.invoke({"awslogs": {"data": ["secret"]}})
     returned = json.loads(answer.body)
@@ -105,9 +99,7 @@ def test_an_exception_is_one_document_in_json(warm):
 
 @pytest.mark.usefixtures("dynamodb")
 def test_an_exception_is_framed_as_text(warm):
-    """
-    In the other format: one message with the traceback, not a line of it each.
-    """
+    """In the other format: one message with the traceback, not a line of it each."""
     ingest = warm("ingest", **FORMATS["text"])
     assert ingest.invoke({}).failed
     (message,) = ingest.messages()

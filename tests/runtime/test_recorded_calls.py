@@ -48,23 +48,17 @@ https://docs.aws.amazon.com/lambda/latest/dg/services-kinesis-create.html
 
 @pytest.fixture(scope="module")
 def template(repository):
-    """
-    template.yaml with its functions unresolved.
-    """
+    """template.yaml with its functions unresolved."""
     return load((repository / "template.yaml").read_text(encoding="utf-8"))
 
 
 def stamp(minute):
-    """
-    As CloudWatch writes the moment of a state.
-    """
+    """As CloudWatch writes the moment of a state."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime(minute * 60))
 
 
 class Recorder:
-    """
-    The recorder of a moto server.
-    """
+    """The recorder of a moto server."""
 
     def __init__(self, endpoint, file):
         self._endpoint = endpoint
@@ -83,9 +77,7 @@ class Recorder:
         urllib.request.urlopen(urllib.request.Request(url, method="POST")).close()
 
     def actions(self):
-        """
-        What was asked since it began, as IAM names it.
-        """
+        """What was asked since it began, as IAM names it."""
         return {
             action_of(json.loads(entry)) for entry in self._file.read_text("utf-8").splitlines()
         }
@@ -111,9 +103,7 @@ def action_of(request):
 
 @pytest.fixture
 def recorder(endpoint, tmp_path, monkeypatch):
-    """
-    A recorder that writes to a file of this test.
-    """
+    """A recorder that writes to a file of this test."""
     from moto import moto_api  # noqa: PLC0415 it takes a second to import
 
     file = tmp_path / "recorded"
@@ -123,9 +113,7 @@ def recorder(endpoint, tmp_path, monkeypatch):
 
 @pytest.fixture
 def topic_arn(endpoint):
-    """
-    A topic to publish to.
-    """
+    """A topic to publish to."""
     client = boto3.client(
         "sns",
         endpoint_url=endpoint,
@@ -139,9 +127,7 @@ def topic_arn(endpoint):
 
 
 def granted(template, function):
-    """
-    What a function's role may do by code of ours: all but what services do with it.
-    """
+    """What a function's role may do by code of ours: all but what services do with it."""
     actions = {
         action
         for name, statement in statements(template)
@@ -183,9 +169,7 @@ def test_every_action_that_is_granted_is_used_and_no_other(template, warm, recor
 
 
 def test_there_is_a_life_for_every_function(template):
-    """
-    A new function comes into the test above; its role is looked at by its name.
-    """
+    """A new function comes into the test above; its role is looked at by its name."""
     functions = {
         name.removesuffix("Function")
         for name, one in template["Resources"].items()
@@ -197,9 +181,7 @@ def test_there_is_a_life_for_every_function(template):
 
 
 def test_what_services_do_with_a_role_is_no_call_of_ours(repository):
-    """
-    No client of theirs is made in the functions' code.
-    """
+    """No client of theirs is made in the functions' code."""
     services = {action.partition(":")[0] for action in BY_LAMBDA}
     made = {
         name

@@ -13,26 +13,20 @@ _HEADER = ("function", "python", "cold start", "first event", "warm event", "its
 
 
 def pytest_sessionfinish(session):
-    """
-    A worker hands its rows to whoever started it.
-    """
+    """A worker hands its rows to whoever started it."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["times"] = session.config.stash.get(TIMES, [])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    """
-    The rows of a worker that has ended; none of one that crashed.
-    """
+    """The rows of a worker that has ended; none of one that crashed."""
     told = getattr(node, "workeroutput", {}).get("times", [])
     node.config.stash.setdefault(TIMES, []).extend(told)
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """
-    The table, in milliseconds: figures of this machine, no verdict.
-    """
+    """The table, in milliseconds: figures of this machine, no verdict."""
     rows = sorted(map(tuple, config.stash.get(TIMES, [])))
     if not rows:
         return

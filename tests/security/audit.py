@@ -77,34 +77,26 @@ class Audited:
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """
-        Of the table.
-        """
+        """Of the table."""
         counts = (self.packages, len(self.unanswered), len(self.known))
         return (self.file, *map(str, counts))
 
 
 def verdict(found: list[Audited]) -> int:
-    """
-    The exit code.
-    """
+    """The exit code."""
     if any(one.known for one in found):
         return 1
     return 3 if any(one.unanswered for one in found) else 0
 
 
 def pins() -> list[str]:
-    """
-    Every file of pins there is.
-    """
+    """Every file of pins there is."""
     paths = [*(ROOT / "requirements").glob("*.txt"), ROOT / "lambda" / "requirements.txt"]
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
 def ask(file: str) -> Audited:
-    """
-    Audit one file.
-    """
+    """Audit one file."""
     run = subprocess.run(
         [PROGRAM, "--requirement", file, *OPTIONS],
         cwd=ROOT,
@@ -120,9 +112,7 @@ def ask(file: str) -> Audited:
 
 
 def main(arguments: list[str]) -> int:
-    """
-    Audit, print, judge.
-    """
+    """Audit, print, judge."""
     parser = argparse.ArgumentParser(prog="python -m tests.security.audit", description=__doc__)
     parser.parse_args(arguments)
     if not PROGRAM.exists():

@@ -1,6 +1,4 @@
-"""
-The stack that forged lines are written to.
-"""
+"""The stack that forged lines are written to."""
 
 from __future__ import annotations
 
@@ -11,7 +9,5 @@ from tests.security.forged import AttackedStack
 
 @pytest.fixture
 def attacked(monkeypatch, capsys):
-    """
-    One with room for three clusters.
-    """
+    """One with room for three clusters."""
     return AttackedStack(monkeypatch, capsys, max_clusters=3)

@@ -1,6 +1,4 @@
-"""
-A stack that somebody writes forged lines to: its real handlers on a table in memory.
-"""
+"""A stack that somebody writes forged lines to: its real handlers on a table in memory."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ class AttackedStack:
             monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
 
     def write(self, *records, at_s=None):
-        """
-        The records come as one delivery; what ingest counted.
-        """
+        """The records come as one delivery; what ingest counted."""
         return self.deliver(delivery(*lines(*records)), at_s)
 
     def deliver(self, event, at_s=None):
@@ -59,9 +55,7 @@ class AttackedStack:
         return counts
 
     def close(self, at_s=None):
-        """
-        One tick; what close counted.
-        """
+        """One tick; what close counted."""
         self.now_s = self.now_s if at_s is None else at_s
         self._capsys.readouterr()
         context = Context()
@@ -82,16 +76,12 @@ class AttackedStack:
 
     @property
     def clusters(self):
-        """
-        The clusters of the last tick.
-        """
+        """The clusters of the last tick."""
         return {one["ClusterName"] for one in self.rollups}
 
 
 def forged(count, *, offset=0, prefix="forged", **changes):
-    """
-    Lines in the names of *count* clusters that nobody has.
-    """
+    """Lines in the names of *count* clusters that nobody has."""
     made = {"minute": MINUTE + offset, "core_state": "b", "utilization_percent": (99.0,)}
     return [
         record(
@@ -105,8 +95,6 @@ def forged(count, *, offset=0, prefix="forged", **changes):
 
 
 def real(offset, cluster="training", **changes):
-    """
-    The line of an instance that there is.
-    """
+    """The line of an instance that there is."""
     made = {"instance_id": f"i-{cluster}", "minute": MINUTE + offset, "seq": offset + 1}
     return record(cluster=cluster, **{**made, **changes})

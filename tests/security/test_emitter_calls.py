@@ -1,6 +1,4 @@
-"""
-What the emitter asks of AWS, recorded while it runs, is what the policy for instances grants.
-"""
+"""What the emitter asks of AWS, recorded while it runs, is what the policy for instances grants."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from tests.stack.policy_statements import as_list, statements
 
 
 def granted(repository):
-    """
-    The actions of the template's policy for instances.
-    """
+    """The actions of the template's policy for instances."""
     template = load((repository / "template.yaml").read_text(encoding="utf-8"))
     return {
         action
@@ -32,9 +28,7 @@ def granted(repository):
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_path):
-    """
-    A stream that is not there yet, a throttled call, a denied one; then in order.
-    """
+    """A stream that is not there yet, a throttled call, a denied one; then in order."""
     reports = tmp_path / "reports.jsonl"
     reports.write_bytes(GOOD)
     arguments = ("run", "--cluster", "blue", "--input", reports, "--spool-dir", tmp_path / "spool")

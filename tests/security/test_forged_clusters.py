@@ -29,9 +29,7 @@ LAST_RUN = Run(MINUTE + 1300, MINUTE + 1300, bye=False)
 
 
 def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
-    """
-    50 forged names and room for one: 49 are refused, counted, and some of them logged.
-    """
+    """50 forged names and room for one: 49 are refused, counted, and some of them logged."""
     attacked.live(0, real(0), real(0, "serving"))
     counts = attacked.live(1, *forged(50, offset=1), real(1), real(1, "serving"))
     assert 49 == counts["RecordsRefused"]
@@ -44,9 +42,7 @@ def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
 
 @pytest.mark.parametrize("prefix", ["!first-in-order", "~last-in-order"])
 def test_a_known_cluster_is_never_pushed_out(attacked, prefix):
-    """
-    Not in an hour of new names each minute, wherever these sort, and not while it is silent.
-    """
+    """Not in an hour of new names each minute, wherever these sort, and not while it is silent."""
     attacked.live(0, real(0), real(0, "serving"), real(0, "third"))
     for offset in range(1, 60):
         names = forged(4, offset=offset, prefix=f"{prefix}{offset}")
@@ -56,9 +52,7 @@ def test_a_known_cluster_is_never_pushed_out(attacked, prefix):
 
 
 def test_there_is_room_again_when_a_cluster_is_forgotten(attacked):
-    """
-    Three forged names that are not repeated hold a new cluster up for three hours, no longer.
-    """
+    """Three forged names that are not repeated hold a new cluster up for three hours, no longer."""
     attacked.live(0, *forged(3))
     attacked.live(1, real(1))
     assert "training" not in attacked.clusters
@@ -70,9 +64,7 @@ def test_there_is_room_again_when_a_cluster_is_forgotten(attacked):
 
 
 def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
-    """
-    Late lines restate their minute with the clusters that there is room for.
-    """
+    """Late lines restate their minute with the clusters that there is room for."""
     attacked.live(0, real(0), real(0, "serving"), real(0, "third"))
     attacked.live(1, real(1), real(1, "serving"), real(1, "third"))
     attacked.write(*forged(9), real(0, boot="019a000000cc00000000", instance_id="i-late"))
@@ -82,9 +74,7 @@ def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
 
 
 def test_a_cluster_that_a_killed_run_published_goes_on(monkeypatch, attacked):
-    """
-    Its room was not remembered; names that come before it in order do not take it away.
-    """
+    """Its room was not remembered; names that come before it in order do not take it away."""
     attacked.write(real(0), real(0, "serving"), real(0, "third"), at_s=END_S + 5)
 
     def killed(*_):
@@ -109,9 +99,7 @@ def test_a_cluster_that_a_killed_run_published_goes_on(monkeypatch, attacked):
     st.integers(1, 6),
 )
 def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
-    """
-    Any names in any minutes: the clusters of all lines are at most so many.
-    """
+    """Any names in any minutes: the clusters of all lines are at most so many."""
     world = World(END_S - 60.0, Rules(max_clusters=max_clusters))
     world.close()
     for offset, names in enumerate(deliveries):
@@ -127,9 +115,7 @@ def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
 
 
 def test_twenty_types_of_a_cluster_have_lines(attacked):
-    """
-    A forged type is a line with six metrics, so there is an end to them in each minute.
-    """
+    """A forged type is a line with six metrics, so there is an end to them in each minute."""
     names = [f"trn{number}.forged" for number in range(50)]
     attacked.live(
         0,
@@ -143,16 +129,12 @@ def test_twenty_types_of_a_cluster_have_lines(attacked):
 
 
 def noise(draw):
-    """
-    The longest name there can be, without any pattern.
-    """
+    """The longest name there can be, without any pattern."""
     return "x" + "".join(draw.choices([chr(code) for code in range(32, 127)], k=127))
 
 
 def forged_names(count, bucket, seed=0):
-    """
-    Such instance ids, that all fall into *bucket*.
-    """
+    """Such instance ids, that all fall into *bucket*."""
     draw, found = random.Random(seed), []
     while len(found) < count:
         name = noise(draw)
@@ -191,9 +173,7 @@ def test_an_item_of_the_registry_is_never_too_large():
 
 @pytest.mark.timeout(60)
 def test_names_that_come_and_go_do_not_fill_the_registry():
-    """
-    Where many runs of minutes do not fit, the oldest are forgotten and the last is not.
-    """
+    """Where many runs of minutes do not fit, the oldest are forgotten and the last is not."""
     registry = Registry(5, 60)
     names = [name for name in map(str, range(130_000)) if bucket_of(name) == 3]
     draw = random.Random(0)
@@ -211,9 +191,7 @@ def test_names_that_come_and_go_do_not_fill_the_registry():
 
 @pytest.mark.timeout(60)
 def test_a_hundred_thousand_instances_have_room():
-    """
-    The bound is for nobody who has a fleet: 100,000 of them and as many again are remembered.
-    """
+    """The bound is for nobody who has a fleet: 100,000 of them and as many again are remembered."""
     registry = Registry(5, 60)
     assert all(
         registry.admits(f"training-{number % 100}", f"i-{number * 7919:017x}")
@@ -222,9 +200,7 @@ def test_a_hundred_thousand_instances_have_room():
 
 
 def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
-    """
-    A line of a megabyte, made to be kept whole: it would fail its batch for six hours.
-    """
+    """A line of a megabyte, made to be kept whole: it would fail its batch for six hours."""
     draw = random.Random(0)
     cores = ",".join(str(draw.randrange(1024)) for _ in range(48_000))
     holder = {"Cores": cores, "Name": "\u20ac" * 128, "Pid": 1, "Tag": "\u20ac" * 128}
@@ -250,7 +226,5 @@ def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
 
 
 def test_there_are_as_many_clusters_as_alarms_see():
-    """
-    The default is the number of series of a Metrics Insights alarm.
-    """
+    """The default is the number of series of a Metrics Insights alarm."""
     assert 500 == MAX_CLUSTERS == Rules().max_clusters

@@ -1,6 +1,4 @@
-"""
-A flood of lines costs close time and no memory, and time only as long as it lasts.
-"""
+"""A flood of lines costs close time and no memory, and time only as long as it lasts."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ BUCKET = bucket_of("i-training")
 
 
 def busy(cores):
-    """
-    What a record of so many busy cores says of them.
-    """
+    """What a record of so many busy cores says of them."""
     percent = (99.0,) * cores
     return {"core_state": "b" * cores, "utilization_percent": percent, "idle_minutes": (0,) * cores}
 
@@ -57,9 +53,7 @@ def read(table, registry, outcome=None):
 
 
 def peak_bytes(work):
-    """
-    The most memory that *work* had at once.
-    """
+    """The most memory that *work* had at once."""
     tracemalloc.start()
     try:
         work()
@@ -69,9 +63,7 @@ def peak_bytes(work):
 
 
 def full_registry(names=200):
-    """
-    One with room for so many forged names in every bucket.
-    """
+    """One with room for so many forged names in every bucket."""
     registry = Registry(5, 60)
     for room in registry._rooms:
         room.left_bytes = 60 * names
@@ -85,9 +77,7 @@ def full_registry(names=200):
     ids=["new names", "new clusters of one instance", "one instance"],
 )
 def test_a_thousand_lines_more_take_no_memory(changes):
-    """
-    In new names, in new clusters, or all in the name of one instance.
-    """
+    """In new names, in new clusters, or all in the name of one instance."""
     peaks = [
         peak_bytes(lambda count=count: read(Flood(count, **changes), full_registry(2)))
         for count in (500, 500, 1_500)
@@ -96,9 +86,7 @@ def test_a_thousand_lines_more_take_no_memory(changes):
 
 
 def test_what_is_left_out_is_counted():
-    """
-    What was read is what is held and what was refused.
-    """
+    """What was read is what is held and what was refused."""
     outcome = Outcome()
     held = read(Flood(500), full_registry(10), outcome)
     assert 500 == outcome.records_read
@@ -107,9 +95,7 @@ def test_what_is_left_out_is_counted():
 
 
 def test_one_instance_has_room_for_many_restarts():
-    """
-    Twenty parts of a minute of the largest instance count; a thousand do not.
-    """
+    """Twenty parts of a minute of the largest instance count; a thousand do not."""
     for count, expected in ((20, 20), (1_000, MOST_OF_AN_INSTANCE // 144)):
         flood = Flood(count, instance_id="i-training", cluster="training", **LARGEST)
         ((_, records),) = read(flood, full_registry()).items()
@@ -138,18 +124,14 @@ def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
 
 
 def test_the_fair_share_is_the_largest_instance_there_is():
-    """
-    One record of as many cores as any type has, and eight holders.
-    """
+    """One record of as many cores as any type has, and eight holders."""
     largest = max(one.cores for one in INSTANCE_TYPES.values())
     assert largest <= 128
     assert 128 + reading.RECORD_WEIGHT < FAIR_SHARE
 
 
 def test_packs_are_read_within_the_same_bounds():
-    """
-    By whichever way the lines came.
-    """
+    """By whichever way the lines came."""
     made = [
         record(cluster="training", instance_id="i-training", boot=f"{number:020}", **LARGEST)
         for number in range(200)
@@ -165,9 +147,7 @@ def test_packs_are_read_within_the_same_bounds():
 
 
 def slow(attacked, monkeypatch, minute):
-    """
-    No run is long enough to read *minute*.
-    """
+    """No run is long enough to read *minute*."""
     honest = attacked.table.read_bucket
 
     def read_bucket(asked, bucket):
@@ -179,9 +159,7 @@ def slow(attacked, monkeypatch, minute):
 
 
 def ticks(attacked, count, at_s):
-    """
-    So many runs, each with its whole time; the counts of each.
-    """
+    """So many runs, each with its whole time; the counts of each."""
     counts = []
     for number in range(count):
         attacked.remaining_s = 50.0
@@ -194,9 +172,7 @@ def dropped(counts):
 
 
 def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
-    """
-    After ten runs in vain; the minutes behind it are closed by the next, and it is counted.
-    """
+    """After ten runs in vain; the minutes behind it are closed by the next, and it is counted."""
     slow(attacked, monkeypatch, MINUTE)
     attacked.close(END_S - 60)
     attacked.write(real(0), real(1), at_s=END_S + 30)
@@ -208,9 +184,7 @@ def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
 
 
 def test_a_table_that_is_slow_for_nine_minutes_costs_nothing(attacked, monkeypatch):
-    """
-    What was tried in vain is closed as soon as a run is long enough.
-    """
+    """What was tried in vain is closed as soon as a run is long enough."""
     attacked.close(END_S - 60)
     attacked.write(real(0), at_s=END_S + 5)
     with monkeypatch.context() as patch:
@@ -223,9 +197,7 @@ def test_a_table_that_is_slow_for_nine_minutes_costs_nothing(attacked, monkeypat
 
 
 def test_a_flood_that_goes_on_costs_a_minute_each_run(attacked, monkeypatch):
-    """
-    So that rollups are back a quarter of an hour after it ends, however long it was.
-    """
+    """So that rollups are back a quarter of an hour after it ends, however long it was."""
     honest = attacked.table.read_bucket
 
     def read_bucket(minute, bucket):
@@ -242,9 +214,7 @@ def test_a_flood_that_goes_on_costs_a_minute_each_run(attacked, monkeypatch):
 
 
 def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
-    """
-    Minutes are closed meanwhile, and other late lines are added after ten runs.
-    """
+    """Minutes are closed meanwhile, and other late lines are added after ten runs."""
     for offset in range(3):
         attacked.live(offset, real(offset))
     slow(attacked, monkeypatch, MINUTE)
@@ -258,9 +228,7 @@ def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
 
 
 def test_a_minute_that_had_less_than_half_a_run_is_not_to_blame(attacked, monkeypatch):
-    """
-    Whatever else took the time: a large fleet restates when it can, and gives nothing up.
-    """
+    """Whatever else took the time: a large fleet restates when it can, and gives nothing up."""
     for offset in range(3):
         attacked.live(offset, real(offset))
     honest = attacked.table.read_bucket
@@ -277,9 +245,7 @@ def test_a_minute_that_had_less_than_half_a_run_is_not_to_blame(attacked, monkey
 
 
 def test_a_run_without_a_culprit_gives_nothing_up():
-    """
-    It neither counts nor forgives; a run that finishes all forgives.
-    """
+    """It neither counts nor forgives; a run that finishes all forgives."""
     waiting = patience.Patience(RUNS_IN_VAIN, RUNS_IN_VAIN)
     assert not waiting.after(None, [MINUTE], out_of_time=True)
     assert (RUNS_IN_VAIN, RUNS_IN_VAIN) == (waiting.tried, waiting.tried_late)
@@ -288,9 +254,7 @@ def test_a_run_without_a_culprit_gives_nothing_up():
 
 
 def test_lines_that_stop_again_delay_rollups_until_their_grace_is_over(attacked):
-    """
-    close waits for a forged instance as for any other, and never longer than that.
-    """
+    """close waits for a forged instance as for any other, and never longer than that."""
     attacked.close(END_S - 60)
     attacked.live(0, real(0), real(0, instance_id="i-forged"))
     attacked.write(real(1), at_s=END_S + 65)

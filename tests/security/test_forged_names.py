@@ -71,9 +71,7 @@ OTHER_NAMES = NAMES | st.sampled_from(WIDE) | st.text(min_size=1, max_size=60)
 
 
 def told(metric, cluster, instance, holder, tag):
-    """
-    What is said about a minute whose names these are, and the line of its rollup.
-    """
+    """What is said about a minute whose names these are, and the line of its rollup."""
     stack = Stack()
     idle = {"core_state": "aa", "utilization_percent": (0.0, 0.0), "idle_minutes": (90, 90)}
     made = record(
@@ -97,9 +95,7 @@ def told(metric, cluster, instance, holder, tag):
 
 
 def texts(value):
-    """
-    Every text in a JSON document.
-    """
+    """Every text in a JSON document."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -111,9 +107,7 @@ def texts(value):
 
 
 def prose(message):
-    """
-    What people read, without what they copy.
-    """
+    """What people read, without what they copy."""
     return [line for line in message.text.split("\n") if not COPIED.match(line)]
 
 
@@ -124,25 +118,19 @@ def special(lines):
 @pytest.mark.parametrize("metric", sorted(SUBJECTS))
 @pytest.mark.parametrize("name", ASCII)
 def test_a_hostile_name_is_only_text(metric, name):
-    """
-    In the place of each name at once: cluster, instance, holder and tag.
-    """
+    """In the place of each name at once: cluster, instance, holder and tag."""
     assert_only_text(metric, name, name, name, name)
 
 
 @pytest.mark.parametrize("name", WIDE)
 def test_a_holder_may_have_any_letters(name):
-    """
-    What moves a cursor, turns a line around or hides is not in a message.
-    """
+    """What moves a cursor, turns a line around or hides is not in a message."""
     assert_only_text("IdleCorePercent", "training", "i-0c3f5a7b9d1e2f4a6", name, name)
 
 
 @given(st.sampled_from(sorted(SUBJECTS)), NAMES, NAMES, OTHER_NAMES, OTHER_NAMES)
 def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
-    """
-    Any that a line may hold.
-    """
+    """Any that a line may hold."""
     assert_only_text(metric, cluster, instance, holder, tag)
 
 
@@ -171,9 +159,7 @@ def assert_only_text(metric, cluster, instance, holder, tag):
 
 
 def test_an_attribute_has_the_name_itself():
-    """
-    A subscription filters by the exact name; nobody reads it there.
-    """
+    """A subscription filters by the exact name; nobody reads it there."""
     message, _ = told("IdleCorePercent", "=1+1", "i-name", "holder", "tag")
     assert "=1+1" == message.attributes["ClusterName"]
     assert "'=1+1" == json.loads(message.document)["ClusterName"]
@@ -193,7 +179,5 @@ def test_an_attribute_has_the_name_itself():
     ],
 )
 def test_an_ordinary_name_is_shown_as_it_is(name, shown):
-    """
-    And only what could be more than a letter is not.
-    """
+    """And only what could be more than a letter is not."""
     assert shown == figures.name(name)

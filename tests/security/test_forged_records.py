@@ -50,9 +50,7 @@ EARLIER, LATER = "0", "zzzz"  # as a Boot
     ],
 )
 def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value):
-    """
-    ingest drops and counts it; it is in no table and in no rollup.
-    """
+    """ingest drops and counts it; it is in no table and in no rollup."""
     (line,) = lines(real(0))
     forged = json.dumps({**json.loads(line.message), member: value})
     counts = attacked.deliver(delivery(type(line)("event", forged)), at_s=END_S + 5)
@@ -82,9 +80,7 @@ def test_a_minute_far_from_now_is_dropped(attacked, minutes, fate):
 
 
 def test_a_line_for_the_future_waits_for_its_minute(attacked):
-    """
-    It publishes nothing before, and is a line like any other then.
-    """
+    """It publishes nothing before, and is a line like any other then."""
     attacked.write(real(90), at_s=END_S - 60)
     for offset in range(3):
         attacked.live(offset, real(offset))
@@ -92,9 +88,7 @@ def test_a_line_for_the_future_waits_for_its_minute(attacked):
 
 
 def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
-    """
-    Boot and Seq are no secret kept by anybody: whoever knows them replaces the record.
-    """
+    """Boot and Seq are no secret kept by anybody: whoever knows them replaces the record."""
     attacked.write(real(0), at_s=END_S + 5)
     attacked.live(0, real(0, executions=0, execution_errors=0))
     (line,) = attacked.rollups
@@ -115,18 +109,14 @@ def test_a_second_emitter_is_named(attacked, boot):
 
 
 def test_a_record_of_few_seconds_passes_for_a_restart(attacked):
-    """
-    Up to 6 seconds beside a whole minute are merged: its letters stand, and nothing tells.
-    """
+    """Up to 6 seconds beside a whole minute are merged: its letters stand, and nothing tells."""
     attacked.live(0, real(0), real(0, boot=LATER, covered_seconds=6.0, **BUSY))
     (line,) = attacked.rollups
     assert (2, 0, 1) == (line["BusyCores"], line["DuplicateEmitters"], line["Instances"])
 
 
 def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
-    """
-    Fifty forged records of one instance are one instance, with its cores.
-    """
+    """Fifty forged records of one instance are one instance, with its cores."""
     forged = [real(0, boot=f"boot{number}", seq=number + 1) for number in range(50)]
     attacked.live(0, real(0), *forged)
     (line,) = attacked.rollups
@@ -134,9 +124,7 @@ def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
 
 
 def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
-    """
-    A name that never reports again rings the alarm on silence, in its own cluster only.
-    """
+    """A name that never reports again rings the alarm on silence, in its own cluster only."""
     silent = []
     for offset in range(70):
         written = [real(offset), real(offset, "serving")]
@@ -150,9 +138,7 @@ def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
 
 
 def test_a_forged_goodbye_keeps_silence_quiet(attacked):
-    """
-    Who can speak for an instance can say goodbye for it: it is gone, and not silent.
-    """
+    """Who can speak for an instance can say goodbye for it: it is gone, and not silent."""
     attacked.live(
         0, real(0), real(0, boot=LATER, covered_seconds=0.0, bye=True), real(0, "serving")
     )
@@ -162,9 +148,7 @@ def test_a_forged_goodbye_keeps_silence_quiet(attacked):
 
 
 def test_absurd_numbers_cost_their_cluster_its_metrics_and_nobody_else(attacked):
-    """
-    The most that a line can say, fifty times: every rollup comes out.
-    """
+    """The most that a line can say, fifty times: every rollup comes out."""
     most = {
         "executions": (1 << 63) - 1,
         "execution_errors": (1 << 63) - 1,

@@ -1,6 +1,4 @@
-"""
-What is shipped keeps the rules of bandit, as ruff has them, but for what is answered here.
-"""
+"""What is shipped keeps the rules of bandit, as ruff has them, but for what is answered here."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ ANSWERED = {
 
 
 def findings(*arguments, cwd, text=None):
-    """
-    What the rules of bandit say, suppressed or not, whatever this repository's settings.
-    """
+    """What the rules of bandit say, suppressed or not, whatever this repository's settings."""
     run = subprocess.run(
         [
             *(sys.executable, "-m", "ruff", "check", "--isolated", "--select", "S"),
@@ -46,9 +42,7 @@ def findings(*arguments, cwd, text=None):
 
 
 def test_every_finding_is_answered(repository):
-    """
-    A new one needs a line above; a line above without a finding must go.
-    """
+    """A new one needs a line above; a line above without a finding must go."""
     found = {
         (one["filename"].removeprefix(f"{repository}/"), one["code"])
         for one in findings(*SHIPPED, cwd=repository)
@@ -67,9 +61,7 @@ def test_every_finding_is_answered(repository):
     ],
 )
 def test_a_planted_fault_is_found(repository, planted, rule):
-    """
-    Also one that somebody silenced.
-    """
+    """Also one that somebody silenced."""
     silenced = "\n".join(f"{line}  # noqa" for line in planted.splitlines())
     found = findings("--stdin-filename", "emitter/x.py", "-", cwd=repository, text=silenced)
     assert rule in {one["code"] for one in found}

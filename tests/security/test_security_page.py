@@ -1,6 +1,4 @@
-"""
-docs/explanation/security.md claims nothing that no test shows, and no number but the code's.
-"""
+"""docs/explanation/security.md claims nothing that no test shows, and no number but the code's."""
 
 from __future__ import annotations
 
@@ -26,17 +24,13 @@ TEST = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
 
 @pytest.fixture(scope="module")
 def page(repository):
-    """
-    The page.
-    """
+    """The page."""
     return (repository / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def written(repository):
-    """
-    The tests that there are, with their files.
-    """
+    """The tests that there are, with their files."""
     return {
         (path.name, node.name)
         for path in (repository / "tests").rglob("test_*.py")
@@ -50,24 +44,18 @@ def named(text):
 
 
 def test_every_test_that_is_named_exists(page, written):
-    """
-    A bound is no bound when nothing shows it.
-    """
+    """A bound is no bound when nothing shows it."""
     assert set() == named(page) - written
     assert len(named(page)) > 40
 
 
 def test_a_test_that_does_not_exist_is_found(written):
-    """
-    The check above sees what it is for.
-    """
+    """The check above sees what it is for."""
     assert named("`test_intake.py::test_that_nobody_wrote`") - written
 
 
 def test_every_threat_names_its_test(page):
-    """
-    Each row of the tables of threats has a bound, and a test that shows it.
-    """
+    """Each row of the tables of threats has a bound, and a test that shows it."""
     rows = [
         line.split(" | ") for line in re.findall(r"^\| (?!threat|-)(.*) \|$", page, re.MULTILINE)
     ]
@@ -78,9 +66,7 @@ def test_every_threat_names_its_test(page):
 
 
 def test_every_test_about_forged_lines_is_on_the_page_or_about_a_bound_of_it(page, repository):
-    """
-    What is not defended is shown by tests too, and said.
-    """
+    """What is not defended is shown by tests too, and said."""
     (path,) = (repository / "tests").rglob("test_forged_records.py")
     source = ast.parse(path.read_text(encoding="utf-8"))
     made = {
@@ -108,16 +94,12 @@ def test_every_test_about_forged_lines_is_on_the_page_or_about_a_bound_of_it(pag
     ],
 )  # fmt: skip
 def test_a_number_is_that_of_the_code(page, sentence, numbers):
-    """
-    And where the code changes, the page does.
-    """
+    """And where the code changes, the page does."""
     assert sentence.format(*numbers) in page
 
 
 def test_words_for_numbers_are_those_of_the_code(page):
-    """
-    The same, where a number is a word.
-    """
+    """The same, where a number is a word."""
     assert (10, 8) == (RUNS_IN_VAIN, MAX_HOLDERS)
     assert "after ten runs in vain" in page
     assert FAIR_SHARE >= 128 + RECORD_WEIGHT
@@ -127,9 +109,7 @@ def test_words_for_numbers_are_those_of_the_code(page):
 
 
 def test_a_run_of_close_has_as_long_as_the_page_says(page, repository):
-    """
-    As long as the template gives it.
-    """
+    """As long as the template gives it."""
     template = (repository / "template.yaml").read_text(encoding="utf-8")
     found = re.search(r"\n  CloseFunction:\n(?:    .*\n)*?    +Timeout: ([0-9]+)", template)
     assert found is not None

@@ -1,6 +1,4 @@
-"""
-The stack's files as the tests read them.
-"""
+"""The stack's files as the tests read them."""
 
 from __future__ import annotations
 
@@ -22,25 +20,19 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def template_text(repository: Path) -> str:
-    """
-    template.yaml as it is written, comments included.
-    """
+    """template.yaml as it is written, comments included."""
     return (repository / "template.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
 def template(template_text: str) -> dict[str, Any]:
-    """
-    template.yaml with its functions unresolved.
-    """
+    """template.yaml with its functions unresolved."""
     return load(template_text)
 
 
 @pytest.fixture(scope="session")
 def deployed(template: dict[str, Any]) -> Callable[..., dict[str, Any]]:
-    """
-    The resources that a deployment with these parameters makes, functions resolved.
-    """
+    """The resources that a deployment with these parameters makes, functions resolved."""
 
     def resources(**parameters: str) -> dict[str, Any]:
         resolved = Template(template, parameters)
@@ -54,9 +46,7 @@ def deployed(template: dict[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 class SamBuild(NamedTuple):
-    """
-    What `sam build` made of template.yaml, and the SAM CLI that deploys it.
-    """
+    """What `sam build` made of template.yaml, and the SAM CLI that deploys it."""
 
     sam: SamCli
     template: Path
@@ -66,18 +56,14 @@ class SamBuild(NamedTuple):
 def sam_build(
     programs: list[Path], repository: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> SamBuild:
-    """
-    One build for everything that deploys.
-    """
+    """One build for everything that deploys."""
     sam = SamCli(programs[1], tmp_path_factory.mktemp("sam"), lambda: None)
     return SamBuild(sam, sam.build(repository / "template.yaml", environment()))
 
 
 @pytest.fixture(scope="module")
 def aws(programs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    """
-    One emulator for the tests of a file.
-    """
+    """One emulator for the tests of a file."""
     embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
     embedded.start()
     yield embedded
@@ -86,17 +72,13 @@ def aws(programs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture(scope="session")
 def queries(template: dict[str, Any]) -> dict[str, Any]:
-    """
-    The properties of every saved query as deployed, by logical id.
-    """
+    """The properties of every saved query as deployed, by logical id."""
     return dict(Template(template).resources("AWS::Logs::QueryDefinition"))
 
 
 @pytest.fixture(scope="session")
 def run(queries: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
-    """
-    Run a saved query on lines, for instance i-0a where it is about one.
-    """
+    """Run a saved query on lines, for instance i-0a where it is about one."""
 
     def rows(name: str, lines: list[tuple[int, str]]) -> list[dict[str, Any]]:
         return engine.run(queries[name]["QueryString"], lines, InstanceId="i-0a")
@@ -106,9 +88,7 @@ def run(queries: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
 
 @pytest.fixture(scope="session")
 def dashboard(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """
-    The properties of the one dashboard of a deployment with these parameters.
-    """
+    """The properties of the one dashboard of a deployment with these parameters."""
 
     def properties(**parameters: str) -> dict[str, Any]:
         (found,) = of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard").values()
@@ -119,7 +99,5 @@ def dashboard(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str
 
 @pytest.fixture(scope="session")
 def body(dashboard: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    """
-    The body of the dashboard of a default deployment, to be read only.
-    """
+    """The body of the dashboard of a default deployment, to be read only."""
     return json.loads(dashboard()["DashboardBody"])

@@ -38,9 +38,7 @@ RELATIVE_START = re.compile(r"-P(T[0-9]+[MH]|[0-9]+[DWM])")
 
 
 def problems(text):
-    """
-    Everything that is wrong with the body *text*, nothing when it may be deployed.
-    """
+    """Everything that is wrong with the body *text*, nothing when it may be deployed."""
     try:
         body = json.loads(text)
     except ValueError as error:
@@ -57,9 +55,7 @@ def problems(text):
 
 
 def log_queries(text):
-    """
-    The log groups and the query of every log widget.
-    """
+    """The log groups and the query of every log widget."""
     widgets = [one for one in json.loads(text)["widgets"] if one["type"] == "log"]
     return [one["properties"]["query"] for one in widgets]
 
@@ -143,9 +139,7 @@ def _log(query):
 
 
 def _variable(variable, body):
-    """
-    The variable has what it needs, and everything about one cluster follows it.
-    """
+    """The variable has what it needs, and everything about one cluster follows it."""
     kind = variable.get("type")
     needed = VARIABLE | {kind}
     found = [f"the variable lacks {name}" for name in sorted(needed - variable.keys(), key=str)]
@@ -173,9 +167,7 @@ def _variable(variable, body):
 
 
 def _cluster_names(widget):
-    """
-    The clusters that a widget is about by name.
-    """
+    """The clusters that a widget is about by name."""
     if widget["type"] == "metric":
         shown = series(widget["properties"]["metrics"], widget["properties"])
         return [one.values["ClusterName"] for one in shown if "ClusterName" in one.values]

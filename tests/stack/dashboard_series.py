@@ -83,15 +83,11 @@ class Series:
     wrong: tuple = ()
 
     def member(self):
-        """
-        What the catalogue says of it, None when it is not ours.
-        """
+        """What the catalogue says of it, None when it is not ours."""
         return OURS.get((self.namespace, self.dimensions), {}).get(self.metric)
 
     def problems(self):
-        """
-        What is wrong with it.
-        """
+        """What is wrong with it."""
         if self.wrong:
             return list(self.wrong)
         name = f"{self.namespace} {self.metric}"
@@ -109,18 +105,14 @@ class Series:
 
 
 def _statistics(member):
-    """
-    Average or Maximum for a gauge, only Maximum where the mean says nothing; Sum for a tally.
-    """
+    """Average or Maximum for a gauge, only Maximum where the mean says nothing; Sum for a tally."""
     if member.family == "gauge" and member.statistic == "Average":
         return {"Average", "Maximum"}
     return {member.statistic}
 
 
 def series(metrics, properties):
-    """
-    What the array *metrics* of a widget with *properties* draws.
-    """
+    """What the array *metrics* of a widget with *properties* draws."""
     found, above = [], []
     for row in metrics:
         rendering = row[-1] if isinstance(row[-1], dict) else {}
@@ -177,9 +169,7 @@ def _named(texts, rendering):
 
 
 def widget_problems(properties):
-    """
-    What is wrong with the metrics of a widget: each alone, and on one axis together.
-    """
+    """What is wrong with the metrics of a widget: each alone, and on one axis together."""
     shown = series(properties["metrics"], properties)
     found = [problem for one in shown for problem in one.problems()]
     ids = [row[-1]["id"] for row in properties["metrics"] if "id" in _rendering(row)]

@@ -58,9 +58,7 @@ class Instance:
         return FATES[self.number % len(FATES)]
 
     def reports(self, folder: Path, count: int) -> list[bytes]:
-        """
-        Its first *count* reports, a line each.
-        """
+        """Its first *count* reports, a line each."""
         instance_type, scenario = KINDS_OF_INSTANCES[self.number % len(KINDS_OF_INSTANCES)]
         path = folder / f"{self.number}.reports"
         play = Play(

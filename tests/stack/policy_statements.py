@@ -1,6 +1,4 @@
-"""
-The statements of a template's policies, as one reads them.
-"""
+"""The statements of a template's policies, as one reads them."""
 
 from __future__ import annotations
 
@@ -28,7 +26,5 @@ def statements(template, types=IDENTITY_POLICIES):
 
 
 def as_list(value):
-    """
-    IAM allows one text where it means a list of one.
-    """
+    """IAM allows one text where it means a list of one."""
     return value if isinstance(value, list) else [value]

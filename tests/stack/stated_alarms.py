@@ -1,6 +1,4 @@
-"""
-The template's alarms as typed values, by what they watch.
-"""
+"""The template's alarms as typed values, by what they watch."""
 
 from __future__ import annotations
 
@@ -35,16 +33,12 @@ ALARMS = {
 
 
 def stated(template, **parameters):
-    """
-    The alarms as typed values, by logical id.
-    """
+    """The alarms as typed values, by logical id."""
     return {one.logical_id: one for one in read_alarms(Template(template, parameters))}
 
 
 def on_rollups(template):
-    """
-    The alarms on cluster metrics in both forms, by logical id.
-    """
+    """The alarms on cluster metrics in both forms, by logical id."""
     every, one = stated(template), stated(template, **ONE_CLUSTER)
     return {
         name: alarm
@@ -54,9 +48,7 @@ def on_rollups(template):
 
 
 def on_pipeline(template):
-    """
-    The alarms on everything else, whatever their condition, by logical id.
-    """
+    """The alarms on everything else, whatever their condition, by logical id."""
     return {
         name: properties
         for name, properties in of_type(template["Resources"], ALARM).items()
@@ -65,7 +57,5 @@ def on_pipeline(template):
 
 
 def each(alarms):
-    """
-    One test per alarm.
-    """
+    """One test per alarm."""
     return pytest.mark.parametrize("alarm", alarms.values(), ids=alarms.keys())

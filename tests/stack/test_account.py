@@ -1,6 +1,4 @@
-"""
-The stack as one of several in an account: a log group that is already there, a key, limits.
-"""
+"""The stack as one of several in an account: a log group that is already there, a key, limits."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ ENCRYPTED = {
 
 
 def member(properties, path):
-    """
-    The value at *path*, None where there is none.
-    """
+    """The value at *path*, None where there is none."""
     for step in path:
         properties = (properties or {}).get(step)
     return properties
@@ -47,16 +43,12 @@ def test_an_adopted_group_is_used_like_a_made_one(deployed):
 
 
 def test_nothing_needs_the_group_to_be_of_this_stack(deployed):
-    """
-    An adopted group has no logical id that could be referred to.
-    """
+    """An adopted group has no logical id that could be referred to."""
     assert "RecordsLogGroup" not in json.dumps(deployed(AdoptLogGroup="true", Mode="drain"))
 
 
 def test_two_stacks_on_one_group_have_two_filters(template):
-    """
-    A filter of the same name would silently take the other's place.
-    """
+    """A filter of the same name would silently take the other's place."""
     name = template["Resources"]["RecordsSubscription"]["Properties"]["FilterName"]
     assert {"Fn::Sub": "${AWS::StackName}-minutes"} == name
 
@@ -65,9 +57,7 @@ def test_two_stacks_on_one_group_have_two_filters(template):
 
 
 def test_one_key_encrypts_everything_that_stores_something(deployed):
-    """
-    Log groups, table, stream, topic and queue, and the functions' variables.
-    """
+    """Log groups, table, stream, topic and queue, and the functions' variables."""
     resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
     for resource_type, path in ENCRYPTED.items():
         found = of_type(resources, resource_type)
@@ -91,17 +81,13 @@ def test_without_a_key_everything_is_encrypted_with_one_of_aws_except_the_topic(
 
 
 def test_a_queue_has_one_kind_of_encryption(deployed):
-    """
-    SQS refuses both at once.
-    """
+    """SQS refuses both at once."""
     queue = deployed(KmsKeyArn=KEY)["UndeliveredQueue"]["Properties"]
     assert 1 == len({"KmsMasterKeyId", "SqsManagedSseEnabled"} & queue.keys())
 
 
 def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed):
-    """
-    No role can decrypt what it has not been given by a service it may call.
-    """
+    """No role can decrypt what it has not been given by a service it may call."""
     resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
     properties = resources["KeyPolicy"]["Properties"]
     roles = {f"<{name}Role>" for name in [*FUNCTIONS, "Schedule"]}
@@ -127,9 +113,7 @@ def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed
 
 
 def test_no_concurrency_is_reserved_unless_asked_for(deployed):
-    """
-    A new account has 10 in all and must keep 100 unreserved: a default would make it fail.
-    """
+    """A new account has 10 in all and must keep 100 unreserved: a default would make it fail."""
     for function in FUNCTIONS:
         properties = deployed()[f"{function}Function"]["Properties"]
         assert "ReservedConcurrentExecutions" not in properties
@@ -139,9 +123,7 @@ def test_no_concurrency_is_reserved_unless_asked_for(deployed):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_role_may_write_traces_only_when_they_are_wanted(deployed, function):
-    """
-    It is the only right of a role that is not for one resource.
-    """
+    """It is the only right of a role that is not for one resource."""
     for tracing, expected in (("PassThrough", []), ("Active", ["xray"])):
         (policy,) = deployed(Tracing=tracing)[f"{function}Role"]["Properties"]["Policies"]
         anywhere = [one for one in policy["PolicyDocument"]["Statement"] if one["Resource"] == "*"]
@@ -153,9 +135,7 @@ def test_a_role_may_write_traces_only_when_they_are_wanted(deployed, function):
 
 
 def test_without_a_topic_the_stack_makes_one(deployed):
-    """
-    And whoever publishes gets it.
-    """
+    """And whoever publishes gets it."""
     resources = deployed()
     explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
     assert explain["ALARM_TOPIC_ARN"] == "<AlarmTopic>"
@@ -164,9 +144,7 @@ def test_without_a_topic_the_stack_makes_one(deployed):
 
 
 def test_with_a_topic_the_stack_makes_none(deployed):
-    """
-    The address is subscribed to whichever it is.
-    """
+    """The address is subscribed to whichever it is."""
     arn = "arn:aws:sns:eu-west-1:111122223333:pager"
     resources = deployed(AlarmTopicArn=arn, AlarmEmail="ops@example.org")
     assert set() == {"AlarmTopic", "AlarmTopicPolicy"} & resources.keys()

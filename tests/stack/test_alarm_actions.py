@@ -1,6 +1,4 @@
-"""
-Whom the template's alarms tell.
-"""
+"""Whom the template's alarms tell."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ def test_pipeline_alarms_tell_the_topic_themselves(template, deployed, given):
 
 
 def test_alarms_on_rollups_leave_telling_to_explain(template):
-    """
-    Otherwise everybody would be told twice, once without a reason.
-    """
+    """Otherwise everybody would be told twice, once without a reason."""
     for name in on_rollups(template):
         actions = {"AlarmActions", "OKActions", "InsufficientDataActions"}
         assert not actions & template["Resources"][name]["Properties"].keys(), name
@@ -82,9 +78,7 @@ def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(
 
 
 def test_a_pattern_fits_whatever_the_stack_is_called(deployed):
-    """
-    EventBridge takes 2,048 characters; a stack's name has up to 128, a generated suffix 13.
-    """
+    """EventBridge takes 2,048 characters; a stack's name has up to 128, a generated suffix 13."""
     arn = "arn:aws-us-gov:cloudwatch:us-gov-west-1:123456789012:alarm:"
     for parameters in ({}, ONE_CLUSTER):
         for rule in of_type(deployed(**parameters), RULE).values():

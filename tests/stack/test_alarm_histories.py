@@ -1,6 +1,4 @@
-"""
-The alarms on clusters over synthetic histories: when each rings, and above all when not.
-"""
+"""The alarms on clusters over synthetic histories: when each rings, and above all when not."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ MOST_LATE_S = 240.0
 
 
 def rung(alarm, pattern, **how):
-    """
-    At the end of which minutes the alarm is in ALARM.
-    """
+    """At the end of which minutes the alarm is in ALARM."""
     told = ToldMinutes()
     tell(told, alarm, pattern, **how)
     found = states(alarm, told, len(pattern), CLUSTER)
@@ -51,9 +47,7 @@ def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, 
 
 @each(ON_ROLLUPS)
 def test_the_runbook_says_how_long_it_takes(alarm):
-    """
-    Its table, with rollups two minutes late, what the metric itself waits for included.
-    """
+    """Its table, with rollups two minutes late, what the metric itself waits for included."""
     words = {
         "IdleCorePercent": ("idle cores", 14),  # the 15th idle minute has the offset 14
         "IdleCostPerHour": ("idle cost", 14),
@@ -78,9 +72,7 @@ def test_the_runbook_says_how_long_it_takes(alarm):
 @each(AT_ONCE)
 @pytest.mark.parametrize("late_s", [LATE_S, 45 * 60.0])
 def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
-    """
-    A host that had to restart sends its lines of half an hour ago.
-    """
+    """A host that had to restart sends its lines of half an hour ago."""
     assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
 
 
@@ -89,9 +81,7 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
 
 @each(SUSTAINED)
 def test_a_single_minute_does_not_ring(alarm):
-    """
-    Alone, and one after which the cluster is never heard of again.
-    """
+    """Alone, and one after which the cluster is never heard of again."""
     assert [] == rung(alarm, "g" * 70 + "b" + "g" * 70)
     assert [] == rung(alarm, "g" * 70 + "b" + "-" * 70)
     assert [] == rung(alarm, "-" * 70 + "b" + "-" * 70)
@@ -101,9 +91,7 @@ def test_a_single_minute_does_not_ring(alarm):
 @settings(max_examples=25)
 @given(data=st.data())
 def test_fewer_than_m_bad_minutes_never_ring(alarm, data):
-    """
-    Wherever they lie, whatever is missing between them and however late they are.
-    """
+    """Wherever they lie, whatever is missing between them and however late they are."""
     marks = st.sampled_from("gggb--")
     drawn = data.draw(st.lists(marks, min_size=20, max_size=100))
     pattern, in_window = "", alarm.evaluation_periods + 2
@@ -116,17 +104,13 @@ def test_fewer_than_m_bad_minutes_never_ring(alarm, data):
 
 @each(ON_ROLLUPS)
 def test_a_cluster_that_fell_silent_does_not_ring(alarm):
-    """
-    It was well, and then nothing: another alarm is there for that.
-    """
+    """It was well, and then nothing: another alarm is there for that."""
     assert [] == rung(alarm, "g" * 70 + "-" * 90)
 
 
 @each(ON_ROLLUPS)
 def test_what_rang_ends_when_nobody_knows_any_more(alarm):
-    """
-    Without points the alarm goes back to OK once, and stays there.
-    """
+    """Without points the alarm goes back to OK once, and stays there."""
     found = rung(alarm, "b" * 80 + "-" * 90)
     assert list(range(found[0], found[-1] + 1)) == found
     assert found[-1] < 80 + alarm.evaluation_periods + LATE_S // 60 + 2
@@ -134,9 +118,7 @@ def test_what_rang_ends_when_nobody_knows_any_more(alarm):
 
 @each(ON_ROLLUPS)
 def test_unknown_telemetry_does_not_ring(alarm):
-    """
-    The rollups have no such number then: never known, and known well before.
-    """
+    """The rollups have no such number then: never known, and known well before."""
     assert [] == rung(alarm, "-" * 120)
     assert [] == rung(alarm, "g" * 5 + "-" * 30 + "g" * 5 + "-" * 80)
 
@@ -145,9 +127,7 @@ def test_unknown_telemetry_does_not_ring(alarm):
 @settings(max_examples=20)
 @given(data=st.data())
 def test_copies_of_lines_change_nothing(alarm, data):
-    """
-    CloudWatch may extract a line twice, and a crash may print it twice.
-    """
+    """CloudWatch may extract a line twice, and a crash may print it twice."""
     pattern = data.draw(st.lists(st.sampled_from("bbbg-"), min_size=30, max_size=90))
     copies = [data.draw(st.integers(1, 3)) for _ in pattern]
     once, again = ToldMinutes(), ToldMinutes()
@@ -160,9 +140,7 @@ def test_copies_of_lines_change_nothing(alarm, data):
 
 @each(ON_ROLLUPS)
 def test_each_cluster_is_judged_for_itself(alarm):
-    """
-    A neighbour's trouble is not ours, nor is one instance type's, which is another metric.
-    """
+    """A neighbour's trouble is not ours, nor is one instance type's, which is another metric."""
     told = ToldMinutes()
     tell(told, alarm, "g" * 90)
     tell(told, alarm, "b" * 90, cluster="serving")
@@ -174,17 +152,13 @@ def test_each_cluster_is_judged_for_itself(alarm):
 
 @each(ON_ROLLUPS)
 def test_the_default_grace_leaves_room_for_the_newest_points(alarm):
-    """
-    Grace, the wait for the next tick and a minute of extraction fit into N - M minutes.
-    """
+    """Grace, the wait for the next tick and a minute of extraction fit into N - M minutes."""
     grace_s = TEMPLATE["Parameters"]["GraceSeconds"]["Default"]
     assert (grace_s + 60 + 60) / 60 <= alarm.evaluation_periods - alarm.datapoints_to_alarm
 
 
 def test_states_are_told_as_they_change():
-    """
-    The histories above are worth something only if both states occur in them.
-    """
+    """The histories above are worth something only if both states occur in them."""
     told = ToldMinutes()
     alarm = ALARMS["IdleCoresAlarm"]
     tell(told, alarm, "g" * 30 + "b" * 30 + "g" * 30)

@@ -1,6 +1,4 @@
-"""
-The template's own alarms over what the stack truly prints: from records to rings.
-"""
+"""The template's own alarms over what the stack truly prints: from records to rings."""
 
 from __future__ import annotations
 
@@ -47,18 +45,14 @@ class Fleet:
         self._seq = 0
 
     def minute(self, offset, like, late_minutes=0):
-        """
-        The minute at *offset* passes; the instance reports as *like*, or says nothing.
-        """
+        """The minute at *offset* passes; the instance reports as *like*, or says nothing."""
         end_s = (START + offset + 1) * 60
         if like is not None:
             self._deliver(end_s + SENT_AFTER_S, self._record(offset - late_minutes, like))
         self._close(end_s + CLOSED_AFTER_S)
 
     def depart(self, instance_id, offset):
-        """
-        EC2 says that the instance stops in the minute at *offset*.
-        """
+        """EC2 says that the instance stops in the minute at *offset*."""
         self._table.put_departure(instance_id, START + offset, expires_s=2**31)
 
     def _record(self, offset, like):
@@ -124,9 +118,7 @@ def rings(*acts):
 
 
 def test_work_rings_nothing():
-    """
-    An hour and a half of it.
-    """
+    """An hour and a half of it."""
     assert {} == rings((90, BUSY))
 
 
@@ -143,16 +135,12 @@ def test_sustained_idleness_rings():
 
 
 def test_a_pause_between_two_jobs_rings_nothing():
-    """
-    A quarter of an hour without work, one idle minute in the metric.
-    """
+    """A quarter of an hour without work, one idle minute in the metric."""
     assert {} == rings((40, BUSY), (RULES.idle_after_minutes, HELD_BY_NOBODY), (60, BUSY))
 
 
 def test_a_busy_cluster_that_falls_silent_rings_silence_only():
-    """
-    12 minutes after its last line, until it is forgotten; nobody says that it were idle.
-    """
+    """12 minutes after its last line, until it is forgotten; nobody says that it were idle."""
     found = rings((30, BUSY), (90, None))
     assert {"SilentInstances"} == found.keys()
     first, last = found["SilentInstances"][0], found["SilentInstances"][-1]
@@ -163,9 +151,7 @@ def test_a_busy_cluster_that_falls_silent_rings_silence_only():
 
 @pytest.mark.parametrize(("forget_after", "is_rung"), [(9, False), (10, True)])
 def test_silence_must_be_remembered_for_five_points(monkeypatch, forget_after, is_rung):
-    """
-    SilentForgetMinutes at least 5 above SilentAfterMinutes, as the runbook says.
-    """
+    """SilentForgetMinutes at least 5 above SilentAfterMinutes, as the runbook says."""
     rules = replace(RULES, silent_forget_minutes=forget_after)
     assert rules.silent_after_minutes == 5
     monkeypatch.setattr(f"{__name__}.RULES", rules)
@@ -173,9 +159,7 @@ def test_silence_must_be_remembered_for_five_points(monkeypatch, forget_after, i
 
 
 def test_an_instance_that_ec2_stopped_rings_nothing():
-    """
-    It said no goodbye, and is gone and not silent.
-    """
+    """It said no goodbye, and is gone and not silent."""
     fleet = Fleet()
     for offset in range(90):
         if offset == 30:
@@ -186,33 +170,25 @@ def test_an_instance_that_ec2_stopped_rings_nothing():
 
 
 def test_an_idle_cluster_that_falls_silent_stops_ringing_for_idleness():
-    """
-    Whether it is still idle is unknown.
-    """
+    """Whether it is still idle is unknown."""
     found = rings((50, HELD_BY_NOBODY), (90, None))
     assert found["IdleCores"][-1] <= 62
     assert found["SilentInstances"]
 
 
 def test_unknown_telemetry_rings_nothing():
-    """
-    The instance reports and knows nothing of its cores: neither idle nor slow nor silent.
-    """
+    """The instance reports and knows nothing of its cores: neither idle nor slow nor silent."""
     assert {} == rings((100, UNKNOWN))
     assert {} == rings((20, BUSY), (100, UNKNOWN))
 
 
 def test_idleness_that_becomes_unknown_before_it_lasted_rings_nothing():
-    """
-    Twenty idle minutes are five in the metric.
-    """
+    """Twenty idle minutes are five in the metric."""
     assert {} == rings((20, BUSY), (20, HELD_BY_NOBODY), (80, UNKNOWN))
 
 
 def test_one_memory_error_rings_at_once_and_alone():
-    """
-    Three minutes after it, for an hour.
-    """
+    """Three minutes after it, for an hour."""
     broken = replace(BUSY, ecc_uncorrected_rise=1)
     found = rings((20, BUSY), (1, broken), (80, BUSY))
     assert {"EccErrors"} == found.keys()
@@ -221,9 +197,7 @@ def test_one_memory_error_rings_at_once_and_alone():
 
 
 def test_one_hardware_fault_rings_at_once_and_alone():
-    """
-    As a memory error does; a fleet whose kernel logs nobody reads rings nothing.
-    """
+    """As a memory error does; a fleet whose kernel logs nobody reads rings nothing."""
     broken = replace(BUSY, readings={"HardwareFaults": 1})
     well = replace(BUSY, readings={"HardwareFaults": 0})
     found = rings((20, well), (1, broken), (80, well))
@@ -234,9 +208,7 @@ def test_one_hardware_fault_rings_at_once_and_alone():
 
 
 def test_a_memory_error_that_is_told_late_rings():
-    """
-    The minute was closed without the record, forty minutes before it came.
-    """
+    """The minute was closed without the record, forty minutes before it came."""
     fleet = Fleet()
     for offset in range(100):
         fleet.minute(offset, BUSY if not 20 <= offset < 62 else None)
@@ -251,17 +223,13 @@ def test_a_memory_error_that_is_told_late_rings():
 
 @pytest.mark.parametrize(("errors", "is_rung"), [(9, False), (10, True)])
 def test_failing_executions_ring_from_ten_a_minute_on(errors, is_rung):
-    """
-    In three minutes of ten.
-    """
+    """In three minutes of ten."""
     failing = replace(BUSY, execution_errors=errors)
     assert is_rung == ("ExecutionErrors" in rings((10, BUSY), (3, failing), (15, BUSY)))
 
 
 def test_the_stacks_own_line_is_what_its_alarm_reads(capsys):
-    """
-    Exactly one dimension, whatever else Powertools would like to add.
-    """
+    """Exactly one dimension, whatever else Powertools would like to add."""
     alarm = ALARMS["NoMinuteClosedAlarm"]
     publish_health("neuron-emf", {"MinutesClosed": 1})
     printed = capsys.readouterr().out.strip()

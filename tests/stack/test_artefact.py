@@ -40,18 +40,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_artefact_holds_no_compiled_file(built, function):
-    """
-    So one build runs on every runtime and on both architectures.
-    """
+    """So one build runs on every runtime and on both architectures."""
     suffixes = {path.suffix for path in files(built / function)}
     assert set() == suffixes & {".so", ".pyc", ".pyd", ".dylib", ".a"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_artefact_holds_the_functions_and_their_pins_only(built, function):
-    """
-    No tests, no Makefile, nothing of the emitter, no script, no boto3.
-    """
+    """No tests, no Makefile, nothing of the emitter, no script, no boto3."""
     top = {path.name for path in (built / function).iterdir()}
     packages = {name for name in top if not name.endswith(".dist-info")}
     expected = {"aggregator", "neuron_wire", "aws_lambda_powertools", "jmespath"}
@@ -60,9 +56,7 @@ def test_the_artefact_holds_the_functions_and_their_pins_only(built, function):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_artefact_does_not_say_where_it_was_built(built, function):
-    """
-    The same source gives the same bytes on every machine.
-    """
+    """The same source gives the same bytes on every machine."""
     names = {path.name for path in files(built / function)}
     assert set() == names & {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"}
 
@@ -81,9 +75,7 @@ def test_all_functions_have_the_same_artefact(built, function):
 
 
 def test_every_function_of_the_template_is_built(template):
-    """
-    And its handler is a module of its own, named after it.
-    """
+    """And its handler is a module of its own, named after it."""
     handlers = {
         name: resource["Properties"]["Handler"]
         for name, resource in template["Resources"].items()
@@ -95,9 +87,7 @@ def test_every_function_of_the_template_is_built(template):
 @pytest.mark.parametrize("python", [Path(sys.executable).name, *PYTHONS])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_artefact_imports_as_in_lambda(built, runtime_libraries, function, python):
-    """
-    With the artefact and the runtime's own libraries alone, on every Python at hand.
-    """
+    """With the artefact and the runtime's own libraries alone, on every Python at hand."""
     interpreter = sys.executable if python == Path(sys.executable).name else shutil.which(python)
     if interpreter is None or subprocess.run([interpreter, "-c", ""], check=False).returncode:
         pytest.skip(f"this machine has no {python}")

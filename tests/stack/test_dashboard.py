@@ -1,6 +1,4 @@
-"""
-The dashboard: that CloudWatch draws it, and that every graph is of something that is there.
-"""
+"""The dashboard: that CloudWatch draws it, and that every graph is of something that is there."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ def test_the_dashboard_has_no_mistake_whatever_the_parameters_say(dashboard, cho
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_every_alarm_of_the_deployment_is_on_the_dashboard(dashboard, deployed, choice):
-    """
-    And none that the deployment does not have: a widget with one unknown ARN shows an error.
-    """
+    """And none that the deployment does not have: a widget with one unknown ARN shows an error."""
     body = json.loads(dashboard(**choice)["DashboardBody"])
     shown = [arn for one in body["widgets"] for arn in one["properties"].get("alarms", [])]
     alarms = of_type(deployed(**choice), "AWS::CloudWatch::Alarm")
@@ -63,9 +59,7 @@ def test_every_alarm_of_the_deployment_is_on_the_dashboard(dashboard, deployed, 
 
 
 def test_whatever_the_stack_says_of_itself_is_on_the_dashboard(body):
-    """
-    A count of losses that nobody draws is a loss that nobody sees.
-    """
+    """A count of losses that nobody draws is a loss that nobody sees."""
     shown = {
         one.metric
         for widget in body["widgets"]
@@ -77,18 +71,14 @@ def test_whatever_the_stack_says_of_itself_is_on_the_dashboard(body):
 
 
 def test_a_deployment_for_one_cluster_opens_with_it(dashboard):
-    """
-    Otherwise with the first in the alphabet.
-    """
+    """Otherwise with the first in the alphabet."""
     for cluster, expected in (("blue", "blue"), ("", "__FIRST")):
         body = json.loads(dashboard(ClusterName=cluster)["DashboardBody"])
         assert [expected] == [one["defaultValue"] for one in body["variables"]]
 
 
 def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboard):
-    """
-    Rollups are in a group of their own.
-    """
+    """Rollups are in a group of their own."""
     queries = log_queries(dashboard()["DashboardBody"])
     assert len(queries) == 6
     for query in queries:
@@ -98,9 +88,7 @@ def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboard):
 
 
 def test_the_choice_reaches_metrics_and_log_queries(body):
-    """
-    CloudWatch puts the chosen name wherever the pattern stands.
-    """
+    """CloudWatch puts the chosen name wherever the pattern stands."""
     (variable,) = body["variables"]
     chosen = json.loads(json.dumps(body["widgets"]).replace(variable["pattern"], "blue"))
     changed = [new["type"] for new, old in zip(chosen, body["widgets"], strict=True) if new != old]
@@ -111,9 +99,7 @@ def test_the_choice_reaches_metrics_and_log_queries(body):
 
 
 def rows(body, title, lines):
-    """
-    What the log widget called *title* shows of *lines*, cluster training chosen.
-    """
+    """What the log widget called *title* shows of *lines*, cluster training chosen."""
     (query,) = [
         one["properties"]["query"]
         for one in body["widgets"]
@@ -123,9 +109,7 @@ def rows(body, title, lines):
 
 
 def test_the_fleet_table_shows_the_last_publication_of_the_last_minute(body):
-    """
-    One row for each cluster, however often a minute was restated.
-    """
+    """One row for each cluster, however often a minute was restated."""
     lines = [
         rollup(0, Instances=9),
         rollup(1, Instances=1),
@@ -140,9 +124,7 @@ def test_the_fleet_table_shows_the_last_publication_of_the_last_minute(body):
 
 
 def test_the_tables_of_one_cluster_show_no_other(body):
-    """
-    Idle instances, silent ones, stragglers and events.
-    """
+    """Idle instances, silent ones, stragglers and events."""
     straggler = {"InstanceId": "i-0s", "BusyUtilization": 20, "TypeMedian": 80}
     lines = [
         line
@@ -172,18 +154,14 @@ def test_the_tables_of_one_cluster_show_no_other(body):
 
 
 def test_an_event_that_came_twice_is_shown_once(body):
-    """
-    Its identity tells; the latest stands first.
-    """
+    """Its identity tells; the latest stands first."""
     lines = [emitted("event", at, at, Event=name) for at, name in enumerate("abb")]
     found = rows(body, "Events, the latest first", [*lines, *lines])
     assert [START_MS + at * 60_000 for at in (2, 1, 0)] == [row["@timestamp"] for row in found]
 
 
 def test_a_profile_is_shown_once_with_what_it_breaks(body):
-    """
-    However often it was told; the latest stands first, and those of other clusters stay away.
-    """
+    """However often it was told; the latest stands first, and those of other clusters stay away."""
     lines = [
         profile(0, mfu_estimated_percent=0.25, hardware_flops=100, transpose_flops=11),
         profile(1, mfu_estimated_percent=0.5),

@@ -1,6 +1,4 @@
-"""
-The checks of the dashboard find what they are for: each sort of mistake, planted.
-"""
+"""The checks of the dashboard find what they are for: each sort of mistake, planted."""
 
 from __future__ import annotations
 
@@ -13,32 +11,24 @@ from tests.stack.dashboard_body import problems
 
 
 def widget(body, title):
-    """
-    The widget called *title*.
-    """
+    """The widget called *title*."""
     (found,) = [one for one in body["widgets"] if one["properties"].get("title") == title]
     return found
 
 
 def metrics(body, title="Cores by state"):
-    """
-    The metrics of the widget called *title*.
-    """
+    """The metrics of the widget called *title*."""
     return widget(body, title)["properties"]["metrics"]
 
 
 def renamed(body, title, old, new):
-    """
-    *old* is *new* in the first expression of a widget.
-    """
+    """*old* is *new* in the first expression of a widget."""
     row = metrics(body, title)[0]
     row[0]["expression"] = row[0]["expression"].replace(old, new)
 
 
 def asked(body, title, query):
-    """
-    The log widget called *title* has another query.
-    """
+    """The log widget called *title* has another query."""
     widget(body, title)["properties"]["query"] = query
 
 
@@ -135,9 +125,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("expected", MISTAKES)
 def test_a_planted_mistake_is_found(body, expected):
-    """
-    Each sort of mistake, by a sentence that names it; and none where there is none.
-    """
+    """Each sort of mistake, by a sentence that names it; and none where there is none."""
     changed = copy.deepcopy(body)
     MISTAKES[expected](changed)
     found = problems(json.dumps(changed))
@@ -145,8 +133,6 @@ def test_a_planted_mistake_is_found(body, expected):
 
 
 def test_a_body_that_is_no_json_is_found(dashboard):
-    """
-    CloudFormation would take it, and CloudWatch refuse it in the middle of a deployment.
-    """
+    """CloudFormation would take it, and CloudWatch refuse it in the middle of a deployment."""
     (found,) = problems(dashboard()["DashboardBody"].rstrip()[:-1])
     assert found.startswith("it is no JSON")

@@ -1,6 +1,4 @@
-"""
-docs/how-to/deploying.md says what the template does.
-"""
+"""docs/how-to/deploying.md says what the template does."""
 
 from __future__ import annotations
 
@@ -18,32 +16,24 @@ RESOURCE_POLICIES = {"AWS::SNS::TopicPolicy": "Topics", "AWS::SQS::QueuePolicy":
 
 @pytest.fixture(scope="module")
 def page(repository):
-    """
-    The page as it is written.
-    """
+    """The page as it is written."""
     return (repository / "docs" / "how-to" / "deploying.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def documents(page):
-    """
-    The JSON documents of the page: the key policy.
-    """
+    """The JSON documents of the page: the key policy."""
     return [json.loads(text) for text in re.findall(r"```json\n(.+?)```", page, re.DOTALL)]
 
 
 @pytest.fixture(scope="module")
 def key_policy(documents):
-    """
-    The statements of the key's policy.
-    """
+    """The statements of the key's policy."""
     return documents[0]["Statement"]
 
 
 def principals(statements):
-    """
-    The services that statements admit.
-    """
+    """The services that statements admit."""
     return {one["Principal"]["Service"] for one in statements if "Service" in one["Principal"]}
 
 
@@ -51,9 +41,7 @@ def principals(statements):
 
 
 def test_the_table_has_parameters_and_their_defaults(page, template):
-    """
-    As they are in the template.
-    """
+    """As they are in the template."""
     rows = dict(re.findall(r"^\| `(\w+)` \| (?:`([^`]+)`|empty) \| ", page, re.MULTILINE))
     assert len(rows) > 10
     defaults = {name: str(template["Parameters"][name]["Default"]) for name in rows}
@@ -61,9 +49,7 @@ def test_the_table_has_parameters_and_their_defaults(page, template):
 
 
 def test_every_parameter_that_the_page_names_exists(page, template):
-    """
-    With a value that it may have.
-    """
+    """With a value that it may have."""
     named = re.findall(r"`?\b([A-Z][A-Za-z]+)=([a-z]+)\b", page)
     assert named
     for name, value in named:
@@ -71,9 +57,7 @@ def test_every_parameter_that_the_page_names_exists(page, template):
 
 
 def test_every_mode_is_explained(page, template):
-    """
-    Each has a row.
-    """
+    """Each has a row."""
     modes = re.findall(r"^\| `(\w+)` \| from ", page, re.MULTILINE)
     assert template["Parameters"]["Mode"]["AllowedValues"] == modes
 
@@ -82,9 +66,7 @@ def test_every_mode_is_explained(page, template):
 
 
 def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed):
-    """
-    CloudWatch Logs, which encrypts, and whoever may send to an encrypted topic or queue.
-    """
+    """CloudWatch Logs, which encrypts, and whoever may send to an encrypted topic or queue."""
     resources = deployed(KmsKeyArn=KEY, Mode="drain", **EXAMPLE)
     needed = set()
     for properties in of_type(resources, "AWS::Logs::LogGroup").values():
@@ -100,9 +82,7 @@ def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed)
 
 
 def test_the_key_admits_cloudwatch_logs_for_every_log_group_and_no_other(key_policy, deployed):
-    """
-    The two patterns match each group of the stack.
-    """
+    """The two patterns match each group of the stack."""
     (statement,) = [one for one in key_policy if one["Sid"] == "CloudWatchLogsKeepsLines"]
     (patterns,) = statement["Condition"]["ArnLike"].values()
     groups = of_type(deployed(KmsKeyArn=KEY, **EXAMPLE), "AWS::Logs::LogGroup").values()
@@ -114,18 +94,14 @@ def test_the_key_admits_cloudwatch_logs_for_every_log_group_and_no_other(key_pol
 
 
 def test_the_key_admits_services_for_this_account_only(key_policy):
-    """
-    By the account, or by the log groups, whose names hold it.
-    """
+    """By the account, or by the log groups, whose names hold it."""
     for statement in key_policy:
         if "Service" in statement["Principal"]:
             assert "111122223333" in json.dumps(statement["Condition"]), statement["Sid"]
 
 
 def test_roles_may_use_the_key_because_the_account_may(key_policy, deployed):
-    """
-    The statement that gives policies of roles an effect; there are such.
-    """
+    """The statement that gives policies of roles an effect; there are such."""
     assert "KeyPolicy" in deployed(KmsKeyArn=KEY)
     (statement,) = [one for one in key_policy if "AWS" in one["Principal"]]
     assert statement["Principal"]["AWS"].endswith(":root")
@@ -133,9 +109,7 @@ def test_roles_may_use_the_key_because_the_account_may(key_policy, deployed):
 
 
 def test_what_the_key_admits_a_sender_for_is_what_sending_needs(key_policy):
-    """
-    A sender to an encrypted topic or queue gets a data key and checks it.
-    """
+    """A sender to an encrypted topic or queue gets a data key and checks it."""
     for name in ("AlarmsReachTheTopic", "RulesReachTheQueue"):
         (statement,) = [one for one in key_policy if one["Sid"] == name]
         assert statement["Action"] == ["kms:Decrypt", "kms:GenerateDataKey*"]

@@ -27,9 +27,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def deploy(aws, sam_build, template):
-    """
-    `sam deploy` of what `sam build` made, with these parameters.
-    """
+    """`sam deploy` of what `sam build` made, with these parameters."""
 
     def deploy_with(**parameters):
         asked = {**overrides(template), **parameters}
@@ -39,9 +37,7 @@ def deploy(aws, sam_build, template):
 
 
 def delete(aws):
-    """
-    Delete the stack and wait until it is gone.
-    """
+    """Delete the stack and wait until it is gone."""
     cloudformation = aws.client("cloudformation")
     cloudformation.delete_stack(StackName=STACK)
     deadline = time.monotonic() + PATIENCE_S
@@ -56,9 +52,7 @@ def delete(aws):
 
 
 def destination(aws):
-    """
-    The service that the one subscription of the log group delivers to.
-    """
+    """The service that the one subscription of the log group delivers to."""
     logs = aws.client("logs")
     (one,) = logs.describe_subscription_filters(logGroupName=GROUP)["subscriptionFilters"]
     assert one["filterName"] == f"{STACK}-minutes"
@@ -66,9 +60,7 @@ def destination(aws):
 
 
 def groups(aws):
-    """
-    Every log group.
-    """
+    """Every log group."""
     return {one["logGroupName"] for one in aws.client("logs").describe_log_groups()["logGroups"]}
 
 

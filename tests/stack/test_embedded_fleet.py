@@ -42,9 +42,7 @@ pytestmark = [
 
 
 def wait_until(condition, *, what, each_s=0.5):
-    """
-    Ask again until it holds.
-    """
+    """Ask again until it holds."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {PATIENCE_S:.0f} s"
@@ -52,9 +50,7 @@ def wait_until(condition, *, what, each_s=0.5):
 
 
 def waves(lines, draw):
-    """
-    Two waves of lines by stream: what comes later, and what comes twice, is drawn.
-    """
+    """Two waves of lines by stream: what comes later, and what comes twice, is drawn."""
     found = [[[] for _ in range(STREAMS)] for _ in range(2)]
     for stream, timestamp_ms, line in lines:
         first = 0 if draw.random() < 0.7 else 1
@@ -65,9 +61,7 @@ def waves(lines, draw):
 
 
 def put(logs, group, stream, events):
-    """
-    One PutLogEvents with what a stream got, in time order.
-    """
+    """One PutLogEvents with what a stream got, in time order."""
     logs.put_log_events(
         logGroupName=group,
         logStreamName=stream,
@@ -78,9 +72,7 @@ def put(logs, group, stream, events):
 
 
 def lines_of_the_fleet(folder, start_s):
-    """
-    Stream, timestamp and text of every minute line of the fleet.
-    """
+    """Stream, timestamp and text of every minute line of the fleet."""
     end_ms = (start_s + MINUTES * 60) * 1000
     found = []
     for number in range(INSTANCES):
@@ -92,9 +84,7 @@ def lines_of_the_fleet(folder, start_s):
 
 
 def deliver(stack, logs, lines, draw):
-    """
-    Both waves, with a run of close after each; a wave is told when ingest has stored it.
-    """
+    """Both waves, with a run of close after each; a wave is told when ingest has stored it."""
     for stream in range(STREAMS):
         logs.create_log_stream(logGroupName=stack.records_group, logStreamName=f"shard-{stream}")
     told = set()
@@ -113,9 +103,7 @@ def deliver(stack, logs, lines, draw):
 
 
 def closed_until_right(stack, expected):
-    """
-    Closes minutes until every rollup is as expected; what is not, in the end.
-    """
+    """Closes minutes until every rollup is as expected; what is not, in the end."""
     deadline = time.monotonic() + PATIENCE_S
     while found := differences(stack, expected):
         if time.monotonic() > deadline:
@@ -127,9 +115,7 @@ def closed_until_right(stack, expected):
 
 
 def test_every_rollup_is_what_the_raw_lines_come_to(aws, sam_build, template, tmp_path):
-    """
-    Gauges of the last line, and tallies of all lines with each RollupId once.
-    """
+    """Gauges of the last line, and tallies of all lines with each RollupId once."""
     parameters = {**overrides(template), "IdleAfterMinutes": str(IDLE_AFTER_MINUTES)}
     deployment = sam_build.sam.deploy(sam_build.template, "fleet", parameters, aws)
     start_s = (int(time.time()) // 60 - MINUTES - 3) * 60
@@ -166,9 +152,7 @@ def test_every_rollup_is_what_the_raw_lines_come_to(aws, sam_build, template, tm
 
 
 def last_by_type(events):
-    """
-    The last line of each instance type, by minute and cluster.
-    """
+    """The last line of each instance type, by minute and cluster."""
     found = defaultdict(dict)
     lines = [json.loads(event.message) for event in events if event.message.startswith("{")]
     told = [line for line in lines if line.get("Kind") == "type"]
@@ -179,16 +163,12 @@ def last_by_type(events):
 
 
 def publication_of(rollup_id):
-    """
-    The number of the publication: 2 of `training@2026-11-21T08:15Z#2/trn1.2xlarge`.
-    """
+    """The number of the publication: 2 of `training@2026-11-21T08:15Z#2/trn1.2xlarge`."""
     return int(rollup_id.rpartition("#")[2].partition("/")[0])
 
 
 def differences(stack, expected):
-    """
-    What a rollup says and what it should say, by minute, cluster and metric.
-    """
+    """What a rollup says and what it should say, by minute, cluster and metric."""
     found = []
     for (minute, cluster), numbers in expected.items():
         key = (cluster, minute * 60)

@@ -1,6 +1,4 @@
-"""
-The house rules hold for the template as CloudFormation receives it, and each can be broken.
-"""
+"""The house rules hold for the template as CloudFormation receives it, and each can be broken."""
 
 from __future__ import annotations
 
@@ -20,17 +18,13 @@ WITHOUT = object()
 
 @pytest.fixture(scope="session")
 def rules(repository):
-    """
-    The rules as they are written.
-    """
+    """The rules as they are written."""
     return (repository / "tests" / "stack" / "house.guard").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
 def translated(repository, request):
-    """
-    template.yaml after AWS's translator.
-    """
+    """template.yaml after AWS's translator."""
     python = repository / ".venv-sam" / "bin" / "python"
     if not python.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip
@@ -64,23 +58,17 @@ def keeps(template, rules, name):
 
 
 def names(rules):
-    """
-    Every rule of the file.
-    """
+    """Every rule of the file."""
     return {rule["name"] for rule in RULE.finditer(rules)}
 
 
 def test_every_rule_has_a_name_and_a_sentence(rules):
-    """
-    The file reads as the tests below read it.
-    """
+    """The file reads as the tests below read it."""
     assert rules.count("\nrule ") == len(names(rules))
 
 
 def test_the_template_keeps_every_house_rule(translated, rules):
-    """
-    None is broken, and none has nothing to look at.
-    """
+    """None is broken, and none has nothing to look at."""
     sentences = {rule["name"]: rule["sentence"] for rule in RULE.finditer(rules)}
     assert {} == {
         name: sentence for name, sentence in sentences.items() if not keeps(translated, rules, name)
@@ -88,9 +76,7 @@ def test_the_template_keeps_every_house_rule(translated, rules):
 
 
 def statement_of(template, resource, *, choice=False):
-    """
-    The first statement of a role's or a policy's document; with *choice* a conditional one.
-    """
+    """The first statement of a role's or a policy's document; with *choice* a conditional one."""
     properties = template["Resources"][resource]["Properties"]
     document = properties.get("PolicyDocument") or properties["Policies"][0]["PolicyDocument"]
     if not choice:
@@ -99,9 +85,7 @@ def statement_of(template, resource, *, choice=False):
 
 
 def change(*path, value=WITHOUT):
-    """
-    A plant: one member gets another value, or goes.
-    """
+    """A plant: one member gets another value, or goes."""
 
     def planted(template):
         place = template["Resources"]
@@ -116,9 +100,7 @@ def change(*path, value=WITHOUT):
 
 
 def state(resource, *, choice=False, **members):
-    """
-    A plant: a statement of a policy says something else.
-    """
+    """A plant: a statement of a policy says something else."""
 
     def planted(template):
         statement_of(template, resource, choice=choice).update(members)
@@ -127,9 +109,7 @@ def state(resource, *, choice=False, **members):
 
 
 def properties(resource, *path, value=WITHOUT):
-    """
-    A plant among a resource's properties.
-    """
+    """A plant among a resource's properties."""
     return change(resource, "Properties", *path, value=value)
 
 
@@ -204,16 +184,12 @@ PLANTS = [
 
 @pytest.mark.parametrize(("rule", "plant"), PLANTS)
 def test_a_planted_violation_is_found(translated, rules, rule, plant):
-    """
-    By the rule that is meant for it.
-    """
+    """By the rule that is meant for it."""
     template = copy.deepcopy(translated)
     plant(template)
     assert not keeps(template, rules, rule)
 
 
 def test_every_rule_has_a_planted_violation(rules):
-    """
-    A rule that cannot be broken guards nothing.
-    """
+    """A rule that cannot be broken guards nothing."""
     assert names(rules) == {rule for rule, _ in PLANTS}

@@ -18,18 +18,14 @@ MARKERS = "<!-- {0} -->\n(.*?)<!-- /{0} -->"
 
 
 def table(heads, rows):
-    """
-    A Markdown table.
-    """
+    """A Markdown table."""
     lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:], ""])
 
 
 @pytest.fixture
 def tables(queries, body):
-    """
-    What stands between the markers, by their name.
-    """
+    """What stands between the markers, by their name."""
     rows = []
     for properties in queries.values():
         name = properties["Name"].partition("/")[2]
@@ -43,9 +39,7 @@ def tables(queries, body):
 
 
 def graphs(body):
-    """
-    One row for each section and each graph.
-    """
+    """One row for each section and each graph."""
     rows = []
     for widget in body["widgets"]:
         properties = widget["properties"]
@@ -57,9 +51,7 @@ def graphs(body):
 
 
 def section(markdown):
-    """
-    The heading of a text widget.
-    """
+    """The heading of a text widget."""
     heading = re.match(r"#+ ([^\n]+)", markdown)[1]
     return {"neuron-emf: neuron-emf": "All clusters"}.get(heading, heading).replace(
         "cluster-chosen-above", "of your choice"
@@ -67,9 +59,7 @@ def section(markdown):
 
 
 def drawn(kind, properties):
-    """
-    The metrics of a graph with their statistics, or the kind of line that a table is made of.
-    """
+    """The metrics of a graph with their statistics, or the kind of line that a table is made of."""
     if kind == "log":
         return f"{' and '.join(kinds(properties['query']))} lines"
     if kind == "alarm":
@@ -80,9 +70,7 @@ def drawn(kind, properties):
 
 @pytest.mark.parametrize("name", ["dashboard", "saved-queries"])
 def test_the_page_shows_what_is_deployed(repository, request, tables, name):
-    """
-    Every graph with its metrics, every query with its purpose.
-    """
+    """Every graph with its metrics, every query with its purpose."""
     path = repository / "docs" / "reference" / "looking.md"
     page = path.read_text(encoding="utf-8")
     found = re.search(MARKERS.format(name), page, re.DOTALL)
@@ -95,9 +83,7 @@ def test_the_page_shows_what_is_deployed(repository, request, tables, name):
 
 
 def test_the_page_names_its_example_as_the_template_does(repository, queries):
-    """
-    The command can be typed as it stands.
-    """
+    """The command can be typed as it stands."""
     page = (repository / "docs" / "reference" / "looking.md").read_text(encoding="utf-8")
     called = re.search(r"\$`([^`]+)`\((\w+) = (\"[^\"]+\")\)", page)
     (asked,) = [one for one in queries.values() if one["Name"] == called[1]]

@@ -1,6 +1,4 @@
-"""
-What make says, and what it answers on a machine that lacks something.
-"""
+"""What make says, and what it answers on a machine that lacks something."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ import pytest
 
 
 def make(folder, *arguments):
-    """
-    Run make in a folder as from a plain shell.
-    """
+    """Run make in a folder as from a plain shell."""
     return subprocess.run(
         ["make", "--no-print-directory", *arguments],
         cwd=folder,
@@ -28,9 +24,7 @@ def make(folder, *arguments):
 
 @pytest.fixture
 def environment(repository):
-    """
-    The script that makes environments, as a module.
-    """
+    """The script that makes environments, as a module."""
     path = repository / "requirements" / "environment.py"
     spec = importlib.util.spec_from_file_location("environment_script", path)
     module = importlib.util.module_from_spec(spec)
@@ -39,9 +33,7 @@ def environment(repository):
 
 
 def test_make_alone_says_what_there_is_to_make(repository):
-    """
-    Every target that is meant for people is in it.
-    """
+    """Every target that is meant for people is in it."""
     shown = make(repository).stdout
     text = (repository / "Makefile").read_text(encoding="utf-8")
     targets = set(" ".join(re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)).split())
@@ -49,9 +41,7 @@ def test_make_alone_says_what_there_is_to_make(repository):
 
 
 def test_every_function_of_the_template_has_a_build_target(repository, template):
-    """
-    SAM asks for build-NAME and stops when there is none.
-    """
+    """SAM asks for build-NAME and stops when there is none."""
     text = (repository / "lambda" / "Makefile").read_text(encoding="utf-8")
     built = {
         name
@@ -68,9 +58,7 @@ def test_every_function_of_the_template_has_a_build_target(repository, template)
 
 
 def test_a_build_without_pip_says_what_to_do(repository, tmp_path):
-    """
-    One sentence: what was expected, what was found, what to do.
-    """
+    """One sentence: what was expected, what was found, what to do."""
     python = tmp_path / "python-without-pip"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
@@ -87,27 +75,21 @@ def test_a_build_without_pip_says_what_to_do(repository, tmp_path):
 
 
 def test_a_build_without_a_folder_says_what_to_do(repository):
-    """
-    Run by hand, it must not build into the root of the machine.
-    """
+    """Run by hand, it must not build into the root of the machine."""
     run = make(repository / "lambda", "build-CloseFunction")
     assert run.returncode != 0
     assert "run sam build, which sets it" in run.stderr
 
 
 def test_a_missing_python_says_what_to_do(repository):
-    """
-    Before anything is made.
-    """
+    """Before anything is made."""
     run = make(repository, "--always-make", ".venv-pins/.ready", "PYTHON=no-such-python")
     assert run.returncode != 0
     assert "no-such-python was not found: expected Python 3.10 or later" in run.stderr
 
 
 def test_a_python_that_is_too_old_says_what_to_do(environment, monkeypatch):
-    """
-    3.10 is the first that will do.
-    """
+    """3.10 is the first that will do."""
     monkeypatch.setattr(sys, "version_info", (3, 10))
     environment.require_python()
     monkeypatch.setattr(sys, "version_info", (3, 9, 99))
@@ -116,9 +98,7 @@ def test_a_python_that_is_too_old_says_what_to_do(environment, monkeypatch):
 
 
 def test_a_python_without_venv_says_what_to_install(environment, monkeypatch):
-    """
-    Debian has it in a package of its own.
-    """
+    """Debian has it in a package of its own."""
     monkeypatch.setitem(sys.modules, "ensurepip", None)
     with pytest.raises(environment.MachineError, match="apt install python3-venv"):
         environment.require_python()

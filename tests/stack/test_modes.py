@@ -1,6 +1,4 @@
-"""
-How lines reach ingest in each mode, and that changing the mode loses none.
-"""
+"""How lines reach ingest in each mode, and that changing the mode loses none."""
 
 from __future__ import annotations
 
@@ -17,17 +15,13 @@ DAY_S = 24 * 3600
 
 
 def statements_of(role):
-    """
-    What a resolved role may do.
-    """
+    """What a resolved role may do."""
     (policy,) = role["Properties"]["Policies"]
     return policy["PolicyDocument"]["Statement"]
 
 
 def actions_of(role, service):
-    """
-    The actions of one service that a resolved role may call.
-    """
+    """The actions of one service that a resolved role may call."""
     return {
         action
         for statement in statements_of(role)
@@ -40,9 +34,7 @@ def actions_of(role, service):
 
 
 def test_direct_needs_nothing_of_kinesis(deployed):
-    """
-    No stream that costs by the hour, no role for it, no right to read one.
-    """
+    """No stream that costs by the hour, no role for it, no right to read one."""
     resources = deployed(Mode="direct")
     assert set() == STREAM_ONLY & resources.keys()
     assert set() == actions_of(resources["IngestRole"], "kinesis")
@@ -52,9 +44,7 @@ def test_direct_needs_nothing_of_kinesis(deployed):
 
 
 def test_kinesis_delivers_to_the_stream_and_to_nothing_else(deployed):
-    """
-    CloudWatch Logs writes with a role of its own, and may invoke no function.
-    """
+    """CloudWatch Logs writes with a role of its own, and may invoke no function."""
     resources = deployed(Mode="kinesis")
     assert resources.keys() >= STREAM_ONLY
     assert "IngestPermission" not in resources
@@ -67,9 +57,7 @@ def test_kinesis_delivers_to_the_stream_and_to_nothing_else(deployed):
 
 
 def test_drain_delivers_directly_and_still_reads_the_stream(deployed):
-    """
-    What direct and kinesis have, together: so nothing in the stream is left unread.
-    """
+    """What direct and kinesis have, together: so nothing in the stream is left unread."""
     direct, kinesis, drain = (deployed(Mode=mode) for mode in MODES)
     assert direct.keys() | kinesis.keys() == drain.keys()
     assert direct["RecordsSubscription"] == drain["RecordsSubscription"]
@@ -88,9 +76,7 @@ def test_the_filter_is_the_same_in_every_mode(deployed):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_delivery_alarms_watch_the_filter_as_it_is(deployed, mode):
-    """
-    Its name and its group are dimensions of what CloudWatch Logs says about deliveries.
-    """
+    """Its name and its group are dimensions of what CloudWatch Logs says about deliveries."""
     resources = deployed(Mode=mode)
     subscription = resources["RecordsSubscription"]["Properties"]
     for name in ("DeliveryErrorsAlarm", "DeliveryThrottlingAlarm"):
@@ -100,9 +86,7 @@ def test_the_delivery_alarms_watch_the_filter_as_it_is(deployed, mode):
 
 
 def test_the_filter_waits_for_its_destination(template):
-    """
-    A permission or a reader that is made later would make the deployment fail, or lines wait.
-    """
+    """A permission or a reader that is made later would make the deployment fail, or lines wait."""
     subscription = template["Resources"]["RecordsSubscription"]["Metadata"]["After"]
     ways = ["DeliversToStream", {"Ref": "StreamReader"}, {"Ref": "IngestPermission"}]
     assert {"Fn::If": ways} == subscription
@@ -115,9 +99,7 @@ def test_the_filter_waits_for_its_destination(template):
 
 
 def test_the_stream_scales_by_itself_unless_told_how_far(deployed):
-    """
-    On demand with 0 shards, which is no number of shards; else as many as asked for.
-    """
+    """On demand with 0 shards, which is no number of shards; else as many as asked for."""
     on_demand = deployed(Mode="kinesis")["RecordsStream"]["Properties"]
     assert on_demand["StreamModeDetails"] == {"StreamMode": "ON_DEMAND"}
     assert "ShardCount" not in on_demand
@@ -146,9 +128,7 @@ def test_the_reader_gives_up_in_the_end_and_says_so(deployed, mode):
 
 
 def test_both_modes_try_for_as_long(deployed):
-    """
-    An outage of the table costs the same lines either way.
-    """
+    """An outage of the table costs the same lines either way."""
     resources = deployed(Mode="kinesis")
     direct = resources["IngestFunction"]["Properties"]["EventInvokeConfig"]
     reader = resources["StreamReader"]["Properties"]
@@ -156,18 +136,14 @@ def test_both_modes_try_for_as_long(deployed):
 
 
 def test_batches_are_as_large_as_asked_for(deployed):
-    """
-    The parameters arrive.
-    """
+    """The parameters arrive."""
     reader = deployed(Mode="kinesis", StreamBatchSize="77", StreamWindowSeconds="9")["StreamReader"]
     assert reader["Properties"]["BatchSize"] == "77"
     assert reader["Properties"]["MaximumBatchingWindowInSeconds"] == "9"
 
 
 def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
-    """
-    The default window is far below the default grace, and Kinesis allows the longest.
-    """
+    """The default window is far below the default grace, and Kinesis allows the longest."""
     parameters = template["Parameters"]
     window, grace = parameters["StreamWindowSeconds"], parameters["GraceSeconds"]
     assert window["Default"] <= grace["Default"] / 4
@@ -176,9 +152,7 @@ def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
 
 @pytest.mark.parametrize("mode", WITH_STREAM)
 def test_ingest_may_read_its_stream_and_no_other(deployed, mode):
-    """
-    What Lambda's reader calls, on one stream.
-    """
+    """What Lambda's reader calls, on one stream."""
     (statement,) = [
         one
         for one in statements_of(deployed(Mode=mode)["IngestRole"])

@@ -1,6 +1,4 @@
-"""
-What CloudFormation lets through is what the functions and the services can use.
-"""
+"""What CloudFormation lets through is what the functions and the services can use."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ NEEDED = {"TABLE_NAME": "table", "STACK_NAME": "stack"}
 
 @pytest.fixture(scope="module")
 def accepts(template):
-    """
-    Whether CloudFormation accepts a value for a parameter: a pattern is matched as a whole.
-    """
+    """Whether CloudFormation accepts a value for a parameter: a pattern is matched as a whole."""
 
     def matches(name, value):
         parameter = template["Parameters"][name]
@@ -30,9 +26,7 @@ def accepts(template):
 
 
 def test_prices_that_cloudformation_accepts_the_functions_accept(template):
-    """
-    No deployment succeeds whose functions then fail on every event.
-    """
+    """No deployment succeeds whose functions then fail on every event."""
     pattern = template["Parameters"]["PriceOverrides"]["AllowedPattern"]
 
     @given(st.from_regex(re.compile(pattern, re.ASCII), fullmatch=True))
@@ -65,9 +59,7 @@ def test_prices_that_cloudformation_accepts_the_functions_accept(template):
     ],
 )
 def test_a_sensible_value_is_accepted(accepts, name, value):
-    """
-    As somebody would type it.
-    """
+    """As somebody would type it."""
     assert accepts(name, value)
 
 
@@ -94,7 +86,5 @@ def test_a_sensible_value_is_accepted(accepts, name, value):
     ],
 )
 def test_what_cannot_work_is_refused(accepts, name, value):
-    """
-    Before anything is made.
-    """
+    """Before anything is made."""
     assert not accepts(name, value)

@@ -1,6 +1,4 @@
-"""
-Nothing that runs on AWS calls PutMetricData, and no role may do more than its code does.
-"""
+"""Nothing that runs on AWS calls PutMetricData, and no role may do more than its code does."""
 
 from __future__ import annotations
 
@@ -38,16 +36,12 @@ def metric_calls(source):
 
 
 def sources(repository):
-    """
-    Every Python file that is installed on an instance or deployed to a function.
-    """
+    """Every Python file that is installed on an instance or deployed to a function."""
     return [*(repository / "emitter").rglob("*.py"), *(repository / "lambda").rglob("*.py")]
 
 
 def trusts(template):
-    """
-    Every statement that lets a service become a role, with the role.
-    """
+    """Every statement that lets a service become a role, with the role."""
     return [
         (name, statement)
         for name, resource in template["Resources"].items()
@@ -60,9 +54,7 @@ def trusts(template):
 
 
 def test_no_code_on_aws_or_on_an_instance_calls_the_metrics_api(repository):
-    """
-    Every metric comes from a log line.
-    """
+    """Every metric comes from a log line."""
     assert sources(repository)
     calls = {
         str(path.relative_to(repository)): metric_calls(path.read_text(encoding="utf-8"))
@@ -81,16 +73,12 @@ def test_no_code_on_aws_or_on_an_instance_calls_the_metrics_api(repository):
     ],
 )
 def test_a_planted_call_is_found(source):
-    """
-    By its name, by its client or by getattr.
-    """
+    """By its name, by its client or by getattr."""
     assert metric_calls(source)
 
 
 def test_no_policy_allows_the_metrics_api(template):
-    """
-    Not by name and not by a pattern that includes it.
-    """
+    """Not by name and not by a pattern that includes it."""
     assert statements(template)
     for name, statement in statements(template):
         for action in as_list(statement["Action"]):
@@ -122,9 +110,7 @@ def test_every_statement_names_its_actions_and_its_resource(template):
 
 
 def test_no_policy_comes_from_elsewhere(template):
-    """
-    Managed policies and SAM's own would grant what no line here shows.
-    """
+    """Managed policies and SAM's own would grant what no line here shows."""
     for name, resource in template["Resources"].items():
         properties = resource["Properties"]
         assert "ManagedPolicyArns" not in properties, name
@@ -134,9 +120,7 @@ def test_no_policy_comes_from_elsewhere(template):
 
 
 def test_every_permission_says_who_and_from_where(template):
-    """
-    SourceArn and SourceAccount: nobody else's log group or rule can invoke a function.
-    """
+    """SourceArn and SourceAccount: nobody else's log group or rule can invoke a function."""
     permissions = {
         name: resource["Properties"]
         for name, resource in template["Resources"].items()
@@ -167,9 +151,7 @@ def test_a_service_becomes_a_role_only_for_this_account(template):
 
 
 def test_what_others_may_send_here_is_for_this_account(template):
-    """
-    Each says from which account and from what.
-    """
+    """Each says from which account and from what."""
     assert statements(template, RESOURCE_POLICIES)
     for name, statement in statements(template, RESOURCE_POLICIES):
         condition = statement["Condition"]
@@ -209,9 +191,7 @@ def test_every_rule_may_leave_what_it_cannot_deliver(deployed, cluster):
 
 
 def test_the_emitter_may_write_its_lines_and_nothing_else(template):
-    """
-    Two actions on one log group.
-    """
+    """Two actions on one log group."""
     (statement,) = [one for name, one in statements(template) if name == "EmitterPolicy"]
     assert sorted(statement["Action"]) == ["logs:CreateLogStream", "logs:PutLogEvents"]
     assert statement["Resource"] == RECORDS_LOG_GROUP

@@ -1,6 +1,4 @@
-"""
-The alarms on the pipeline over synthetic histories.
-"""
+"""The alarms on the pipeline over synthetic histories."""
 
 from __future__ import annotations
 
@@ -21,16 +19,12 @@ ON_PIPELINE = {
 
 @pytest.fixture
 def closing():
-    """
-    The alarm on minutes that are not closed.
-    """
+    """The alarm on minutes that are not closed."""
     return ALARMS["NoMinuteClosedAlarm"]
 
 
 def closed(told, alarm, counts, late_s):
-    """
-    How many minutes each tick closed, None where close did not run.
-    """
+    """How many minutes each tick closed, None where close did not run."""
     metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))
     for minute, count in enumerate(counts):
         if count is not None:
@@ -53,9 +47,7 @@ def test_a_stack_that_stops_rings_after_ten_minutes(closing, late_s, stopped):
 
 
 def test_ticks_that_are_missed_and_made_up_for_do_not_ring(closing):
-    """
-    A failed run, two minutes closed by the next, nine minutes of nothing.
-    """
+    """A failed run, two minutes closed by the next, nine minutes of nothing."""
     told = ToldMinutes()
     closed(told, closing, [1] * 20 + [None, 2, 0, 2, None, None, 3] + [None] * 9 + [10] * 20, 60.0)
     assert State.ALARM not in states(closing, told, 55)[15:]
@@ -65,9 +57,7 @@ def test_ticks_that_are_missed_and_made_up_for_do_not_ring(closing):
 
 
 def pipeline(alarm, pattern, late_s=60.0):
-    """
-    Whether the alarm rings for a value of each minute; a sum takes whole errors.
-    """
+    """Whether the alarm rings for a value of each minute; a sum takes whole errors."""
     told = ToldMinutes()
     tell(told, alarm, pattern, late_s=late_s)
     return State.ALARM in states(alarm, told, len(pattern))
@@ -75,17 +65,13 @@ def pipeline(alarm, pattern, late_s=60.0):
 
 @each(ON_PIPELINE)
 def test_trouble_that_lasts_a_quarter_of_an_hour_rings(alarm):
-    """
-    Every alarm on the pipeline, whatever its period.
-    """
+    """Every alarm on the pipeline, whatever its period."""
     assert pipeline(alarm, "-" * 30 + "b" * 20 + "-" * 10)
 
 
 @each(ON_PIPELINE)
 def test_a_quiet_pipeline_does_not_ring(alarm):
-    """
-    Nothing counted, and nothing but the worst good value once in a while.
-    """
+    """Nothing counted, and nothing but the worst good value once in a while."""
     assert not pipeline(alarm, "-" * 60)
     every_ten = "g" + "-" * 9
     assert not pipeline(alarm, every_ten * 6)
@@ -93,16 +79,12 @@ def test_a_quiet_pipeline_does_not_ring(alarm):
 
 @each({name: one for name, one in ON_PIPELINE.items() if one.datapoints_to_alarm > 1})
 def test_what_is_tried_again_may_fail_once(alarm):
-    """
-    One bad minute of an hour is the business of the next attempt.
-    """
+    """One bad minute of an hour is the business of the next attempt."""
     assert not pipeline(alarm, "g" * 30 + "b" + "g" * 29)
 
 
 def test_one_period_is_enough_where_nothing_tries_again():
-    """
-    Lost metrics, refused deliveries, messages to people and what waits for a person.
-    """
+    """Lost metrics, refused deliveries, messages to people and what waits for a person."""
     at_once = {name for name, one in ON_PIPELINE.items() if one.datapoints_to_alarm == 1}
     expected = {f"{group}Emf{kind}Alarm" for group in ("Records", "Rollups")
                 for kind in ("Parsing", "Validation", "Disabled")}  # fmt: skip
@@ -113,9 +95,7 @@ def test_one_period_is_enough_where_nothing_tries_again():
 
 
 def test_trouble_of_another_filter_or_group_is_not_ours():
-    """
-    A query selects by the dimensions that it names, and only by those.
-    """
+    """A query selects by the dimensions that it names, and only by those."""
     alarm = ALARMS["DeliveryErrorsAlarm"]
     own = dict(alarm.source.where)
     for changed in ({"FilterName": "theirs"}, {"LogGroupName": "/theirs"}):

@@ -1,6 +1,4 @@
-"""
-The saved queries: that Logs Insights would take each, and what each says of lines.
-"""
+"""The saved queries: that Logs Insights would take each, and what each says of lines."""
 
 from __future__ import annotations
 
@@ -49,17 +47,13 @@ OF_BOTH = {"ProfilesQuery"}  # what an hour's profiles are beside is in the roll
 
 
 def test_the_saved_queries_are_in_a_folder_of_the_stack(queries):
-    """
-    A slash in the name makes a folder, so two stacks do not mix theirs.
-    """
+    """A slash in the name makes a folder, so two stacks do not mix theirs."""
     found = {name: properties["Name"] for name, properties in queries.items()}
     assert {name: f"neuron-emf/{rest}" for name, rest in NAMES.items()} == found
 
 
 def test_the_rehearsal_leaves_them_out(deployed):
-    """
-    The embedded CloudWatch Logs refuses them.
-    """
+    """The embedded CloudWatch Logs refuses them."""
     assert {} == of_type(deployed(Local="true"), QUERY)
 
 
@@ -74,9 +68,7 @@ def test_a_query_reads_well(queries, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_query_asks_the_log_group_that_has_its_lines(queries, name):
-    """
-    Rollups are in a group of their own.
-    """
+    """Rollups are in a group of their own."""
     read = kinds(queries[name]["QueryString"])
     assert (name in OF_ROLLUPS | OF_BOTH) is ("rollup" in read)
     assert (len(read) > 1) is (name in OF_BOTH)
@@ -101,9 +93,7 @@ def test_a_query_reads_only_the_lines_that_it_is_about(queries, deployed, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_query_asks_its_reader_for_is_declared(queries, name):
-    """
-    With a default that shows the form: a text is given in quotes.
-    """
+    """With a default that shows the form: a text is given in quotes."""
     parameters = queries[name].get("Parameters", [])
     assert placeholders(queries[name]["QueryString"]) == {one["Name"] for one in parameters}
     for one in parameters:
@@ -113,9 +103,7 @@ def test_what_a_query_asks_its_reader_for_is_declared(queries, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_query_begins_with_what_it_shows(queries, name):
-    """
-    The console shows the query, not the template.
-    """
+    """The console shows the query, not the template."""
     assert re.match(r"# [A-Z][^\n]+\.\n", queries[name]["QueryString"])
 
 
@@ -162,18 +150,14 @@ HISTORY = [
 @pytest.mark.parametrize("name", NAMES)
 @given(lines=st.permutations(HISTORY), copies=st.lists(st.sampled_from(HISTORY)))
 def test_copies_and_the_order_of_lines_change_nothing(run, name, lines, copies):
-    """
-    A line may come twice, and nothing says in which order lines are read.
-    """
+    """A line may come twice, and nothing says in which order lines are read."""
     expected = run(name, HISTORY)
     assert expected
     assert sorted(map(str, expected)) == sorted(map(str, run(name, [*copies, *lines])))
 
 
 def test_fields_are_found_in_the_longest_rollup():
-    """
-    Logs Insights discovers 200 fields of a line, and a rollup with 20 instances has more.
-    """
+    """Logs Insights discovers 200 fields of a line, and a rollup with 20 instances has more."""
     _, text = rollup(
         0,
         **dict.fromkeys(ROLLUP, 1.5),

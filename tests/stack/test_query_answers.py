@@ -1,6 +1,4 @@
-"""
-What each saved query says of lines, run as the documentation says that Logs Insights runs it.
-"""
+"""What each saved query says of lines, run as the documentation says that Logs Insights runs it."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ def test_idle_cost_counts_each_rollup_once(run):
 
 
 def test_utilization_is_that_of_every_core_of_one_instance(run):
-    """
-    Of 128 cores the values after the first 100 too, although they are a member of their own.
-    """
+    """Of 128 cores the values after the first 100 too, although they are a member of their own."""
     wide = {"NeuronCoreUtilization": [50] * 100, "NeuronCoreUtilizationMore": [100] * 27}
     lines = [
         minute_line(0, 1, BusyCores=2, NeuronCoreUtilization=[10, 30]),
@@ -107,9 +103,7 @@ def test_the_cores_of_an_instance_are_told_one_by_one(run):
 
 
 def test_execution_errors_are_told_by_runtime(run):
-    """
-    By process and tag, with the pod where it is known; each kind of failure beside the sum.
-    """
+    """By process and tag, with the pod where it is known; each kind of failure beside the sum."""
     one = {"Pid": 41, "RuntimeTag": "serve", "Owner": "ml/llama-0", "Executions": 100}
     lines = [
         emitted("runtime", 0, 7, **one, ExecutionErrors=3, ExecutionsTimedOut=3),
@@ -133,9 +127,7 @@ def test_execution_errors_are_told_by_runtime(run):
 
 
 def test_the_latency_gap_is_told_in_milliseconds_the_widest_first(run):
-    """
-    Total against device; minutes in which nothing ran have no latency and no part.
-    """
+    """Total against device; minutes in which nothing ran have no latency and no part."""
 
     def latency(total, device):
         return {
@@ -162,9 +154,7 @@ def test_the_latency_gap_is_told_in_milliseconds_the_widest_first(run):
 
 
 def test_ecc_rises_are_told_uncorrectable_ones_first(run):
-    """
-    Summed over the time range, with the last minute in which there was one.
-    """
+    """Summed over the time range, with the last minute in which there was one."""
     lines = [
         minute_line(0, 1, EccUncorrectedRise=0, EccCorrectedRise=900),
         minute_line(0, 1, instance="i-0b", EccUncorrectedRise=1, EccCorrectedRise=0),
@@ -200,9 +190,7 @@ def test_hardware_faults_are_told_by_device(run):
 
 
 def test_emitters_that_dropped_or_restarted_are_told(run):
-    """
-    By how much their totals rose within the time range, since each Boot; the others are not.
-    """
+    """By how much their totals rose within the time range, since each Boot; the others are not."""
     lines = [
         minute_line(0, 1, **health(dropped=5)),
         minute_line(1, 2, **health(dropped=7, waiting=3)),
@@ -225,9 +213,7 @@ def test_emitters_that_dropped_or_restarted_are_told(run):
 
 
 def test_silent_instances_are_told_with_their_last_minute(run):
-    """
-    And for how many minutes they have been missed; the latest to fall silent stands first.
-    """
+    """And for how many minutes they have been missed; the latest to fall silent stands first."""
 
     def silent(*pairs):
         rows = [{"InstanceId": name, "LastSeen": iso(minute)} for name, minute in pairs]
@@ -270,9 +256,7 @@ def test_the_idle_report_is_given_each_minute_line_once(run):
 
 
 def test_the_idle_report_is_given_what_each_publication_told(run):
-    """
-    With the number of records behind it; what nobody told is absent.
-    """
+    """With the number of records behind it; what nobody told is absent."""
     lines = [
         rollup(0, Records=4, IdleCost=0.5, IdleCoreMinutes=30),
         rollup(0, number=2, Records=5, IdleCoreMinutes=2),

@@ -1,6 +1,4 @@
-"""
-The checks of queries find what they are for: each sort of mistake, planted.
-"""
+"""The checks of queries find what they are for: each sort of mistake, planted."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ MINUTES = 'filter Kind = "minute" | '
     ],
 )
 def test_what_is_not_of_the_language_is_refused(query, expected):
-    """
-    In a sentence that says what was expected, and where.
-    """
+    """In a sentence that says what was expected, and where."""
     with pytest.raises(QueryError) as refusal:
         parse(query)
     assert expected in str(refusal.value)
@@ -73,9 +69,7 @@ def test_a_query_is_read_with_the_usual_precedence():
 
 
 def test_operators_of_one_rank_are_read_from_the_left():
-    """
-    9 - 3 - 2 is 4.
-    """
+    """9 - 3 - 2 is 4."""
     (command,) = parse("stats max(A) - 3 - 2 as B")
     left = Operation("-", (Call("max", (Field("A"),)), Constant(3)))
     assert Operation("-", (left, Constant(2))) == command.expressions[0].expression
@@ -190,9 +184,7 @@ def test_operators_of_one_rank_are_read_from_the_left():
     ],
 )
 def test_a_planted_mistake_is_found(query, expected):
-    """
-    Each sort of mistake, by a sentence that names it.
-    """
+    """Each sort of mistake, by a sentence that names it."""
     assert any(found.startswith(expected) for found in problems(query)), problems(query)
 
 
@@ -211,9 +203,7 @@ def test_a_planted_mistake_is_found(query, expected):
     ],
 )
 def test_what_is_allowed_is_not_found(query):
-    """
-    A check that finds everything would be as useless as one that finds nothing.
-    """
+    """A check that finds everything would be as useless as one that finds nothing."""
     assert [] == problems(query)
 
 
@@ -228,9 +218,7 @@ def test_what_is_allowed_is_not_found(query):
     ],
 )
 def test_the_kinds_that_a_query_reads_are_known(condition, expected):
-    """
-    A field is looked for in the lines of these kinds.
-    """
+    """A field is looked for in the lines of these kinds."""
     assert expected == kinds(f"filter {condition}")
 
 
@@ -238,18 +226,14 @@ def test_the_kinds_that_a_query_reads_are_known(condition, expected):
 
 
 def test_what_the_documentation_leaves_open_is_refused():
-    """
-    Nobody says what becomes of a line whose list is missing, so no query may meet one.
-    """
+    """Nobody says what becomes of a line whose list is missing, so no query may meet one."""
     query = ROLLUPS + "fields jsonParse(@message) as l | unnest l.TopIdleInstances into i"
     with pytest.raises(QueryError, match="what unnest does where"):
         engine.run(query, [rollup(0)])
 
 
 def test_only_the_first_200_fields_of_a_line_are_discovered():
-    """
-    What stands behind a long array is found by jsonParse alone.
-    """
+    """What stands behind a long array is found by jsonParse alone."""
     line = minute_line(0, 1, CoreIdleMinutes=[0] * 200, Holders=[{"Cores": "0", "Name": "ml/a"}])
     for field, expected in (("Holders.0.Name", [{}]), ("l.Holders[0].Name", [{"Name": "ml/a"}])):
         query = f"fields jsonParse(@message) as l | stats latest({field}) as Name"
@@ -257,18 +241,14 @@ def test_only_the_first_200_fields_of_a_line_are_discovered():
 
 
 def test_a_missing_field_is_neither_equal_nor_different():
-    """
-    And it is in no average, sum or comparison.
-    """
+    """And it is in no average, sum or comparison."""
     lines = [minute_line(0, 1, BusyCores=4), minute_line(1, 2)]
     assert 1 == len(engine.run("filter BusyCores != 3 | fields @timestamp", lines))
     assert [{"A": 4, "N": 2}] == engine.run("stats avg(BusyCores) as A, count(*) as N", lines)
 
 
 def test_rows_without_a_value_are_no_copies_of_each_other():
-    """
-    dedup keeps the first of each value, and all that have none.
-    """
+    """dedup keeps the first of each value, and all that have none."""
     lines = [emitted("event", at, at, Event=name) for at, name in enumerate("aab")]
     lines += [minute_line(0, 7), minute_line(0, 8)]
     found = engine.run("fields Event, Seq | sort Seq desc | dedup Event", lines)
@@ -276,9 +256,7 @@ def test_rows_without_a_value_are_no_copies_of_each_other():
 
 
 def test_a_sort_is_by_the_first_key_first():
-    """
-    And puts what has no value last, whichever way it goes.
-    """
+    """And puts what has no value last, whichever way it goes."""
     lines = [minute_line(1, 1, BusyCores=2), minute_line(0, 2, BusyCores=2), minute_line(0, 3)]
     found = engine.run("fields Seq | sort BusyCores asc, @timestamp asc", lines)
     assert [2, 1, 3] == [row["Seq"] for row in found]
@@ -287,9 +265,7 @@ def test_a_sort_is_by_the_first_key_first():
 
 
 def test_bins_begin_at_whole_periods():
-    """
-    Five minutes at a time, from the epoch.
-    """
+    """Five minutes at a time, from the epoch."""
     lines = [minute_line(minute, minute, BusyCores=minute) for minute in (0, 4, 5)]
     found = engine.run("stats max(BusyCores) as A by bin(5m) as T | sort T", lines)
     assert [{"T": START_MS, "A": 4}, {"T": START_MS + 300_000, "A": 5}] == found

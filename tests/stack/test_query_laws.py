@@ -1,6 +1,4 @@
-"""
-Laws of the reader of queries: what is written is read again, and nothing makes it stumble.
-"""
+"""Laws of the reader of queries: what is written is read again, and nothing makes it stumble."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ LEAVES = st.one_of(
 
 
 def operations(inner):
-    """
-    Operators and functions over *inner*.
-    """
+    """Operators and functions over *inner*."""
     pairs = st.tuples(inner, inner)
     return st.one_of(
         st.builds(Operation, st.sampled_from(["+", "-", "*", "/", "%", "=", "<=", "!="]), pairs),
@@ -53,9 +49,7 @@ EXPRESSIONS = st.recursive(LEAVES, operations, max_leaves=8)
 
 
 def written(expression):
-    """
-    An expression as text, every operation in brackets.
-    """
+    """An expression as text, every operation in brackets."""
     if isinstance(expression, Operation):
         return f"({operation(expression.operator, [*map(written, expression.operands)])})"
     if isinstance(expression, Call):
@@ -67,9 +61,7 @@ def written(expression):
 
 
 def operation(operator, operands):
-    """
-    An operation on what is written already.
-    """
+    """An operation on what is written already."""
     if operator == "not":
         return f"not {operands[0]}"
     if operator == "in":
@@ -79,9 +71,7 @@ def operation(operator, operands):
 
 @given(EXPRESSIONS, EXPRESSIONS, st.sampled_from([" ", "\n  ", " # | stats\n"]))
 def test_what_is_written_is_read_again(condition, measure, space):
-    """
-    Any expression, whatever stands between the commands.
-    """
+    """Any expression, whatever stands between the commands."""
     text = f"filter{space}{written(condition)}{space}| stats {written(measure)} as M by A"
     assert parse(text) == (
         Command("filter", (condition,)),
@@ -122,9 +112,7 @@ COMMANDS = (
 
 @given(st.lists(st.sampled_from([*WORDS.split(), "\n"]), max_size=25))
 def test_any_text_is_read_or_refused(tokens):
-    """
-    Never half understood, and never another error than the one that says why.
-    """
+    """Never half understood, and never another error than the one that says why."""
     try:
         found = problems(" ".join(tokens))
     except QueryError as refusal:
@@ -134,7 +122,5 @@ def test_any_text_is_read_or_refused(tokens):
 
 @given(st.lists(st.sampled_from(COMMANDS), min_size=1, max_size=8))
 def test_commands_in_any_order_are_judged(commands):
-    """
-    What does not belong together is a problem, not a crash.
-    """
+    """What does not belong together is a problem, not a crash."""
     assert all(problems(" | ".join(commands)))

@@ -1,6 +1,4 @@
-"""
-What the template's alarms say, and the runbook that they link to.
-"""
+"""What the template's alarms say, and the runbook that they link to."""
 
 from __future__ import annotations
 
@@ -15,23 +13,17 @@ from tests.stack.template_resources import of_type
 
 @pytest.fixture(scope="module")
 def runbook(repository):
-    """
-    docs/operations.md.
-    """
+    """docs/operations.md."""
     return (repository / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def anchor_of(heading):
-    """
-    The anchor that a Markdown heading gets.
-    """
+    """The anchor that a Markdown heading gets."""
     return re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
 
 
 def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
-    """
-    The link in its description is a heading of the runbook, and no heading is left over.
-    """
+    """The link in its description is a heading of the runbook, and no heading is left over."""
     headings = [anchor_of(found) for found in re.findall(r"^### (.+)$", runbook, re.MULTILINE)]
     assert len(headings) == len(set(headings))
     linked = set()
@@ -44,9 +36,7 @@ def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
 
 
 def test_every_page_says_what_it_means_what_to_look_at_what_to_do_and_when_it_is_noise(runbook):
-    """
-    In this order, each once.
-    """
+    """In this order, each once."""
     _, *pages = re.split(r"^### ", runbook, flags=re.MULTILINE)
     for page in pages:
         own = page.partition("\n## ")[0]
@@ -55,17 +45,13 @@ def test_every_page_says_what_it_means_what_to_look_at_what_to_do_and_when_it_is
 
 
 def test_the_pages_name_every_alarm(template, runbook):
-    """
-    Whoever searches the runbook for the name in the message finds it.
-    """
+    """Whoever searches the runbook for the name in the message finds it."""
     for name in of_type(template["Resources"], ALARM):
         assert f"`{name}`" in runbook, name
 
 
 def test_a_description_fits_whatever_the_parameters_say(template):
-    """
-    CloudWatch takes 1,024 characters.
-    """
+    """CloudWatch takes 1,024 characters."""
     longest = {
         name: "x" * parameter["MaxLength"]
         for name, parameter in template["Parameters"].items()

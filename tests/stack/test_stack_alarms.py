@@ -1,6 +1,4 @@
-"""
-What the template's alarms wait for and ask for.
-"""
+"""What the template's alarms wait for and ask for."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ INSIGHTS_S = 3 * 3600
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
-    """
-    All but the rehearsal with every cluster, whose evaluator runs the queries itself.
-    """
+    """All but the rehearsal with every cluster, whose evaluator runs the queries itself."""
     left_out = not choice["ClusterName"] and choice["Local"] == "true"
     form = "Alarm" if choice["ClusterName"] else "ByClusterAlarm"
     expected = set() if left_out else {f"{subject}{form}" for subject in SUBJECTS}
@@ -42,9 +38,7 @@ def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice)
 
 
 def test_both_forms_of_an_alarm_ask_the_same(template):
-    """
-    Naming one cluster changes how it is asked, not what.
-    """
+    """Naming one cluster changes how it is asked, not what."""
     alarms = on_rollups(template)
     functions = {"Average": "AVG", "Maximum": "MAX"}
     for subject in SUBJECTS:
@@ -69,9 +63,7 @@ def test_both_forms_of_an_alarm_ask_the_same(template):
 
 
 def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(template):
-    """
-    A query returns 500 time series: the first ones by its order, which are the worst.
-    """
+    """A query returns 500 time series: the first ones by its order, which are the worst."""
     for name, alarm in of_type(template["Resources"], ALARM).items():
         if not name.endswith("ByClusterAlarm"):
             continue
@@ -83,9 +75,7 @@ def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(template
 
 
 def test_an_alarm_on_rollups_waits_for_the_points_that_are_late(template):
-    """
-    Rollups arrive 2 to 4 minutes after their minute: M of N, N at least 10, M at most N - 5.
-    """
+    """Rollups arrive 2 to 4 minutes after their minute: M of N, N at least 10, M at most N - 5."""
     for name, alarm in on_rollups(template).items():
         assert alarm.period_s == 60, name
         assert alarm.evaluation_periods >= 10, name
@@ -93,9 +83,7 @@ def test_an_alarm_on_rollups_waits_for_the_points_that_are_late(template):
 
 
 def test_no_alarm_looks_further_back_than_cloudwatch_lets_it(template):
-    """
-    A day, and three hours for a query.
-    """
+    """A day, and three hours for a query."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
             limit_s = INSIGHTS_S if isinstance(alarm.source, InsightsQuery) else DAY_S
@@ -103,9 +91,7 @@ def test_no_alarm_looks_further_back_than_cloudwatch_lets_it(template):
 
 
 def test_only_silence_of_the_stack_itself_breaches(template):
-    """
-    Unknown is not idle, not slow and not broken; a stack that says nothing is.
-    """
+    """Unknown is not idle, not slow and not broken; a stack that says nothing is."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
             expected = "breaching" if name == "NoMinuteClosedAlarm" else "notBreaching"
@@ -113,9 +99,7 @@ def test_only_silence_of_the_stack_itself_breaches(template):
 
 
 def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
-    """
-    All points of the window must be missing, and none is expected right after a deployment.
-    """
+    """All points of the window must be missing, and none is expected right after a deployment."""
     alarm = stated(template)["NoMinuteClosedAlarm"]
     assert 10 == alarm.evaluation_periods == alarm.datapoints_to_alarm
     properties = template["Resources"]["NoMinuteClosedAlarm"]["Properties"]
@@ -124,9 +108,7 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
 
 
 def test_an_alarm_states_what_missing_data_means_and_why(template, template_text):
-    """
-    TreatMissingData on each, with its reason on the same line.
-    """
+    """TreatMissingData on each, with its reason on the same line."""
     lines = [line for line in template_text.splitlines() if "TreatMissingData:" in line]
     assert len(of_type(template["Resources"], ALARM)) == len(lines)
     assert all(re.search(r"TreatMissingData: \w+ # \w+", line) for line in lines)
@@ -136,9 +118,7 @@ def test_an_alarm_states_what_missing_data_means_and_why(template, template_text
 
 
 def test_a_repeated_line_changes_no_alarm(template):
-    """
-    What the stack prints is asked for with Average or Maximum: a copy would double a Sum.
-    """
+    """What the stack prints is asked for with Average or Maximum: a copy would double a Sum."""
     alarms = {**on_rollups(template), "own": stated(template)["NoMinuteClosedAlarm"]}
     known = {**ROLLUP, **STACK}
     for name, alarm in alarms.items():
@@ -151,9 +131,7 @@ def test_a_repeated_line_changes_no_alarm(template):
 
 
 def test_the_stack_names_itself_as_its_functions_do(template):
-    """
-    MinutesClosed has the dimension that close publishes it with.
-    """
+    """MinutesClosed has the dimension that close publishes it with."""
     source = stated(template)["NoMinuteClosedAlarm"].source
     assert source.namespace == "Neuron/Stack"
     assert source.metric in STACK
@@ -175,9 +153,7 @@ def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
 
 
 def test_the_description_tells_m_n_and_the_limit(template):
-    """
-    Whoever reads it at night need not open the template.
-    """
+    """Whoever reads it at night need not open the template."""
     for name, alarm in on_rollups(template).items():
         resource = template["Resources"][name]["Properties"]
         text = Template(template, ONE_CLUSTER).resolve(resource["AlarmDescription"])
@@ -188,9 +164,7 @@ def test_the_description_tells_m_n_and_the_limit(template):
 
 @pytest.mark.parametrize("group", ["Records", "Rollups"])
 def test_what_cloudwatch_does_not_extract_is_told(template, group):
-    """
-    Three counts on each of the two groups that metrics come from.
-    """
+    """Three counts on each of the two groups that metrics come from."""
     groups = {"Records": "/neuron-emf/records", "Rollups": "<RollupsLogGroup>"}
     found = {
         alarm.source.metric
@@ -203,9 +177,7 @@ def test_what_cloudwatch_does_not_extract_is_told(template, group):
 
 @pytest.mark.parametrize("mode", ["direct", "kinesis", "drain"])
 def test_delivery_is_watched_in_every_mode(template, deployed, mode):
-    """
-    Of the subscription's own filter and group, whatever it delivers to.
-    """
+    """Of the subscription's own filter and group, whatever it delivers to."""
     subscription = deployed(Mode=mode)["RecordsSubscription"]["Properties"]
     alarms = stated(template, Mode=mode)
     for metric in ("DeliveryErrors", "DeliveryThrottling"):
@@ -222,17 +194,13 @@ def test_delivery_is_watched_in_every_mode(template, deployed, mode):
 
 @pytest.mark.parametrize("mode", ["direct", "kinesis", "drain"])
 def test_the_streams_age_is_watched_where_there_is_a_stream(template, deployed, mode):
-    """
-    No stream, no alarm that could never ring.
-    """
+    """No stream, no alarm that could never ring."""
     has_stream = "RecordsStream" in deployed(Mode=mode)
     assert has_stream == ("IteratorAgeAlarm" in stated(template, Mode=mode))
 
 
 def test_every_function_is_watched(template, deployed):
-    """
-    Errors, throttles and four fifths of its own timeout.
-    """
+    """Errors, throttles and four fifths of its own timeout."""
     alarms = stated(template)
     for name, function in of_type(deployed(), FUNCTION).items():
         watched = {
@@ -249,9 +217,7 @@ def test_every_function_is_watched(template, deployed):
 
 
 def test_what_nobody_could_process_is_watched(template):
-    """
-    The one queue that all failures go to.
-    """
+    """The one queue that all failures go to."""
     source = stated(template)["UndeliveredAlarm"].source
     expected = (("QueueName", "<UndeliveredQueue.QueueName>"),)
     assert (expected, "Maximum") == (source.dimensions, source.statistic)

@@ -1,6 +1,4 @@
-"""
-What each function's code asks of the table is what its role may do there.
-"""
+"""What each function's code asks of the table is what its role may do there."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from tests.stack.policy_statements import as_list, statements
 
 
 class Recording:
-    """
-    A DynamoDB client that finds nothing and remembers what it was asked.
-    """
+    """A DynamoDB client that finds nothing and remembers what it was asked."""
 
     def __init__(self):
         self.operations = set()
@@ -57,9 +53,7 @@ CALLS = {
 
 
 def operations(method):
-    """
-    What one method of the table asks of DynamoDB.
-    """
+    """What one method of the table asks of DynamoDB."""
     client = Recording()
     found = getattr(DynamoTable(Requests(client, "table")), method)(*CALLS[method])
     if hasattr(found, "__next__"):
@@ -68,9 +62,7 @@ def operations(method):
 
 
 def reached(repository, module):
-    """
-    The modules of the aggregator that one of them imports, itself included.
-    """
+    """The modules of the aggregator that one of them imports, itself included."""
     left, found = {module}, {}
     while left:
         name = left.pop()
@@ -88,9 +80,7 @@ def reached(repository, module):
 
 
 def asked_of_the_table(repository, module):
-    """
-    The methods of the table that a handler's code calls.
-    """
+    """The methods of the table that a handler's code calls."""
     return {
         node.attr
         for name, tree in reached(repository, module).items()
@@ -101,9 +91,7 @@ def asked_of_the_table(repository, module):
 
 
 def allowed_on_table(template, function):
-    """
-    The DynamoDB actions of a function's role.
-    """
+    """The DynamoDB actions of a function's role."""
     return {
         action
         for name, statement in statements(template)
@@ -114,17 +102,13 @@ def allowed_on_table(template, function):
 
 
 def test_every_method_of_the_table_is_known_here():
-    """
-    A new one comes into the list above.
-    """
+    """A new one comes into the list above."""
     assert CALLS.keys() == {name for name in vars(DynamoTable) if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("function", ["Ingest", "Close", "Departure", "Explain"])
 def test_a_role_may_do_what_its_function_asks_of_the_table(repository, template, function):
-    """
-    Every operation that its code needs, and no other.
-    """
+    """Every operation that its code needs, and no other."""
     methods = asked_of_the_table(repository, f"aggregator.{function.lower()}")
     assert methods
     needed = set().union(*(operations(method) for method in methods))
@@ -132,7 +116,5 @@ def test_a_role_may_do_what_its_function_asks_of_the_table(repository, template,
 
 
 def test_ingest_only_writes(template):
-    """
-    It puts records and markers, and never has to read one.
-    """
+    """It puts records and markers, and never has to read one."""
     assert {"dynamodb:BatchWriteItem"} == allowed_on_table(template, "Ingest")

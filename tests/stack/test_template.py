@@ -1,6 +1,4 @@
-"""
-What template.yaml promises to whoever deploys it.
-"""
+"""What template.yaml promises to whoever deploys it."""
 
 from __future__ import annotations
 
@@ -37,18 +35,14 @@ RULES = [
 
 
 def test_the_sections_are_in_the_order_in_which_one_reads_them(template):
-    """
-    Metadata, Parameters, Conditions, Globals, Resources, Outputs.
-    """
+    """Metadata, Parameters, Conditions, Globals, Resources, Outputs."""
     expected = ["Metadata", "Parameters", "Conditions", "Globals", "Resources", "Outputs"]
     assert expected == [section for section in template if section in expected]
     assert template["Transform"] == "AWS::Serverless-2016-10-31"  # a loop needs a flag to build
 
 
 def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
-    """
-    A description, and bounds or a pattern that CloudFormation itself checks.
-    """
+    """A description, and bounds or a pattern that CloudFormation itself checks."""
     bounds = ({"AllowedValues"}, {"AllowedPattern"}, {"MinValue", "MaxValue"}, {"MaxLength"})
     for name, parameter in template["Parameters"].items():
         assert parameter["Description"].endswith("."), name
@@ -57,9 +51,7 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
 
 
 def test_every_number_says_its_unit_and_its_bounds(template):
-    """
-    Nobody has to guess whether 120 are seconds or minutes.
-    """
+    """Nobody has to guess whether 120 are seconds or minutes."""
     for name, parameter in template["Parameters"].items():
         if parameter["Type"] != "Number":
             continue
@@ -69,35 +61,27 @@ def test_every_number_says_its_unit_and_its_bounds(template):
 
 
 def test_a_parameter_that_may_be_empty_says_what_that_means(template):
-    """
-    Empty is a choice, so it is described like one.
-    """
+    """Empty is a choice, so it is described like one."""
     for name, parameter in template["Parameters"].items():
         if parameter["Default"] == "":
             assert "Empty means" in parameter["Description"], name
 
 
 def test_the_console_shows_every_parameter_in_one_group(template):
-    """
-    A parameter in no group would appear under *Other parameters*.
-    """
+    """A parameter in no group would appear under *Other parameters*."""
     groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
     shown = [name for group in groups for name in group["Parameters"]]
     assert list(template["Parameters"]) == sorted(shown, key=list(template["Parameters"]).index)
 
 
 def test_every_output_says_who_needs_it(template):
-    """
-    An output that nobody needs is not there.
-    """
+    """An output that nobody needs is not there."""
     for name, output in template["Outputs"].items():
         assert re.match(r"For (whoever|the operator)\b.+\.$", output["Description"]), name
 
 
 def test_the_samconfig_names_no_account_and_no_region(repository):
-    """
-    The same file serves everyone who deploys.
-    """
+    """The same file serves everyone who deploys."""
     text = (repository / "samconfig.toml").read_text(encoding="utf-8")
     assert not re.search(r"\d{12}|region *=|beta|s3_bucket", text)
 
@@ -124,9 +108,7 @@ def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
 
 
 def test_the_schedule_has_no_name_of_sams_making(template):
-    """
-    SAM would name every stack's schedule after the function alone.
-    """
+    """SAM would name every stack's schedule after the function alone."""
     schedule = template["Resources"]["CloseFunction"]["Properties"]["Events"]["EveryMinute"]
     assert schedule["Properties"]["OmitName"] is True
 
@@ -135,9 +117,7 @@ def test_the_schedule_has_no_name_of_sams_making(template):
 
 
 def test_what_is_not_emulated_is_listed(template, deployed):
-    """
-    The list that the rehearsal prints is what Local=true leaves out, neither more nor less.
-    """
+    """The list that the rehearsal prints is what Local=true leaves out, neither more nor less."""
     left_out = set()
     for cluster in ("", "training"):
         real, local = (deployed(ClusterName=cluster, Local=value) for value in ("false", "true"))
@@ -152,9 +132,7 @@ def test_what_is_not_emulated_is_listed(template, deployed):
 
 
 def test_every_log_group_forgets(deployed):
-    """
-    A retention on each, and a stated answer to what deleting the stack does.
-    """
+    """A retention on each, and a stated answer to what deleting the stack does."""
     resources = deployed()
     for name, properties in of_type(resources, LOG_GROUP).items():
         assert properties["RetentionInDays"] == "30", name
@@ -172,9 +150,7 @@ def test_the_raw_lines_outlive_the_stack(deployed):
 
 
 def test_every_function_states_where_its_output_and_its_failures_go(deployed):
-    """
-    A log group of its own, a role of its own, a destination for what failed.
-    """
+    """A log group of its own, a role of its own, a destination for what failed."""
     functions = of_type(deployed(), FUNCTION)
     for name, properties in functions.items():
         assert properties["LoggingConfig"]["LogFormat"] == "JSON", name
@@ -189,18 +165,14 @@ def test_every_function_states_where_its_output_and_its_failures_go(deployed):
 
 
 class Recorded(dict):
-    """
-    Variables that remember which of them were asked for.
-    """
+    """Variables that remember which of them were asked for."""
 
     def __init__(self, variables):
         super().__init__(variables)
         self.read = set()
 
     def get(self, name, default=None):
-        """
-        As a dictionary does.
-        """
+        """As a dictionary does."""
         self.read.add(name)
         return super().get(name, default)
 
@@ -210,9 +182,7 @@ class Recorded(dict):
 
 
 def variables_of(template, deployed, function, **parameters):
-    """
-    The environment that a deployment gives to one function, all of it text.
-    """
+    """The environment that a deployment gives to one function, all of it text."""
     shared = template["Globals"]["Function"]["Environment"]["Variables"]
     values = {"RecordsTable": "table", "RollupsLogGroup": "rollups", "AWS::StackName": "stack"}
     defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
@@ -239,18 +209,14 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
 
 
 def test_the_template_and_the_code_have_the_same_defaults(template, deployed):
-    """
-    A rule that is not given in a test is the rule that is deployed.
-    """
+    """A rule that is not given in a test is the rule that is deployed."""
     given = variables_of(template, deployed, "CloseFunction")
     assert environment.Rules() == environment.read(given).rules
 
 
 @pytest.mark.parametrize(("name", "bound"), [*product(RULES, ["MinValue", "MaxValue"])])
 def test_what_cloudformation_accepts_the_functions_accept(template, deployed, name, bound):
-    """
-    A deployment that succeeds does not fail at its first event.
-    """
+    """A deployment that succeeds does not fail at its first event."""
     value = template["Parameters"][name][bound]
     given = variables_of(template, deployed, "CloseFunction", **{name: value})
     assert value in asdict(environment.read(given).rules).values()
@@ -260,9 +226,7 @@ def test_what_cloudformation_accepts_the_functions_accept(template, deployed, na
 
 
 def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
-    """
-    The quoted term is a member of every minute record and the name of no rollup metric.
-    """
+    """The quoted term is a member of every minute record and the name of no rollup metric."""
     properties = deployed()["RecordsSubscription"]["Properties"]
     term = properties["FilterPattern"].strip('"')
     assert f'"{term}"' == properties["FilterPattern"]
@@ -281,9 +245,7 @@ def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
 
 
 def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
-    """
-    Otherwise its own output would invoke it, for ever.
-    """
+    """Otherwise its own output would invoke it, for ever."""
     resources = deployed()
     source = resources["RecordsLogGroup"]["Properties"]["LogGroupName"]
     for name, properties in of_type(resources, LOG_GROUP).items():
@@ -294,9 +256,7 @@ def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
 
 
 def test_the_reason_why_it_cannot_loop_stands_beside_the_subscription(template_text):
-    """
-    Whoever changes the filter reads it.
-    """
+    """Whoever changes the filter reads it."""
     before = template_text.partition("  RecordsSubscription:\n")[0].splitlines()
     comment = []
     while before[-1].lstrip().startswith("#"):

@@ -1,6 +1,4 @@
-"""
-The wheel that instances install: what is in it, and the program from it alone.
-"""
+"""The wheel that instances install: what is in it, and the program from it alone."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 @pytest.fixture(scope="session")
 def wheel(repository, tmp_path_factory):
-    """
-    The wheel, built from a copy: setuptools leaves files beside its source.
-    """
+    """The wheel, built from a copy: setuptools leaves files beside its source."""
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(repository / name, source)
@@ -40,9 +36,7 @@ def wheel(repository, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def installed(wheel, tmp_path_factory):
-    """
-    A folder with the wheel's content and nothing else.
-    """
+    """A folder with the wheel's content and nothing else."""
     folder = tmp_path_factory.mktemp("installed")
     command = [*PIP, "install", "--no-deps", "--no-index", "--target", str(folder), str(wheel)]
     subprocess.run(command, check=True, capture_output=True)
@@ -81,9 +75,7 @@ def test_the_wheel_holds_both_packages_and_nothing_else(wheel, repository):
 
 
 def test_the_wheel_says_what_it_is(wheel):
-    """
-    Its name, its version from the one place that has it, its Pythons and its licence.
-    """
+    """Its name, its version from the one place that has it, its Pythons and its licence."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
         metadata = Parser().parsestr(archive.read(name).decode())
@@ -96,9 +88,7 @@ def test_the_wheel_says_what_it_is(wheel):
 
 
 def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
-    """
-    Away from this tree, with what the wheel brought.
-    """
+    """Away from this tree, with what the wheel brought."""
     where = python(
         installed,
         tmp_path,
@@ -113,18 +103,14 @@ def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
 
 
 def test_the_bill_needs_nothing_but_the_wheel(installed, tmp_path):
-    """
-    Its prices and what was measured are in it.
-    """
+    """Its prices and what was measured are in it."""
     run = python(installed, tmp_path, "-m", "emitter", "cost", "--instances", "1")
     assert run.returncode == 0, run.stderr
     assert "USD a month" in run.stdout
 
 
 def test_the_console_script_is_installed(installed, tmp_path):
-    """
-    As neuron-emf, and its help names both commands.
-    """
+    """As neuron-emf, and its help names both commands."""
     run = python(installed, tmp_path, str(installed / "bin" / "neuron-emf"), "--help")
     assert run.returncode == 0, run.stderr
     assert "replay" in run.stdout

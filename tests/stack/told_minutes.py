@@ -1,6 +1,4 @@
-"""
-What CloudWatch has been told so far about each minute, and what alarms make of it.
-"""
+"""What CloudWatch has been told so far about each minute, and what alarms make of it."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ class ToldMinutes:
         minutes[at_s].extend([(at_s + 60 + late_s, value)] * copies)
 
     def read(self, namespace, metric, period_s, start_s, end_s):
-        """
-        As every metric history, of what has arrived.
-        """
+        """As every metric history, of what has arrived."""
         found = {}
         for dimensions, minutes in self._rows.get((namespace, metric), {}).items():
             periods = defaultdict(list)
@@ -79,16 +75,12 @@ def states(alarm, told, last, contributor=None):
 
 
 def bad(alarm):
-    """
-    The least bad value that still breaches.
-    """
+    """The least bad value that still breaches."""
     return alarm.threshold if alarm.breaches(alarm.threshold) else nextafter(alarm.threshold, 0)
 
 
 def function_of(alarm):
-    """
-    How its values are read, in the words of a query.
-    """
+    """How its values are read, in the words of a query."""
     source = alarm.source
     if isinstance(source, InsightsQuery):
         return source.function
@@ -96,9 +88,7 @@ def function_of(alarm):
 
 
 def good(alarm):
-    """
-    The worst value that does not breach; of what AWS counts up, none.
-    """
+    """The worst value that does not breach; of what AWS counts up, none."""
     if function_of(alarm) == "SUM" and alarm.namespace.startswith("AWS/"):
         return 0.0
     towards = 0 if alarm.breaches(alarm.threshold) else alarm.threshold + 1
@@ -106,9 +96,7 @@ def good(alarm):
 
 
 def tell(told, alarm, pattern, *, late_s=LATE_S, cluster=CLUSTER, copies=1, **more):
-    """
-    One value for each mark of *pattern*: b is bad, g is good, anything else is missing.
-    """
+    """One value for each mark of *pattern*: b is bad, g is good, anything else is missing."""
     source = alarm.source
     if isinstance(source, InsightsQuery):
         where = dict(source.where)

@@ -19,9 +19,7 @@ from samtranslator.translator.transform import transform
 
 
 class NoManagedPolicies:
-    """
-    Stands in for IAM's list of AWS's managed policies, of which the template uses none.
-    """
+    """Stands in for IAM's list of AWS's managed policies, of which the template uses none."""
 
     def load(self) -> dict[str, str]:
         return {}

@@ -1,6 +1,4 @@
-"""
-Let the tests of this folder import the records that stand beside them.
-"""
+"""Let the tests of this folder import the records that stand beside them."""
 
 from __future__ import annotations
 

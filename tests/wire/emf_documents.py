@@ -1,6 +1,4 @@
-"""
-Small documents that are extracted, and those at the boundary of each rule.
-"""
+"""Small documents that are extracted, and those at the boundary of each rule."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ TOO_MUCH = math.nextafter(LIMIT, math.inf)
 
 
 def document(**root):
-    """
-    A small document that is extracted; *root* replaces members, None takes one out.
-    """
+    """A small document that is extracted; *root* replaces members, None takes one out."""
     whole = {
         "_aws": {
             "Timestamp": MINUTE_MS,
@@ -43,9 +39,7 @@ def document(**root):
 
 
 def directive(**changes):
-    """
-    The same document with members of its directive replaced; None takes one out.
-    """
+    """The same document with members of its directive replaced; None takes one out."""
     whole = copy.deepcopy(document())
     metadata = whole["_aws"]
     found = {**metadata["CloudWatchMetrics"][0], **changes}
@@ -54,48 +48,36 @@ def directive(**changes):
 
 
 def metric(**changes):
-    """
-    The same document with members of its one metric definition replaced.
-    """
+    """The same document with members of its one metric definition replaced."""
     found = {"Name": "BusyCores", "Unit": "Count", **changes}
     return directive(Metrics=[{k: v for k, v in found.items() if v is not None}])
 
 
 def named(name):
-    """
-    The same document, its metric named *name*.
-    """
+    """The same document, its metric named *name*."""
     return {**metric(Name=name), name: 3}
 
 
 def dimension(name, value="blue"):
-    """
-    The same document with one dimension *name*.
-    """
+    """The same document with one dimension *name*."""
     return {**directive(Dimensions=[[name]]), name: value}
 
 
 def rules(line, **now):
-    """
-    The rules that a line breaks; a document is written as JSON first.
-    """
+    """The rules that a line breaks; a document is written as JSON first."""
     text = line if isinstance(line, str) else json.dumps(line)
     return [one.rule for one in violations(text, **now)]
 
 
 def many_metrics(count):
-    """
-    A document of *count* metrics.
-    """
+    """A document of *count* metrics."""
     names = [f"M{index}" for index in range(count)]
     whole = directive(Metrics=[{"Name": name} for name in names])
     return {**whole, **dict.fromkeys(names, 1)}
 
 
 def many_dimensions(count):
-    """
-    A document whose set has *count* dimensions.
-    """
+    """A document whose set has *count* dimensions."""
     names = [f"D{index}" for index in range(count)]
     return {**directive(Dimensions=[names]), **dict.fromkeys(names, "x")}
 

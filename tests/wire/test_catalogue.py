@@ -1,6 +1,4 @@
-"""
-The catalogue: complete, without contradiction, and of the lines that are really written.
-"""
+"""The catalogue: complete, without contradiction, and of the lines that are really written."""
 
 from __future__ import annotations
 
@@ -71,18 +69,14 @@ def test_a_member_says_all_there_is_to_say(member):
 
 @pytest.mark.parametrize("member", EACH)
 def test_a_member_stands_in_lines_that_there_are(member):
-    """
-    A kind of the contract, the rollup, one type in it, the stack on itself, or a profile.
-    """
+    """A kind of the contract, the rollup, one type in it, the stack on itself, or a profile."""
     assert member.kinds
     assert set(member.kinds) <= KINDS | {"rollup", "type", "stack", "profile"}
 
 
 @pytest.mark.parametrize("kind", [*EMITTED, "rollup", "type", "stack", "profile"])
 def test_a_name_means_one_thing_in_a_line(kind):
-    """
-    No two members of a line have one name, and none has the place of the metadata.
-    """
+    """No two members of a line have one name, and none has the place of the metadata."""
     found = [one.name for one in MEMBERS if kind in one.kinds]
     assert sorted(set(found)) == sorted(found)
     assert "_aws" not in found
@@ -90,9 +84,7 @@ def test_a_name_means_one_thing_in_a_line(kind):
 
 
 def test_every_kind_has_its_members():
-    """
-    Also a kind without a member of its own says who wrote it.
-    """
+    """Also a kind without a member of its own says who wrote it."""
     assert KINDS == set(EMITTED)
     identity = {"Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
     assert all(identity <= members_of(kind).keys() for kind in EMITTED)
@@ -123,9 +115,7 @@ def test_the_tables_of_metrics_are_those_of_the_members():
 
 
 def test_six_metrics_of_a_rollup_are_also_by_type():
-    """
-    Gauges, each the same member in both lines: a tally would have to be restated by type.
-    """
+    """Gauges, each the same member in both lines: a tally would have to be restated by type."""
     names = (
         "Instances NeuronCores BusyCores AttachedIdleCores UnattachedCores NeuronCoreUtilization"
     )
@@ -136,17 +126,13 @@ def test_six_metrics_of_a_rollup_are_also_by_type():
 
 @given(records())
 def test_a_record_writes_only_what_is_in_the_catalogue(record):
-    """
-    Whatever is absent, and whatever a record holds.
-    """
+    """Whatever is absent, and whatever a record holds."""
     line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
     assert [] == undocumented(line)
 
 
 def test_each_member_of_a_minute_line_is_written_by_some_record():
-    """
-    The catalogue describes no member that does not exist.
-    """
+    """The catalogue describes no member that does not exist."""
     record = everything("b" * 101 + "au?")
     line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
     inner = {f"Holders.{name}" for name in line["Holders"][0]}
@@ -156,9 +142,7 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
 
 
 def test_a_field_of_a_record_and_its_member_are_of_one_kind():
-    """
-    What a record holds as a whole number is counted, what it holds as an amount is not.
-    """
+    """What a record holds as a whole number is counted, what it holds as an amount is not."""
     fields = {one.name: one.type for one in dataclasses.fields(MinuteRecord)}
     units = {
         "bytes": "Bytes",
@@ -185,16 +169,12 @@ def _optional(kind):
 
 @pytest.mark.parametrize("line", GOLDEN)
 def test_released_lines_are_documented(line):
-    """
-    What any emitter of this schema has written stays in the catalogue.
-    """
+    """What any emitter of this schema has written stays in the catalogue."""
     assert [] == undocumented(line)
 
 
 def test_a_member_nobody_described_is_found():
-    """
-    At the root, in the objects of an array, and where another kind may have it.
-    """
+    """At the root, in the objects of an array, and where another kind may have it."""
     deep = {"Kind": "rollup", "TopIdleInstances": [{"Holders": [{"Cores": "0"}, {"Host": "x"}]}]}
     assert ["TopIdleInstances.Holders.Host"] == undocumented(deep)
     line = {"Kind": "minute", "Surprise": 1, "Reports": 1, "Holders": [{"Cores": "0", "Host": "x"}]}
@@ -205,9 +185,7 @@ def test_a_member_nobody_described_is_found():
 
 
 def test_a_metric_by_core_number_is_one_member():
-    """
-    NeuronCoreUtilizationNC0 stands for the other numbers too.
-    """
+    """NeuronCoreUtilizationNC0 stands for the other numbers too."""
     numbered = {f"NeuronCoreUtilizationNC{core}": 1 for core in (0, 7, 127)}
     assert [] == undocumented({"Kind": "minute", **numbered})
     assert ["NeuronCoreUtilizationNCx"] == undocumented(
@@ -216,9 +194,7 @@ def test_a_metric_by_core_number_is_one_member():
 
 
 def test_every_reason_for_a_drop_and_every_failure_has_a_member():
-    """
-    What the emitter may count is described before it counts it.
-    """
+    """What the emitter may count is described before it counts it."""
     described = members_of("minute").keys()
     reasons = [reason.title().replace("_", "") for reason in get_args(DropReason)]
     assert {f"Dropped{reason}" for reason in reasons} <= described
@@ -228,15 +204,11 @@ def test_every_reason_for_a_drop_and_every_failure_has_a_member():
 
 
 def test_every_event_has_its_sentence():
-    """
-    Who finds a name in the member Event finds it on the page too.
-    """
+    """Who finds a name in the member Event finds it on the page too."""
     assert all(re.fullmatch(r"[A-Za-z].*\.", meaning) for meaning in EVENT_NAMES.values())
 
 
 def test_names_of_our_members_are_taken():
-    """
-    An operator's tag must not stand where a member of ours may stand, of whatever kind.
-    """
+    """An operator's tag must not stand where a member of ours may stand, of whatever kind."""
     assert {"_aws", "Executions", "Stderr", "Pid", "Cores", "instance_id"} <= TAKEN
     assert not {"IdleCores", "RecordsStored", "Holders.Pid"} & TAKEN

@@ -1,6 +1,4 @@
-"""
-What the emitter names in an event is in the catalogue, whichever module names it.
-"""
+"""What the emitter names in an event is in the catalogue, whichever module names it."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ COMPOUND = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)+")
 
 
 def tells_of_events(tree):
-    """
-    Whether a module makes events: it imports the class when it runs, not for types alone.
-    """
+    """Whether a module makes events: it imports the class when it runs, not for types alone."""
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module == "emitter.events"
@@ -38,9 +34,7 @@ TREES = {
 
 
 def names_in(tree):
-    """
-    Texts that look like the name of an event, and keys that look like that of a member.
-    """
+    """Texts that look like the name of an event, and keys that look like that of a member."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if COMPOUND.fullmatch(node.value):
@@ -55,31 +49,23 @@ def names_in(tree):
 
 @pytest.mark.parametrize("path", TREES, ids=lambda path: str(path.relative_to(EMITTER)))
 def test_a_module_that_makes_events_names_what_is_described(path):
-    """
-    Names of events and of their members alike: what is written is on the page.
-    """
+    """Names of events and of their members alike: what is written is on the page."""
     assert set() == set(names_in(TREES[path])) - TOLD
 
 
 def test_there_are_modules_that_make_events():
-    """
-    Reports, memory errors, the monitor and the spool each have something to tell.
-    """
+    """Reports, memory errors, the monitor and the spool each have something to tell."""
     assert {"reports", "fold", "spool"} <= {path.parent.name for path in TREES}
 
 
 def test_each_event_of_the_catalogue_is_told_by_someone():
-    """
-    Whole, or as a name that is lengthened by `Cleared`.
-    """
+    """Whole, or as a name that is lengthened by `Cleared`."""
     told = {name for tree in TREES.values() for name in names_in(tree)}
     assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in told]
 
 
 @pytest.mark.parametrize("name", ["health.py", "service.py"])
 def test_what_the_emitter_says_about_itself_is_described(name):
-    """
-    Each count of the emitter's own health has its row on the page.
-    """
+    """Each count of the emitter's own health has its row on the page."""
     tree = ast.parse((EMITTER / name).read_text(encoding="utf-8"))
     assert set() == set(names_in(tree)) - TOLD

@@ -69,18 +69,14 @@ EVENT = Event(
 
 
 def lines(tier, **settings):
-    """
-    What an emitter writes at *tier*, all common dimensions known.
-    """
+    """What an emitter writes at *tier*, all common dimensions known."""
     made = Lines(LineSettings(tier=tier, **settings))
     made.know(InstanceFacts(instance_type="trn1.32xlarge", ami_id="ami-0123456789abcdef0"))
     return made
 
 
 def read(written):
-    """
-    The lines as documents, each of which CloudWatch takes.
-    """
+    """The lines as documents, each of which CloudWatch takes."""
     for line in written:
         assert {one.rule for one in violations(line)} <= {"metadata"}
     return [json.loads(line) for line in written]
@@ -102,9 +98,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("state", ["bau?", "a" * 250])
 def test_lines_of_a_minute_are_documented(tier, state):
-    """
-    At any tier, with all dimensions asked for, as narrow or wide as an instance may be.
-    """
+    """At any tier, with all dimensions asked for, as narrow or wide as an instance may be."""
     made = lines(
         tier,
         tags={"Team": "search"},
@@ -116,18 +110,14 @@ def test_lines_of_a_minute_are_documented(tier, state):
 
 
 def test_a_core_line_is_documented_whole():
-    """
-    Each member of the kind is in the line of a core.
-    """
+    """Each member of the kind is in the line of a core."""
     *_, line = read(lines("core").minute(everything("ba", 1)))
     assert "core" == line["Kind"]
     assert members_of("core").keys() - {"Timestamp"} == line.keys() - {"_aws"}
 
 
 def test_a_runtime_line_is_documented_whole():
-    """
-    Each member of the kind is in the line of a runtime of which everything was read.
-    """
+    """Each member of the kind is in the line of a runtime of which everything was read."""
     (line,) = read([lines("cluster").runtime(RUNTIME, SOURCE, seq=7, minute_ms=MINUTE_MS)])
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()
@@ -135,9 +125,7 @@ def test_a_runtime_line_is_documented_whole():
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_report_lines_are_documented(tier):
-    """
-    At any tier; at none they hold each member of the kind that is not by settings only.
-    """
+    """At any tier; at none they hold each member of the kind that is not by settings only."""
     made = lines(tier, high_resolution=True, common_dims=("instance_id", "ami_id"))
     wide = dataclasses.replace(SAMPLE, utilization_percent=(1.5,) * 128)
     found = [line for sample in (SAMPLE, wide) for line in read(made.report(sample, SOURCE, seq=7))]
@@ -148,9 +136,7 @@ def test_report_lines_are_documented(tier):
 
 
 def test_lines_of_the_other_kinds_are_written_as_ever(golden):
-    """
-    A changed byte of a core, runtime, event or report line is read in review too.
-    """
+    """A changed byte of a core, runtime, event or report line is read in review too."""
     made = lines("core", high_resolution=True)
     *_, core = lines("core").minute(everything("ba", 1))
     written = [
@@ -164,9 +150,7 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
 
 
 def test_an_event_line_is_documented():
-    """
-    The members that every event has; those of each event are its writer's to prove.
-    """
+    """The members that every event has; those of each event are its writer's to prove."""
     (line,) = read([lines("cluster").event(EVENT, SOURCE, seq=7)])
     assert [] == undocumented(line)
     assert {"Event", "Message", "ExitCode"} <= line.keys()

@@ -1,6 +1,4 @@
-"""
-A line is built so that CloudWatch extracts it, or not at all.
-"""
+"""A line is built so that CloudWatch extracts it, or not at all."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from neuron_wire.emf import (
 
 
 def built(**changes):
-    """
-    The line that `emf_line` builds from good arguments with some replaced.
-    """
+    """The line that `emf_line` builds from good arguments with some replaced."""
     arguments = {
         "dimension_sets": [["ClusterName"], []],
         "metrics": {"BusyCores": 3, "NeuronCoreUtilization": [97.5, 0.0]},
@@ -32,9 +28,7 @@ def built(**changes):
 
 
 def test_a_built_line_is_extracted():
-    """
-    `_aws` first, scalars, then arrays; compact; every metric with its unit.
-    """
+    """`_aws` first, scalars, then arrays; compact; every metric with its unit."""
     expected = (
         '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"Neuron/Cluster",'
         '"Dimensions":[["ClusterName"],[]],"Metrics":[{"Name":"BusyCores","Unit":"Count"},'
@@ -65,9 +59,7 @@ def test_a_built_line_is_extracted():
     ids=lambda changes: str(changes)[:40],
 )
 def test_a_line_that_would_not_be_extracted_is_not_built(changes):
-    """
-    It fails where it is made, not in CloudWatch, which would say nothing.
-    """
+    """It fails where it is made, not in CloudWatch, which would say nothing."""
     with pytest.raises(WireFormatError) as caught:
         built(**changes)
     assert "not_extractable" == caught.value.reason

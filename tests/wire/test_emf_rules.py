@@ -30,9 +30,7 @@ from tests.wire.emf_documents import (
 
 
 def test_a_line_by_the_rules_breaks_none():
-    """
-    What the tests below change is extracted as it stands.
-    """
+    """What the tests below change is extracted as it stands."""
     assert [] == rules(document())
     require_extractable(json.dumps(document()))
 
@@ -43,26 +41,20 @@ def test_a_line_by_the_rules_breaks_none():
     ids=[f"{place}-{rule}" for place, (rule, _, _) in enumerate(BOUNDARIES)],
 )
 def test_the_boundary_of_a_rule(rule, extracted, refused):
-    """
-    The last document inside breaks no rule, the first one outside breaks this one.
-    """
+    """The last document inside breaks no rule, the first one outside breaks this one."""
     assert [] == rules(extracted)
     assert {rule} == set(rules(refused))
 
 
 def test_units_are_the_27_of_cloudwatch():
-    """
-    Bits and bytes in five scales, plain and per second, and seven others.
-    """
+    """Bits and bytes in five scales, plain and per second, and seven others."""
     assert 27 == len(UNITS)
     assert {"Terabits/Second", "Kilobytes", "Bits", "Count/Second", "None"} <= UNITS
     assert [] == [unit for unit in sorted(UNITS) if rules(metric(Unit=unit))]
 
 
 def test_a_metric_in_two_directives_has_one_resolution():
-    """
-    One resolution per name and line; the same name in two directives is not repeated.
-    """
+    """One resolution per name and line; the same name in two directives is not repeated."""
 
     def twice(second):
         whole = document()
@@ -85,25 +77,19 @@ def test_a_metric_in_two_directives_has_one_resolution():
     ],
 )
 def test_a_member_stands_once_in_its_object(line):
-    """
-    Of two members with one name nobody knows which CloudWatch takes, however deep they are.
-    """
+    """Of two members with one name nobody knows which CloudWatch takes, however deep they are."""
     assert ["repeated"] == rules(line)
 
 
 def test_a_metric_or_dimension_is_named_once():
-    """
-    Twice in one directive would count a value twice.
-    """
+    """Twice in one directive would count a value twice."""
     assert ["repeated"] == rules(directive(Metrics=[{"Name": "BusyCores"}] * 2))
     assert ["repeated"] == rules(directive(Dimensions=[["ClusterName", "ClusterName"]]))
     assert [] == rules(directive(Dimensions=[["ClusterName"], []]))
 
 
 def test_a_metric_is_no_dimension():
-    """
-    Both are members of one root: as a text it is no metric, as a number no dimension.
-    """
+    """Both are members of one root: as a text it is no metric, as a number no dimension."""
     as_text = {**dimension("BusyCores"), "BusyCores": "blue"}
     as_number = {**dimension("BusyCores"), "BusyCores": 3}
     assert {"collision", "value"} == set(rules(as_text))
@@ -124,9 +110,7 @@ def test_a_metric_is_no_dimension():
     ids=str,
 )
 def test_without_a_directive_nothing_is_extracted(metadata, rule):
-    """
-    Such a line is stored without a word, and its metrics never appear.
-    """
+    """Such a line is stored without a word, and its metrics never appear."""
     assert [rule] == rules(document(_aws=metadata))
 
 
@@ -148,9 +132,7 @@ def test_without_a_directive_nothing_is_extracted(metadata, rule):
     ids=str,
 )
 def test_a_directive_has_its_three_members(changes, rule):
-    """
-    Namespace, dimensions and metrics, each of its type.
-    """
+    """Namespace, dimensions and metrics, each of its type."""
     assert [rule] == rules(directive(**changes))
 
 
@@ -165,9 +147,7 @@ def test_a_target_is_a_member_of_the_root():
 
 @pytest.mark.parametrize("timestamp", [None, "1", 1.5, True, -1, [1]], ids=repr)
 def test_a_timestamp_is_whole_milliseconds(timestamp):
-    """
-    An absent one, a text, a fraction or a negative one is refused.
-    """
+    """An absent one, a text, a fraction or a negative one is refused."""
     whole = document()
     whole["_aws"]["Timestamp"] = timestamp
     assert ["timestamp"] == rules(whole)
@@ -184,18 +164,14 @@ def test_a_timestamp_is_whole_milliseconds(timestamp):
     ],
 )
 def test_a_timestamp_is_at_most_14_days_old_and_2_hours_ahead(age_ms, expected):
-    """
-    Both ends are inclusive; without a clock the age is nobody's business.
-    """
+    """Both ends are inclusive; without a clock the age is nobody's business."""
     assert expected == rules(document(), now_ms=MINUTE_MS + age_ms)
     assert [] == rules(document())
 
 
 @pytest.mark.parametrize("filler", ["x", "\u20ac", "\U0001f600"])
 def test_a_line_has_at_most_one_mebibyte_less_26_bytes(filler):
-    """
-    What counts is UTF-8 bytes, not characters: PutLogEvents adds 26 to each event.
-    """
+    """What counts is UTF-8 bytes, not characters: PutLogEvents adds 26 to each event."""
     empty = len(json.dumps(document(filler="")).encode())
     count, rest = divmod(MAX_LINE_BYTES - empty, len(filler.encode()))
     text = "y" * rest + filler * count
@@ -222,15 +198,11 @@ def test_a_line_has_at_most_one_mebibyte_less_26_bytes(filler):
     ids=lambda line: ascii(line)[:40],
 )
 def test_a_line_is_one_json_value_that_can_be_sent(line):
-    """
-    Nothing before it, nothing behind it, no NaN anywhere, no half character.
-    """
+    """Nothing before it, nothing behind it, no NaN anywhere, no half character."""
     assert ["json"] == rules(line)
 
 
 @pytest.mark.parametrize("line", ["[]", "1", "null", '"x"'])
 def test_a_line_is_an_object(line):
-    """
-    JSON alone is not enough.
-    """
+    """JSON alone is not enough."""
     assert ["object"] == rules(line)

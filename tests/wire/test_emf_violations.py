@@ -1,6 +1,4 @@
-"""
-What is said of a line that breaks a rule, and where.
-"""
+"""What is said of a line that breaks a rule, and where."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from tests.wire.emf_documents import (
 
 
 def test_every_violation_is_found_and_said():
-    """
-    A line that breaks three rules has three violations, each with its member and a sentence.
-    """
+    """A line that breaks three rules has three violations, each with its member and a sentence."""
     broken = {**directive(Namespace="", Dimensions=[]), "BusyCores": True}
     found = violations(json.dumps(broken))
     assert ["namespace", "dimensions", "value"] == [one.rule for one in found]
@@ -56,9 +52,7 @@ def resolve(whole, path):
     ids=[f"{place}-{rule}" for place, (rule, _, _) in enumerate(BOUNDARIES)],
 )
 def test_a_violation_says_where_it_is(rule, refused):
-    """
-    The path leads to what is wrong, or to where it is missing.
-    """
+    """The path leads to what is wrong, or to where it is missing."""
     for one in violations(json.dumps(refused)):
         found = resolve(refused, one.path)
         if rule == "namespace":
@@ -70,9 +64,7 @@ def test_a_violation_says_where_it_is(rule, refused):
 
 
 def test_a_place_is_that_of_its_set_and_its_directive():
-    """
-    Counted from 0, each in its own array.
-    """
+    """Counted from 0, each in its own array."""
     first = document()["_aws"]["CloudWatchMetrics"][0]
     second = {**first, "Dimensions": [[], ["ClusterName"], ["ClusterName", ":x"]]}
     whole = document(_aws={"Timestamp": 1, "CloudWatchMetrics": [first, second]})
@@ -89,9 +81,7 @@ def test_a_place_is_that_of_its_set_and_its_directive():
 
 
 def test_the_path_to_a_strange_name_is_quoted():
-    """
-    As RFC 9535 has it: a blank, a dot or a quote is no part of a plain name.
-    """
+    """As RFC 9535 has it: a blank, a dot or a quote is no part of a plain name."""
     (found,) = violations(json.dumps({**metric(Name='a.b "c"'), 'a.b "c"': "x"}))
     assert '$["a.b \\"c\\""]' == found.path
     assert '"x"' == json.dumps(resolve({'a.b "c"': "x"}, found.path))
@@ -106,9 +96,7 @@ ANYTHING = st.recursive(
 
 @given(ANYTHING, st.dictionaries(st.sampled_from(["Namespace", "Dimensions", "Metrics"]), ANYTHING))
 def test_no_document_breaks_the_validator(value, changes):
-    """
-    Whatever stands where, the answer is a list of violations.
-    """
+    """Whatever stands where, the answer is a list of violations."""
     assert isinstance(rules(directive(**changes)), list)
     assert isinstance(rules(document(_aws=value)), list)
     assert isinstance(rules(document(BusyCores=value, ClusterName=value)), list)
@@ -116,7 +104,5 @@ def test_no_document_breaks_the_validator(value, changes):
 
 @given(st.text())
 def test_no_text_breaks_the_validator(text):
-    """
-    Nor does what never was JSON.
-    """
+    """Nor does what never was JSON."""
     assert rules(text)

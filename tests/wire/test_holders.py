@@ -1,6 +1,4 @@
-"""
-Who holds attached-idle cores: written once, read by anybody, never a reason to lose a minute.
-"""
+"""Who holds attached-idle cores: written once, read by anybody, never a reason to lose a minute."""
 
 from __future__ import annotations
 
@@ -28,17 +26,13 @@ SMALL = MinuteRecord("blue", "i-1", "0", 1, MINUTE_MS, 60.0, 1, "aa", (0.0, 0.0)
 
 @given(st.sets(st.integers(0, MAX_CORES - 1)))
 def test_core_ranges_are_read_as_they_were_written(cores):
-    """
-    Any set of cores an instance can have is the same set after it was a text.
-    """
+    """Any set of cores an instance can have is the same set after it was a text."""
     assert tuple(sorted(cores)) == core_indexes(core_ranges(cores))
 
 
 @given(st.lists(st.integers(0, MAX_CORES - 1), max_size=40))
 def test_core_ranges_know_neither_order_nor_repetition(cores):
-    """
-    The same cores are the same text, in whatever order and however often they are named.
-    """
+    """The same cores are the same text, in whatever order and however often they are named."""
     assert core_ranges(sorted(set(cores))) == core_ranges(cores)
 
 
@@ -54,9 +48,7 @@ def test_core_ranges_know_neither_order_nor_repetition(cores):
     ],
 )
 def test_core_ranges_are_short(text, cores):
-    """
-    Neighbours are one range, a core alone stands alone.
-    """
+    """Neighbours are one range, a core alone stands alone."""
     assert text == core_ranges(cores)
     assert cores == core_indexes(text)
 
@@ -66,9 +58,7 @@ def test_core_ranges_are_short(text, cores):
     ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"],
 )
 def test_what_is_no_list_of_cores_is_refused(text):
-    """
-    Neither a range that runs backwards nor one that would fill the memory.
-    """
+    """Neither a range that runs backwards nor one that would fill the memory."""
     with pytest.raises(WireFormatError) as caught:
         core_indexes(text)
     assert "bad_member" == caught.value.reason
@@ -76,17 +66,13 @@ def test_what_is_no_list_of_cores_is_refused(text):
 
 @given(holders(), st.integers(0, 100))
 def test_holders_survive_the_way_there_and_back(held_by, more):
-    """
-    Most idle first: their order is kept, and so is the count of those that have no place.
-    """
+    """Most idle first: their order is kept, and so is the count of those that have no place."""
     record = dataclasses.replace(SMALL, holders=held_by, holders_more=more)
     assert record == parse(encode({"Timestamp": MINUTE_MS, **record.members()}))
 
 
 def test_holders_stand_last_and_their_count_among_the_scalars():
-    """
-    Logs Insights flattens arrays: what stands behind this one could not be queried.
-    """
+    """Logs Insights flattens arrays: what stands behind this one could not be queried."""
     record = dataclasses.replace(SMALL, holders=(Holder("0-1", pid=7),), holders_more=2)
     members = list(record.members())
     assert "Holders" == members[-1]
@@ -95,9 +81,7 @@ def test_holders_stand_last_and_their_count_among_the_scalars():
 
 
 def test_a_holder_has_only_the_members_that_are_known():
-    """
-    Absent is absent: no empty name, no process 0 in place of one that nobody told.
-    """
+    """Absent is absent: no empty name, no process 0 in place of one that nobody told."""
     written = holder_members([Holder("0-7,12"), Holder("3", "ml/llama-0", 41, "serve")])
     expected = [
         {"Cores": "0-7,12"},
@@ -119,9 +103,7 @@ def test_a_holder_has_only_the_members_that_are_known():
     ids=repr,
 )
 def test_a_name_is_other_peoples_text(tag, written):
-    """
-    A tag may have any length and any character; the line stays one line that can be sent.
-    """
+    """A tag may have any length and any character; the line stays one line that can be sent."""
     record = dataclasses.replace(SMALL, holders=(Holder("0", tag, 1, tag),))
     line = encode({"Timestamp": MINUTE_MS, **record.members()})
     assert line.encode()
@@ -150,18 +132,14 @@ GOOD = {"Cores": "0"}
     ids=lambda value: repr(value)[:40],
 )
 def test_a_bad_holder_costs_only_itself(member, expected):
-    """
-    The minute is read all the same, and what could not be read of it is counted.
-    """
+    """The minute is read all the same, and what could not be read of it is counted."""
     record = parse(json.dumps(line_of(Holders=member)))
     assert expected == (record.holders, record.holders_more)
 
 
 @pytest.mark.parametrize("more", [-1, 1.5, "1", True, [], 1 << 63])
 def test_a_bad_count_of_further_holders_is_none(more):
-    """
-    How many more there are is not worth a minute either.
-    """
+    """How many more there are is not worth a minute either."""
     assert 0 == parse(json.dumps(line_of(HoldersMore=more))).holders_more
 
 
@@ -182,9 +160,7 @@ JSON = st.recursive(
 
 @given(JSON, JSON)
 def test_whatever_stands_for_holders_the_minute_is_read(listed, more):
-    """
-    The rest of the record is the same, and what was read can be written again.
-    """
+    """The rest of the record is the same, and what was read can be written again."""
     bare = parse(json.dumps(line_of()))
     record = parse(json.dumps(line_of(Holders=listed, HoldersMore=more)))
     assert bare == dataclasses.replace(record, holders=(), holders_more=0)

@@ -1,6 +1,4 @@
-"""
-Who holds the idle cores of a minute that several records tell.
-"""
+"""Who holds the idle cores of a minute that several records tell."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from tests.aggregator.made_records import LATER_BOOT, record
 
 
 def holding(seconds, state, *holders, **changes):
-    """
-    A part of the minute with these letters and holders.
-    """
+    """A part of the minute with these letters and holders."""
     return record(
         covered_seconds=seconds,
         core_state=state,
@@ -27,9 +23,7 @@ def holding(seconds, state, *holders, **changes):
 
 
 def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
-    """
-    After a restart the emitter knew only core 1 again: core 0 is still held by whom it was.
-    """
+    """After a restart the emitter knew only core 1 again: core 0 is still held by whom it was."""
     merged = merge(
         [
             holding(30.0, "aa", Holder("0-1", "ml/old", 1, "x")),
@@ -41,26 +35,20 @@ def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
 
 
 def test_a_core_that_was_let_go_has_no_holder():
-    """
-    The later part says unattached; who held it before is no news.
-    """
+    """The later part says unattached; who held it before is no news."""
     merged = merge([holding(30.0, "a", Holder("0", "ml/old")), holding(30.0, "u", seq=2)]).record
     assert ("u", (), 0) == (merged.core_state, merged.holders, merged.holders_more)
 
 
 def test_where_no_idle_core_is_asked_for_nobody_holds_one():
-    """
-    However many a record names or leaves out.
-    """
+    """However many a record names or leaves out."""
     assert ((), 0) == holders_of(((Holder("0", "ml/llama"),), 3), ())
     nobody = merge([holding(30.0, "a"), holding(30.0, "a", seq=2)]).record
     assert ((), 0) == (nobody.holders, nobody.holders_more)
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
-    """
-    With the cores of both, and the name that only one of them knew.
-    """
+    """With the cores of both, and the name that only one of them knew."""
     merged = merge(
         [
             holding(30.0, "aa", Holder("0-1", "ml/llama", 7, "serve")),
@@ -74,9 +62,7 @@ def test_a_runtime_that_two_parts_name_is_one_holder():
     "other", [Holder("1", "n", 8, "serve"), Holder("1", "n", 7, "train"), Holder("1", "n", 7)]
 )
 def test_neither_pid_nor_tag_alone_is_one_holder(other):
-    """
-    Tags collide, and a pod has several processes.
-    """
+    """Tags collide, and a pod has several processes."""
     merged = merge(
         [
             holding(30.0, "aa", Holder("0-1", "n", 7, "serve")),
@@ -87,9 +73,7 @@ def test_neither_pid_nor_tag_alone_is_one_holder(other):
 
 
 def test_without_pid_and_tag_the_name_tells_holders_apart():
-    """
-    A reader of a later release may know nothing else.
-    """
+    """A reader of a later release may know nothing else."""
     merged = merge(
         [
             holding(30.0, "aaa", Holder("0", "a"), Holder("1-2", "b")),
@@ -100,9 +84,7 @@ def test_without_pid_and_tag_the_name_tells_holders_apart():
 
 
 def test_merged_holders_are_the_most_idle_eight():
-    """
-    By minutes, then by cores; the ninth and tenth are counted.
-    """
+    """By minutes, then by cores; the ninth and tenth are counted."""
     first = [Holder(str(core), f"n{core}", core) for core in range(8)]
     merged = merge(
         [
@@ -124,9 +106,7 @@ def test_merged_holders_are_the_most_idle_eight():
 
 
 def test_holders_of_cores_that_are_idle_alike_come_by_cores_then_pid_tag_and_name():
-    """
-    The same order every time, and a runtime of which no pid is known before those of one.
-    """
+    """The same order every time, and a runtime of which no pid is known before those of one."""
     listed = [
         Holder("0", "z", 5, "t"),
         Holder("1-2", "y", 9, "t"),
@@ -143,9 +123,7 @@ def test_holders_of_cores_that_are_idle_alike_come_by_cores_then_pid_tag_and_nam
 
 
 def test_a_pid_without_a_tag_is_one_runtime():
-    """
-    The name that only one of the parts knew is its name.
-    """
+    """The name that only one of the parts knew is its name."""
     merged = merge(
         [
             holding(30.0, "aa", Holder("0-1", "n", 7)),
@@ -156,9 +134,7 @@ def test_a_pid_without_a_tag_is_one_runtime():
 
 
 def test_a_holder_whose_cores_cannot_be_read_is_one_more():
-    """
-    Only an emitter that is not ours writes such a text; the minute counts all the same.
-    """
+    """Only an emitter that is not ours writes such a text; the minute counts all the same."""
     merged = merge([holding(30.0, "aa", Holder("9-3", "odd")), holding(30.0, "?a", seq=2)]).record
     assert ((), 1) == (merged.holders, merged.holders_more)
     said = ((Holder("9-3", "odd"), Holder("0", "fine")), 0)
@@ -166,9 +142,7 @@ def test_a_holder_whose_cores_cannot_be_read_is_one_more():
 
 
 def test_of_two_emitters_only_the_counting_one_names_holders():
-    """
-    As with everything else.
-    """
+    """As with everything else."""
     merged = merge(
         [
             holding(60.0, "a", Holder("0", "counts")),
@@ -179,17 +153,13 @@ def test_of_two_emitters_only_the_counting_one_names_holders():
 
 
 def test_cores_that_are_not_attached_idle_have_no_holder():
-    """
-    Whatever the text of a holder says: who keeps a core busy holds no idle one.
-    """
+    """Whatever the text of a holder says: who keeps a core busy holds no idle one."""
     one = holding(30.0, "abu", Holder("0-2", "ml/llama"))
     merged = merge([one, holding(30.0, "???", seq=2)]).record
     assert (Holder("0", "ml/llama"),) == merged.holders
 
 
 def test_holders_beyond_those_named_are_at_least_what_one_part_says():
-    """
-    Three that the first part does not name and two that the second does not may be the same.
-    """
+    """Three that the first part does not name and two that the second does not may be the same."""
     parts = [holding(30.0, "aa", holders_more=3), holding(30.0, "?a", seq=2, holders_more=2)]
     assert ((), 3) == (merge(parts).record.holders, merge(parts).record.holders_more)

@@ -1,6 +1,4 @@
-"""
-How long a minute line gets, whatever happens in the minute.
-"""
+"""How long a minute line gets, whatever happens in the minute."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ LAST = {"Holders", "HoldersMore"}
 
 
 def line(members, minute_ms, tier):
-    """
-    The line of *members* at a tier of metrics.
-    """
+    """The line of *members* at a tier of metrics."""
     if not SETS[tier]:
         return encode({"Timestamp": minute_ms, **members})
     metrics = {name: members[name] for name in MINUTE if name in members}
@@ -45,9 +41,7 @@ def line(members, minute_ms, tier):
 
 
 def size(record, tier):
-    """
-    Bytes of the minute line of *record*, without Holders.
-    """
+    """Bytes of the minute line of *record*, without Holders."""
     kept, _ = split(record.members())
     bounded = {name: value for name, value in kept.items() if name not in LAST}
     return len(line(bounded, record.minute_ms, tier).encode())
@@ -58,9 +52,7 @@ def size(record, tier):
 @pytest.mark.parametrize("idle_for", [0, 1_440, MONTH])
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
 def test_a_line_is_never_longer_than_promised(cores, promised, idle_for, letters, tier):
-    """
-    With every failure, every reason for a drop and every health member at once, at any tier.
-    """
+    """With every failure, every reason for a drop and every health member at once, at any tier."""
     record = everything((letters * cores)[:cores], idle_for)
     assert size(record, tier) <= promised
 
@@ -81,9 +73,7 @@ def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised, letters):
 
 @given(records())
 def test_what_stands_aside_is_not_lost(record):
-    """
-    The two parts are the record's members, each in one of them, in their order.
-    """
+    """The two parts are the record's members, each in one of them, in their order."""
     record = dataclasses.replace(record, details=FAILURES, health={**HEALTH, **RARE_HEALTH})
     members = record.members()
     kept, aside = split(members)
@@ -94,9 +84,7 @@ def test_what_stands_aside_is_not_lost(record):
 
 
 def test_failures_stand_aside_first_and_together():
-    """
-    The runtime lines have them too; what the stack reads never goes.
-    """
+    """The runtime lines have them too; what the stack reads never goes."""
     record = everything("bau" * 17, 1_440)
     assert list(FAILURES) == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
@@ -106,18 +94,14 @@ def test_failures_stand_aside_first_and_together():
 
 
 def test_the_worst_minute_has_every_member():
-    """
-    A rare member that is added later is in the sizes above, or this says so.
-    """
+    """A rare member that is added later is in the sizes above, or this says so."""
     rare = [one.name for one in (*EXECUTIONS, *HEALTH_MEMBERS) if one.is_rare]
     assert sorted(rare) == sorted([*FAILURES, *RARE_HEALTH])
     assert set(rare) <= members_of("more").keys()
 
 
 def test_the_room_for_metrics_is_what_they_take():
-    """
-    Eight metrics by cluster and by instance, less nothing.
-    """
+    """Eight metrics by cluster and by instance, less nothing."""
     record = everything("bau", 0)
     with_metrics = line(record.members(), record.minute_ms, "instance")
     plain = encode(record.members())
@@ -129,16 +113,12 @@ def test_the_room_for_metrics_is_what_they_take():
     [(0, 2_400), (1, 2_400), (32, 2_400), (33, 2_700), (64, 2_700), (65, 3_600), (128, 3_600)],
 )
 def test_the_bounds_are_those_promised(cores, expected):
-    """
-    At most 2,400 bytes for 32 cores, 2,700 for 64, 3,600 for 128.
-    """
+    """At most 2,400 bytes for 32 cores, 2,700 for 64, 3,600 for 128."""
     assert expected == max_bytes(cores)
 
 
 @pytest.mark.parametrize("cores", [129, 256, 1024])
 def test_more_cores_have_more_bytes(cores):
-    """
-    Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes.
-    """
+    """Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes."""
     assert 3_600 + 14 * (cores - 128) == max_bytes(cores)
     assert size(everything("a" * cores, MONTH), "instance") <= max_bytes(cores)

@@ -1,6 +1,4 @@
-"""
-Several records of one instance and minute: parts of it, or two emitters.
-"""
+"""Several records of one instance and minute: parts of it, or two emitters."""
 
 from __future__ import annotations
 
@@ -15,17 +13,13 @@ from tests.aggregator.made_records import BOOT, LATER_BOOT, record
 
 
 def part(covered_seconds, **changes):
-    """
-    A record of part of the minute, one core.
-    """
+    """A record of part of the minute, one core."""
     one_core = {"core_state": "b", "utilization_percent": (50.0,), "idle_minutes": (0,)}
     return record(covered_seconds=covered_seconds, **{**one_core, **changes})
 
 
 def test_one_record_is_itself():
-    """
-    Nothing is done to the usual case.
-    """
+    """Nothing is done to the usual case."""
     made = record()
     merged = merge([made])
     assert made is merged.record
@@ -34,18 +28,14 @@ def test_one_record_is_itself():
 
 @pytest.mark.parametrize(("seconds", "two"), [(36.0, False), (36.1, True)])
 def test_66_covered_seconds_are_a_restart_and_more_are_two_emitters(seconds, two):
-    """
-    The limit is inclusive.
-    """
+    """The limit is inclusive."""
     merged = merge([part(30.0), part(seconds, boot=LATER_BOOT)])
     assert two == merged.duplicate_emitters
     assert (seconds if two else 60.0) == merged.record.covered_seconds
 
 
 def test_the_limit_of_a_restart_is_exact():
-    """
-    5.97, 59.1 and 0.93 seconds are 66: as floats, one after the other, they are a trace more.
-    """
+    """5.97, 59.1 and 0.93 seconds are 66: as floats, one after the other, they are a trace more."""
     parts = [part(5.97), part(59.1, seq=2), part(0.93, boot=LATER_BOOT)]
     # Not sum(): from Python 3.12 on it corrects itself.
     assert 66 < reduce(add, (one.covered_seconds for one in parts))
@@ -53,18 +43,14 @@ def test_the_limit_of_a_restart_is_exact():
 
 
 def test_two_records_of_one_boot_are_one_emitter():
-    """
-    However much they cover together: there is nobody else.
-    """
+    """However much they cover together: there is nobody else."""
     merged = merge([part(60.0), part(60.0, seq=2)])
     assert not merged.duplicate_emitters
     assert 60.0 == merged.record.covered_seconds
 
 
 def test_covered_seconds_add_up_to_a_minute_at_most():
-    """
-    30 and 36 seconds are one minute, 20 and 30 are 50 seconds.
-    """
+    """30 and 36 seconds are one minute, 20 and 30 are 50 seconds."""
     covered = [
         merge([part(30.0), part(36.0, boot=LATER_BOOT)]),
         merge([part(20.0), part(30.0, seq=2)]),
@@ -73,9 +59,7 @@ def test_covered_seconds_add_up_to_a_minute_at_most():
 
 
 def test_utilization_is_weighted_by_coverage():
-    """
-    20 s at 90 % and 40 s at 30 % are a minute at 50 %.
-    """
+    """20 s at 90 % and 40 s at 30 % are a minute at 50 %."""
     merged = merge(
         [part(20.0, utilization_percent=(90.0,)), part(40.0, seq=2, utilization_percent=(30.0,))]
     )
@@ -86,9 +70,7 @@ def test_utilization_is_weighted_by_coverage():
     ("percents", "mean"), [((0.01, 0.02), 0.02), ((0.02, 0.03), 0.02), ((12.34, 12.35), 12.34)]
 )
 def test_a_mean_between_two_values_is_the_even_one(percents, mean):
-    """
-    Two decimals, as every record has them, and the same on every machine.
-    """
+    """Two decimals, as every record has them, and the same on every machine."""
     parts = [
         part(30.0, seq=seq, utilization_percent=(percent,))
         for seq, percent in enumerate(percents, 1)
@@ -115,9 +97,7 @@ def test_a_part_that_does_not_know_a_core_has_no_say_about_it():
 
 
 def test_state_and_idle_minutes_come_from_the_latest_part():
-    """
-    Latest is the greatest (Boot, Seq), whatever the order of arrival.
-    """
+    """Latest is the greatest (Boot, Seq), whatever the order of arrival."""
     early = part(30.0, seq=9)
     late = part(
         30.0, boot=LATER_BOOT, core_state="u", utilization_percent=(0.0,), idle_minutes=(3,)
@@ -132,17 +112,13 @@ def test_state_and_idle_minutes_come_from_the_latest_part():
 
 
 def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
-    """
-    Of three parts the third, not the second and not the first.
-    """
+    """Of three parts the third, not the second and not the first."""
     merged = merge([part(20.0, seq=seq, latency_gap_s=10.0 * seq) for seq in (1, 2, 3)]).record
     assert (3, 30.0) == (merged.seq, merged.latency_gap_s)
 
 
 def test_a_part_of_a_second_weighs_twice_one_of_half_a_second():
-    """
-    Weights are hundredths of a second, whole: 2 to 1 is exact.
-    """
+    """Weights are hundredths of a second, whole: 2 to 1 is exact."""
     merged = merge(
         [part(1.0, utilization_percent=(100.0,)), part(0.5, seq=2, utilization_percent=(0.0,))]
     )
@@ -153,18 +129,14 @@ def test_a_part_of_a_second_weighs_twice_one_of_half_a_second():
     ("covered", "mean"), [((0.25, 0.75), 2.5), ((0.25, 0.25), 2.0), ((0.0, 0.0), 2.0)]
 )
 def test_a_mean_is_weighted_however_little_was_covered(covered, mean):
-    """
-    Also under a second in all; parts that cover nothing count alike.
-    """
+    """Also under a second in all; parts that cover nothing count alike."""
     first, second = covered
     merged = merge([part(first, tera_flops=1.0), part(second, seq=2, tera_flops=3.0)])
     assert mean == merged.record.tera_flops
 
 
 def test_cores_are_counted_once():
-    """
-    A part that saw two cores and one that saw three are an instance of three.
-    """
+    """A part that saw two cores and one that saw three are an instance of three."""
     merged = merge(
         [
             part(30.0, core_state="bb", utilization_percent=(10.0, 20.0), idle_minutes=(0, 0)),
@@ -184,9 +156,7 @@ def test_cores_are_counted_once():
 
 
 def test_tallies_are_added_and_absent_ones_stay_absent():
-    """
-    100 executions and 7 are 107; nobody's ECC rise is no rise of 0.
-    """
+    """100 executions and 7 are 107; nobody's ECC rise is no rise of 0."""
     merged = merge(
         [
             part(30.0, executions=100, execution_errors=None, ecc_corrected_rise=None),
@@ -201,9 +171,7 @@ def test_tallies_are_added_and_absent_ones_stay_absent():
 
 
 def test_median_latency_is_weighted_by_executions_and_the_greatest_p99_stays():
-    """
-    3 executions at 1 s and 1 at 5 s have a mean of 2 s; none counts as one.
-    """
+    """3 executions at 1 s and 1 at 5 s have a mean of 2 s; none counts as one."""
     merged = merge(
         [
             part(30.0, executions=3, latency_p50_mean_s=1.0, latency_p99_max_s=9.0),
@@ -214,9 +182,7 @@ def test_median_latency_is_weighted_by_executions_and_the_greatest_p99_stays():
 
 
 def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
-    """
-    Type and memory: the last that was reported.
-    """
+    """Type and memory: the last that was reported."""
     merged = merge(
         [
             part(30.0, instance_type="trn1.2xlarge", device_memory_used_bytes=5),
@@ -227,9 +193,7 @@ def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
 
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():
-    """
-    And only that one: nothing of the other is added.
-    """
+    """And only that one: nothing of the other is added."""
     merged = merge([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
     assert (LATER_BOOT, 2, 60.0) == (
         merged.record.boot,
@@ -240,26 +204,20 @@ def test_of_two_emitters_the_one_with_more_coverage_counts():
 
 
 def test_of_two_equal_emitters_the_smaller_boot_counts():
-    """
-    A tie is decided the same way every minute.
-    """
+    """A tie is decided the same way every minute."""
     merged = merge([part(60.0, boot=LATER_BOOT), part(60.0)])
     assert BOOT == merged.record.boot
 
 
 def test_an_emitter_that_restarted_beside_another_is_merged_before_they_are_compared():
-    """
-    25 and 30 seconds of one Boot together beat 50 of the other.
-    """
+    """25 and 30 seconds of one Boot together beat 50 of the other."""
     merged = merge([part(25.0), part(30.0, seq=2), part(50.0, boot=LATER_BOOT)])
     assert merged.duplicate_emitters
     assert (BOOT, 55.0, 3) == (merged.record.boot, merged.record.covered_seconds, merged.records)
 
 
 def test_an_instance_that_came_back_is_not_gone():
-    """
-    Of a restart the latest part's goodbye counts.
-    """
+    """Of a restart the latest part's goodbye counts."""
     back = [part(30.0, bye=True), part(30.0, boot=LATER_BOOT)]
     left = [part(30.0), part(30.0, boot=LATER_BOOT, bye=True)]
     thrice = [part(10.0), part(10.0, seq=2), part(30.0, boot=LATER_BOOT, bye=True)]
@@ -267,9 +225,7 @@ def test_an_instance_that_came_back_is_not_gone():
 
 
 def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
-    """
-    One of two emitters may stop without the instance being gone.
-    """
+    """One of two emitters may stop without the instance being gone."""
     one = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
     both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
     again = [part(30.0), part(30.0, seq=2, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
@@ -277,9 +233,7 @@ def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
 
 
 def test_the_types_of_all_records_are_known():
-    """
-    Also that of the emitter that does not count, and of a part that a later one corrects.
-    """
+    """Also that of the emitter that does not count, and of a part that a later one corrects."""
     restarted = [
         part(20.0, instance_type="trn1.2xlarge"),
         part(20.0, seq=2, instance_type="inf2.xlarge"),
@@ -291,9 +245,7 @@ def test_the_types_of_all_records_are_known():
 
 
 def readings_of(*told, merges, unit="Count"):
-    """
-    What a made-up reading becomes of the parts of a minute: (seconds, value or None) each.
-    """
+    """What a made-up reading becomes of the parts of a minute: (seconds, value or None) each."""
     made = Member("Made", unit, "gauge", "a test", "as told", "Made up.", merges=merges)
     parts = [
         part(seconds, seq=seq, readings={} if value is None else {"Made": value})
@@ -308,25 +260,19 @@ def readings_of(*told, merges, unit="Count"):
     ("merges", "expected"), [("last", 4), ("sum", 17), ("greatest", 7), ("mean", 5)]
 )
 def test_a_reading_merges_as_its_entry_says(merges, expected):
-    """
-    Over the parts that tell it; a mean by their covered seconds, whole where the unit is.
-    """
+    """Over the parts that tell it; a mean by their covered seconds, whole where the unit is."""
     told = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
     assert expected == readings_of(*told, merges=merges)
 
 
 def test_a_mean_that_is_no_count_keeps_its_decimals():
-    """
-    20 s at 1 and 40 s at 2.
-    """
+    """20 s at 1 and 40 s at 2."""
     assert 5 / 3 == readings_of((20.0, 1.0), (40.0, 2.0), merges="mean", unit="Percent")
 
 
 @pytest.mark.parametrize("merges", ["last", "sum", "greatest", "mean"])
 def test_a_reading_that_no_part_tells_is_absent(merges):
-    """
-    And one that a single part tells is that part's, also 0.
-    """
+    """And one that a single part tells is that part's, also 0."""
     assert readings_of((20.0, None), (40.0, None), merges=merges) is None
     assert 0 == readings_of((20.0, None), (40.0, 0), merges=merges)
     assert 3 == readings_of((20.0, 3), (40.0, None), merges=merges)

@@ -1,6 +1,4 @@
-"""
-Lines of released emitters, kept in files: each is written as before and read for ever.
-"""
+"""Lines of released emitters, kept in files: each is written as before and read for ever."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 
 
 class Golden(NamedTuple):
-    """
-    How the lines of one file were made.
-    """
+    """How the lines of one file were made."""
 
     reports: str
     interval: float
@@ -52,9 +48,7 @@ LINES = [
 
 @pytest.mark.parametrize("name", MADE)
 def test_replay_prints_the_lines_it_always_printed(name, golden):
-    """
-    A changed byte is a change of the contract, and is read in review.
-    """
+    """A changed byte is a change of the contract, and is read in review."""
     made = MADE[name]
     settings = ReplaySettings(
         cluster="golden",
@@ -69,27 +63,21 @@ def test_replay_prints_the_lines_it_always_printed(name, golden):
 
 
 def test_every_file_of_lines_is_made_above():
-    """
-    Or kept, or made elsewhere: none is forgotten, and none that is named here is missing.
-    """
+    """Or kept, or made elsewhere: none is forgotten, and none that is named here is missing."""
     files = [path.name.partition(".")[0] for path in FOLDER.glob("*.lines.*")]
     assert sorted([*MADE, *KEPT, *MADE_ELSEWHERE]) == sorted(files)
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_is_read_and_is_written_the_same(line):
-    """
-    Every reader reads every line of this schema; compact JSON has one form.
-    """
+    """Every reader reads every line of this schema; compact JSON has one form."""
     parse(line)
     assert line == encode(json.loads(line))
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_with_metrics_is_extracted(line):
-    """
-    What has `_aws` is an EMF document without a fault; what has not defines no metric.
-    """
+    """What has `_aws` is an EMF document without a fault; what has not defines no metric."""
     if "_aws" in json.loads(line):
         assert [] == violations(line)
     else:
@@ -97,16 +85,12 @@ def test_a_line_with_metrics_is_extracted(line):
 
 
 def records(name):
-    """
-    What the stack reads in one file.
-    """
+    """What the stack reads in one file."""
     return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
 
 
 def test_two_minutes_of_a_busy_instance_say_what_was_done():
-    """
-    Eight reports of 15 s: utilization, tallies, gauges and rises, worked out by hand.
-    """
+    """Eight reports of 15 s: utilization, tallies, gauges and rises, worked out by hand."""
     first, second = records("busy")
     for record, seq in ((first, 1), (second, 2)):
         assert ("golden", "i-0123456789abcdef0", seq) == (
@@ -143,18 +127,14 @@ def test_two_minutes_of_a_busy_instance_say_what_was_done():
 
 
 def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
-    """
-    `--metrics none` is the same record under another boot: the setting is an input.
-    """
+    """`--metrics none` is the same record under another boot: the setting is an input."""
     for with_metrics, without in zip(records("busy"), records("bare"), strict=True):
         assert with_metrics.boot != without.boot
         assert [*with_metrics.members().items()][3:] == [*without.members().items()][3:]
 
 
 def test_lines_without_holders_are_the_same_records():
-    """
-    A reader that knows holders reads the lines of an emitter that did not.
-    """
+    """A reader that knows holders reads the lines of an emitter that did not."""
     now = [*records("busy"), *records("bare"), *records("wide")]
     for earlier, later in zip(records("without_holders"), now, strict=True):
         if isinstance(later, MinuteRecord):
@@ -165,9 +145,7 @@ def test_lines_without_holders_are_the_same_records():
 
 
 def test_the_holder_of_an_idle_core_is_named():
-    """
-    The runtime that lists four cores holds the one that it used too little.
-    """
+    """The runtime that lists four cores holds the one that it used too little."""
     first, second = records("busy")
     assert (Holder("2", pid=2499, tag="2499"),) == first.holders == second.holders
     wide, _ = records("wide")
@@ -175,9 +153,7 @@ def test_the_holder_of_an_idle_core_is_named():
 
 
 def test_an_instance_without_a_runtime_is_unattached():
-    """
-    Known, not busy, held by nobody, for as long as the reports cover.
-    """
+    """Known, not busy, held by nobody, for as long as the reports cover."""
     first, second = records("empty")
     assert ("uu", (0.0, 0.0), 60.0) == (
         first.core_state,
@@ -188,9 +164,7 @@ def test_an_instance_without_a_runtime_is_unattached():
 
 
 def test_cores_without_telemetry_are_unknown():
-    """
-    They exist and say nothing: no utilization, no coverage, no idle minute.
-    """
+    """They exist and say nothing: no utilization, no coverage, no idle minute."""
     (record,) = records("unknown")
     assert ("??", (None, None), (0, 0), 0.0) == (
         record.core_state,
@@ -201,9 +175,7 @@ def test_cores_without_telemetry_are_unknown():
 
 
 def test_a_report_that_says_nothing_is_a_record_all_the_same():
-    """
-    The emitter was there: that alone is worth a line.
-    """
+    """The emitter was there: that alone is worth a line."""
     (record,) = records("nothing")
     assert (None, True, True, 1) == (
         record.neuron_cores,
@@ -214,9 +186,7 @@ def test_a_report_that_says_nothing_is_a_record_all_the_same():
 
 
 def test_more_than_100_cores_are_one_record_and_one_more_line():
-    """
-    The stack reads the minute line alone; CloudWatch extracts both.
-    """
+    """The stack reads the minute line alone; CloudWatch extracts both."""
     record, more = records("wide")
     assert isinstance(record, MinuteRecord)
     assert OtherRecord("more") == more

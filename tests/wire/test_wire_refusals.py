@@ -1,6 +1,4 @@
-"""
-What is no record is refused, with one of few reasons and without its content.
-"""
+"""What is no record is refused, with one of few reasons and without its content."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ UNREAD = {"NeuronCores", "Kind"}  # what the letters say; what may be any text
 
 
 def reason(line):
-    """
-    Why a line is refused; a document is written as JSON first.
-    """
+    """Why a line is refused; a document is written as JSON first."""
     with pytest.raises(WireFormatError) as caught:
         parse(line if isinstance(line, str) else json.dumps(line))
     return caught.value.reason
@@ -50,16 +46,12 @@ def reason(line):
     ids=repr,
 )
 def test_what_is_not_json_is_refused(line):
-    """
-    Half a line, a line and more, NaN, a depth or a number no parser takes.
-    """
+    """Half a line, a line and more, NaN, a depth or a number no parser takes."""
     assert "not_json" == reason(line)
 
 
 def test_a_line_longer_than_a_log_event_is_not_read():
-    """
-    The limit is inclusive: 1,048,576 characters are, one more is not.
-    """
+    """The limit is inclusive: 1,048,576 characters are, one more is not."""
     line = json.dumps(line_of())
     parse(line + " " * (MAX_LINE_CHARS - len(line)))
     assert "too_long" == reason(line + " " * (MAX_LINE_CHARS - len(line) + 1))
@@ -67,9 +59,7 @@ def test_a_line_longer_than_a_log_event_is_not_read():
 
 @pytest.mark.parametrize("line", ["1", "null", "[]", '"text"', "true"])
 def test_what_is_no_object_is_refused(line):
-    """
-    JSON that is no object is nobody's record.
-    """
+    """JSON that is no object is nobody's record."""
     assert "not_an_object" == reason(line)
 
 
@@ -87,27 +77,21 @@ def test_what_is_no_object_is_refused(line):
     ids=str,
 )
 def test_lines_of_others_are_told_apart(changes):
-    """
-    A log group may hold what other programs wrote; that is no broken record.
-    """
+    """A log group may hold what other programs wrote; that is no broken record."""
     assert "not_ours" == reason(line_of(**changes))
     assert "not_ours" == reason({})
 
 
 @pytest.mark.parametrize("kind", ["minute", "more", "whatever"])
 def test_a_higher_schema_is_refused_whatever_the_kind(kind):
-    """
-    What a later schema means cannot be known, not even that it is no minute.
-    """
+    """What a later schema means cannot be known, not even that it is no minute."""
     assert "schema_newer" == reason({"Schema": VERSION + 1, "Kind": kind})
     assert OtherRecord("more") == parse(json.dumps({"Schema": VERSION, "Kind": "more"}))
 
 
 @pytest.mark.parametrize("schema", [0, -1, 10_000, 10**300])
 def test_what_is_no_schema_is_refused(schema):
-    """
-    Schemas count from 1; what is beyond counting is no newer release.
-    """
+    """Schemas count from 1; what is beyond counting is no newer release."""
     assert "bad_member" == reason(line_of(Schema=schema))
 
 
@@ -116,9 +100,7 @@ def test_what_is_no_schema_is_refused(schema):
     ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"],
 )
 def test_what_identifies_a_record_must_be_there(member):
-    """
-    Without identity, minute or coverage a record cannot be merged with another.
-    """
+    """Without identity, minute or coverage a record cannot be merged with another."""
     assert "missing_member" == reason(line_of(**{member: None}))
     if member != "_aws":
         null = {**line_of(), member: None}
@@ -127,9 +109,7 @@ def test_what_identifies_a_record_must_be_there(member):
 
 @pytest.mark.parametrize("metadata", [{}, {"CloudWatchMetrics": []}, {"Timestamp": None}])
 def test_a_line_without_its_time_is_refused(metadata):
-    """
-    The minute of a record is nothing to guess.
-    """
+    """The minute of a record is nothing to guess."""
     assert "missing_member" == reason(line_of(_aws=metadata))
 
 
@@ -153,18 +133,14 @@ NO_TEXTS = [1, True, "", " ", "caf\u00e9", "tab\t", "line\nend", "\x7f", ["a"], 
     ids=lambda value: repr(value)[:24],
 )  # fmt: skip
 def test_a_member_of_a_wrong_type_or_range_is_refused(member, value):
-    """
-    True is no count, a text of digits no number, and nothing is ever negative.
-    """
+    """True is no count, a text of digits no number, and nothing is ever negative."""
     assert "bad_member" == reason(line_of(**{member: value}))
 
 
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)], ids=str)
 def test_a_utilization_that_no_line_can_say_is_refused_wherever_it_stands(value, place):
-    """
-    A reader of the table parses what a line's parser has already refused.
-    """
+    """A reader of the table parses what a line's parser has already refused."""
     percent = [1.5, 2, 3.25]
     percent[place] = value
     with pytest.raises(WireFormatError) as refused:
@@ -204,17 +180,13 @@ def test_a_utilization_that_no_line_can_say_is_refused_wherever_it_stands(value,
     ids=lambda value: repr(value)[:24],
 )
 def test_the_boundary_is_where_it_is_said_to_be(member, accepted, refused):
-    """
-    The last value inside is read, the first one outside is refused.
-    """
+    """The last value inside is read, the first one outside is refused."""
     parse(json.dumps(line_of(**{member: accepted})))
     assert "bad_member" == reason(line_of(**{member: refused}))
 
 
 def test_values_of_cores_that_are_unknown_are_refused():
-    """
-    Utilization stands for the known cores only: one value too many shifts all the others.
-    """
+    """Utilization stands for the known cores only: one value too many shifts all the others."""
     changes = {"CoreState": "????", "NeuronCoreUtilization": [1.0]}
     assert "bad_member" == reason(line_of(**changes))
     assert "bad_member" == reason(line_of(CoreState=None))
@@ -225,9 +197,7 @@ def test_values_of_cores_that_are_unknown_are_refused():
 )
 @pytest.mark.parametrize("value", [SECRET, [SECRET], {SECRET: SECRET}])
 def test_a_refusal_never_quotes_the_line(member, value):
-    """
-    Lines hold names of customers; a reason in a metric or a log must not.
-    """
+    """Lines hold names of customers; a reason in a metric or a log must not."""
     with pytest.raises(WireFormatError) as caught:
         parse(json.dumps(line_of(**{member: value})))
     assert SECRET not in str(caught.value)
@@ -244,9 +214,7 @@ MEMBERS = [*line_of(), "Bye", "Timestamp", "Region", "Executions", "NeuronCoreUt
 
 @given(st.dictionaries(st.sampled_from(MEMBERS), ANYTHING))
 def test_whatever_a_line_holds_it_is_read_or_refused_with_a_reason(changes):
-    """
-    No line can raise anything but a WireFormatError with a bounded reason.
-    """
+    """No line can raise anything but a WireFormatError with a bounded reason."""
     refused = None
     try:
         parse(json.dumps({**line_of(), **changes}))
@@ -257,7 +225,5 @@ def test_whatever_a_line_holds_it_is_read_or_refused_with_a_reason(changes):
 
 @given(st.text())
 def test_any_text_is_read_or_refused_with_a_reason(text):
-    """
-    Also what never was JSON.
-    """
+    """Also what never was JSON."""
     assert reason(text) in REASONS

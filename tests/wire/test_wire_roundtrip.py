@@ -1,6 +1,4 @@
-"""
-What is written is what is read: `MinuteRecord` to line and back.
-"""
+"""What is written is what is read: `MinuteRecord` to line and back."""
 
 from __future__ import annotations
 
@@ -30,16 +28,12 @@ SMALL = MinuteRecord(
 
 
 def plain(record):
-    """
-    The line of a record without metrics.
-    """
+    """The line of a record without metrics."""
     return encode({"Timestamp": record.minute_ms, **record.members()})
 
 
 def as_emf(record):
-    """
-    The line of a record whose metrics CloudWatch extracts.
-    """
+    """The line of a record whose metrics CloudWatch extracts."""
     members = record.members()
     metrics = {name: members.pop(name) for name in MINUTE if name in members}
     return emf_line(
@@ -55,9 +49,7 @@ def as_emf(record):
 @given(records())
 @example(SMALL)
 def test_a_record_survives_the_way_there_and_back(record):
-    """
-    Every field of a record is the same after it was a line, whatever is absent.
-    """
+    """Every field of a record is the same after it was a line, whatever is absent."""
     assert record == parse(plain(record))
 
 
@@ -83,9 +75,7 @@ def test_a_record_of_any_width_survives(cores, unknown):
 @settings(max_examples=30)
 @given(records(min_cores=1))
 def test_a_record_survives_as_an_emf_document(record):
-    """
-    The same line with a metric directive: CloudWatch extracts it and the stack reads it.
-    """
+    """The same line with a metric directive: CloudWatch extracts it and the stack reads it."""
     if record.core_state.count("?") == len(record.core_state):
         record = dataclasses.replace(record, execution_errors=0)
     counts = (record.execution_errors, record.ecc_uncorrected_rise)
@@ -98,9 +88,7 @@ def test_a_record_survives_as_an_emf_document(record):
 @settings(max_examples=50)
 @given(records())
 def test_no_member_is_empty_negative_or_null(record):
-    """
-    Missing is missing: an absent value has no member, never 0 or -1 in its place.
-    """
+    """Missing is missing: an absent value has no member, never 0 or -1 in its place."""
     members = record.members()
     assert None not in members.values()
     assert [] not in members.values()
@@ -111,9 +99,7 @@ def test_no_member_is_empty_negative_or_null(record):
 @settings(max_examples=50)
 @given(records())
 def test_counts_of_cores_are_those_of_the_letters(record):
-    """
-    Busy, attached idle, unattached and unknown add up to the cores there are.
-    """
+    """Busy, attached idle, unattached and unknown add up to the cores there are."""
     members = record.members()
     names = ("BusyCores", "AttachedIdleCores", "UnattachedCores", "UnknownCores")
     known = len(record.core_state) - record.core_state.count("?")
@@ -130,9 +116,7 @@ def test_counts_of_cores_are_those_of_the_letters(record):
 
 
 def test_flags_are_there_only_when_set():
-    """
-    Bye and IdentityGuessed cost no byte in the lines of an ordinary minute.
-    """
+    """Bye and IdentityGuessed cost no byte in the lines of an ordinary minute."""
     assert not {"Bye", "IdentityGuessed"} & SMALL.members().keys()
     marked = dataclasses.replace(SMALL, bye=True, identity_guessed=True).members()
     assert (True, True) == (marked["Bye"], marked["IdentityGuessed"])
@@ -141,18 +125,14 @@ def test_flags_are_there_only_when_set():
 @pytest.mark.parametrize("value", [-1, -0.5, math.nan, math.inf, 1 << 63, 10**300, 1e300])
 @pytest.mark.parametrize("field", ["executions", "tera_flops", "details", "health"])
 def test_a_number_nobody_accepts_has_no_member(field, value):
-    """
-    One impossible number costs itself: the rest of the minute is still read.
-    """
+    """One impossible number costs itself: the rest of the minute is still read."""
     changed = {"Strange": value} if field in ("details", "health") else value
     record = dataclasses.replace(SMALL, **{field: changed})
     assert SMALL == parse(plain(record))
 
 
 def test_details_and_health_are_members_but_are_not_read_back():
-    """
-    They are for people and queries; the stack needs neither.
-    """
+    """They are for people and queries; the stack needs neither."""
     record = dataclasses.replace(SMALL, details={"ErrorsModel": 3}, health={"SpoolBytes": 0})
     members = record.members()
     assert (3, 0) == (members["ErrorsModel"], members["SpoolBytes"])
@@ -160,18 +140,14 @@ def test_details_and_health_are_members_but_are_not_read_back():
 
 
 def test_one_value_may_stand_without_its_brackets():
-    """
-    EMF libraries write an array of one as a number; it is still an array.
-    """
+    """EMF libraries write an array of one as a number; it is still an array."""
     line = line_of(CoreState="b", NeuronCoreUtilization=12.5, CoreIdleMinutes=4)
     record = parse(json.dumps(line))
     assert ((12.5,), (4,)) == (record.utilization_percent, record.idle_minutes)
 
 
 def test_idle_minutes_may_be_absent():
-    """
-    Without them no core is called idle; the cores are there all the same.
-    """
+    """Without them no core is called idle; the cores are there all the same."""
     assert (0, 0, 0, 0) == parse(json.dumps(line_of(CoreIdleMinutes=None))).idle_minutes
 
 
@@ -188,16 +164,12 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=12).map("New{}".format), JSON, max_size=4))
 def test_members_of_a_later_release_are_ignored(added):
-    """
-    A function deployed last month reads an emitter installed today.
-    """
+    """A function deployed last month reads an emitter installed today."""
     assert parse(json.dumps(line_of())) == parse(json.dumps({**added, **line_of(), **added}))
 
 
 def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
-    """
-    Such a line is no EMF document; its time is found all the same.
-    """
+    """Such a line is no EMF document; its time is found all the same."""
     line = line_of(_aws=None, Timestamp=MINUTE_MS)
     assert parse(json.dumps(line_of())) == parse(json.dumps(line))
 
@@ -206,17 +178,13 @@ def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
     "kind", sorted({*KINDS, "rollup", "a kind of a later release"} - {"minute"})
 )
 def test_other_kinds_are_ours_but_no_minute(kind):
-    """
-    A kind the reader does not know is not an error: a later emitter writes more of them.
-    """
+    """A kind the reader does not know is not an error: a later emitter writes more of them."""
     assert OtherRecord(kind) == parse(json.dumps({"Schema": 1, "Kind": kind}))
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=6))
 def test_scalars_stand_before_arrays(members):
-    """
-    `_aws` first, then scalars, then arrays: what stands late in an event cannot be queried.
-    """
+    """`_aws` first, then scalars, then arrays: what stands late in an event cannot be queried."""
     written = json.loads(encode({**members, "_aws": {"Timestamp": 1}}))
     assert "_aws" == next(iter(written))
     places = [isinstance(value, (list, dict)) for name, value in written.items() if name != "_aws"]
@@ -225,9 +193,7 @@ def test_scalars_stand_before_arrays(members):
 
 @given(JSON)
 def test_encoding_changes_no_value(value):
-    """
-    Written compactly, a document still says the same.
-    """
+    """Written compactly, a document still says the same."""
     assert value == json.loads(encode({"member": value}))["member"]
 
 
@@ -236,18 +202,14 @@ def test_encoding_changes_no_value(value):
     [(2.0, "2"), (-0.0, "0"), (0.25, "0.25"), (2.0**53, "9007199254740992.0"), (True, "true")],
 )
 def test_a_whole_number_is_written_without_its_point(value, expected):
-    """
-    Bytes are the bill; beyond 2^53 a float is not a whole number any more.
-    """
+    """Bytes are the bill; beyond 2^53 a float is not a whole number any more."""
     assert f'{{"member":{expected}}}' == encode({"member": value})
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, x], lambda x: {"inner": x}])
 def test_a_number_that_is_not_finite_is_not_written(value, wrap):
-    """
-    NaN is not JSON: CloudWatch would drop every metric of the line.
-    """
+    """NaN is not JSON: CloudWatch would drop every metric of the line."""
     with pytest.raises(WireFormatError) as caught:
         encode({"member": wrap(value)})
     assert "not_extractable" == caught.value.reason
@@ -255,16 +217,12 @@ def test_a_number_that_is_not_finite_is_not_written(value, wrap):
 
 @given(st.text(st.characters(exclude_categories=("Cs",))))
 def test_what_does_not_print_is_escaped(text):
-    """
-    A line on a terminal is text, whatever is in it, and says the same to a program.
-    """
+    """A line on a terminal is text, whatever is in it, and says the same to a program."""
     line = encode({text: text})
     assert line.isprintable()
     assert {text: text} == json.loads(line)
 
 
 def test_half_a_character_is_not_made_to_pass_for_a_whole_one():
-    """
-    It stays where the rules of extraction find it.
-    """
+    """It stays where the rules of extraction find it."""
     assert ["json"] == [one.rule for one in violations(encode({"a": "\ud800\x1b"}))]

@@ -1,6 +1,4 @@
-"""
-The tables of the contract agree with themselves and with the text they came from.
-"""
+"""The tables of the contract agree with themselves and with the text they came from."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from neuron_wire.prices import USD_PER_HOUR
 
 
 def test_the_minute_line_has_the_eight_metrics_of_a_cluster():
-    """
-    Cardinality is the bill: not one more by default.
-    """
+    """Cardinality is the bill: not one more by default."""
     expected = [
         "NeuronCores",
         "BusyCores",
@@ -44,25 +40,19 @@ def test_the_minute_line_has_the_eight_metrics_of_a_cluster():
     ],
 )
 def test_an_instance_type_has_the_cores_and_memory_of_its_page(name, cores, gib):
-    """
-    Logical cores at the default size of a logical core; GiB are 2^30 bytes.
-    """
+    """Logical cores at the default size of a logical core; GiB are 2^30 bytes."""
     found = INSTANCE_TYPES[name]
     assert cores == found.cores
     assert gib * 2**30 == found.device_memory_bytes
 
 
 def test_no_price_is_free():
-    """
-    An unknown price is None, never 0: its cores are unpriced, not free.
-    """
+    """An unknown price is None, never 0: its cores are unpriced, not free."""
     assert all(usd_per_hour > 0 for usd_per_hour in USD_PER_HOUR.values())
     assert USD_PER_HOUR.keys() <= INSTANCE_TYPES.keys()
     assert all(name == one.name for name, one in INSTANCE_TYPES.items())
 
 
 def test_the_package_offers_what_both_halves_need():
-    """
-    Everything in `__all__` is there.
-    """
+    """Everything in `__all__` is there."""
     assert [] == [name for name in neuron_wire.__all__ if not hasattr(neuron_wire, name)]

@@ -1,6 +1,4 @@
-"""
-Minute records that an emitter could have made, and one line of them by hand.
-"""
+"""Minute records that an emitter could have made, and one line of them by hand."""
 
 from __future__ import annotations
 
@@ -33,17 +31,13 @@ READING = {name: COUNTS if one.is_whole else AMOUNTS for name, one in READINGS.i
 
 
 def texts(longest: int) -> SearchStrategy[str]:
-    """
-    What may name something: printable, not blank.
-    """
+    """What may name something: printable, not blank."""
     return st.text(PRINTABLE, min_size=1, max_size=longest).filter(str.strip)
 
 
 @st.composite
 def holders(draw: Any) -> tuple[Holder, ...]:
-    """
-    Up to as many holders as one line names, each with any of its members absent.
-    """
+    """Up to as many holders as one line names, each with any of its members absent."""
     cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
     one = st.builds(Holder, cores, st.none() | texts(20), st.none() | COUNTS, st.none() | texts(20))
     return tuple(draw(st.lists(one, max_size=MAX_HOLDERS)))
@@ -51,9 +45,7 @@ def holders(draw: Any) -> tuple[Holder, ...]:
 
 @st.composite
 def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord:
-    """
-    Any record of *min_cores* to *max_cores* cores, with any members absent.
-    """
+    """Any record of *min_cores* to *max_cores* cores, with any members absent."""
     cores = draw(st.integers(min_cores, max_cores))
     # A short pattern repeated: drawing a thousand letters one by one takes seconds.
     pattern = draw(st.lists(st.tuples(st.sampled_from("bau?"), PERCENTS), min_size=1, max_size=9))
@@ -160,9 +152,7 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
 
 
 def line_of(**changes: Any) -> dict[str, Any]:
-    """
-    The members of a small minute line, written by hand; None takes one out.
-    """
+    """The members of a small minute line, written by hand; None takes one out."""
     whole = {
         "_aws": {"Timestamp": MINUTE_MS, "CloudWatchMetrics": []},
         "Schema": 1,

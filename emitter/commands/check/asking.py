@@ -112,9 +112,7 @@ class Asking:
     def ask_all(
         self, service: str, operation: str, member: str, **parameters: object
     ) -> tuple[Answer, list[Mapping[str, Any]]]:
-        """
-        The last answer, and the entries of *member* in all pages until then.
-        """
+        """The last answer, and the entries of *member* in all pages until then."""
         answer = self.ask(service, operation, **parameters)
         found = list(answer.response.get(member, ()))
         for _ in range(MAX_PAGES - 1):

@@ -1,6 +1,4 @@
-"""
-Whether the owners of runtimes can be named, as `run` would name them.
-"""
+"""Whether the owners of runtimes can be named, as `run` would name them."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ CHECK: Final = "attribution"
 
 
 def check_attribution(settings: CheckSettings) -> Finding:
-    """
-    What can be named and what cannot; never a failure, because every number is right without.
-    """
+    """What can be named and what cannot; never a failure, because every number is right without."""
     if settings.attribution == OFF:
         return not_needed(CHECK, "--attribution none names nobody by the pid")
     if settings.input not in OF_THIS_MACHINE:

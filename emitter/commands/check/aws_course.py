@@ -59,9 +59,7 @@ _DEPLOY_STACK: Final = (
 
 
 class AwsCourse:
-    """
-    One run through them.
-    """
+    """One run through them."""
 
     def __init__(
         self,
@@ -72,9 +70,7 @@ class AwsCourse:
         clock: Callable[[], float],
         sleep: Callable[[float], object],
     ) -> None:
-        """
-        Prepare to ask where *settings* say, else in *instance_region*, where we are.
-        """
+        """Prepare to ask where *settings* say, else in *instance_region*, where we are."""
         self._settings = settings
         self._instance_region = instance_region
         self._region_origin = region_origin
@@ -82,9 +78,7 @@ class AwsCourse:
         self._sleep = sleep
 
     def run(self, cluster: str, instance_id: str) -> tuple[Findings, Findings, Findings]:
-        """
-        What was found of the account, of its log groups, of the line.
-        """
+        """What was found of the account, of its log groups, of the line."""
         if self._settings.output != LOGS:
             why = f"lines go to {self._settings.output}"
             return _each(not_needed, _ACCESS, why), *_rest(not_needed, why)

@@ -1,6 +1,4 @@
-"""
-The command `neuron-emf check`.
-"""
+"""The command `neuron-emf check`."""
 
 from __future__ import annotations
 

@@ -44,9 +44,7 @@ class Asked:
 
 
 def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> Asked:
-    """
-    Try everything that `run` would refuse.
-    """
+    """Try everything that `run` would refuse."""
     try:
         lines = line_settings(settings)
         config = asked_for(settings)

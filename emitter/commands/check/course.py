@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """
-    Findings that belong together.
-    """
+    """Findings that belong together."""
 
     title: str
     findings: tuple[Finding, ...]
@@ -54,9 +52,7 @@ def run_checks(
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], object] = time.sleep,
 ) -> list[Section]:
-    """
-    Every section in its order; *advance* hears how many of how many are done.
-    """
+    """Every section in its order; *advance* hears how many of how many are done."""
     parts = 4
     asked = check_settings(settings, origins)
     sections = [Section("configuration", (asked.finding,))]

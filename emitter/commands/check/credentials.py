@@ -1,6 +1,4 @@
-"""
-Which region, who asks, and what the time is there.
-"""
+"""Which region, who asks, and what the time is there."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ def _unknown(answer: Answer) -> Finding:
 
 
 def check_clock(skew_s: float | None) -> Finding:
-    """
-    The clock of this machine beside the dates of AWS's answers.
-    """
+    """The clock of this machine beside the dates of AWS's answers."""
     if skew_s is None:
         return not_tried(CLOCK, "no answer of AWS told the time")
     apart = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} that of AWS"

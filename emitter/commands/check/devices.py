@@ -1,6 +1,4 @@
-"""
-What the first report says of the cores that there are.
-"""
+"""What the first report says of the cores that there are."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ _DRIVER: Final = (
 
 
 def check_devices(report: Report | None, instance_type: str | None) -> Finding:
-    """
-    Devices and logical cores, beside what *instance_type* should have.
-    """
+    """Devices and logical cores, beside what *instance_type* should have."""
     if report is None:
         return not_tried(CHECK, "there is no report to read them from")
     hardware = report.neuron_hardware_info

@@ -30,9 +30,7 @@ _CRITERIA: Final = re.compile(
 
 
 class CriteriaError(ValueError):
-    """
-    Criteria of a form that is not known.
-    """
+    """Criteria of a form that is not known."""
 
 
 def selects(criteria: str | None, group: str) -> bool:
@@ -62,9 +60,7 @@ def selects(criteria: str | None, group: str) -> bool:
 
 
 def check_extraction(asking: Asking, groups: Sequence[str]) -> Finding:
-    """
-    Whether metrics are made of the lines in *groups*.
-    """
+    """Whether metrics are made of the lines in *groups*."""
     answer, policies = asking.ask_all(
         "logs", "describe_account_policies", "accountPolicies", policyType=POLICY_TYPE
     )

@@ -1,6 +1,4 @@
-"""
-The result of one check: how it is, what was found, what to do.
-"""
+"""The result of one check: how it is, what was found, what to do."""
 
 from __future__ import annotations
 
@@ -38,35 +36,25 @@ class Finding:
 
 
 def ok(check: str, found: str) -> Finding:
-    """
-    All is as a first record needs it.
-    """
+    """All is as a first record needs it."""
     return Finding(check, OK, found)
 
 
 def warning(check: str, found: str, advice: str) -> Finding:
-    """
-    Records will come, and somebody should know something; or it cannot be told.
-    """
+    """Records will come, and somebody should know something; or it cannot be told."""
     return Finding(check, WARNING, found, advice)
 
 
 def failed(check: str, found: str, advice: str) -> Finding:
-    """
-    Records will not come, or not become metrics, until somebody acts.
-    """
+    """Records will not come, or not become metrics, until somebody acts."""
     return Finding(check, FAILED, found, advice)
 
 
 def not_tried(check: str, why: str) -> Finding:
-    """
-    Something that comes first has failed.
-    """
+    """Something that comes first has failed."""
     return Finding(check, NOT_TRIED, why)
 
 
 def not_needed(check: str, why: str) -> Finding:
-    """
-    With these settings nothing depends on it.
-    """
+    """With these settings nothing depends on it."""
     return Finding(check, NOT_NEEDED, why)

@@ -46,9 +46,7 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[Finding, str]:
 def check_instance(
     settings: CheckSettings, facts: InstanceFacts, report: Report | None
 ) -> tuple[Finding, str]:
-    """
-    The finding, and the id that records will have.
-    """
+    """The finding, and the id that records will have."""
     info = report.instance_info if report is not None else None
     reported = (info.instance_id or "").strip() if info is not None else ""
     if reported and reported.isascii() and reported.isprintable():

@@ -1,6 +1,4 @@
-"""
-Whether hardware faults are counted, as `run` would read the kernel's messages.
-"""
+"""Whether hardware faults are counted, as `run` would read the kernel's messages."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ CHECK: Final = "kernel log"
 
 
 def check_kernel_log(settings: CheckSettings) -> Finding:
-    """
-    Where faults are read; never a failure, because every other number is right without.
-    """
+    """Where faults are read; never a failure, because every other number is right without."""
     open_log = opener(choice_for(settings.kernel_messages, settings.input))
     if open_log is None:
         if settings.kernel_messages == NONE:

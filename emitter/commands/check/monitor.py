@@ -74,9 +74,7 @@ def listen(settings: CheckSettings, configuration: str) -> Heard:
 
 
 def check_input(settings: CheckSettings) -> Finding:
-    """
-    Whether what `--input` names can be read.
-    """
+    """Whether what `--input` names can be read."""
     if settings.input == MONITOR:
         return not_needed(INPUT, "neuron-monitor is started and read")
     if settings.input == "-":

@@ -1,6 +1,4 @@
-"""
-Where the value of each setting came from, without anything secret.
-"""
+"""Where the value of each setting came from, without anything secret."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ class Origin:
 
     @property
     def is_given(self) -> bool:
-        """
-        Whether somebody has set it.
-        """
+        """Whether somebody has set it."""
         return self.where != DEFAULT
 
 
@@ -76,9 +72,7 @@ def origins(
 
 
 def without_password(text: str) -> str:
-    """
-    *text* without what a person may have put into an address that stands in it.
-    """
+    """*text* without what a person may have put into an address that stands in it."""
     return _PASSWORD.sub("", text)
 
 

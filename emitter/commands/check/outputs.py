@@ -1,6 +1,4 @@
-"""
-Where lines go when not to CloudWatch Logs: the agent, a file, standard output.
-"""
+"""Where lines go when not to CloudWatch Logs: the agent, a file, standard output."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ CONNECT_WITHIN_S: Final = 5.0
 
 
 def check_output(settings: CheckSettings) -> Finding:
-    """
-    Whether the lines can go where `--output` says; nothing is written.
-    """
+    """Whether the lines can go where `--output` says; nothing is written."""
     if settings.output == LOGS:
         return not_needed(CHECK, "lines go to CloudWatch Logs")
     if settings.output == AGENT:

@@ -1,6 +1,4 @@
-"""
-Where the lines go, and what a policy calls it.
-"""
+"""Where the lines go, and what a policy calls it."""
 
 from __future__ import annotations
 
@@ -42,22 +40,16 @@ class Place:
 
     @property
     def every_group(self) -> str:
-        """
-        What a policy must name for actions that look at groups by prefix.
-        """
+        """What a policy must name for actions that look at groups by prefix."""
         return self._arn(ANY)
 
     @property
     def of_group(self) -> str:
-        """
-        The group, as a policy names it.
-        """
+        """The group, as a policy names it."""
         return self._arn(f"{self.group}:{ANY}")
 
     def of_stream(self, stream: str) -> str:
-        """
-        One stream of it, as a policy names it.
-        """
+        """One stream of it, as a policy names it."""
         return self._arn(f"{self.group}:log-stream:{stream}")
 
     def _arn(self, rest: str) -> str:
@@ -65,9 +57,7 @@ class Place:
 
 
 def whose(caller: Answer) -> tuple[str, str]:
-    """
-    Partition and account number by the answer of STS, `*` for what it does not say.
-    """
+    """Partition and account number by the answer of STS, `*` for what it does not say."""
     parts = str(caller.response.get("Arn", "")).split(":")
     partition = parts[1] if len(parts) >= _ARN_PARTS else "aws"
     return partition, str(caller.response.get("Account", "")) or ANY

@@ -34,9 +34,7 @@ _POLICY: Final = "attach the stack's emitter policy (its output EmitterPolicyArn
 
 
 def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
-    """
-    A line that no consumer takes for a record, and that no other check wrote.
-    """
+    """A line that no consumer takes for a record, and that no other check wrote."""
     members = {
         "Schema": VERSION,
         "Kind": KIND,
@@ -49,9 +47,7 @@ def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
 
 
 class Probe:
-    """
-    One line on its way.
-    """
+    """One line on its way."""
 
     def __init__(
         self,
@@ -69,9 +65,7 @@ class Probe:
         self._sleep = sleep
 
     def make_stream(self) -> Finding:
-        """
-        CreateLogStream; one that is there already shows the permission as well.
-        """
+        """CreateLogStream; one that is there already shows the permission as well."""
         answer = self._ask("create_log_stream")
         if answer.reason in {"", EXISTS}:
             again = ", which was there" if answer.reason else ""
@@ -79,9 +73,7 @@ class Probe:
         return self._refused(STREAM, answer)
 
     def put(self, line: str, *, has_stream: bool = True) -> Finding:
-        """
-        PutLogEvents with *line*; also where no stream was made, which may be there.
-        """
+        """PutLogEvents with *line*; also where no stream was made, which may be there."""
         event = {"timestamp": self._now_ms, "message": line}
         answer = self._ask("put_log_events", logEvents=[event])
         if answer.reason and not has_stream and answer.reason != ACCESS:
@@ -97,9 +89,7 @@ class Probe:
         return ok(PUT, f"{answer.action} took one line of kind {KIND}")
 
     def read_back(self, line: str) -> Finding:
-        """
-        GetLogEvents until *line* is there, which may take seconds.
-        """
+        """GetLogEvents until *line* is there, which may take seconds."""
         waited_s = 0.0
         while True:
             answer = self._ask("get_log_events", startTime=self._now_ms, startFromHead=True)

@@ -41,9 +41,7 @@ DISK: Final = "disk"
 
 
 def look(settings: CheckSettings, now_s: float | None = None) -> list[Finding]:
-    """
-    What the emitter's pulse says, *now_s* on the monotonic clock; five findings.
-    """
+    """What the emitter's pulse says, *now_s* on the monotonic clock; five findings."""
     directory = spool_directory(settings)
     if directory is None:
         return _only(
@@ -80,9 +78,7 @@ def look(settings: CheckSettings, now_s: float | None = None) -> list[Finding]:
 
 
 def lines(findings: Sequence[Finding]) -> list[str]:
-    """
-    One line for each.
-    """
+    """One line for each."""
     return [
         f"{one.state:<10}  {one.check:<8}  {one.found}" + (f"; {one.advice}" if one.advice else "")
         for one in findings

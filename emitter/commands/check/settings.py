@@ -1,6 +1,4 @@
-"""
-The settings of `neuron-emf check`: those that `run` would have, and which stack takes the lines.
-"""
+"""The settings of `neuron-emf check`: those of `run`, and which stack takes the lines."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from emitter.settings.declaration import Amount, setting
 
 @dataclass(frozen=True, kw_only=True)
 class CheckSettings(RunSettings):
-    """
-    What is checked, and how long a monitor may take.
-    """
+    """What is checked, and how long a monitor may take."""
 
     stack_name: str = setting(
         "neuron-emf",

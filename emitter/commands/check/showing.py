@@ -36,9 +36,7 @@ _CHECK_COLUMNS: Final = 23  # of `rollups log group class`, and no more
 
 
 def parts(sections: Sequence[Section], origins: Sequence[Origin]) -> Iterator[RenderableType]:
-    """
-    What a person reads, from the top.
-    """
+    """What a person reads, from the top."""
     for section in sections:
         yield Text(section.title, style="bold")
         yield _table(section.findings)
@@ -48,9 +46,7 @@ def parts(sections: Sequence[Section], origins: Sequence[Origin]) -> Iterator[Re
 
 
 def summary(sections: Sequence[Section]) -> str:
-    """
-    How many checks ended how, in one sentence.
-    """
+    """How many checks ended how, in one sentence."""
     states = [finding.state for section in sections for finding in section.findings]
     counted = ", ".join(_counted(states.count(state), state) for state in STATES if state in states)
     if FAILED in states:
@@ -59,9 +55,7 @@ def summary(sections: Sequence[Section]) -> str:
 
 
 def document(sections: Sequence[Section], origins: Sequence[Origin]) -> dict[str, object]:
-    """
-    The same for a program.
-    """
+    """The same for a program."""
     findings = [finding for section in sections for finding in section.findings]
     return {
         "ok": all(finding.state != FAILED for finding in findings),
@@ -121,7 +115,5 @@ def _text(text: str) -> Text:
 
 
 def _printable(text: str) -> str:
-    """
-    *text* without what a terminal would obey.
-    """
+    """*text* without what a terminal would obey."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -32,9 +32,7 @@ _ELSEWHERE: Final = "let this user write there, or name another folder with --sp
 
 
 def check_spool(settings: CheckSettings) -> Finding:
-    """
-    Whether records can be kept on disk, and for how many of them there is room.
-    """
+    """Whether records can be kept on disk, and for how many of them there is room."""
     directory = spool_directory(settings)
     if directory is None:
         return not_needed(CHECK, "records are kept in memory with --output stdout")
@@ -105,9 +103,7 @@ def _used_mib(directory: Path) -> int:
 
 
 def holder_of(directory: Path) -> str:
-    """
-    Who holds the folder; empty when nobody does.
-    """
+    """Who holds the folder; empty when nobody does."""
     try:
         with (directory / LOCK_NAME).open("rb") as file:
             try:

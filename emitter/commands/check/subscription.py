@@ -27,9 +27,7 @@ _DEPLOY: Final = "deploy the stack again, with this group as its LogGroupName"
 
 
 def check_subscription(asking: Asking, place: Place) -> Finding:
-    """
-    Whether minute lines of the group are delivered to the stack.
-    """
+    """Whether minute lines of the group are delivered to the stack."""
     if not place.stack_name:
         return not_needed(CHECK, "without a stack nothing subscribes")
     answer, filters = asking.ask_all(
@@ -81,9 +79,7 @@ def _judged(found: Mapping[str, object], name: str, place: Place) -> Finding:
 
 
 def _is_receiver(destination: str, stack_name: str) -> bool:
-    """
-    By its name: CloudFormation begins it with the stack's, cut where it would be too long.
-    """
+    """By its name: CloudFormation begins it with the stack's, cut where it would be too long."""
     parts = destination.split(":", 5)
     if len(parts) < 6:
         return False

@@ -1,6 +1,4 @@
-"""
-The command `neuron-emf completion`.
-"""
+"""The command `neuron-emf completion`."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ INSTALLING: Final = {
 
 
 def script_of(program: click.Command, shell: str) -> str:
-    """
-    The script that *shell* reads to complete *program*; its last lines are comments.
-    """
+    """The script that *shell* reads to complete *program*; its last lines are comments."""
     found = get_completion_class(shell)
     if found is None:
         msg = f"click knows no shell {shell}"

@@ -26,16 +26,12 @@ _COMMON: Final[Mapping[str, str]] = {
 
 
 def every_line(setup: Setup) -> int:
-    """
-    Bytes that tags add to every line.
-    """
+    """Bytes that tags add to every line."""
     return _members(setup.tags)
 
 
 def lines_with_dimensions(setup: Setup) -> int:
-    """
-    Bytes that are added to lines which define metrics of the whole instance.
-    """
+    """Bytes that are added to lines which define metrics of the whole instance."""
     if setup.metrics == NONE:
         return 0
     wanted = legacy.used(setup.common_dims)

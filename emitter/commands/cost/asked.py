@@ -1,6 +1,4 @@
-"""
-From settings to a question that can be answered.
-"""
+"""From settings to a question that can be answered."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-One month of one fleet, entry by entry.
-"""
+"""One month of one fleet, entry by entry."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ class Entry:
 
 
 def bill(found: Measured, fleet: Fleet, setup: Setup, tariff: Tariff | None = None) -> list[Entry]:
-    """
-    Everything that *fleet* costs; at list prices, unless *tariff* has others.
-    """
+    """Everything that *fleet* costs; at list prices, unless *tariff* has others."""
     month = _Month(found, fleet, setup, listed() if tariff is None else tariff)
     if not setup.has_stack:
         return list(month.emitters())
@@ -82,37 +78,27 @@ def bill(found: Measured, fleet: Fleet, setup: Setup, tariff: Tariff | None = No
 
 
 def usd(entries: Iterable[Entry], group: str = "") -> float:
-    """
-    The sum of what is known, of one group or of all.
-    """
+    """The sum of what is known, of one group or of all."""
     return sum(entry.usd or 0.0 for entry in entries if group in ("", entry.group))
 
 
 def unknown(entries: Iterable[Entry]) -> list[Entry]:
-    """
-    Entries that no sum holds: there is some of it, and its price is unknown.
-    """
+    """Entries that no sum holds: there is some of it, and its price is unknown."""
     return [entry for entry in entries if entry.usd is None and entry.quantity]
 
 
 def on_demand_usd(found: Measured, fleet: Fleet) -> float:
-    """
-    The stream of a fleet, if Kinesis scales it by itself.
-    """
+    """The stream of a fleet, if Kinesis scales it by itself."""
     return usd(_Month(found, fleet, Setup("kinesis"), listed()).stream_on_demand())
 
 
 def shards_usd(found: Measured, fleet: Fleet) -> float:
-    """
-    The stream of a fleet, with as many shards as it needs.
-    """
+    """The stream of a fleet, with as many shards as it needs."""
     return usd(_Month(found, fleet, Setup("kinesis"), listed()).stream())
 
 
 def emitter_bytes(found: Measured, fleet: Fleet, setup: Setup) -> float:
-    """
-    What CloudWatch Logs charges a month for the lines of the emitters.
-    """
+    """What CloudWatch Logs charges a month for the lines of the emitters."""
     cores, is_high = fleet.cores, setup.is_high_resolution
     minute = minute_of(found, cores, setup.metrics, is_high=is_high)
     of_instance = minute
@@ -127,17 +113,13 @@ def emitter_bytes(found: Measured, fleet: Fleet, setup: Setup) -> float:
 
 
 def runtime_lines(setup: Setup) -> float:
-    """
-    Lines of single runtimes that an instance writes a month.
-    """
+    """Lines of single runtimes that an instance writes a month."""
     each = {"changes": HOURS, "all": MINUTES, "none": 0}[setup.runtime_lines]
     return each * setup.runtimes
 
 
 def _billed(written: Written, with_dimensions: Written | None, setup: Setup) -> float:
-    """
-    Bytes of lines with what the operator adds to each, and to those *with_dimensions*.
-    """
+    """Bytes of lines with what the operator adds to each, and to those *with_dimensions*."""
     size = written.billed_bytes + added.every_line(setup) * written.lines
     if with_dimensions is not None:
         size += added.lines_with_dimensions(setup) * with_dimensions.lines
@@ -146,9 +128,7 @@ def _billed(written: Written, with_dimensions: Written | None, setup: Setup) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Month:
-    """
-    The entries of each group.
-    """
+    """The entries of each group."""
 
     found: Measured
     fleet: Fleet
@@ -156,18 +136,14 @@ class _Month:
     tariff: Tariff
 
     def emitters(self) -> Iterator[Entry]:
-        """
-        All there is without the stack.
-        """
+        """All there is without the stack."""
         written = emitter_bytes(self.found, self.fleet, self.setup)
         yield self._entry("logs", "emitters' lines", written / GB, "log-ingestion")
         yield self._kept(written)
         yield self._metrics("of the emitters", self._emitter_series())
 
     def logs(self, ingest: Ingest, close: Close) -> Iterator[Entry]:
-        """
-        What everybody writes.
-        """
+        """What everybody writes."""
         written = emitter_bytes(self.found, self.fleet, self.setup)
         rollups = MINUTES * (close.printed_bytes + EVENT_BYTES * close.lines + HEALTH_LINE_BYTES)
         health = ingest.invocations * (ingest.printed_bytes + EVENT_BYTES)
@@ -178,9 +154,7 @@ class _Month:
         yield self._kept(written + rollups + health)
 
     def functions(self, ingest: Ingest, close: Close) -> Iterator[Entry]:
-        """
-        Invocations and time.
-        """
+        """Invocations and time."""
         ingest_gb_s = ingest.invocations * ingest.seconds * INGEST_MB[self.setup.mode] / 1_024
         close_gb_s = MINUTES * close.seconds * CLOSE_MB / 1_024
         calls, time = "lambda-requests", "lambda-gb-s"
@@ -191,9 +165,7 @@ class _Month:
         yield self._entry("Lambda", "close, schedule", MINUTES, "schedule")
 
     def table(self, ingest: Ingest, close: Close) -> Iterator[Entry]:
-        """
-        Writing, reading and keeping records.
-        """
+        """Writing, reading and keeping records."""
         instances = self.fleet.instances
         record = self._sizes.item
         if self.setup.mode == "kinesis":
@@ -207,9 +179,7 @@ class _Month:
         yield self._entry("DynamoDB", "storage", stored / GB, "table-storage")
 
     def metrics(self, close: Close) -> Iterator[Entry]:
-        """
-        Metrics, and what looks at them.
-        """
+        """Metrics, and what looks at them."""
         metrics = close.metrics + self._emitter_series() + self.found.stack_metrics
         alarms = CLUSTER_ALARMS * self.fleet.clusters + PIPELINE_ALARMS[self.setup.mode]
         yield self._metrics("of clusters and the stack", metrics)
@@ -217,9 +187,7 @@ class _Month:
         yield self._entry(LOOKING, "dashboard", 1, "dashboard")
 
     def stream(self) -> Iterator[Entry]:
-        """
-        With shards of its own: so many as were asked for, else as are needed.
-        """
+        """With shards of its own: so many as were asked for, else as are needed."""
         shards = self.setup.stream_shards or shards_of(self.found, self.fleet)
         each = -(-self._sizes.payload // STREAM_UNIT_BYTES)
         units = MINUTES * self.fleet.instances * each
@@ -227,9 +195,7 @@ class _Month:
         yield self._entry("Kinesis", "deliveries", units, "stream-put")
 
     def stream_on_demand(self) -> Iterator[Entry]:
-        """
-        Scaled by Kinesis.
-        """
+        """Scaled by Kinesis."""
         lines = MINUTES * self.fleet.instances
         written_gb = lines * self._sizes.rounded_payload / GB
         read_gb = lines * self._sizes.payload / GB

@@ -1,6 +1,4 @@
-"""
-The command `neuron-emf cost`.
-"""
+"""The command `neuron-emf cost`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-An estimate for a program.
-"""
+"""An estimate for a program."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def document(one: Estimate) -> dict[str, object]:
-    """
-    The same for a program; null where a price is unknown.
-    """
+    """The same for a program; null where a price is unknown."""
     question, tariff = one.question, one.question.tariff
     minute = minute_of(
         one.found,

@@ -1,6 +1,4 @@
-"""
-All that one question is answered with: the bill, what the next instance adds, other ways.
-"""
+"""All that one question is answered with: the bill, what the next instance adds, other ways."""
 
 from __future__ import annotations
 
@@ -84,64 +82,46 @@ class Estimate:
 
     @property
     def known_usd(self) -> float:
-        """
-        The sum of what has a price.
-        """
+        """The sum of what has a price."""
         return usd(self.entries)
 
     @property
     def unknown(self) -> list[Entry]:
-        """
-        What has none.
-        """
+        """What has none."""
         return unknown(self.entries)
 
     @property
     def usd(self) -> float | None:
-        """
-        The whole bill.
-        """
+        """The whole bill."""
         return None if self.unknown else self.known_usd
 
     @property
     def fleet_usd(self) -> float | None:
-        """
-        What the instances cost.
-        """
+        """What the instances cost."""
         each = self.question.usd_per_hour
         return None if each is None else HOURS * each * self.question.fleet.instances
 
     def each(self, count: int) -> float | None:
-        """
-        The bill shared among *count*.
-        """
+        """The bill shared among *count*."""
         return None if self.usd is None else self.usd / count
 
     def group_usd(self, group: str) -> float | None:
-        """
-        The sum of one group.
-        """
+        """The sum of one group."""
         if any(entry.group == group for entry in self.unknown):
             return None
         return usd(self.entries, group)
 
     def share_of(self, other_usd: float | None) -> float | None:
-        """
-        Of something else; None if either is unknown.
-        """
+        """Of something else; None if either is unknown."""
         return None if self.usd is None or not other_usd else self.usd / other_usd
 
     def minus(self, way: OtherWay) -> float | None:
-        """
-        How much more the other way costs; below 0, how much less.
-        """
+        """How much more the other way costs; below 0, how much less."""
         return None if self.usd is None or way.usd is None else way.usd - self.usd
 
     @property
     def unverified(self) -> list[str]:
-        """
-        What stands in the bill at a price that no published page was read for.
-        """
+        """What stands in the bill at a price that no published page was read for."""
         prices = self.question.tariff.prices
         used = dict.fromkeys(name for entry in self.entries for name in entry.prices)
         found = (prices[name] for name in used)
@@ -150,9 +130,7 @@ class Estimate:
 
 
 def estimate(found: Measured, question: Question) -> Estimate:
-    """
-    Answer *question*.
-    """
+    """Answer *question*."""
     fleet, setup, tariff = question.fleet, question.setup, question.tariff
     entries = bill(found, fleet, setup, tariff)
 
@@ -194,9 +172,7 @@ def cheaper(one: Estimate) -> dict[str, float]:
 
 
 def remarks(one: Estimate) -> list[str]:
-    """
-    What a reader must know, a sentence each.
-    """
+    """What a reader must know, a sentence each."""
     question, found = one.question, one.found
     said = [
         f"{entry.what}: price unknown, in no sum; give it with --prices" for entry in one.unknown

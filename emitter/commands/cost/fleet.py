@@ -1,6 +1,4 @@
-"""
-A fleet, and how it is set up.
-"""
+"""A fleet, and how it is set up."""
 
 from __future__ import annotations
 

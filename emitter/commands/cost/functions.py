@@ -1,6 +1,4 @@
-"""
-Seconds and requests of the functions, from what was measured to any fleet.
-"""
+"""Seconds and requests of the functions, from what was measured to any fleet."""
 
 from __future__ import annotations
 
@@ -97,26 +95,20 @@ class Close:
 
 
 def shards_of(found: Measured, fleet: Fleet) -> int:
-    """
-    Shards that the busiest second of a fleet needs.
-    """
+    """Shards that the busiest second of a fleet needs."""
     records_s = fleet.instances / SPREAD_S
     bytes_s = records_s * sizes_of(found, fleet.cores).payload
     return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
 
 
 def shard_load(found: Measured, fleet: Fleet) -> float:
-    """
-    Seconds of ingest for each second of the busiest shard; from 1 on it falls behind.
-    """
+    """Seconds of ingest for each second of the busiest shard; from 1 on it falls behind."""
     one = ingest_of(found, fleet, Setup("kinesis"))
     return one.busiest_at_a_time / shards_of(found, fleet)
 
 
 def ingest_of(found: Measured, fleet: Fleet, setup: Setup) -> Ingest:
-    """
-    Ingest for *fleet*.
-    """
+    """Ingest for *fleet*."""
     instances = fleet.instances
     records = 1.0
     if setup.mode == "kinesis":
@@ -148,16 +140,12 @@ def ingest_of(found: Measured, fleet: Fleet, setup: Setup) -> Ingest:
 
 
 def _units_alone(found: Measured, fleet: Fleet) -> float:
-    """
-    Write units of a record that is stored by itself.
-    """
+    """Write units of a record that is stored by itself."""
     return between({cores: each.write_units for cores, each in found.by_cores.items()}, fleet.cores)
 
 
 def close_of(found: Measured, fleet: Fleet, setup: Setup) -> Close:
-    """
-    Close for *fleet*.
-    """
+    """Close for *fleet*."""
     form: Form = "items" if setup.mode == "direct" else "packs"
     runs = found.close[form]
     further = fleet.clusters - between(CLUSTERS_MEASURED, fleet.instances)
@@ -184,24 +172,18 @@ def close_of(found: Measured, fleet: Fleet, setup: Setup) -> Close:
 
 
 def cluster_metrics(fleet: Fleet) -> int:
-    """
-    Metrics of the rollups: those of each cluster, and of each type in it.
-    """
+    """Metrics of the rollups: those of each cluster, and of each type in it."""
     return fleet.clusters * (len(ROLLUP) + len(BY_TYPE) * (fleet.types or 1))
 
 
 def _of_a_cluster(found: Measured, name: str) -> float:
-    """
-    How much more of it one more cluster takes, the instances being the same.
-    """
+    """How much more of it one more cluster takes, the instances being the same."""
     few, many = found.close["items"][MIDDLE_INSTANCES], found.scattered
     more: float = getattr(many, name) - getattr(few, name)
     return more / (SCATTERED_CLUSTERS - CLUSTERS_MEASURED[MIDDLE_INSTANCES])
 
 
 def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
-    """
-    Seconds that Lambda bills for that processor time and those requests to the table.
-    """
+    """Seconds that Lambda bills for that processor time and those requests to the table."""
     share = min(1.0, memory_mb / WHOLE_PROCESSOR_MB)
     return cpu_s * LAMBDA_SLOWNESS / share + calls * CALL_S

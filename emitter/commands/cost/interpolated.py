@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 
 def between(values: Mapping[int, float], at: float) -> float:
-    """
-    The value at *at* on the straight lines between *values*; outside of them the nearest one.
-    """
+    """The value at *at* on the straight lines between *values*; outside of them the nearest one."""
     places = sorted(values)
     if at <= places[0]:
         return values[places[0]]
@@ -34,9 +32,7 @@ def between(values: Mapping[int, float], at: float) -> float:
 
 
 def sizes_of(found: Measured, cores: int) -> Sizes:
-    """
-    Of an instance of *cores*.
-    """
+    """Of an instance of *cores*."""
 
     def mean(name: str) -> float:
         return _at(found, cores, lambda each: getattr(each.sizes, name))
@@ -45,25 +41,19 @@ def sizes_of(found: Measured, cores: int) -> Sizes:
 
 
 def minute_of(found: Measured, cores: int, metrics: str, *, is_high: bool) -> Written:
-    """
-    The lines of one minute of an instance.
-    """
+    """The lines of one minute of an instance."""
     if is_high:
         return _written(found, cores, lambda each: each.minute_high[metrics])
     return _written(found, cores, lambda each: each.minute[metrics])
 
 
 def report_of(found: Measured, cores: int, metrics: str) -> Written:
-    """
-    The lines of one report, where every report has its own.
-    """
+    """The lines of one report, where every report has its own."""
     return _written(found, cores, lambda each: each.report[metrics])
 
 
 def ingest_share(found: Measured, cores: int, records: float, name: str) -> float:
-    """
-    What *cores* take of ingest, of what `PAGE_CORES` take.
-    """
+    """What *cores* take of ingest, of what `PAGE_CORES` take."""
 
     def share(count: int) -> float:
         return _share(found, cores, lambda each: getattr(each.ingest[count], name))
@@ -73,9 +63,7 @@ def ingest_share(found: Measured, cores: int, records: float, name: str) -> floa
 
 
 def close_share(found: Measured, cores: int, form: Form, name: str) -> float:
-    """
-    What *cores* take of close, of what `PAGE_CORES` take.
-    """
+    """What *cores* take of close, of what `PAGE_CORES` take."""
     return _share(found, cores, lambda each: getattr(each.close[form], name))
 
 

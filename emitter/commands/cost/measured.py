@@ -48,9 +48,7 @@ class Written:
 
     @property
     def billed_bytes(self) -> float:
-        """
-        What CloudWatch Logs charges for.
-        """
+        """What CloudWatch Logs charges for."""
         return self.bytes + EVENT_BYTES * self.lines
 
 
@@ -221,16 +219,12 @@ class Measured:
 
     @property
     def sizes(self) -> Sizes:
-        """
-        Those of an instance of `PAGE_CORES`.
-        """
+        """Those of an instance of `PAGE_CORES`."""
         return self.by_cores[PAGE_CORES].sizes
 
 
 def read(path: Path = FILE) -> Measured:
-    """
-    What `benchmarks.scale` kept.
-    """
+    """What `benchmarks.scale` kept."""
     kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return Measured(
         **{

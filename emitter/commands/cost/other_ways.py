@@ -54,9 +54,7 @@ class OtherWay:
 def by_requests_usd(
     instances: int, requests_a_minute: float = 1, tariff: Tariff | None = None
 ) -> float | None:
-    """
-    27 metrics of each instance, and its requests; None if a price is unknown.
-    """
+    """27 metrics of each instance, and its requests; None if a price is unknown."""
     prices = listed() if tariff is None else tariff
     metrics = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
     requests = prices.usd("put-metric-data", requests_a_minute * MINUTES * instances)
@@ -64,9 +62,7 @@ def by_requests_usd(
 
 
 def counterfactual_usd(instances: int) -> float:
-    """
-    The same at list prices with a request a minute.
-    """
+    """The same at list prices with a request a minute."""
     usd = by_requests_usd(instances)
     if usd is None:
         msg = "the list of prices was expected to have those of PutMetricData"
@@ -75,9 +71,7 @@ def counterfactual_usd(instances: int) -> float:
 
 
 def other_ways(fleet: Fleet, setup: Setup, tariff: Tariff) -> list[OtherWay]:
-    """
-    PutMetricData by each report and by each minute, and core by core as Container Insights.
-    """
+    """PutMetricData by each report and by each minute, and core by core as Container Insights."""
     metrics = COUNTERFACTUAL_METRICS * fleet.instances
     requests = MINUTES * fleet.instances
     reports_a_minute = 60 / setup.period_s

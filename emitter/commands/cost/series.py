@@ -21,9 +21,7 @@ _CORE_METRICS = 1  # of the line of a single core: its utilization
 
 
 def emitter_series(of_line: int, fleet: Fleet, setup: Setup) -> int:
-    """
-    Metrics of a fleet whose minute lines define *of_line* names each.
-    """
+    """Metrics of a fleet whose minute lines define *of_line* names each."""
     if setup.metrics == NONE:
         return 0
     wanted = legacy.used(setup.common_dims)
@@ -41,9 +39,7 @@ def emitter_series(of_line: int, fleet: Fleet, setup: Setup) -> int:
 
 
 def _values(wanted: tuple[str, ...], fleet: Fleet, clusters: int) -> int:
-    """
-    Of the common dimensions in *clusters*; one machine image is assumed.
-    """
+    """Of the common dimensions in *clusters*; one machine image is assumed."""
     if legacy.INSTANCE_ID in wanted:
         return fleet.instances
     types = (fleet.types or 1) if legacy.INSTANCE_TYPE in wanted else 1

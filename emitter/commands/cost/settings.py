@@ -24,9 +24,7 @@ MOST_CORES: Final = 128
 
 @dataclass(frozen=True, kw_only=True)
 class CostSettings:
-    """
-    The fleet need not be there, nor an account.
-    """
+    """The fleet need not be there, nor an account."""
 
     instances: int | None = setting(
         None,

@@ -1,6 +1,4 @@
-"""
-An estimate for people.
-"""
+"""An estimate for people."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ if TYPE_CHECKING:
 
 
 def tables(one: Estimate) -> list[RenderableType]:
-    """
-    The question, the bill, what the next one adds, other ways, what to know.
-    """
+    """The question, the bill, what the next one adds, other ways, what to know."""
     parts: list[RenderableType] = [*map(_sentence, _question(one))]
     for table in (_bill(one), _further(one), _ways(one)):
         parts += [Text(), table]
@@ -117,9 +113,7 @@ def _origin(one: Estimate) -> list[str]:
 
 
 def _sentence(text: str) -> Text:
-    """
-    Whole, however long it is: a terminal breaks it, a program need not put it together.
-    """
+    """Whole, however long it is: a terminal breaks it, a program need not put it together."""
     return Text(text, no_wrap=True, overflow="ignore")
 
 

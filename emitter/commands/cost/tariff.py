@@ -67,9 +67,7 @@ class Price:
     tier: float | None = None
 
     def of(self, quantity: float) -> float | None:
-        """
-        USD for so many units; None if nobody knows.
-        """
+        """USD for so many units; None if nobody knows."""
         return None if self.usd is None else quantity * (self.usd / self.units)
 
 
@@ -95,15 +93,11 @@ class Tariff:
 
     @property
     def tiers(self) -> Sequence[Price]:
-        """
-        Of custom metrics, in order.
-        """
+        """Of custom metrics, in order."""
         return [one for one in self.prices.values() if one.tier is not None]
 
     def tiers_of(self, metrics: float) -> tuple[str, ...]:
-        """
-        Names of the prices of so many custom metrics.
-        """
+        """Names of the prices of so many custom metrics."""
         names, left = [], metrics
         for name, one in self.prices.items():
             if one.tier is not None and left > 0:
@@ -112,15 +106,11 @@ class Tariff:
         return tuple(names)
 
     def usd(self, name: str, quantity: float) -> float | None:
-        """
-        What so many of it cost; None if nobody knows.
-        """
+        """What so many of it cost; None if nobody knows."""
         return self.prices[name].of(quantity)
 
     def metrics_usd(self, metrics: float) -> float | None:
-        """
-        What so many metrics cost a month; None if the price of one of them is unknown.
-        """
+        """What so many metrics cost a month; None if the price of one of them is unknown."""
         total, left = 0.0, metrics
         for one in self.tiers:
             taken = min(left, one.tier or 0.0)
@@ -134,9 +124,7 @@ class Tariff:
 
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
-    """
-    The list prices that come with this program.
-    """
+    """The list prices that come with this program."""
     found = tomllib.loads(FILE.read_text(encoding="utf-8"))
     as_of, region = found.pop("as-of"), found.pop("region")
     return Tariff(region, as_of, {name: _price(one) for name, one in found.items()})

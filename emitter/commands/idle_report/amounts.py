@@ -31,9 +31,7 @@ class IdleAmount:
     _by_price: Counter[float] = field(default_factory=Counter)
 
     def add(self, cores: int, usd_per_core_hour: float | None) -> None:
-        """
-        Add one minute of *cores* idle cores.
-        """
+        """Add one minute of *cores* idle cores."""
         self.core_minutes += cores
         if usd_per_core_hour is None:
             self.unpriced_core_minutes += cores
@@ -41,25 +39,19 @@ class IdleAmount:
             self._by_price[usd_per_core_hour] += cores
 
     def merge(self, other: IdleAmount) -> None:
-        """
-        Add all of *other*.
-        """
+        """Add all of *other*."""
         self.core_minutes += other.core_minutes
         self.unpriced_core_minutes += other.unpriced_core_minutes
         self._by_price.update(other._by_price)
 
     @property
     def core_hours(self) -> float:
-        """
-        The same in hours.
-        """
+        """The same in hours."""
         return self.core_minutes / MINUTES_IN_HOUR
 
     @property
     def usd(self) -> float | None:
-        """
-        Price of the part whose price is known; None when idle time has none at all.
-        """
+        """Price of the part whose price is known; None when idle time has none at all."""
         if self.core_minutes and self.core_minutes == self.unpriced_core_minutes:
             return None
         return fsum(price * minutes for price, minutes in self._by_price.items()) / MINUTES_IN_HOUR

@@ -1,6 +1,4 @@
-"""
-The time of day: in one place, so that a test can have its own.
-"""
+"""The time of day: in one place, so that a test can have its own."""
 
 from __future__ import annotations
 
@@ -8,7 +6,5 @@ import time
 
 
 def now_ms() -> int:
-    """
-    Milliseconds since the Unix epoch.
-    """
+    """Milliseconds since the Unix epoch."""
     return round(time.time() * 1000)

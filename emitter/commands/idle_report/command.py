@@ -1,6 +1,4 @@
-"""
-`neuron-emf report`: the command line of the idle report.
-"""
+"""`neuron-emf report`: the command line of the idle report."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ _SMALLEST_USD: Final = 1e-4  # rollups have six decimals, each publication its o
 
 
 class Cause(Enum):
-    """
-    Why a rollup says something else than the lines.
-    """
+    """Why a rollup says something else than the lines."""
 
     TOO_NEW = "the minute is too new for its rollup"
     WITHOUT_ROLLUP = "the minute has no rollup"
@@ -108,16 +106,12 @@ class Comparison:
 
     @property
     def differing_minutes(self) -> int:
-        """
-        Minutes of clusters in which they do not say the same.
-        """
+        """Minutes of clusters in which they do not say the same."""
         return sum(one.minutes for one in self.causes.values())
 
 
 def compare(counting: Counting, published: Published, now_ms: int) -> Comparison:
-    """
-    Hold what was counted against what was published.
-    """
+    """Hold what was counted against what was published."""
     found = Comparison(rollups=published.read, unreadable=published.unreadable)
     if not published.read:
         return found

@@ -76,9 +76,7 @@ class Counting:
     def __init__(
         self, period: Period, idle_after_minutes: int, prices: Prices, cluster: str = ""
     ) -> None:
-        """
-        Nothing yet; only what is in *period* will count, and of *cluster* if one is named.
-        """
+        """Nothing yet; only what is in *period* will count, and of *cluster* if one is named."""
         self.instances: dict[tuple[str, str], InstanceTime] = {}
         self.owners: dict[tuple[str, Owner], OwnerTime] = defaultdict(OwnerTime)
         self.minutes: dict[tuple[str, int], ClusterMinute] = defaultdict(ClusterMinute)
@@ -103,9 +101,7 @@ class Counting:
         self._held.add(record)
 
     def close(self) -> None:
-        """
-        Count what was added: all that there is of these minutes, later ones follow.
-        """
+        """Count what was added: all that there is of these minutes, later ones follow."""
         for minute in self._held.take():
             self._count(minute)
 

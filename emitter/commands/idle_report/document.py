@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 
 def document(found: Outcome) -> dict[str, Any]:
-    """
-    One JSON value.
-    """
+    """One JSON value."""
     return {
         "start": figures.iso(found.start_ms),
         "end": figures.iso(found.end_ms),

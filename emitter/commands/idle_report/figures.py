@@ -1,6 +1,4 @@
-"""
-Amounts, moments and other people's names as text.
-"""
+"""Amounts, moments and other people's names as text."""
 
 from __future__ import annotations
 
@@ -34,16 +32,12 @@ def name(text: str | None, longest: int = LONGEST_NAME) -> str:
 
 
 def cell(text: str) -> str:
-    """
-    *text* behind an apostrophe if a spreadsheet would take it for a formula.
-    """
+    """*text* behind an apostrophe if a spreadsheet would take it for a formula."""
     return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
 
 
 def owner(one: Owner) -> str:
-    """
-    Whose a core is; in brackets what is no name.
-    """
+    """Whose a core is; in brackets what is no name."""
     if one.kind is Kind.NAMED:
         return name(one.name)
     return {
@@ -55,46 +49,34 @@ def owner(one: Owner) -> str:
 
 
 def usd(value: float | None) -> str:
-    """
-    Dollars and cents; what is less than a cent is not called nothing, and no price is no zero.
-    """
+    """Dollars and cents; less than a cent is not nothing, and no price is not zero."""
     if value is None:
         return "no price"
     return "under 0.01" if 0 < value < _SMALLEST_USD else f"{value:,.2f}"
 
 
 def hours(minutes: int) -> str:
-    """
-    Minutes as hours with one decimal.
-    """
+    """Minutes as hours with one decimal."""
     return "under 0.1" if 0 < minutes < 3 else f"{minutes / 60:,.1f}"  # 3 minutes are 0.05 h
 
 
 def percent(value: float | None) -> str:
-    """
-    `34.7 %`.
-    """
+    """`34.7 %`."""
     return UNKNOWN if value is None else f"{value:.1f} %"
 
 
 def share(part: int, whole: int) -> float | None:
-    """
-    Percent that *part* is of *whole*; None when there is nothing to have a share of.
-    """
+    """Percent that *part* is of *whole*; None when there is nothing to have a share of."""
     return 100 * part / whole if whole else None
 
 
 def counted(number: int, noun: str) -> str:
-    """
-    `1 core`, `1,200 cores`.
-    """
+    """`1 core`, `1,200 cores`."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def duration(minutes: int) -> str:
-    """
-    `20 min`, `3 h 12 min` or `4 d 6 h`.
-    """
+    """`20 min`, `3 h 12 min` or `4 d 6 h`."""
     if minutes < 1440:
         units = (minutes // 60, "h"), (minutes % 60, "min")
     else:
@@ -103,21 +85,15 @@ def duration(minutes: int) -> str:
 
 
 def moment(epoch_ms: int) -> str:
-    """
-    `2026-11-21 03:14 UTC`.
-    """
+    """`2026-11-21 03:14 UTC`."""
     return datetime.fromtimestamp(epoch_ms / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def iso(epoch_ms: int) -> str:
-    """
-    `2026-11-21T03:14:00Z`.
-    """
+    """`2026-11-21T03:14:00Z`."""
     return datetime.fromtimestamp(epoch_ms / 1000, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def gigabytes(number: int) -> str:
-    """
-    Bytes as CloudWatch bills them.
-    """
+    """Bytes as CloudWatch bills them."""
     return f"{number / _GB:,.3f} GB"

@@ -156,9 +156,7 @@ def _with_rollups(lines: Iterable[str], published: Published) -> Iterator[str]:
 
 
 def _of_rollups(period: Period) -> Period:
-    """
-    When the rollups of *period* were printed; the future has none.
-    """
+    """When the rollups of *period* were printed; the future has none."""
     now_ms = clock.now_ms() // MINUTE_MS * MINUTE_MS
     latest_ms = min(period.end_ms + LATEST_PUBLICATION_MS, now_ms)
     return Period(period.start_ms, max(latest_ms, period.end_ms))

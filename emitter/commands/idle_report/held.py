@@ -41,9 +41,7 @@ class _Held:
     bye: bool
 
     def record(self, cluster: str, instance_id: str, minute_ms: int) -> MinuteRecord:
-        """
-        As a record whose utilization says no more than which cores are known.
-        """
+        """As a record whose utilization says no more than which cores are known."""
         return MinuteRecord(
             cluster=cluster,
             instance_id=instance_id,
@@ -65,14 +63,10 @@ class _Held:
 
 
 class HeldMinutes:
-    """
-    The records that wait, by cluster and instance and minute.
-    """
+    """The records that wait, by cluster and instance and minute."""
 
     def __init__(self, max_held: int = MAX_HELD) -> None:
-        """
-        None yet; more than *max_held* are refused.
-        """
+        """None yet; more than *max_held* are refused."""
         self._max_held = max_held
         self._held: dict[tuple[str, str], dict[int, list[_Held]]] = defaultdict(dict)
         self._texts: dict[str, str] = {}
@@ -109,9 +103,7 @@ class HeldMinutes:
         )
 
     def take(self) -> Iterator[InstanceMinute]:
-        """
-        Merge and let go all, each instance's minutes in order of time.
-        """
+        """Merge and let go all, each instance's minutes in order of time."""
         held, self._held = self._held, defaultdict(dict)
         self._count = 0
         self._texts.clear()
@@ -124,7 +116,5 @@ class HeldMinutes:
                 )
 
     def _one(self, text: str) -> str:
-        """
-        The same object for the same text: a boot stands in ten thousand records.
-        """
+        """The same object for the same text: a boot stands in ten thousand records."""
         return self._texts.setdefault(text, text)

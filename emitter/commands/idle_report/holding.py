@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """
-    How much is known of an owner.
-    """
+    """How much is known of an owner."""
 
     NAMED = "named"
     TAG = "tag"
@@ -54,9 +52,7 @@ NOT_TOLD: Final = Owner(Kind.NOT_TOLD)
 
 
 def owners(record: MinuteRecord, idle: Iterable[int]) -> dict[int, Owner]:
-    """
-    The owner of each of the *idle* cores of a merged *record*.
-    """
+    """The owner of each of the *idle* cores of a merged *record*."""
     held: dict[int, Owner] | None = None
     found: dict[int, Owner] = {}
     for core in idle:

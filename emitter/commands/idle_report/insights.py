@@ -153,9 +153,7 @@ class SavedQueries:
         ]
 
     def _kept_from_ms(self, group: str) -> int:
-        """
-        Since when *group* has lines: a query that ends before is refused. 0 if nobody says.
-        """
+        """Since when *group* has lines: a query that ends before is refused. 0 if nobody says."""
         try:
             answer = self._call(
                 "DescribeLogGroups",
@@ -220,9 +218,7 @@ class SavedQueries:
         )
 
     def _stop(self, query_id: str) -> None:
-        """
-        Nobody waits for it any more; that it cannot be stopped changes nothing.
-        """
+        """Nobody waits for it any more; that it cannot be stopped changes nothing."""
         try:
             self._logs.stop_query(queryId=query_id)
         except Exception as error:
@@ -239,9 +235,7 @@ class SavedQueries:
 
 
 def usd_of(bytes_scanned: int) -> float:
-    """
-    List price of a query that scanned so much.
-    """
+    """List price of a query that scanned so much."""
     return bytes_scanned / 1e9 * USD_PER_GB_SCANNED
 
 

@@ -1,6 +1,4 @@
-"""
-What one instance did in the period, minute by minute added up.
-"""
+"""What one instance did in the period, minute by minute added up."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ class CoreTime:
     unknown: int = 0
 
     def add(self, state: str) -> None:
-        """
-        Add one minute of an instance by the letters of its cores.
-        """
+        """Add one minute of an instance by the letters of its cores."""
         busy, attached, unattached = map(state.count, (BUSY, ATTACHED_IDLE, UNATTACHED))
         self.busy += busy
         self.attached_idle += attached
@@ -49,9 +45,7 @@ class CoreTime:
         self.unknown += len(state) - busy - attached - unattached
 
     def merge(self, other: CoreTime) -> None:
-        """
-        Add all of *other*.
-        """
+        """Add all of *other*."""
         self.busy += other.busy
         self.attached_idle += other.attached_idle
         self.unattached += other.unattached
@@ -59,9 +53,7 @@ class CoreTime:
 
     @property
     def known(self) -> int:
-        """
-        Core minutes with telemetry.
-        """
+        """Core minutes with telemetry."""
         return self.busy + self.attached_idle + self.unattached
 
 
@@ -84,18 +76,14 @@ class Coverage:
     covered_hundredths: int = 0
 
     def merge(self, other: Coverage) -> None:
-        """
-        Add all of *other*.
-        """
+        """Add all of *other*."""
         self.minutes += other.minutes
         self.missing += other.missing
         self.covered_hundredths += other.covered_hundredths
 
     @property
     def percent(self) -> float | None:
-        """
-        Share of the minutes with and without a line; None when there is none.
-        """
+        """Share of the minutes with and without a line; None when there is none."""
         expected = self.minutes + self.missing
         return self.covered_hundredths / (60 * expected) if expected else None
 
@@ -156,15 +144,11 @@ class InstanceTime:
 
     @property
     def is_never_busy(self) -> bool:
-        """
-        No core was busy in any minute, and something is known of them.
-        """
+        """No core was busy in any minute, and something is known of them."""
         return self.cores.known > 0 and self.cores.busy == 0
 
     def add(self, minute: InstanceMinute) -> None:
-        """
-        Add a minute that is later than all before.
-        """
+        """Add a minute that is later than all before."""
         record = minute.record
         if record.instance_type is not None:
             self.instance_type = record.instance_type
@@ -183,9 +167,7 @@ class InstanceTime:
         owners: dict[int, Owner],
         usd_per_core_hour: float | None,
     ) -> None:
-        """
-        Add the *idle* cores of a minute, at least one.
-        """
+        """Add the *idle* cores of a minute, at least one."""
         record = minute.record
         self.idle.add(len(idle), usd_per_core_hour)
         if len(idle) == len(record.core_state):

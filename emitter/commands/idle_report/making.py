@@ -1,6 +1,4 @@
-"""
-Make an idle report of what was asked for.
-"""
+"""Make an idle report of what was asked for."""
 
 from __future__ import annotations
 
@@ -83,9 +81,7 @@ def _of_account(
 
 
 def _say_what_it_costs(found: Account, asked: Period) -> None:
-    """
-    Before, because afterwards it is paid.
-    """
+    """Before, because afterwards it is paid."""
     if sys.stderr is not None:
         sys.stderr.write(
             f"Logs Insights scans {found.log_group} from {figures.moment(asked.start_ms)} to "

@@ -1,6 +1,4 @@
-"""
-The idle report itself: what was found, as values, for whoever shows it.
-"""
+"""The idle report itself: what was found, as values, for whoever shows it."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ class Sums:
     whole: IdleAmount = field(default_factory=IdleAmount)
 
     def add(self, instance: InstanceTime) -> None:
-        """
-        Add *instance*.
-        """
+        """Add *instance*."""
         self.instances += 1
         self.never_busy += instance.is_never_busy
         self.cores.merge(instance.cores)
@@ -84,9 +80,7 @@ class Sums:
 
     @property
     def partly_usd(self) -> float | None:
-        """
-        Price of idle cores beside others that were not idle, or not known.
-        """
+        """Price of idle cores beside others that were not idle, or not known."""
         if self.idle.usd is None:
             return None
         return max(0.0, self.idle.usd - (self.whole.usd or 0.0))
@@ -94,9 +88,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class OwnerRow:
-    """
-    One owner in one cluster.
-    """
+    """One owner in one cluster."""
 
     cluster: str
     owner: Owner
@@ -166,16 +158,12 @@ class Outcome:
 
     @property
     def minutes(self) -> int:
-        """
-        Length of the period.
-        """
+        """Length of the period."""
         return (self.end_ms - self.start_ms) // MINUTE_MS
 
     @property
     def never_busy(self) -> list[InstanceTime]:
-        """
-        Instances whose cores were busy in no minute.
-        """
+        """Instances whose cores were busy in no minute."""
         return [one for one in self.instances if one.is_never_busy]
 
 
@@ -190,9 +178,7 @@ def outcome(
     idle_after_minutes: int,
     worst_cores: int,
 ) -> Outcome:
-    """
-    Put in order what was counted; *asked* is the period, None for all there is.
-    """
+    """Put in order what was counted; *asked* is the period, None for all there is."""
     total = Sums()
     clusters: dict[str, Sums] = {}
     unpriced: dict[str | None, int] = {}

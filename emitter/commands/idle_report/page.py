@@ -38,9 +38,7 @@ _POLICY: Final = (
 
 
 def text(found: Outcome) -> str:
-    """
-    The whole file.
-    """
+    """The whole file."""
     idle = found.total.idle.core_minutes > 0
     body = [
         f"<h1>{escape(sentences.headline(found))}</h1>\n",

@@ -28,17 +28,13 @@ _SHORT_CLASS: Final = ' class="short"'
 
 
 class Bar(NamedTuple):
-    """
-    A cell that is drawn: shares of a whole by class of colour, the same numbers stand beside it.
-    """
+    """A drawn cell: shares of a whole by class of color; the same numbers stand beside it."""
 
     shares: Sequence[tuple[str, float]]
 
 
 class Column(NamedTuple):
-    """
-    A column of a table.
-    """
+    """A column of a table."""
 
     title: str
     is_number: bool = False
@@ -48,25 +44,19 @@ Cell = str | Bar
 
 
 def states_bar(cores: CoreTime) -> Bar:
-    """
-    What cores did, as shares of their time.
-    """
+    """What cores did, as shares of their time."""
     amounts = (cores.busy, cores.attached_idle, cores.unattached, cores.unknown)
     total = sum(amounts) or 1
     return Bar([(name, amount / total) for (name, _), amount in zip(STATES, amounts, strict=True)])
 
 
 def share_bar(part: float, most: float, colour: str) -> Bar:
-    """
-    An amount as a share of the greatest one, in the *colour* of a state.
-    """
+    """An amount as a share of the greatest one, in the *colour* of a state."""
     return Bar([(colour, part / most if most > 0 else 0.0)])
 
 
 def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> str:
-    """
-    A table whose first column names its rows; on a narrow screen it scrolls by itself.
-    """
+    """A table whose first column names its rows; on a narrow screen it scrolls by itself."""
     heads = "".join(
         f'<th scope="col"{_number(column)}>{escape(column.title)}</th>' for column in columns
     )
@@ -80,9 +70,7 @@ def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """
-    The few numbers that everybody looks for.
-    """
+    """The few numbers that everybody looks for."""
     rows = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>\n" for name, value in pairs
     )
@@ -90,18 +78,14 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def sentences(said: Sequence[str]) -> str:
-    """
-    Sentences, each on its own.
-    """
+    """Sentences, each on its own."""
     if len(said) == 1:
         return f"<p>{escape(said[0])}</p>\n"
     return "<ul>\n" + "".join(f"<li>{escape(one)}</li>\n" for one in said) + "</ul>\n"
 
 
 def legend() -> str:
-    """
-    What the colours of a bar of states stand for.
-    """
+    """What the colours of a bar of states stand for."""
     rows = "".join(
         f'<li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="{name}" width="10" '
         f'height="10"/></svg>{escape(word)}</li>\n'
@@ -111,9 +95,7 @@ def legend() -> str:
 
 
 def section(title: str, *content: str) -> str:
-    """
-    A part of the page under a heading.
-    """
+    """A part of the page under a heading."""
     anchor = "".join(letter if letter.isalnum() else "-" for letter in title.lower())
     return (
         f'<section aria-labelledby="{anchor}">\n<h2 id="{anchor}">{escape(title)}</h2>\n'

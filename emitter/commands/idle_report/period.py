@@ -1,6 +1,4 @@
-"""
-From when to when: whole minutes, the first included and the last not.
-"""
+"""From when to when: whole minutes, the first included and the last not."""
 
 from __future__ import annotations
 

@@ -41,9 +41,7 @@ class PublishedMinute:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, number: int, records: int, core_minutes: float | None, usd: float | None) -> bool:
-        """
-        Add publication *number*; False if it was there.
-        """
+        """Add publication *number*; False if it was there."""
         if number in self._seen:
             return False
         self._seen.add(number)
@@ -69,9 +67,7 @@ class Published:
     """
 
     def __init__(self, period: Period, cluster: str = "") -> None:
-        """
-        Nothing yet; only minutes in *period* count, and of *cluster* if one is named.
-        """
+        """Nothing yet; only minutes in *period* count, and of *cluster* if one is named."""
         self.minutes: dict[tuple[str, int], PublishedMinute] = {}
         self.read = 0
         self.unreadable = 0
@@ -79,9 +75,7 @@ class Published:
         self._cluster = cluster
 
     def add_line(self, line: str) -> None:
-        """
-        Add *line* if it is a rollup.
-        """
+        """Add *line* if it is a rollup."""
         try:
             members = json.loads(line)
         except (ValueError, RecursionError):
@@ -95,9 +89,7 @@ class Published:
         self.add_members(members)
 
     def add_members(self, members: Mapping[str, Any]) -> None:
-        """
-        Add a rollup by the members of its line, or those that a saved query gives of them.
-        """
+        """Add a rollup by the members of its line, or those that a saved query gives of them."""
         try:
             cluster = members["ClusterName"]
             minute_ms = _moment_ms(members["Minute"])
@@ -131,9 +123,7 @@ def _whole(value: object) -> int:
 
 
 def _amount(value: object) -> float | None:
-    """
-    A number, also as the text that a query gives of it.
-    """
+    """A number, also as the text that a query gives of it."""
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):

@@ -1,6 +1,4 @@
-"""
-What the numbers of an idle report mean, in sentences: the same on every surface.
-"""
+"""What the numbers of an idle report mean, in sentences: the same on every surface."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ MAX_NAMED: Final = 5
 
 
 def headline(found: Outcome) -> str:
-    """
-    The one sentence that everybody reads.
-    """
+    """The one sentence that everybody reads."""
     idle, known = found.total.idle, found.total.cores.known
     share = figures.percent(figures.share(idle.core_minutes, known))
     hours = f"{figures.hours(idle.core_minutes)} core hours"
@@ -33,9 +29,7 @@ def headline(found: Outcome) -> str:
 
 
 def period(found: Outcome) -> str:
-    """
-    From when to when, and whose.
-    """
+    """From when to when, and whose."""
     whose = f"cluster {figures.name(found.cluster)}" if found.cluster else "all clusters"
     return (
         f"{figures.moment(found.start_ms)} to {figures.moment(found.end_ms)} "
@@ -44,9 +38,7 @@ def period(found: Outcome) -> str:
 
 
 def savings(found: Outcome) -> list[str]:
-    """
-    What would be saved, and what that means exactly.
-    """
+    """What would be saved, and what that means exactly."""
     total = found.total
     if not total.idle.core_minutes:
         return ["Nothing: no core was idle."]
@@ -78,9 +70,7 @@ def savings(found: Outcome) -> list[str]:
 
 
 def coverage(found: Outcome) -> list[str]:
-    """
-    How much of the truth this is.
-    """
+    """How much of the truth this is."""
     total = found.total
     sentences = [
         (
@@ -103,9 +93,7 @@ def coverage(found: Outcome) -> list[str]:
 
 
 def money(found: Outcome) -> list[str]:
-    """
-    What the prices are, and what has none.
-    """
+    """What the prices are, and what has none."""
     own = ""
     if found.overridden:
         own = f", yours for {', '.join(map(figures.name, found.overridden))}"
@@ -128,9 +116,7 @@ def money(found: Outcome) -> list[str]:
 
 
 def method(found: Outcome) -> list[str]:
-    """
-    How it was counted.
-    """
+    """How it was counted."""
     return [
         (
             f"A core is idle in a minute that ends {found.idle_after_minutes} or more whole "
@@ -144,9 +130,7 @@ def method(found: Outcome) -> list[str]:
 
 
 def reading(found: Outcome) -> list[str]:
-    """
-    What was read, and what that cost.
-    """
+    """What was read, and what that cost."""
     read = found.reading
     sentences = [f"{figures.counted(read.records, 'minute line')} read from {read.origin}."]
     if read.repeated:
@@ -164,9 +148,7 @@ def reading(found: Outcome) -> list[str]:
 
 
 def rollups(found: Outcome) -> list[str]:
-    """
-    Where the rollups of the stack say something else.
-    """
+    """Where the rollups of the stack say something else."""
     compared = found.comparison
     if found.reading.rollups_problem:
         return [f"The rollups were not compared: {found.reading.rollups_problem}."]

@@ -1,6 +1,4 @@
-"""
-The settings of `neuron-emf report`.
-"""
+"""The settings of `neuron-emf report`."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ QUERIES, LINES = "queries", "lines"
 
 @dataclass(frozen=True, kw_only=True)
 class IdleReportSettings(AccountSettings):
-    """
-    Which time, whose money, and where to put what is found.
-    """
+    """Which time, whose money, and where to put what is found."""
 
     since: str = setting(
         "",

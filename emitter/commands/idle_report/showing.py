@@ -1,6 +1,4 @@
-"""
-Where an idle report goes: files that were asked for, and standard output.
-"""
+"""Where an idle report goes: files that were asked for, and standard output."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def show(found: Outcome, settings: IdleReportSettings) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """
-    The whole file or none of it: whoever opens it meanwhile sees the one before.
-    """
+    """The whole file or none of it: whoever opens it meanwhile sees the one before."""
     temporary = ""
     try:
         if path.exists() and not path.is_file():  # /dev/stdout is written to, never replaced

@@ -46,9 +46,7 @@ _Row = dict[str, object]
 
 
 def text(found: Outcome) -> str:
-    """
-    The file, with a header and the line ends of RFC 4180.
-    """
+    """The file, with a header and the line ends of RFC 4180."""
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\r\n")
     writer.writeheader()

@@ -1,6 +1,4 @@
-"""
-The idle report on a terminal: tables of the most expensive, then what they mean.
-"""
+"""The idle report on a terminal: tables of the most expensive, then what they mean."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ _NAME_COLUMNS: Final = 34
 
 
 def parts(found: Outcome, rows: int) -> list[RenderableType]:
-    """
-    What to print, with at most *rows* rows in each table.
-    """
+    """What to print, with at most *rows* rows in each table."""
     shown: list[RenderableType] = [
         Text(sentences.headline(found), style="bold"),
         Text(sentences.period(found)),

@@ -13,9 +13,7 @@ Level = Literal["error", "warning"]
 
 
 class Rule(NamedTuple):
-    """
-    What there is to say about a rule.
-    """
+    """What there is to say about a rule."""
 
     level: Level
     meaning: str

@@ -1,6 +1,4 @@
-"""
-The command `neuron-emf lint`.
-"""
+"""The command `neuron-emf lint`."""
 
 from __future__ import annotations
 

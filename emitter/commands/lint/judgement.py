@@ -54,9 +54,7 @@ class Judgement:
 
 
 def judge(line: Line, now_ms: int | None) -> Judgement:
-    """
-    What *line* is, if it arrives at *now_ms*; None asks nothing of its age.
-    """
+    """What *line* is, if it arrives at *now_ms*; None asks nothing of its age."""
     if not _is_meant(line.content):
         first = line.content.lstrip()[:1]
         return Judgement("json" if first == b"{" else "text" if first else "blank")
@@ -89,9 +87,7 @@ def _is_meant(content: bytes) -> bool:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """
-    What stands before the first brace, and the rest.
-    """
+    """What stands before the first brace, and the rest."""
     stripped = text.lstrip()
     if stripped.startswith("{") or _ARRAY.match(stripped):
         return "", text
@@ -127,9 +123,7 @@ def _wrong(*errors: Violation) -> Judgement:
 
 
 def _explained(violation: Violation, text: str) -> Violation:
-    """
-    Of a line that is no JSON, also where it ceases to be.
-    """
+    """Of a line that is no JSON, also where it ceases to be."""
     if violation.rule != "json":
         return violation
     try:
@@ -154,9 +148,7 @@ def _refuse(name: str) -> None:
 
 
 def _nested(value: object, path: str, depth: int) -> str:
-    """
-    Where in *value* a document is; empty when there is none.
-    """
+    """Where in *value* a document is; empty when there is none."""
     if isinstance(value, str) and "_aws" in value and value.lstrip().startswith("{"):
         inner, _ = document_of(value)
         return path if inner is not None and "_aws" in inner else ""

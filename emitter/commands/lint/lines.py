@@ -1,6 +1,4 @@
-"""
-The lines of a file, however long one is, in little memory.
-"""
+"""The lines of a file, however long one is, in little memory."""
 
 from __future__ import annotations
 

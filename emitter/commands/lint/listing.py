@@ -26,9 +26,7 @@ _COLOURS: Final = {"error": "bold red", "warning": "yellow"}
 
 
 def listing(tally: Tally) -> Iterator[RenderableType]:
-    """
-    Every kept finding, the advice with the first of its rule, and the counts.
-    """
+    """Every kept finding, the advice with the first of its rule, and the counts."""
     advised: set[str] = set()
     for finding in tally.findings:
         yield from _finding(finding, advised)
@@ -44,9 +42,7 @@ def listing(tally: Tally) -> Iterator[RenderableType]:
 
 
 def document(tally: Tally, files: Sequence[str]) -> dict[str, object]:
-    """
-    The same as one JSON document.
-    """
+    """The same as one JSON document."""
     widest = tally.widest
     return {
         "files": list(files),
@@ -81,9 +77,7 @@ def document(tally: Tally, files: Sequence[str]) -> dict[str, object]:
 
 
 def printable(text: str) -> str:
-    """
-    *text* cut to a bound, what does not print as its number.
-    """
+    """*text* cut to a bound, what does not print as its number."""
     cut = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
     return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in cut)
 

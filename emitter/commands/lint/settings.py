@@ -1,6 +1,4 @@
-"""
-The settings of `neuron-emf lint`.
-"""
+"""The settings of `neuron-emf lint`."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from emitter.settings.declaration import setting
 
 @dataclass(frozen=True, kw_only=True)
 class LintSettings:
-    """
-    When the lines arrive, and how much to show.
-    """
+    """When the lines arrive, and how much to show."""
 
     now: str = setting(
         "",

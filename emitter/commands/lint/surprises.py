@@ -40,9 +40,7 @@ _ID_VALUES: Final = re.compile(
 
 
 def surprises(document: Mapping[str, Any], size: int, now_ms: int | None) -> Iterator[Violation]:
-    """
-    What *document*, a line of *size* bytes that breaks no rule, may surprise with.
-    """
+    """What *document*, a line of *size* bytes that breaks no rule, may surprise with."""
     metadata = document["_aws"]
     if size > LONG_BYTES:
         yield Violation("long", "", f"the line has {size} bytes, more than {LONG_BYTES}")

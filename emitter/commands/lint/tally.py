@@ -1,6 +1,4 @@
-"""
-What was found in all lines: every finding counted, the first of each rule kept.
-"""
+"""What was found in all lines: every finding counted, the first of each rule kept."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ MAX_NAMES: Final = 100  # dimensions whose values are told apart
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """
-    One rule that one line breaks.
-    """
+    """One rule that one line breaks."""
 
     file: str
     line: int
@@ -33,9 +29,7 @@ class Finding:
 
     @property
     def level(self) -> Level:
-        """
-        Whether it costs a metric.
-        """
+        """Whether it costs a metric."""
         return RULES[self.violation.rule].level
 
 
@@ -66,9 +60,7 @@ class Tally:
     is_full: bool = False
 
     def add(self, file: str, line: int, judgement: Judgement) -> None:
-        """
-        Count what was found in one line.
-        """
+        """Count what was found in one line."""
         self.kinds[judgement.kind] += 1
         self.lossy += bool(judgement.errors)
         for one in (*judgement.errors, *judgement.warnings):
@@ -80,16 +72,12 @@ class Tally:
 
     @property
     def series(self) -> int:
-        """
-        How many metrics CloudWatch would make of all lines: each is billed.
-        """
+        """How many metrics CloudWatch would make of all lines: each is billed."""
         return len(self._series)
 
     @property
     def widest(self) -> tuple[str, int] | None:
-        """
-        The dimension with the most values, and how many; None without dimensions.
-        """
+        """The dimension with the most values, and how many; None without dimensions."""
         if not self._values:
             return None
         name = max(self._values, key=lambda one: (len(self._values[one]), one))
@@ -97,9 +85,7 @@ class Tally:
 
     @property
     def left_out(self) -> int:
-        """
-        Findings that were counted and not kept.
-        """
+        """Findings that were counted and not kept."""
         return sum(self.rules.values()) - len(self.findings)
 
     def _count_series(self, document: Mapping[str, Any]) -> None:

@@ -1,6 +1,4 @@
-"""
-The command `neuron-emf profile`.
-"""
+"""The command `neuron-emf profile`."""
 
 from __future__ import annotations
 

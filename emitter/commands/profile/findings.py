@@ -41,9 +41,7 @@ class Finding:
 
 
 def findings(members: Mapping[str, float], values: Mapping[str, object]) -> Iterator[Finding]:
-    """
-    What the numeric *members* of a line break, made of the summary *values*.
-    """
+    """What the numeric *members* of a line break, made of the summary *values*."""
     transpose = members.get("TransposePercent")
     if transpose is not None and transpose > TRANSPOSE_PERCENT:
         yield Finding(
@@ -84,9 +82,7 @@ def findings(members: Mapping[str, float], values: Mapping[str, object]) -> Iter
 
 
 def is_throttled(values: Mapping[str, object]) -> bool:
-    """
-    Whether any core was held back for any time.
-    """
+    """Whether any core was held back for any time."""
     return any(
         THROTTLE_ACTIVITY.fullmatch(key) is not None
         and isinstance(value, (int, float))

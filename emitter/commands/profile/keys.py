@@ -66,9 +66,7 @@ KNOWN: Final = frozenset({*FRACTIONS, *NUMBERS, *TEXTS, *INDEXES})
 
 
 def is_known(key: str) -> bool:
-    """
-    Whether a member of a line says what *key* does.
-    """
+    """Whether a member of a line says what *key* does."""
     return (
         key in KNOWN
         or THROTTLE_LIMIT.fullmatch(key) is not None

@@ -66,9 +66,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """
-    What all summaries of one call are of.
-    """
+    """What all summaries of one call are of."""
 
     cluster: str
     model: str
@@ -138,18 +136,14 @@ def _written(
 
 
 def _number(value: object) -> float | None:
-    """
-    An amount from 0; None for what is none.
-    """
+    """An amount from 0; None for what is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return value if 0 <= value <= MAX_NUMBER else None  # NaN compares false with everything
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    """
-    The members that are numbers, in the order of the catalogue.
-    """
+    """The members that are numbers, in the order of the catalogue."""
     found: dict[str, float] = {}
     if is_in_fractions(values):
         for key, name in keys.FRACTIONS.items():
@@ -214,9 +208,7 @@ def _is_text(value: str) -> bool:
 
 
 def _other(values: Mapping[str, Any], given: AbstractSet[str]) -> tuple[dict[str, object], int]:
-    """
-    What no member says, and how many keys were left out. What is not told is not left out.
-    """
+    """What no member says, and how many keys were left out. What is not told is not left out."""
     kept: dict[str, object] = {}
     dropped = 0
     for key, value in values.items():
@@ -247,8 +239,6 @@ def _is_scalar(value: object) -> bool:
 
 
 def _digest(members: Mapping[str, object]) -> str:
-    """
-    The same for the same profile, whenever it is told.
-    """
+    """The same for the same profile, whenever it is told."""
     text = json.dumps(members, sort_keys=True, ensure_ascii=True)
     return blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest()

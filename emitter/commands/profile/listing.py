@@ -1,6 +1,4 @@
-"""
-What the rules of thumb find, for a person and for a program.
-"""
+"""What the rules of thumb find, for a person and for a program."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def sentences(profile: Profile) -> Iterator[str]:
-    """
-    One line of text for each doubt and each finding.
-    """
+    """One line of text for each doubt and each finding."""
     title = _printable(profile.title)
     for doubt in profile.doubts:
         yield f"{title}: {doubt}"
@@ -29,9 +25,7 @@ def sentences(profile: Profile) -> Iterator[str]:
 
 
 def listing(found: Sequence[Profile]) -> Iterator[RenderableType]:
-    """
-    Every profile with what is worth a look, then the counts.
-    """
+    """Every profile with what is worth a look, then the counts."""
     for profile in found:
         if profile.findings or profile.doubts:
             yield Text(_printable(profile.title), style="bold", no_wrap=True)
@@ -47,9 +41,7 @@ def listing(found: Sequence[Profile]) -> Iterator[RenderableType]:
 
 
 def document(found: Sequence[Profile]) -> list[dict[str, object]]:
-    """
-    The same as JSON.
-    """
+    """The same as JSON."""
     return [
         {
             "profile": one.title,

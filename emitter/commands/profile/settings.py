@@ -1,6 +1,4 @@
-"""
-The settings of `neuron-emf profile`.
-"""
+"""The settings of `neuron-emf profile`."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ MAX_MODEL_CHARS: Final = 255
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileSettings:
-    """
-    What the summaries are of, and where their lines go.
-    """
+    """What the summaries are of, and where their lines go."""
 
     cluster: str = setting(
         "", "Cluster that the profiles are shown beside; required.", metavar="NAME"
@@ -60,9 +56,7 @@ class ProfileSettings:
     json: bool = setting(default=False, help_text="With --findings: print them as JSON.")
 
     def __post_init__(self) -> None:
-        """
-        Refuse what CloudWatch cannot take as a dimension.
-        """
+        """Refuse what CloudWatch cannot take as a dimension."""
         if not self.findings:
             require_cluster(self.cluster)
         require_instance_id(self.instance_id)

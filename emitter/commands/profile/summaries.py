@@ -48,9 +48,7 @@ class Summary:
 
 
 class _WithInstructions(msgspec.Struct):
-    """
-    All that is needed of a file that has everything.
-    """
+    """All that is needed of a file that has everything."""
 
     summary: list[dict[str, Any]]
 

@@ -23,9 +23,7 @@ _SCHEMA_KEYS: Final = ("profile_schema_version", "schema_version")
 
 
 def doubts(values: Mapping[str, Any]) -> Iterator[str]:
-    """
-    What to say before somebody trusts the line of a summary; nothing when it is well known.
-    """
+    """What to say before somebody trusts the line of a summary; nothing when it is well known."""
     known = f"{_text(FIRST)} to {_text(LAST)}"
     version = values.get("profiler_version")
     found = _VERSION.match(version) if isinstance(version, str) else None
@@ -47,9 +45,7 @@ def doubts(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_in_fractions(values: Mapping[str, Any]) -> bool:
-    """
-    Whether shares are fractions of 1, as in every summary that is known.
-    """
+    """Whether shares are fractions of 1, as in every summary that is known."""
     return all(
         isinstance(values[key], bool)
         or not isinstance(values[key], (int, float))

@@ -46,9 +46,7 @@ def lines_in(paths: Sequence[Path], advance: Advance | None = None) -> Iterator[
 
 
 def _bounded(file: IO[bytes]) -> Iterator[bytes]:
-    """
-    Lines of at most one character more than a log event can have.
-    """
+    """Lines of at most one character more than a log event can have."""
     while line := file.readline(MAX_LINE_CHARS + 1):
         yield line
         while len(line) > MAX_LINE_CHARS and not line.endswith(b"\n"):
@@ -62,9 +60,7 @@ def _without_prefix(line: str) -> str:
 
 
 def _bytes_of(paths: Sequence[Path]) -> int:
-    """
-    How much there is to read; 0 when nobody knows.
-    """
+    """How much there is to read; 0 when nobody knows."""
     if any(is_standard_input(path) for path in paths):
         return 0
     try:

@@ -154,9 +154,7 @@ class LogGroup:
         return answer
 
     def _after(self, events: Sequence[dict[str, Any]], start_ms: int) -> int:
-        """
-        Where to go on behind a page that the embedded AWS cut off without a token.
-        """
+        """Where to go on behind a page that the embedded AWS cut off without a token."""
         last_ms: int = events[-1]["timestamp"]
         if last_ms <= start_ms:
             at = f"minute {start_ms // MINUTE_MS} since 1970"

@@ -1,6 +1,4 @@
-"""
-Moments and periods as a person types them.
-"""
+"""Moments and periods as a person types them."""
 
 from __future__ import annotations
 

@@ -47,9 +47,7 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def is_standard_input(path: Path) -> bool:
-    """
-    Whether *path* is `-`.
-    """
+    """Whether *path* is `-`."""
     return str(path) == STANDARD_INPUT
 
 

@@ -45,15 +45,11 @@ class Records:
 
     @property
     def unreadable(self) -> int:
-        """
-        Lines that are no records.
-        """
+        """Lines that are no records."""
         return sum(self.dropped.values())
 
     def of(self, lines: Iterable[str]) -> Iterator[MinuteRecord]:
-        """
-        The records among *lines* that no earlier call gave.
-        """
+        """The records among *lines* that no earlier call gave."""
         for line in lines:
             record = self._record(line)
             if record is None:
@@ -76,9 +72,7 @@ class Records:
         return None
 
     def _kind(self, kind: str) -> str:
-        """
-        *kind* as it is counted: other people's text, of which few are told apart.
-        """
+        """*kind* as it is counted: other people's text, of which few are told apart."""
         if kind in self.other:
             return kind
         is_name = kind.isidentifier() and kind.isascii() and len(kind) <= MAX_KIND_CHARS

@@ -1,6 +1,4 @@
-"""
-The command `neuron-emf top`.
-"""
+"""The command `neuron-emf top`."""
 
 from __future__ import annotations
 

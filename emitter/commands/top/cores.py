@@ -29,9 +29,7 @@ STATES: Final = {
 
 
 def heights(encoding: str | None) -> str:
-    """
-    The signs of busy cores, from least to most, that *encoding* has.
-    """
+    """The signs of busy cores, from least to most, that *encoding* has."""
     try:
         BLOCKS.encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -40,9 +38,7 @@ def heights(encoding: str | None) -> str:
 
 
 def legend(signs: str, idle_after: int) -> str:
-    """
-    What the signs of a strip mean.
-    """
+    """What the signs of a strip mean."""
     return (
         f"{signs[0]} to {signs[-1]} busy, by utilization; a attached idle, u unattached, ? unknown;"
         f" A, U: not busy for {idle_after} minutes or longer"
@@ -50,9 +46,7 @@ def legend(signs: str, idle_after: int) -> str:
 
 
 def strip_of(record: MinuteRecord, idle_after: int, signs: str = BLOCKS) -> str:
-    """
-    One sign for each core, without gaps.
-    """
+    """One sign for each core, without gaps."""
     idle = set(idle_cores(record.core_state, record.idle_minutes, idle_after))
     return "".join(
         _sign(letter, percent, signs) if core_index not in idle else letter.upper()
@@ -63,9 +57,7 @@ def strip_of(record: MinuteRecord, idle_after: int, signs: str = BLOCKS) -> str:
 
 
 def grouped(strip: str) -> str:
-    """
-    *strip* with a gap after every eight cores.
-    """
+    """*strip* with a gap after every eight cores."""
     return " ".join(strip[start : start + GROUP] for start in range(0, len(strip), GROUP))
 
 

@@ -1,6 +1,4 @@
-"""
-The fleet as JSON for programs: units are in the names, what nobody knows is null.
-"""
+"""The fleet as JSON for programs: units are in the names, what nobody knows is null."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def document(fleet: Fleet, order: str, records: Records) -> dict[str, Any]:
-    """
-    All that `top` knows.
-    """
+    """All that `top` knows."""
     return {
         "as_of": None if fleet.as_of_ms is None else iso(fleet.as_of_ms),
         "idle_after_minutes": fleet.idle_after,

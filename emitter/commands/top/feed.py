@@ -29,21 +29,15 @@ _AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 
 
 class Feed(Protocol):
-    """
-    Where lines come from.
-    """
+    """Where lines come from."""
 
     @property
     def records(self) -> Records:
-        """
-        What the last reading read.
-        """
+        """What the last reading read."""
 
     @property
     def is_live(self) -> bool:
-        """
-        Whether more will come while time goes on.
-        """
+        """Whether more will come while time goes on."""
 
     def read(self, window: Window, now_ms: int, advance: Advance | None = None) -> None:
         """
@@ -55,15 +49,11 @@ class Feed(Protocol):
 
     @property
     def traffic(self) -> str:
-        """
-        What reading took so far, as a short text.
-        """
+        """What reading took so far, as a short text."""
 
 
 class FileFeed:
-    """
-    Files, read again as a whole when one of them has changed.
-    """
+    """Files, read again as a whole when one of them has changed."""
 
     is_live = False
 
@@ -73,9 +63,7 @@ class FileFeed:
         self._seen: list[tuple[int, int]] | None = None
 
     def read(self, window: Window, _now_ms: int, advance: Advance | None = None) -> None:
-        """
-        Take in all lines, unless nothing has changed.
-        """
+        """Take in all lines, unless nothing has changed."""
         found = self._state()
         if found is not None and found == self._seen:
             return
@@ -85,9 +73,7 @@ class FileFeed:
 
     @property
     def traffic(self) -> str:
-        """
-        How many files.
-        """
+        """How many files."""
         return "1 file" if len(self._paths) == 1 else f"{len(self._paths)} files"
 
     def _state(self) -> list[tuple[int, int]] | None:
@@ -99,9 +85,7 @@ class FileFeed:
 
 
 class LogGroupFeed:
-    """
-    The emitters' log group, by FilterLogEvents.
-    """
+    """The emitters' log group, by FilterLogEvents."""
 
     is_live = True
 
@@ -119,9 +103,7 @@ class LogGroupFeed:
         self._whole_ms: int | None = None
 
     def read(self, window: Window, now_ms: int, advance: Advance | None = None) -> None:
-        """
-        Take in what may have come since the last reading.
-        """
+        """Take in what may have come since the last reading."""
         start_ms = self._start_ms(window, now_ms)
         self.records = Records()  # what is read again is no copy that somebody sent
         window.add(self.records.of(self._lines(start_ms, now_ms, advance)))
@@ -130,9 +112,7 @@ class LogGroupFeed:
 
     @property
     def traffic(self) -> str:
-        """
-        How many calls, and how much came.
-        """
+        """How many calls, and how much came."""
         calls = "1 call" if self._group.calls == 1 else f"{self._group.calls:,} calls"
         return f"{calls}, {self._group.bytes_read / 1e6:,.1f} MB"
 

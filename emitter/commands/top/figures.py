@@ -87,38 +87,28 @@ class Figures:
 
     @property
     def known(self) -> int:
-        """
-        Cores with telemetry.
-        """
+        """Cores with telemetry."""
         return self.busy + self.attached_idle + self.unattached
 
     @property
     def utilization_percent(self) -> float | None:
-        """
-        Mean over the known cores.
-        """
+        """Mean over the known cores."""
         return self.hundredths / self.known / 100 if self.known else None
 
     @property
     def usd_per_hour(self) -> float | None:
-        """
-        List price of the idle cores; None when no known core has a price.
-        """
+        """List price of the idle cores; None when no known core has a price."""
         return round(self.usd, _SUMS_OF_CENTS) if self.priced_known_cores else None
 
     @property
     def coverage_percent(self) -> float | None:
-        """
-        Share of the minute that telemetry covers, over those that report and those silent.
-        """
+        """Share of the minute that telemetry covers, over those that report and those silent."""
         expected = self.instances + self.silent
         return 100 * self.covered_s / (MINUTE_S * expected) if expected else None
 
 
 def idle_cores(state: str, idle_minutes: Iterable[int], idle_after: int) -> list[int]:
-    """
-    Indexes of the cores that are known not to be busy for *idle_after* minutes or longer.
-    """
+    """Indexes of the cores that are known not to be busy for *idle_after* minutes or longer."""
     return [
         core_index
         for core_index, (letter, minutes) in enumerate(zip(state, idle_minutes, strict=True))
@@ -127,9 +117,7 @@ def idle_cores(state: str, idle_minutes: Iterable[int], idle_after: int) -> list
 
 
 def figures_of(minute: InstanceMinute, idle_after: int, prices: Prices) -> Figures:
-    """
-    What one instance that reports did in its newest minute.
-    """
+    """What one instance that reports did in its newest minute."""
     record = minute.record
     state = record.core_state
     idle = idle_cores(state, record.idle_minutes, idle_after)
@@ -158,9 +146,7 @@ def figures_of(minute: InstanceMinute, idle_after: int, prices: Prices) -> Figur
 
 
 def total(all_of_them: Iterable[Figures]) -> Figures:
-    """
-    The figures of all of them together.
-    """
+    """The figures of all of them together."""
     found = list(all_of_them)
     sums = {
         one.name: sum(getattr(figures, one.name) for figures in found) for one in fields(Figures)

@@ -1,6 +1,4 @@
-"""
-What a window shows at a moment: clusters, and their instances.
-"""
+"""What a window shows at a moment: clusters, and their instances."""
 
 from __future__ import annotations
 
@@ -50,16 +48,12 @@ class Instance:
 
     @property
     def instance_id(self) -> str:
-        """
-        Its name.
-        """
+        """Its name."""
         return self.record.instance_id
 
     @property
     def reports(self) -> bool:
-        """
-        Whether its newest minute says what it does now.
-        """
+        """Whether its newest minute says what it does now."""
         return self.status == REPORTING
 
 
@@ -105,9 +99,7 @@ class Fleet:
 def fleet_of(
     window: Window, idle_after: int, prices: Prices | None = None, now_ms: int | None = None
 ) -> Fleet:
-    """
-    What *window* shows at *now_ms*, or without a clock at the end of its newest minute.
-    """
+    """What *window* shows at *now_ms*, or without a clock at the end of its newest minute."""
     newest_ms = window.newest_ms
     if newest_ms is None:
         return Fleet(None, idle_after)

@@ -42,9 +42,7 @@ class Session:
     """
 
     def __init__(self, stream: Iterable[dict[str, Any]]) -> None:
-        """
-        Listen to *stream*, as a client of CloudWatch Logs has it.
-        """
+        """Listen to *stream*, as a client of CloudWatch Logs has it."""
         self.has_ended = False
         self.is_incomplete = False
         self._lines: deque[str] = deque()
@@ -54,15 +52,11 @@ class Session:
         self._thread.start()
 
     def take(self) -> list[str]:
-        """
-        The lines that have come since the last call.
-        """
+        """The lines that have come since the last call."""
         return [self._lines.popleft() for _ in range(len(self._lines))]
 
     def join(self) -> None:
-        """
-        Wait for the end.
-        """
+        """Wait for the end."""
         self._thread.join()
 
     def _listen(self) -> None:
@@ -84,9 +78,7 @@ class Session:
 
 
 class LiveTailFeed:
-    """
-    The emitters' log group, by StartLiveTail, and by FilterLogEvents where that tells not all.
-    """
+    """The emitters' log group by StartLiveTail, and by FilterLogEvents for what that leaves out."""
 
     is_live = True
 
@@ -109,16 +101,12 @@ class LiveTailFeed:
 
     @property
     def records(self) -> Records:
-        """
-        What was read by the last reading.
-        """
+        """What was read by the last reading."""
         return self._asking.records
 
     @property
     def traffic(self) -> str:
-        """
-        Sessions, and calls beside them.
-        """
+        """Sessions, and calls beside them."""
         sessions = "1 session" if self._sessions == 1 else f"{self._sessions} sessions"
         return f"Live Tail, {sessions}; {self._asking.traffic}"
 

@@ -1,6 +1,4 @@
-"""
-Which cluster or instance comes first.
-"""
+"""Which cluster or instance comes first."""
 
 from __future__ import annotations
 
@@ -23,17 +21,13 @@ _LAST: Final = float("inf")
 
 
 def clusters_in(order: str, clusters: Iterable[Cluster]) -> list[Cluster]:
-    """
-    *clusters* in *order*, those that are equal by name.
-    """
+    """*clusters* in *order*, those that are equal by name."""
     key = _KEYS[order]
     return sorted(clusters, key=lambda one: (key(one.figures), one.name))
 
 
 def instances_in(order: str, instances: Iterable[Instance]) -> list[Instance]:
-    """
-    *instances* in *order*, those that do not report last unless in order of names.
-    """
+    """*instances* in *order*, those that do not report last unless in order of names."""
     key = _KEYS[order]
     return sorted(
         instances,

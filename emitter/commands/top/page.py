@@ -37,9 +37,7 @@ _STRIP_CORES: Final = 64  # in one line
 
 
 def figure_cells(figures: Figures) -> list[str]:
-    """
-    The cells of `COLUMNS`.
-    """
+    """The cells of `COLUMNS`."""
     return [
         words.cores(figures),
         words.percent(figures.utilization_percent),
@@ -55,9 +53,7 @@ def figure_cells(figures: Figures) -> list[str]:
 
 
 def cluster_cells(cluster: Cluster) -> list[str]:
-    """
-    A cluster in one row: instances, `COLUMNS`, coverage.
-    """
+    """A cluster in one row: instances, `COLUMNS`, coverage."""
     return [
         words.instances(cluster.figures),
         *figure_cells(cluster.figures),
@@ -66,9 +62,7 @@ def cluster_cells(cluster: Cluster) -> list[str]:
 
 
 def coloured(strip: str) -> Text:
-    """
-    A strip of signs, with gaps and colours.
-    """
+    """A strip of signs, with gaps and colours."""
     # Few pieces: a live view has hundreds of strips.
     runs = groupby(grouped(strip), key=_style)
     return Text.assemble(*(("".join(letters), style) for style, letters in runs))
@@ -82,9 +76,7 @@ def _style(letter: str) -> str:
 def page(
     fleet: Fleet, order: str, records: Records, *, most: int, signs: str = BLOCKS
 ) -> list[RenderableType]:
-    """
-    Clusters, and of each its first *most* instances with their cores.
-    """
+    """Clusters, and of each its first *most* instances with their cores."""
     if fleet.as_of_ms is None:
         # Lines of other clusters may have been read.
         return [Text(f"No minute of an instance that was asked for was found. {_lines(records)}")]
@@ -102,9 +94,7 @@ def page(
 
 
 def notes(fleet: Fleet, signs: str) -> list[str]:
-    """
-    What the tables need to be understood, a sentence each.
-    """
+    """What the tables need to be understood, a sentence each."""
     found = [
         f"Cores: {legend(signs, fleet.idle_after)}.",
         (

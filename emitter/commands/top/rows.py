@@ -33,31 +33,23 @@ _BAR_CELLS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """
-    Where somebody looks: the fleet, a cluster, or an instance.
-    """
+    """Where somebody looks: the fleet, a cluster, or an instance."""
 
     cluster: str | None = None
     instance_id: str | None = None
 
     @property
     def above(self) -> Place:
-        """
-        One step out.
-        """
+        """One step out."""
         return Place(self.cluster) if self.instance_id is not None else Place()
 
     @property
     def key(self) -> str | None:
-        """
-        Of the row above that leads here.
-        """
+        """Of the row above that leads here."""
         return self.instance_id or self.cluster
 
     def inside(self, key: str) -> Place:
-        """
-        One step in, to the row of *key*; cores have nothing inside.
-        """
+        """One step in, to the row of *key*; cores have nothing inside."""
         if self.cluster is None:
             return Place(key)
         return Place(self.cluster, key) if self.instance_id is None else self
@@ -82,9 +74,7 @@ class Rows:
 
 
 def rows_at(fleet: Fleet, place: Place, order: str) -> Rows | None:
-    """
-    The rows of *place*; None when it is there no more.
-    """
+    """The rows of *place*; None when it is there no more."""
     if place.cluster is None:
         return _clusters(clusters_in(order, fleet.clusters))
     cluster = cluster_at(fleet, place)
@@ -97,16 +87,12 @@ def rows_at(fleet: Fleet, place: Place, order: str) -> Rows | None:
 
 
 def cluster_at(fleet: Fleet, place: Place) -> Cluster | None:
-    """
-    The cluster of *place*.
-    """
+    """The cluster of *place*."""
     return next((one for one in fleet.clusters if one.name == place.cluster), None)
 
 
 def instance_at(fleet: Fleet, place: Place) -> Instance | None:
-    """
-    The instance of *place*.
-    """
+    """The instance of *place*."""
     cluster = cluster_at(fleet, place)
     found = cluster.instances if cluster is not None else ()
     return next((one for one in found if one.instance_id == place.instance_id), None)
@@ -166,9 +152,7 @@ def _cores(instance: Instance, order: str) -> Rows:
 
 
 def holder_name(holder: Holder) -> str:
-    """
-    Who it is: the name somebody gave, the tag, the process.
-    """
+    """Who it is: the name somebody gave, the tag, the process."""
     parts = [holder.name or ""]
     if holder.tag:
         parts.append(f"tag {holder.tag}")

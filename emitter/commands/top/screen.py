@@ -38,9 +38,7 @@ _LONGEST_PAUSE_S: Final = 3600.0
 
 
 class TopScreen(App[None]):
-    """
-    A view, shown until somebody ends it.
-    """
+    """A view, shown until somebody ends it."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -57,9 +55,7 @@ class TopScreen(App[None]):
     ]
 
     class Read(Message):
-        """
-        A reading has ended: with a fleet, or with why there is none.
-        """
+        """A reading has ended: with a fleet, or with why there is none."""
 
         def __init__(self, fleet: Fleet | None, trouble: str) -> None:
             super().__init__()
@@ -67,9 +63,7 @@ class TopScreen(App[None]):
             self.trouble = trouble
 
     class HowFar(Message):
-        """
-        A reading goes on.
-        """
+        """A reading goes on."""
 
         def __init__(self, percent: float) -> None:
             super().__init__()
@@ -90,9 +84,7 @@ class TopScreen(App[None]):
         self._left_out = 0
 
     def compose(self) -> ComposeResult:
-        """
-        What stands above each other.
-        """
+        """What stands above each other."""
         yield Static(id="where")
         yield DataTable[Text](cursor_type="row", zebra_stripes=True)
         yield Static(id="strip")
@@ -101,9 +93,7 @@ class TopScreen(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """
-        Begin to read.
-        """
+        """Begin to read."""
         self.title = "neuron-emf top"
         idle_after = self._view.settings.idle_after
         self.query_one("#legend", Static).update(Text(legend(BLOCKS, idle_after), "dim"))
@@ -111,9 +101,7 @@ class TopScreen(App[None]):
         self.action_read()
 
     def action_read(self) -> None:
-        """
-        Read what is new, unless a reading goes on.
-        """
+        """Read what is new, unless a reading goes on."""
         if self._is_reading:
             return
         if self._next is not None:
@@ -135,16 +123,12 @@ class TopScreen(App[None]):
             self.post_message(self.HowFar(100 * done / total))
 
     def on_top_screen_how_far(self, message: HowFar) -> None:
-        """
-        Say how far the first reading is.
-        """
+        """Say how far the first reading is."""
         if self._fleet is None:
             self._say(f"Reading lines: {message.percent:.0f} %")
 
     def on_top_screen_read(self, message: Read) -> None:
-        """
-        Draw what was read, and arrange the next reading.
-        """
+        """Draw what was read, and arrange the next reading."""
         self._is_reading = False
         self._trouble = message.trouble
         if message.fleet is not None:
@@ -156,30 +140,22 @@ class TopScreen(App[None]):
         self._next = self.set_timer(min(pause_s, _LONGEST_PAUSE_S), self.action_read)
 
     def on_data_table_row_highlighted(self) -> None:
-        """
-        Show the cores of the instance under the cursor, whatever the width of the table.
-        """
+        """Show the cores of the instance under the cursor, whatever the width of the table."""
         self._show_strip()
 
     def action_sort(self) -> None:
-        """
-        The next order.
-        """
+        """The next order."""
         self._order = ORDERS[(ORDERS.index(self._order) + 1) % len(ORDERS)]
         self._draw()
 
     def action_inside(self) -> None:
-        """
-        Into the cluster or instance of the row.
-        """
+        """Into the cluster or instance of the row."""
         key = self._key
         if key is not None:
             self._go(self._place.inside(key), None)
 
     def action_outside(self) -> None:
-        """
-        Back to where this one is a row.
-        """
+        """Back to where this one is a row."""
         self._go(self._place.above, self._place.key)
 
     def _go(self, place: Place, key: str | None) -> None:
@@ -197,9 +173,7 @@ class TopScreen(App[None]):
         return self.query_one(DataTable)
 
     def _draw(self, key: str | None = None) -> None:
-        """
-        Show the rows of the place, with the cursor on *key* or where it was.
-        """
+        """Show the rows of the place, with the cursor on *key* or where it was."""
         if self._fleet is not None:
             rows = rows_at(self._fleet, self._place, self._order)
             while rows is None:  # it is gone

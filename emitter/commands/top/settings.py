@@ -1,6 +1,4 @@
-"""
-The settings of `neuron-emf top`.
-"""
+"""The settings of `neuron-emf top`."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from emitter.settings.declaration import Amount, setting
 
 @dataclass(frozen=True, kw_only=True)
 class TopSettings(AccountSettings):
-    """
-    What is shown of which fleet, and how often.
-    """
+    """What is shown of which fleet, and how often."""
 
     cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME")
     sort: str = setting(

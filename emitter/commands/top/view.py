@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 
 
 def clock_ms() -> int:
-    """
-    Milliseconds since the Unix epoch.
-    """
+    """Milliseconds since the Unix epoch."""
     return time.time_ns() // 1_000_000
 
 
@@ -76,9 +74,7 @@ class View:
 
     @property
     def is_live(self) -> bool:
-        """
-        Whether it is to be shown again and again.
-        """
+        """Whether it is to be shown again and again."""
         return self.can_be_live and not (self.settings.once or self.settings.json)
 
     def refresh(self, advance: Advance | None = None) -> Fleet:

@@ -42,21 +42,15 @@ class _Instance:
 
 
 class Window:
-    """
-    What is known of each instance.
-    """
+    """What is known of each instance."""
 
     def __init__(self, cluster: str = "") -> None:
-        """
-        Nothing yet, of *cluster* alone or of all.
-        """
+        """Nothing yet, of *cluster* alone or of all."""
         self._cluster = cluster
         self._instances: dict[Name, _Instance] = {}
 
     def add(self, records: Iterable[MinuteRecord]) -> None:
-        """
-        Take in *records*, in any order.
-        """
+        """Take in *records*, in any order."""
         for record in records:
             if self._cluster and record.cluster != self._cluster:
                 continue
@@ -64,31 +58,23 @@ class Window:
             self._instances.setdefault(name, _Instance()).add(record)
 
     def forget(self, before_ms: int) -> None:
-        """
-        Leave out instances without a minute since *before_ms*.
-        """
+        """Leave out instances without a minute since *before_ms*."""
         gone = [name for name, one in self._instances.items() if one.newest_ms < before_ms]
         for name in gone:
             del self._instances[name]
 
     @property
     def newest_ms(self) -> int | None:
-        """
-        Start of the newest minute that anybody told of.
-        """
+        """Start of the newest minute that anybody told of."""
         return max((one.newest_ms for one in self._instances.values()), default=None)
 
     @property
     def names(self) -> list[Name]:
-        """
-        All that are known, in order.
-        """
+        """All that are known, in order."""
         return sorted(self._instances)
 
     def newest_minutes(self) -> Iterator[InstanceMinute]:
-        """
-        Of each instance its newest minute, in order of their names.
-        """
+        """Of each instance its newest minute, in order of their names."""
         for name in self.names:
             one = self._instances[name]
             yield merge(one.minutes[one.newest_ms].values())

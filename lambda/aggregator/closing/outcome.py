@@ -1,6 +1,4 @@
-"""
-What one run of close did, for whoever has to tell.
-"""
+"""What one run of close did, for whoever has to tell."""
 
 from __future__ import annotations
 
@@ -65,9 +63,7 @@ class Outcome:
     seconds_behind: float = 0.0
 
     def refuse(self, cluster: str) -> None:
-        """
-        Count a record of *cluster* that is over a bound, and name the cluster while there are few.
-        """
+        """Count a record of *cluster* over a bound; name the cluster while there are few."""
         self.records_refused += 1
         named = self.refused_clusters
         if len(named) < MAX_REFUSED_CLUSTERS and cluster not in named:

@@ -37,9 +37,7 @@ class Patience:
 
     @classmethod
     def of(cls, progress: Progress) -> Patience:
-        """
-        Those that *progress* remembers.
-        """
+        """Those that *progress* remembers."""
         return cls(progress.tried, progress.tried_late)
 
     def after(self, stuck: int | None, opened: Collection[int], *, out_of_time: bool) -> bool:

@@ -43,9 +43,7 @@ class Due:
 
 
 def due(rollup: Rollup, before: Publication | None) -> Due | None:
-    """
-    What to publish of *rollup* after *before*; None when nothing has changed.
-    """
+    """What to publish of *rollup* after *before*; None when nothing has changed."""
     digest = _digest(rollup)
     if before is not None and before.digest == digest:
         return None

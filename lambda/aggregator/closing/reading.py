@@ -76,9 +76,7 @@ class Reading:
     _published: frozenset[str] | None = field(default=None)
 
     def of_bucket(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
-        """
-        The distinct records of *bucket* that count, by instance.
-        """
+        """The distinct records of *bucket* that count, by instance."""
         held: dict[Identity, MinuteRecord] = {}
         weights: dict[Key, int] = {}
         total = 0

@@ -84,9 +84,7 @@ class Registry:
     _rooms: list[Room] = field(default_factory=lambda: [Room() for _ in range(BUCKETS)])
 
     def load(self, packed: Mapping[int, bytes]) -> None:
-        """
-        Take over what `packed` gave.
-        """
+        """Take over what `packed` gave."""
         for bucket, payload in packed.items():
             clusters: dict[str, dict[str, list[Any]]] = json.loads(zlib.decompress(payload))
             entries: dict[str, list[Entry]] = {}
@@ -100,9 +98,7 @@ class Registry:
             self._buckets[bucket] = entries
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
-        """
-        The buckets that changed since they were loaded.
-        """
+        """The buckets that changed since they were loaded."""
         for bucket in sorted(self._changed):
             payload = self._payload(bucket, None)
             for runs in _SHORTER_RUNS:
@@ -176,9 +172,7 @@ class Registry:
             self._changed.add(bucket)
 
     def forget(self, before_minute: int) -> None:
-        """
-        Drop the runs that ended before *before_minute*.
-        """
+        """Drop the runs that ended before *before_minute*."""
         for bucket, instances in enumerate(self._buckets):
             for instance_id, entries in list(instances.items()):
                 if all(entry.runs and entry.runs[0].last >= before_minute for entry in entries):
@@ -193,9 +187,7 @@ class Registry:
                     del instances[instance_id]
 
     def expected(self, bucket: int, minute: int) -> Iterator[Key]:
-        """
-        The instances of *bucket* that ought to report in *minute*.
-        """
+        """The instances of *bucket* that ought to report in *minute*."""
         for instance_id, entries in self._buckets[bucket].items():
             for entry in entries:
                 presence, _ = self._presence(instance_id, entry, entries, minute)
@@ -236,9 +228,7 @@ class Registry:
     def _presence(
         self, instance_id: str, entry: Entry, entries: Iterable[Entry], minute: int
     ) -> tuple[Presence, int]:
-        """
-        What *entry*, one of the instance's *entries*, is in *minute*, and when it last reported.
-        """
+        """What *entry* of the instance's *entries* is in *minute*, and when it last reported."""
         for run in reversed(entry.runs):
             if run.first > minute:
                 continue
@@ -263,9 +253,7 @@ class Registry:
 
 
 def _moved(entries: Iterable[Entry], last_minute: int, minute: int) -> bool:
-    """
-    Whether the instance of *entries* reported, to whichever cluster, after *last_minute*.
-    """
+    """Whether the instance of *entries* reported, to whichever cluster, after *last_minute*."""
     return any(
         run.first <= minute and run.last > last_minute for entry in entries for run in entry.runs
     )

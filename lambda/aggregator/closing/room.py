@@ -38,25 +38,19 @@ class Room:
     clusters: set[str] = field(default_factory=set)
 
     def take(self, cluster: str, instance_id: str, instance_type: str | None) -> None:
-        """
-        Take the room of one instance that is remembered already.
-        """
+        """Take the room of one instance that is remembered already."""
         self.left_bytes -= self._needed(cluster, instance_id) + _bytes(instance_type) - _NULL_BYTES
         self.clusters.add(cluster)
 
     def admits(self, cluster: str, instance_id: str) -> bool:
-        """
-        Take the room of an instance whose type is not known yet, if there is any.
-        """
+        """Take the room of an instance whose type is not known yet, if there is any."""
         if self._needed(cluster, instance_id) > self.left_bytes:
             return False
         self.take(cluster, instance_id, None)
         return True
 
     def exchanges(self, before: str | None, after: str | None) -> bool:
-        """
-        Take the room of another instance type, if there is any.
-        """
+        """Take the room of another instance type, if there is any."""
         needed = _bytes(after) - _bytes(before)
         if needed > max(0, self.left_bytes):
             return False
@@ -69,9 +63,7 @@ class Room:
 
 
 def _bytes(text: str | None) -> int:
-    """
-    What *text*, printable ASCII, takes in JSON.
-    """
+    """What *text*, printable ASCII, takes in JSON."""
     if text is None:
         return _NULL_BYTES
     return len(text) + 2 + text.count('"') + text.count("\\")

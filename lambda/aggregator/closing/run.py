@@ -77,15 +77,11 @@ MARKER_SLACK_MINUTES: Final = 5
 
 
 class OutOfTimeError(Exception):
-    """
-    The run must stop here; the next one goes on.
-    """
+    """The run must stop here; the next one goes on."""
 
 
 class SupersededError(Exception):
-    """
-    Another run published at the same time: this one must write nothing more.
-    """
+    """Another run published at the same time: this one must write nothing more."""
 
 
 @dataclass(slots=True)
@@ -201,9 +197,7 @@ class Closing:
     def _reduce_all(
         self, open_minutes: Sequence[int], marked: Sequence[int], registry: Registry, now_s: float
     ) -> set[int]:
-        """
-        Reduce and publish; the minutes that need nothing more.
-        """
+        """Reduce and publish; the minutes that need nothing more."""
         done: set[int] = set()
         whole_s = begun_s = self.remaining_s()
         minute = 0
@@ -229,9 +223,7 @@ class Closing:
             raise OutOfTimeError
 
     def _reduce(self, minute: int, registry: Registry, *, wait: bool) -> bool:
-        """
-        Publish *minute*; with *wait*, only if every live instance reported.
-        """
+        """Publish *minute*; with *wait*, only if every live instance reported."""
         clusters: dict[str, RollupInProgress] = {}
         reading = Reading(self.table, registry, self._outcome, self._check_time, minute)
         for bucket in range(BUCKETS):
@@ -286,9 +278,7 @@ class Closing:
                 raise SupersededError
 
     def _keep(self, rollup: Rollup, minute: int, line: str) -> None:
-        """
-        Keep *line* for explain; an alarm may ring when the minute it is about is no more the last.
-        """
+        """Keep *line* for explain: an alarm may fire when its minute is no longer the last."""
         self.table.write_last_rollup("minute", rollup.cluster, minute, line)
         for about, tally in KEPT_FOR.items():
             if rollup.tallies.get(tally, 0) > 0:

@@ -47,15 +47,11 @@ class Entry:
 
     @property
     def last(self) -> int:
-        """
-        The latest minute in which the instance reported.
-        """
+        """The latest minute in which the instance reported."""
         return self.runs[-1].last
 
     def extend(self, minute: int, silent_after_minutes: int, *, gone: bool) -> bool:
-        """
-        It reported in *minute*, and with *gone* said goodbye in it; whether that is news.
-        """
+        """It reported in *minute*, and with *gone* said goodbye in it; whether that is news."""
         for run in self.runs:
             if run.first <= minute < run.last or (run.last == minute and run.bye == gone):
                 return False
@@ -72,8 +68,6 @@ class Entry:
         return True
 
     def packed(self, most_runs: int | None) -> list[object]:
-        """
-        As the registry keeps it: the type, then the runs, or the last *most_runs* of them.
-        """
+        """As the registry keeps it: the type, then the runs, or the last *most_runs* of them."""
         runs = self.runs if most_runs is None else self.runs[-most_runs:]
         return [self.instance_type, *([run.first, run.last, int(run.bye)] for run in runs)]

@@ -19,16 +19,12 @@ _EC2_ID: Final = re.compile(r"i-[0-9a-f]{8,17}")
 
 
 def in_region(region: str) -> str:
-    """
-    The option that says where, with the blank before it; nothing when unknown.
-    """
+    """The option that says where, with the blank before it; nothing when unknown."""
     return f" --region {shlex.quote(region)}" if region else ""
 
 
 def owners(instances: Sequence[str], region: str) -> tuple[str, ...]:
-    """
-    Whose those instances are.
-    """
+    """Whose those instances are."""
     ids = _ec2_ids(instances)
     command = (
         f"aws ec2 describe-tags{in_region(region)}"
@@ -39,9 +35,7 @@ def owners(instances: Sequence[str], region: str) -> tuple[str, ...]:
 
 
 def states(instances: Sequence[str], region: str) -> tuple[str, ...]:
-    """
-    Whether those instances run, and what EC2 knows of their health.
-    """
+    """Whether those instances run, and what EC2 knows of their health."""
     ids = _ec2_ids(instances)
     command = (
         f"aws ec2 describe-instance-status{in_region(region)} --include-all-instances"
@@ -53,9 +47,7 @@ def states(instances: Sequence[str], region: str) -> tuple[str, ...]:
 
 
 def shell_on(instances: Sequence[str], region: str) -> tuple[str, ...]:
-    """
-    A shell on the first of *instances*, where Systems Manager has an agent on it.
-    """
+    """A shell on the first of *instances*, where Systems Manager has an agent on it."""
     command = f"aws ssm start-session{in_region(region)} --target "
     return tuple(command + one for one in _ec2_ids(instances[:1]))
 

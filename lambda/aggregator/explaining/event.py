@@ -39,9 +39,7 @@ _OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')
 
 
 class EventError(ValueError):
-    """
-    An event is of no shape that explain knows; whoever wrote the rule must act.
-    """
+    """An event is of no shape that explain knows; whoever wrote the rule must act."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +96,7 @@ class Transition:
 
     @property
     def lasted_minutes(self) -> float | None:
-        """
-        For how long it had been what it was before.
-        """
+        """For how long it had been what it was before."""
         if self.before_at_s is None or self.before_at_s > self.at_s:
             return None
         return (self.at_s - self.before_at_s) / 60
@@ -166,9 +162,7 @@ def transition_of(event: Mapping[str, object]) -> Transition:
 
 
 def _muted_by(mute: Mapping[str, object], at_s: float) -> str:
-    """
-    The rule that muted the alarm at that moment; outside of its window it mutes nobody.
-    """
+    """The rule that muted the alarm at that moment; outside of its window it mutes nobody."""
     start_s, end_s = (_seconds(_text(mute, one)) for one in ("muteWindowStart", "muteWindowEnd"))
     before = start_s is not None and at_s < start_s
     after = end_s is not None and at_s > end_s
@@ -176,9 +170,7 @@ def _muted_by(mute: Mapping[str, object], at_s: float) -> str:
 
 
 def _watched(configuration: Mapping[str, object]) -> Iterator[tuple[str, bool, str]]:
-    """
-    The metrics of an alarm: name, whether it is ours, cluster; those that decide first.
-    """
+    """The metrics of an alarm: name, whether it is ours, cluster; those that decide first."""
     given = configuration.get("metrics")
     queries = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
     for query in sorted(queries, key=lambda one: one.get("returnData") is not True):
@@ -199,9 +191,7 @@ def _mapping(value: Mapping[str, object], member: str) -> Mapping[str, object]:
 
 
 def _text(value: Mapping[str, object], member: str) -> str:
-    """
-    A text, or an empty one; half a character, which JSON can hold, is made whole.
-    """
+    """A text, or an empty one; half a character, which JSON can hold, is made whole."""
     found = value.get(member)
     return found.encode(errors="replace").decode() if isinstance(found, str) else ""
 

@@ -90,16 +90,12 @@ class Evidence:
 
     @property
     def is_old(self) -> bool:
-        """
-        Whether the rollup cannot be what CloudWatch judged last.
-        """
+        """Whether the rollup cannot be what CloudWatch judged last."""
         return self.rollup_age_s is not None and self.rollup_age_s > OLD_AFTER_S
 
 
 def gather(subject: Subject, cluster: str, table: Table, now_s: float) -> Evidence:
-    """
-    What *table* knows about *subject* in *cluster*.
-    """
+    """What *table* knows about *subject* in *cluster*."""
     try:
         line = table.read_last_rollup(subject.about, cluster)
         rollup = None if line is None else members_of(line)
@@ -138,9 +134,7 @@ def _published(metric: str, cluster: str, rollup: Members, table: Table, now_s: 
 
 
 def _tallies(metric: str, cluster: str, table: Table, minutes: Iterable[int]) -> dict[int, float]:
-    """
-    What was published of a tally, by minute.
-    """
+    """What was published of a tally, by minute."""
     return {
         minute: publication.tallies[metric]
         for minute, publication in table.read_published(cluster, minutes)

@@ -1,6 +1,4 @@
-"""
-Everything that a message is made of, found once and written in several forms.
-"""
+"""Everything that a message is made of, found once and written in several forms."""
 
 from __future__ import annotations
 
@@ -80,17 +78,13 @@ class Explanation:
 
     @property
     def word(self) -> str:
-        """
-        The state for people.
-        """
+        """The state for people."""
         muted = " (muted)" if self.transition.muted_by else ""
         return f"{WORDS[self.transition.state]}{muted}"
 
     @property
     def title(self) -> str:
-        """
-        The one line that tells most.
-        """
+        """The one line that tells most."""
         transition = self.transition
         cluster = name(transition.cluster or "", LONGEST_CLUSTER)
         what = self.subject.title if self.subject else printable(transition.alarm, LONGEST_CLUSTER)
@@ -104,9 +98,7 @@ class Explanation:
 
     @property
     def metric(self) -> str:
-        """
-        What the alarm watches; empty when it does not say so.
-        """
+        """What the alarm watches; empty when it does not say so."""
         if self.subject is not None:
             return self.subject.metric
         return next(iter((*self.transition.metrics, *self.transition.other_metrics)), "")
@@ -115,9 +107,7 @@ class Explanation:
 def explain(
     transition: Transition, evidence: Evidence, environment: Environment, now_s: float
 ) -> Explanation:
-    """
-    What *transition* means, by what *evidence* says of its cluster.
-    """
+    """What *transition* means, by what *evidence* says of its cluster."""
     subject = subject_of(transition.metrics)
     finding = _finding(transition, subject, evidence, environment)
     runbook = environment.runbook
@@ -192,9 +182,7 @@ def _first_silent_s(rollup: Members) -> float | None:
 
 
 def _dashboard(region: str, stack_name: str) -> tuple[str, str]:
-    """
-    The name of the stack's dashboard, and its address in the console.
-    """
+    """The name of the stack's dashboard, and its address in the console."""
     if not region:
         return stack_name, ""
     name = f"{stack_name}-{region}"

@@ -1,6 +1,4 @@
-"""
-The findings about what fails: silent instances, memory errors, hardware faults, executions.
-"""
+"""The findings about what fails: silent instances, memory errors, hardware faults, executions."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ if TYPE_CHECKING:
 
 
 def silence(case: Case) -> Finding:
-    """
-    Which instances stopped reporting.
-    """
+    """Which instances stopped reporting."""
     count = case.rollup.number("SilentInstances")
     if not count:
         sentence = "In the last rollup no instance is silent."
@@ -71,9 +67,7 @@ def _last_seen(one: Members) -> str:
 
 
 def memory_errors(case: Case) -> Finding:
-    """
-    Which instances had uncorrectable memory errors.
-    """
+    """Which instances had uncorrectable memory errors."""
     listed, hit = _most(
         case,
         "EccInstances",
@@ -103,9 +97,7 @@ def memory_errors(case: Case) -> Finding:
 
 
 def hardware_faults(case: Case) -> Finding:
-    """
-    Which instances have devices that their kernel log calls broken.
-    """
+    """Which instances have devices that their kernel log calls broken."""
     listed, hit = _most(
         case, "FaultyInstances", lambda one: counted(one.number("HardwareFaults") or 0, "fault")
     )
@@ -137,9 +129,7 @@ def hardware_faults(case: Case) -> Finding:
 
 
 def failed_executions(case: Case) -> Finding:
-    """
-    Which instances had executions that failed.
-    """
+    """Which instances had executions that failed."""
     listed, hit = _most(
         case, "ErrorInstances", lambda one: f"{amount(one.number('ExecutionErrors') or 0)} failed"
     )
@@ -165,18 +155,14 @@ def failed_executions(case: Case) -> Finding:
 def _most(
     case: Case, name: str, say: Callable[[Members], str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """
-    The list *name* of the rollup, a line an instance, and the names it begins with.
-    """
+    """The list *name* of the rollup, a line an instance, and the names it begins with."""
     entries = case.rollup.entries(name)
     listed = tuple(f"{instance(one)}: {say(one)}" for one in entries[:MAX_INSTANCES])
     return and_more(listed, len(entries) - len(listed)), instances_of(entries)
 
 
 def _amounts(case: Case, metric: str) -> tuple[float, str]:
-    """
-    How many in the minute of the rollup, and as text how many in the last hour.
-    """
+    """How many in the minute of the rollup, and as text how many in the last hour."""
     published = case.evidence.published
     if published is None:
         return case.rollup.number(metric) or 0, ""

@@ -1,6 +1,4 @@
-"""
-Amounts, moments and other people's names as text for a message.
-"""
+"""Amounts, moments and other people's names as text for a message."""
 
 from __future__ import annotations
 
@@ -42,16 +40,12 @@ def name(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def cell(text: str) -> str:
-    """
-    *text* behind an apostrophe if a spreadsheet would take it for a formula.
-    """
+    """*text* behind an apostrophe if a spreadsheet would take it for a formula."""
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def ascii_only(text: str, longest: int) -> str:
-    """
-    *text* on one line of at most *longest* ASCII characters.
-    """
+    """*text* on one line of at most *longest* ASCII characters."""
     return printable(text.encode("ascii", "replace").decode(), longest)
 
 
@@ -60,39 +54,29 @@ def _shown(letter: str) -> str:
 
 
 def counted(count: float, noun: str) -> str:
-    """
-    `1 core`, `12 cores`.
-    """
+    """`1 core`, `12 cores`."""
     return f"{amount(count)} {noun if count == 1 else noun + 's'}"
 
 
 def amount(value: float) -> str:
-    """
-    A number with its thousands apart and at most two decimals.
-    """
+    """A number with its thousands apart and at most two decimals."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def percent(value: float) -> str:
-    """
-    `34.7 %`.
-    """
+    """`34.7 %`."""
     return f"{value:.1f} %"
 
 
 def usd(value: float) -> str:
-    """
-    Dollars and cents; what is less than a cent is not called nothing.
-    """
+    """Dollars and cents; what is less than a cent is not called nothing."""
     if 0 < value < _SMALLEST_USD:
         return "under 0.01 USD"
     return f"{value:,.2f} USD"
 
 
 def duration(minutes: float) -> str:
-    """
-    Whole minutes as `20 min`, `3 h 12 min` or `4 d 6 h`.
-    """
+    """Whole minutes as `20 min`, `3 h 12 min` or `4 d 6 h`."""
     whole = int(minutes)
     if whole < _MINUTES_IN_HOUR:
         return f"{whole} min"
@@ -102,22 +86,16 @@ def duration(minutes: float) -> str:
 
 
 def moment(epoch_s: float) -> str:
-    """
-    `2026-11-21 03:14 UTC`.
-    """
+    """`2026-11-21 03:14 UTC`."""
     return datetime.fromtimestamp(epoch_s, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def iso(epoch_s: float) -> str:
-    """
-    `2026-11-21T03:14:07Z`.
-    """
+    """`2026-11-21T03:14:07Z`."""
     return datetime.fromtimestamp(epoch_s, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def joined(parts: list[str], more: int = 0, separator: str = ", ") -> str:
-    """
-    `a, b and 3 more`.
-    """
+    """`a, b and 3 more`."""
     text = separator.join(parts)
     return f"{text} and {more:,} more" if more > 0 else text

@@ -108,25 +108,19 @@ class Finding:
 
 
 def instances_of(entries: list[Members]) -> tuple[str, ...]:
-    """
-    The names of the instances that a list of a rollup begins with.
-    """
+    """The names of the instances that a list of a rollup begins with."""
     found = (one.text("InstanceId") for one in entries[:MAX_INSTANCES])
     return tuple(one for one in found if one)
 
 
 def instance(one: Members) -> str:
-    """
-    `i-0abc (trn1.32xlarge)`.
-    """
+    """`i-0abc (trn1.32xlarge)`."""
     name, instance_type = one.text("InstanceId") or "an instance", one.text("InstanceType")
     return f"{name} ({instance_type})" if instance_type else name
 
 
 def and_more(listed: tuple[str, ...], more: float) -> tuple[str, ...]:
-    """
-    The list, and how many it leaves out.
-    """
+    """The list, and how many it leaves out."""
     return (*listed, f"and {counted(more, 'more instance')}") if listed and more > 0 else listed
 
 

@@ -1,6 +1,4 @@
-"""
-The findings about cores that do nothing: which, for how long, held by whom, at what price.
-"""
+"""The findings about cores that do nothing: which, for how long, held by whom, at what price."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ _NONE_KNOWN: Final = "No core of the cluster was known in its last rollup."
 
 
 def idle_cores(case: Case) -> Finding:
-    """
-    How many cores are idle, and which.
-    """
+    """How many cores are idle, and which."""
     rollup = case.rollup
     idle, share = rollup.number("IdleCores"), rollup.number("IdleCorePercent")
     if idle is None:
@@ -69,9 +65,7 @@ def idle_cores(case: Case) -> Finding:
 
 
 def idle_cost(case: Case) -> Finding:
-    """
-    The same, with the price first, and the dearest of those that the rollup names.
-    """
+    """The same, with the price first, and the dearest of those that the rollup names."""
     found, per_hour = idle_cores(case), case.rollup.number("IdleCostPerHour")
     if per_hour is None:
         return found
@@ -90,9 +84,7 @@ def idle_cost(case: Case) -> Finding:
 
 
 def utilization(case: Case) -> Finding:
-    """
-    How little the known cores do, and which instances hold the others up.
-    """
+    """How little the known cores do, and which instances hold the others up."""
     rollup = case.rollup
     mean = rollup.number("NeuronCoreUtilization")
     if mean is None:
@@ -130,9 +122,7 @@ def utilization(case: Case) -> Finding:
 
 
 def cost_today(evidence: Evidence) -> tuple[str, ...]:
-    """
-    What idle cores have cost today, if anything was published with a price.
-    """
+    """What idle cores have cost today, if anything was published with a price."""
     today = evidence.cost_today
     if today is None:
         return ()
@@ -144,9 +134,7 @@ def cost_today(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _cost(rollup: Members, evidence: Evidence) -> tuple[str, ...]:
-    """
-    What idle cores cost, and what is in no amount.
-    """
+    """What idle cores cost, and what is in no amount."""
     found: list[str] = []
     per_hour = rollup.number("IdleCostPerHour")
     if per_hour is not None and rollup.number("IdleCores"):
@@ -214,9 +202,7 @@ def _cores(one: Members, member: str) -> str:
 
 
 def _held(one: Members) -> str:
-    """
-    Who holds the idle cores of one instance.
-    """
+    """Who holds the idle cores of one instance."""
     attached = one.given.get("AttachedCores")
     if not attached:
         return "held by nobody"

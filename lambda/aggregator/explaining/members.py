@@ -31,9 +31,7 @@ class Members:
     given: Mapping[str, object] = field(default_factory=dict)
 
     def number(self, name: str) -> float | None:
-        """
-        An amount from 0.
-        """
+        """An amount from 0."""
         value = self.given.get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return None
@@ -41,34 +39,26 @@ class Members:
         return value if 0 <= value < 1e18 and math.isfinite(value) else None
 
     def text(self, name: str) -> str | None:
-        """
-        A name for a message; None when it is empty.
-        """
+        """A name for a message; None when it is empty."""
         value = self.given.get(name)
         return figures.name(value) if isinstance(value, str) and value else None
 
     def entries(self, name: str) -> list[Members]:
-        """
-        The objects of a list.
-        """
+        """The objects of a list."""
         value = self.given.get(name)
         if not isinstance(value, list):
             return []
         return [Members(one) for one in value if isinstance(one, Mapping)]
 
     def names(self, name: str) -> list[str]:
-        """
-        The texts of a list, for a message.
-        """
+        """The texts of a list, for a message."""
         value = self.given.get(name)
         if not isinstance(value, list):
             return []
         return [figures.name(one) for one in value if isinstance(one, str) and one]
 
     def minute_s(self, name: str) -> float | None:
-        """
-        When the minute of a member began, seconds since the epoch.
-        """
+        """When the minute of a member began, seconds since the epoch."""
         text = self.text(name) or ""
         try:
             found = datetime.strptime(text, "%Y-%m-%dT%H:%M%z").timestamp()
@@ -77,17 +67,13 @@ class Members:
         return found if 0 <= found <= LATEST_S else None
 
     def minute_end_s(self) -> float | None:
-        """
-        When the minute of the rollup was over, seconds since the epoch.
-        """
+        """When the minute of the rollup was over, seconds since the epoch."""
         start_s = self.minute_s("Minute")
         return None if start_s is None else start_s + MINUTE_S
 
 
 def members_of(line: str) -> Members | None:
-    """
-    The members of a line; None when it is no JSON object.
-    """
+    """The members of a line; None when it is no JSON object."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -57,18 +57,14 @@ class Message:
     attributes: Mapping[str, str]
 
     def by_protocol(self) -> str:
-        """
-        The forms as SNS wants them with MessageStructure json.
-        """
+        """The forms as SNS wants them with MessageStructure json."""
         forms = {"default": self.text, "sms": self.sms}
         forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
         return _json(forms)
 
 
 def message_of(explanation: Explanation) -> Message:
-    """
-    Write *explanation* in all forms.
-    """
+    """Write *explanation* in all forms."""
     title, worst = explanation.title, explanation.finding.worst
     is_alarm = explanation.transition.state == "ALARM"
     attributes = {
@@ -87,9 +83,7 @@ def message_of(explanation: Explanation) -> Message:
 
 
 def _members(explanation: Explanation) -> dict[str, object]:
-    """
-    The JSON form without the rollup; what is not known has no member.
-    """
+    """The JSON form without the rollup; what is not known has no member."""
     transition, query = explanation.transition, explanation.query
     evidence, cost = explanation.evidence, explanation.evidence.cost_today
     members: dict[str, object] = {
@@ -121,9 +115,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
 
 
 def _cells(value: object) -> object:
-    """
-    *value* with no text in it that a spreadsheet takes for a formula.
-    """
+    """*value* with no text in it that a spreadsheet takes for a formula."""
     if isinstance(value, str):
         return cell(value)
     if isinstance(value, list):

@@ -75,15 +75,11 @@ class Query:
 
     @property
     def text(self) -> str:
-        """
-        As one pastes it into the console.
-        """
+        """As one pastes it into the console."""
         return "\n| ".join(self.commands)
 
     def shell(self, region: str) -> tuple[str, ...]:
-        """
-        As one types it.
-        """
+        """As one types it."""
         start = (
             f"aws logs start-query{in_region(region)}"
             f" --log-group-name {shlex.quote(self.log_group)}"

@@ -59,7 +59,5 @@ SUBJECTS: Final = {
 
 
 def subject_of(metrics: Iterable[str]) -> Subject | None:
-    """
-    The first of *metrics* that we know something about.
-    """
+    """The first of *metrics* that we know something about."""
     return next((SUBJECTS[one] for one in metrics if one in SUBJECTS), None)

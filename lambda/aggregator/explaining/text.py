@@ -21,9 +21,7 @@ LONGEST_REASON: Final = 500  # characters of what CloudWatch says
 
 
 def text_of(explanation: Explanation) -> str:
-    """
-    The whole message, with a newline at its end.
-    """
+    """The whole message, with a newline at its end."""
     if explanation.transition.state == "ALARM":
         parts = [
             *_found(explanation.finding),
@@ -65,9 +63,7 @@ def _typed(query: Query | None, region: str) -> list[str]:
 
 
 def _over(explanation: Explanation) -> list[str]:
-    """
-    What to say when an alarm rings no longer.
-    """
+    """What to say when an alarm rings no longer."""
     transition, subject = explanation.transition, explanation.subject
     if transition.state == "INSUFFICIENT_DATA":
         first = (
@@ -85,9 +81,7 @@ def _over(explanation: Explanation) -> list[str]:
 
 
 def _places(explanation: Explanation) -> list[str]:
-    """
-    Where to read on, and what CloudWatch says.
-    """
+    """Where to read on, and what CloudWatch says."""
     transition = explanation.transition
     lines = [f"What it means, what to do: {explanation.runbook}"] if explanation.runbook else []
     address = explanation.dashboard_address

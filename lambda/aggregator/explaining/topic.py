@@ -1,6 +1,4 @@
-"""
-SNS: the topic that people subscribe to.
-"""
+"""SNS: the topic that people subscribe to."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ if TYPE_CHECKING:
 
 
 class TopicError(Exception):
-    """
-    The topic did not take a message; the invocation must be repeated.
-    """
+    """The topic did not take a message; the invocation must be repeated."""
 
 
 def publish(topic_arn: str, message: Message) -> None:
@@ -48,7 +44,5 @@ def publish(topic_arn: str, message: Message) -> None:
 
 @cache
 def client() -> Any:  # noqa: ANN401  # boto3 publishes no types
-    """
-    The client, made once.
-    """
+    """The client, made once."""
     return aws.client("sns")

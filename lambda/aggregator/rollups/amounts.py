@@ -79,9 +79,7 @@ class Amounts:
     )
 
     def add(self, record: MinuteRecord) -> None:
-        """
-        Add an instance.
-        """
+        """Add an instance."""
         for metric, member in SUMS.items():
             amount = record.number(member)
             if isinstance(amount, int):
@@ -98,9 +96,7 @@ class Amounts:
                 self._failing[name].add((-count, record.instance_id), failing)
 
     def of(self, family: Family) -> dict[str, float]:
-        """
-        The metrics of one family, `gauge` or `tally`.
-        """
+        """The metrics of one family, `gauge` or `tally`."""
         sums: dict[str, float] = dict(self._whole)
         for metric, parts in self._parts.items():
             sums[metric] = fsum((*parts, self._whole.get(metric, 0)))
@@ -108,8 +104,6 @@ class Amounts:
         return {metric: one for metric, one in found.items() if ROLLUP[metric].family == family}
 
     def failing(self) -> Mapping[str, Sequence[Failing]]:
-        """
-        Each list that has somebody, most first.
-        """
+        """Each list that has somebody, most first."""
         lists = {name: ranking.first() for name, ranking in self._failing.items()}
         return {name: found for name, found in lists.items() if found}

@@ -1,6 +1,4 @@
-"""
-How many cores did what: of a cluster, and of the instances of one type in it.
-"""
+"""How many cores did what: of a cluster, and of the instances of one type in it."""
 
 from __future__ import annotations
 
@@ -47,15 +45,11 @@ class CoreSums:
 
     @property
     def known(self) -> int:
-        """
-        Cores with utilization telemetry.
-        """
+        """Cores with utilization telemetry."""
         return self.busy + self.attached_idle + self.unattached
 
     def add(self, state: str, hundredths: int) -> None:
-        """
-        Add an instance by the letters of its cores and their utilization.
-        """
+        """Add an instance by the letters of its cores and their utilization."""
         self.instances += 1
         self.cores += len(state)
         self.busy += state.count(BUSY)
@@ -93,26 +87,20 @@ class CoresByType:
     _sums: dict[str | None, CoreSums] = field(default_factory=dict)
 
     def name(self, instance_types: Iterable[str | None]) -> None:
-        """
-        These types are known in the cluster, whether or not an instance of them reported.
-        """
+        """These types are known in the cluster, whether or not an instance of them reported."""
         for instance_type in instance_types:
             if instance_type not in self._sums:
                 self._sums[instance_type] = CoreSums()
 
     def add(self, instance_type: str | None, state: str, hundredths: int) -> None:
-        """
-        Add an instance; None is one of which nobody knows the type.
-        """
+        """Add an instance; None is one of which nobody knows the type."""
         sums = self._sums.get(instance_type)
         if sums is None:
             sums = self._sums[instance_type] = CoreSums()
         sums.add(state, hundredths)
 
     def total(self) -> CoreSums:
-        """
-        The sums over all types.
-        """
+        """The sums over all types."""
         found = CoreSums()
         for one in self._sums.values():
             found.instances += one.instances

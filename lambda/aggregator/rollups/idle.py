@@ -1,6 +1,4 @@
-"""
-Which cores are idle, for how long, what they cost and who holds them.
-"""
+"""Which cores are idle, for how long, what they cost and who holds them."""
 
 from __future__ import annotations
 
@@ -101,9 +99,7 @@ class IdleCores:
     _most: Ranking[_Candidate] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
     def add(self, record: MinuteRecord) -> None:
-        """
-        Add an instance.
-        """
+        """Add an instance."""
         state, instance_type = record.core_state, record.instance_type
         price = self.prices.usd_per_core_hour(instance_type, len(state))
         if price is None:
@@ -140,24 +136,18 @@ class IdleCores:
 
     @property
     def usd_per_hour(self) -> float | None:
-        """
-        List price of the idle cores; None when no core with a price is known.
-        """
+        """List price of the idle cores; None when no core with a price is known."""
         if not self._priced_known_cores:
             return None
         return fsum(price * cores for price, cores in self._by_price.items())
 
     @property
     def instance_count(self) -> int:
-        """
-        Instances with idle cores.
-        """
+        """Instances with idle cores."""
         return self._most.count
 
     def instances(self) -> list[IdleInstance]:
-        """
-        Those with most idle cores first, then those idle for longest, at most 20.
-        """
+        """Those with most idle cores first, then those idle for longest, at most 20."""
         return [_idle_instance(one) for one in self._most.first()]
 
 

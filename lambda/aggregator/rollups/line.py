@@ -54,9 +54,7 @@ def lines_of(rollup: Rollup, minute: int, due: Due) -> list[str]:
 
 
 def rollup_id(cluster: str, minute: int, number: int) -> str:
-    """
-    The name of one publication; a line repeated after a crash has the same.
-    """
+    """The name of one publication; a line repeated after a crash has the same."""
     return f"{cluster}@{iso(minute)}#{number}"
 
 

@@ -1,6 +1,4 @@
-"""
-The names behind a rollup's numbers, as members of its line.
-"""
+"""The names behind a rollup's numbers, as members of its line."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _SEPARATORS_BYTES: Final = len('"":[],')
 
 
 def lists_of(rollup: Rollup) -> Lists:
-    """
-    Every list that *rollup* has.
-    """
+    """Every list that *rollup* has."""
     lists: dict[str, list[object]] = {
         "TopIdleInstances": [_idle(one) for one in rollup.idle_instances],
         "StragglerInstances": [_straggler(one) for one in rollup.stragglers],

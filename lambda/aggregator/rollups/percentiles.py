@@ -1,6 +1,4 @@
-"""
-Percentiles of many values of which only the counts are kept.
-"""
+"""Percentiles of many values of which only the counts are kept."""
 
 from __future__ import annotations
 

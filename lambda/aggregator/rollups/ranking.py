@@ -1,6 +1,4 @@
-"""
-The first few of any number of things.
-"""
+"""The first few of any number of things."""
 
 from __future__ import annotations
 
@@ -31,18 +29,14 @@ class Ranking(Generic[_Thing]):
     _kept: list[tuple[tuple[Any, ...], _Thing]] = field(default_factory=list)
 
     def add(self, key: tuple[Any, ...], thing: _Thing) -> None:
-        """
-        Add *thing*; a smaller *key* comes first, and no two are equal.
-        """
+        """Add *thing*; a smaller *key* comes first, and no two are equal."""
         self.count += 1
         self._kept.append((key, thing))
         if len(self._kept) >= _SLACK * self.limit:
             self._kept = self._first()
 
     def first(self) -> list[_Thing]:
-        """
-        At most *limit* of what was added, the smallest key first.
-        """
+        """At most *limit* of what was added, the smallest key first."""
         return [thing for _, thing in self._first()]
 
     def _first(self) -> list[tuple[tuple[Any, ...], _Thing]]:

@@ -98,9 +98,7 @@ class RollupInProgress:
     """
 
     def __init__(self, cluster: str, idle_after_minutes: int, prices: Prices | None = None) -> None:
-        """
-        Nothing yet of *cluster*; *prices* are list prices unless given.
-        """
+        """Nothing yet of *cluster*; *prices* are list prices unless given."""
         self._cluster = cluster
         self._records = 0
         self._cores = CoresByType()
@@ -115,9 +113,7 @@ class RollupInProgress:
         self._p50_weight = 0
 
     def add(self, instance: InstanceMinute) -> None:
-        """
-        Count one instance.
-        """
+        """Count one instance."""
         record = instance.record
         self._records += instance.records
         self._covered_s.append(record.covered_seconds)
@@ -152,9 +148,7 @@ class RollupInProgress:
             self._memory_bytes[1] += capacity
 
     def finish(self, silent: Sequence[Silent]) -> Rollup:
-        """
-        The cluster's numbers, with *silent* those of its instances that are.
-        """
+        """The cluster's numbers, with *silent* those of its instances that are."""
         self._cores.name(one.instance_type for one in silent)
         stragglers = self._stragglers.found()
         types, types_left_out = self._cores.gauges()
@@ -213,9 +207,7 @@ class RollupInProgress:
 
 
 def _busy_hundredths(state: str, known: Sequence[int]) -> int:
-    """
-    The sum over the busy cores; *known* are the values of those that are not unknown.
-    """
+    """The sum over the busy cores; *known* are the values of those that are not unknown."""
     letters = state.replace(UNKNOWN, "")
     # A list, because a generator takes twice as long, once for every core of the fleet.
     return sum(

@@ -53,24 +53,18 @@ class _Busy(NamedTuple):
 
 @dataclass(slots=True)
 class Stragglers:
-    """
-    The busy instances of a cluster by type.
-    """
+    """The busy instances of a cluster by type."""
 
     _by_type: dict[str, list[_Busy]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, instance_id: str, instance_type: str, hundredths: int, cores: int) -> None:
-        """
-        Add an instance whose *cores* busy cores, at least one, sum up to *hundredths* of a percent.
-        """
+        """Add an instance whose *cores* busy cores, at least one, sum up to *hundredths* of 1 %."""
         self._by_type[instance_type].append(
             _Busy(hundredths / cores, hundredths, cores, instance_id)
         )
 
     def found(self) -> Ranking[Straggler] | None:
-        """
-        The stragglers, those farthest behind first; None where no type has enough busy instances.
-        """
+        """The stragglers, farthest behind first; None where no type has enough busy instances."""
         judged = [
             (name, busy) for name, busy in self._by_type.items() if len(busy) >= MIN_BUSY_INSTANCES
         ]

@@ -31,9 +31,7 @@ _One = TypeVar("_One")
 
 
 class _Client(Protocol):
-    """
-    What is used of boto3's DynamoDB client, which publishes no types.
-    """
+    """What is used of boto3's DynamoDB client, which publishes no types."""
 
     def batch_write_item(self, **request: object) -> dict[str, Any]: ...
     def batch_get_item(self, **request: object) -> dict[str, Any]: ...
@@ -44,9 +42,7 @@ class _Client(Protocol):
 
 
 class Requests:
-    """
-    The requests of one table. Every method raises `TableError` when it fails.
-    """
+    """The requests of one table. Every method raises `TableError` when it fails."""
 
     def __init__(
         self, client: _Client, table_name: str, sleep: Callable[[float], None] = time.sleep
@@ -56,9 +52,7 @@ class Requests:
         self._sleep = sleep
 
     def get(self, key: Attributes) -> Attributes | None:
-        """
-        The item at *key*, read consistently; None when there is none.
-        """
+        """The item at *key*, read consistently; None when there is none."""
         answer = self._call(
             self._client.get_item, TableName=self._name, Key=key, ConsistentRead=True
         )
@@ -66,9 +60,7 @@ class Requests:
         return item
 
     def get_each(self, keys: Iterable[Attributes]) -> Iterator[Attributes]:
-        """
-        The items at those *keys* that there are, in no order.
-        """
+        """The items at those *keys* that there are, in no order."""
         for batch in _batches(keys, MAX_KEYS):
             left: dict[str, Any] = {self._name: {"Keys": batch}}
             for pause_s in _pauses_s():
@@ -105,9 +97,7 @@ class Requests:
             raise TableError(msg)
 
     def query(self, pk: str, attribute: str | None = None) -> Iterator[Attributes]:
-        """
-        The items of one partition in key order, read consistently; of each only *attribute*.
-        """
+        """The items of one partition in key order, read consistently; of each only *attribute*."""
         request: dict[str, object] = {
             "TableName": self._name,
             "KeyConditionExpression": "pk = :pk",
@@ -125,21 +115,15 @@ class Requests:
             request["ExclusiveStartKey"] = after
 
     def put(self, item: Attributes) -> None:
-        """
-        Put one item, whatever was there.
-        """
+        """Put one item, whatever was there."""
         self._call(self._client.put_item, TableName=self._name, Item=item)
 
     def put_if(self, item: Attributes, **condition: object) -> bool:
-        """
-        Put one item if *condition* holds; whether it did.
-        """
+        """Put one item if *condition* holds; whether it did."""
         return self._if(self._client.put_item, Item=item, **condition)
 
     def delete_if(self, key: Attributes, **condition: object) -> bool:
-        """
-        Delete one item if *condition* holds; whether it did.
-        """
+        """Delete one item if *condition* holds; whether it did."""
         return self._if(self._client.delete_item, Key=key, **condition)
 
     def _if(self, operation: Callable[..., dict[str, Any]], **request: object) -> bool:

@@ -51,16 +51,12 @@ _HASHED: Final = "#"  # no ordinary key starts with it: a cluster's name is neve
 
 
 def bucket_of(instance_id: str) -> int:
-    """
-    The bucket of an instance, the same on every machine and for ever.
-    """
+    """The bucket of an instance, the same on every machine and for ever."""
     return zlib.crc32(instance_id.encode()) % BUCKETS
 
 
 def key_of(record: MinuteRecord) -> str:
-    """
-    The record's identity as one text of at most 1,024 bytes.
-    """
+    """The record's identity as one text of at most 1,024 bytes."""
     parts = (record.cluster, record.instance_id, record.boot, str(record.seq))
     key = "#".join(part.replace("%", "%25").replace("#", "%23") for part in parts)
     if len(key) <= MAX_KEY_BYTES:
@@ -95,16 +91,12 @@ def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
 
 
 def stored_bytes(item: RecordItem) -> int:
-    """
-    What DynamoDB counts for *item* at most: names and values.
-    """
+    """What DynamoDB counts for *item* at most: names and values."""
     return _FIXED_BYTES + len(str(item.minute)) + len(item.key) + len(item.payload) + _NUMBER_BYTES
 
 
 def packed(text: bytes) -> bytes:
-    """
-    Compress what `unpacked` will be asked for.
-    """
+    """Compress what `unpacked` will be asked for."""
     packer = zlib.compressobj(level=9, zdict=_DICTIONARY)
     return packer.compress(text) + packer.flush()
 

@@ -47,16 +47,12 @@ LAST_ROLLUP_LIFE_S: Final = 30 * 24 * 3600
 
 
 def minute_pk(minute: int, bucket: int) -> str:
-    """
-    The partition of one bucket of a minute's records.
-    """
+    """The partition of one bucket of a minute's records."""
     return f"m#{minute}#{bucket:02d}"
 
 
 def publications_pk(minute: int) -> str:
-    """
-    The partition of what has been published of a minute.
-    """
+    """The partition of what has been published of a minute."""
     return f"p#{minute}"
 
 
@@ -70,16 +66,12 @@ def marker_key(minute: int) -> Attributes:
 
 
 def marked_minute(item: Attributes) -> int:
-    """
-    The minute of a marker.
-    """
+    """The minute of a marker."""
     return int(item["pk"]["S"].partition("#")[2])
 
 
 def record_item(item: RecordItem) -> Attributes:
-    """
-    One record.
-    """
+    """One record."""
     return {
         "pk": {"S": minute_pk(item.minute, item.bucket)},
         "sk": {"S": item.key},
@@ -89,23 +81,17 @@ def record_item(item: RecordItem) -> Attributes:
 
 
 def marker_item(minute: int, token: str, expires_s: int) -> Attributes:
-    """
-    One marker.
-    """
+    """One marker."""
     return {**marker_key(minute), "token": {"S": token}, "ttl": {"N": str(expires_s)}}
 
 
 def lease_item(owner: str, expires_s: float) -> Attributes:
-    """
-    The lease in somebody's hands.
-    """
+    """The lease in somebody's hands."""
     return {**LEASE, "owner": {"S": owner}, "expires": {"N": f"{expires_s:.3f}"}}
 
 
 def progress_item(progress: Progress) -> Attributes:
-    """
-    How far closing has come.
-    """
+    """How far closing has come."""
     members = {
         "next": progress.next_minute,
         "open": progress.open_minutes,
@@ -116,9 +102,7 @@ def progress_item(progress: Progress) -> Attributes:
 
 
 def progress_of(item: Attributes) -> Progress:
-    """
-    What `progress_item` wrote.
-    """
+    """What `progress_item` wrote."""
     members = _unpacked(item)
     tried, tried_late = members.get("tried", (0, 0))  # a release before wrote none
     return Progress(
@@ -127,25 +111,19 @@ def progress_of(item: Attributes) -> Progress:
 
 
 def publication_key(minute: int, cluster: str) -> Attributes:
-    """
-    Where what has been published of one minute of one cluster stands.
-    """
+    """Where what has been published of one minute of one cluster stands."""
     return {"pk": {"S": publications_pk(minute)}, "sk": {"S": cluster}}
 
 
 def published_minute(item: Attributes) -> int:
-    """
-    The minute of a publication.
-    """
+    """The minute of a publication."""
     return int(item["pk"]["S"].partition("#")[2])
 
 
 def publication_item(
     minute: int, cluster: str, publication: Publication, expires_s: int
 ) -> Attributes:
-    """
-    What has been published of one minute of one cluster.
-    """
+    """What has been published of one minute of one cluster."""
     members = {
         "tallies": dict(publication.tallies),
         "digest": publication.digest,
@@ -160,30 +138,22 @@ def publication_item(
 
 
 def publication_of(item: Attributes) -> Publication:
-    """
-    What `publication_item` wrote.
-    """
+    """What `publication_item` wrote."""
     return Publication(number=int(item["n"]["N"]), **_unpacked(item))
 
 
 def registry_item(bucket: int, payload: bytes) -> Attributes:
-    """
-    One bucket of the registry.
-    """
+    """One bucket of the registry."""
     return {"pk": {"S": REGISTRY}, "sk": {"S": f"{bucket:02d}"}, "r": {"B": payload}}
 
 
 def last_rollup_key(about: Telling, cluster: str) -> Attributes:
-    """
-    Where the last rollup of one cluster stands.
-    """
+    """Where the last rollup of one cluster stands."""
     return {"pk": {"S": f"{CLUSTERS}#{about}"}, "sk": {"S": cluster}}
 
 
 def last_rollup_item(about: Telling, cluster: str, minute: int, line: str) -> Attributes:
-    """
-    The last rollup of one cluster.
-    """
+    """The last rollup of one cluster."""
     return {
         **last_rollup_key(about, cluster),
         "minute": {"N": str(minute)},
@@ -193,24 +163,18 @@ def last_rollup_item(about: Telling, cluster: str, minute: int, line: str) -> At
 
 
 def last_rollup_of(item: Attributes) -> str:
-    """
-    The line that `last_rollup_item` wrote.
-    """
+    """The line that `last_rollup_item` wrote."""
     return zlib.decompress(item["r"]["B"]).decode()
 
 
 def departures_pks(first_minute: int, last_minute: int) -> list[str]:
-    """
-    The partitions that hold every departure of those minutes.
-    """
+    """The partitions that hold every departure of those minutes."""
     first_hour, last_hour = first_minute // HOUR_MINUTES, last_minute // HOUR_MINUTES
     return [f"{DEPARTURES}#{hour}" for hour in range(first_hour, last_hour + 1)]
 
 
 def departure_item(instance_id: str, minute: int, expires_s: int) -> Attributes:
-    """
-    One departure.
-    """
+    """One departure."""
     return {
         "pk": {"S": f"{DEPARTURES}#{minute // HOUR_MINUTES}"},
         "sk": {"S": f"{minute}#{instance_id}"},
@@ -219,9 +183,7 @@ def departure_item(instance_id: str, minute: int, expires_s: int) -> Attributes:
 
 
 def departure_of(item: Attributes) -> tuple[str, int]:
-    """
-    The instance of a departure, and its minute.
-    """
+    """The instance of a departure, and its minute."""
     minute, _, instance_id = item["sk"]["S"].partition("#")
     return instance_id, int(minute)
 
@@ -237,9 +199,7 @@ def told_key(transition: str) -> Attributes:
 
 
 def told_item(transition: str, expires_s: int) -> Attributes:
-    """
-    People were told of *transition*.
-    """
+    """People were told of *transition*."""
     return {**told_key(transition), "ttl": {"N": str(expires_s)}}
 
 

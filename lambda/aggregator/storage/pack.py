@@ -36,9 +36,7 @@ Identity = tuple[str, str, str, int]
 
 
 def identity_of(record: MinuteRecord) -> Identity:
-    """
-    What makes a record the same record, however often and wherever it is kept.
-    """
+    """What makes a record the same record, however often and wherever it is kept."""
     return record.cluster, record.instance_id, record.boot, record.seq
 
 
@@ -91,9 +89,7 @@ def _record_in(line: bytes, minute: int) -> MinuteRecord | None:
 
 
 def _texts(records: Iterable[MinuteRecord]) -> Iterator[bytes]:
-    """
-    One record a line, as many lines as one pack may hold.
-    """
+    """One record a line, as many lines as one pack may hold."""
     lines: list[bytes] = []
     size = 0
     for record in records:

@@ -19,16 +19,12 @@ if TYPE_CHECKING:
 
 
 def connect(table_name: str) -> DynamoTable:
-    """
-    Open *table_name* with the credentials and the region of the environment.
-    """
+    """Open *table_name* with the credentials and the region of the environment."""
     return DynamoTable(Requests(aws.client("dynamodb"), table_name))
 
 
 class DynamoTable:
-    """
-    A `table.Table` in DynamoDB. Every method raises `TableError` when it fails.
-    """
+    """A `table.Table` in DynamoDB. Every method raises `TableError` when it fails."""
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
@@ -44,9 +40,7 @@ class DynamoTable:
         self._requests.write(layout.record_item(item) for item in items)
 
     def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
-        """
-        Say that records came for *minutes* that may have been closed.
-        """
+        """Say that records came for *minutes* that may have been closed."""
         self._requests.write(layout.marker_item(minute, token, expires_s) for minute in minutes)
 
     def read_markers(self, minutes: Iterable[int]) -> dict[int, str]:
@@ -60,9 +54,7 @@ class DynamoTable:
         return {layout.marked_minute(item): item["token"]["S"] for item in items}
 
     def clear_marker(self, minute: int, token: str) -> None:
-        """
-        Take the marker away, unless it has got another token since.
-        """
+        """Take the marker away, unless it has got another token since."""
         self._requests.delete_if(
             layout.marker_key(minute),
             ConditionExpression="#token = :token",
@@ -80,9 +72,7 @@ class DynamoTable:
             yield item["r"]["B"]
 
     def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
-        """
-        True when *owner* may close minutes until *expires_s*, and nobody else.
-        """
+        """True when *owner* may close minutes until *expires_s*, and nobody else."""
         return self._requests.put_if(
             layout.lease_item(owner, expires_s),
             ConditionExpression="attribute_not_exists(pk) OR #expires < :now",
@@ -91,9 +81,7 @@ class DynamoTable:
         )
 
     def release_lease(self, owner: str) -> None:
-        """
-        Give the lease back, if *owner* still has it.
-        """
+        """Give the lease back, if *owner* still has it."""
         self._requests.delete_if(
             layout.LEASE,
             ConditionExpression="#owner = :owner",
@@ -102,22 +90,16 @@ class DynamoTable:
         )
 
     def read_progress(self) -> Progress | None:
-        """
-        How far closing has come; None before the first run.
-        """
+        """How far closing has come; None before the first run."""
         item = self._requests.get(layout.PROGRESS)
         return None if item is None else layout.progress_of(item)
 
     def write_progress(self, progress: Progress) -> None:
-        """
-        Replace what `read_progress` returns.
-        """
+        """Replace what `read_progress` returns."""
         self._requests.put(layout.progress_item(progress))
 
     def read_publications(self, minute: int) -> dict[str, Publication]:
-        """
-        What has been published of *minute*, by cluster.
-        """
+        """What has been published of *minute*, by cluster."""
         items = self._requests.query(layout.publications_pk(minute))
         return {item["sk"]["S"]: layout.publication_of(item) for item in items}
 
@@ -136,23 +118,17 @@ class DynamoTable:
         )
 
     def read_registry(self) -> dict[int, bytes]:
-        """
-        The packed registry by bucket.
-        """
+        """The packed registry by bucket."""
         return {
             int(item["sk"]["S"]): item["r"]["B"] for item in self._requests.query(layout.REGISTRY)
         }
 
     def write_registry(self, bucket: int, payload: bytes) -> None:
-        """
-        Replace one bucket of the registry.
-        """
+        """Replace one bucket of the registry."""
         self._requests.put(layout.registry_item(bucket, payload))
 
     def write_last_rollup(self, about: Telling, cluster: str, minute: int, line: str) -> None:
-        """
-        Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept.
-        """
+        """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
         self._requests.put_if(
             layout.last_rollup_item(about, cluster, minute, line),
             ConditionExpression="attribute_not_exists(pk) OR #minute <= :minute",
@@ -161,9 +137,7 @@ class DynamoTable:
         )
 
     def read_last_rollup(self, about: Telling, cluster: str) -> str | None:
-        """
-        The line that `write_last_rollup` kept.
-        """
+        """The line that `write_last_rollup` kept."""
         item = self._requests.get(layout.last_rollup_key(about, cluster))
         return None if item is None else layout.last_rollup_of(item)
 
@@ -181,9 +155,7 @@ class DynamoTable:
             yield layout.published_minute(item), layout.publication_of(item)
 
     def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
-        """
-        EC2 said in *minute* that the instance stops or has stopped.
-        """
+        """EC2 said in *minute* that the instance stops or has stopped."""
         self._requests.put(layout.departure_item(instance_id, minute, expires_s))
 
     def read_departures(self, first_minute: int, last_minute: int) -> dict[str, list[int]]:
@@ -200,13 +172,9 @@ class DynamoTable:
         return found
 
     def was_told(self, transition: str) -> bool:
-        """
-        Whether people were told of *transition*.
-        """
+        """Whether people were told of *transition*."""
         return self._requests.get(layout.told_key(transition)) is not None
 
     def put_told(self, transition: str, expires_s: int) -> None:
-        """
-        People were told of *transition*.
-        """
+        """People were told of *transition*."""
         self._requests.put(layout.told_item(transition, expires_s))

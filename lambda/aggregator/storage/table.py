@@ -21,9 +21,7 @@ executions.
 
 
 class TableError(Exception):
-    """
-    The table did not take or give something; the invocation must be repeated.
-    """
+    """The table did not take or give something; the invocation must be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +97,19 @@ class Progress:
 
 
 class Table(Protocol):
-    """
-    The one table. Every method either did what it says or raised a `TableError`.
-    """
+    """The one table. Every method either did what it says or raised a `TableError`."""
 
     def put_records(self, items: Sequence[RecordItem]) -> None:
-        """
-        Keep *items*; one that is already there is replaced by itself.
-        """
+        """Keep *items*; one that is already there is replaced by itself."""
 
     def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
-        """
-        Say that records came for *minutes* that may have been closed.
-        """
+        """Say that records came for *minutes* that may have been closed."""
 
     def read_markers(self, minutes: Iterable[int]) -> dict[int, str]:
-        """
-        The tokens of those *minutes* that carry a marker.
-        """
+        """The tokens of those *minutes* that carry a marker."""
 
     def clear_marker(self, minute: int, token: str) -> None:
-        """
-        Take the marker away, unless it has got another token since.
-        """
+        """Take the marker away, unless it has got another token since."""
 
     def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
         """
@@ -131,29 +119,19 @@ class Table(Protocol):
         """
 
     def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
-        """
-        True when *owner* may close minutes until *expires_s*, and nobody else.
-        """
+        """True when *owner* may close minutes until *expires_s*, and nobody else."""
 
     def release_lease(self, owner: str) -> None:
-        """
-        Give the lease back, if *owner* still has it.
-        """
+        """Give the lease back, if *owner* still has it."""
 
     def read_progress(self) -> Progress | None:
-        """
-        How far closing has come; None before the first run.
-        """
+        """How far closing has come; None before the first run."""
 
     def write_progress(self, progress: Progress) -> None:
-        """
-        Replace what `read_progress` returns.
-        """
+        """Replace what `read_progress` returns."""
 
     def read_publications(self, minute: int) -> dict[str, Publication]:
-        """
-        What has been published of *minute*, by cluster.
-        """
+        """What has been published of *minute*, by cluster."""
 
     def write_publication(
         self, minute: int, cluster: str, publication: Publication, expires_s: int
@@ -165,36 +143,24 @@ class Table(Protocol):
         """
 
     def read_registry(self) -> dict[int, bytes]:
-        """
-        The packed registry by bucket.
-        """
+        """The packed registry by bucket."""
 
     def write_registry(self, bucket: int, payload: bytes) -> None:
-        """
-        Replace one bucket of the registry.
-        """
+        """Replace one bucket of the registry."""
 
     def write_last_rollup(self, about: Telling, cluster: str, minute: int, line: str) -> None:
-        """
-        Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept.
-        """
+        """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
 
     def read_last_rollup(self, about: Telling, cluster: str) -> str | None:
-        """
-        The line that `write_last_rollup` kept.
-        """
+        """The line that `write_last_rollup` kept."""
 
     def read_published(
         self, cluster: str, minutes: Iterable[int]
     ) -> Iterator[tuple[int, Publication]]:
-        """
-        What has been published of one cluster in those *minutes* that were, in no order.
-        """
+        """What has been published of one cluster in those *minutes* that were, in no order."""
 
     def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
-        """
-        EC2 said in *minute* that the instance stops or has stopped.
-        """
+        """EC2 said in *minute* that the instance stops or has stopped."""
 
     def read_departures(self, first_minute: int, last_minute: int) -> dict[str, list[int]]:
         """
@@ -204,11 +170,7 @@ class Table(Protocol):
         """
 
     def was_told(self, transition: str) -> bool:
-        """
-        Whether people were told of *transition*.
-        """
+        """Whether people were told of *transition*."""
 
     def put_told(self, transition: str, expires_s: int) -> None:
-        """
-        People were told of *transition*.
-        """
+        """People were told of *transition*."""

@@ -119,9 +119,7 @@ _NUMBERED: Final = re.compile(r"(NeuronCoreUtilizationNC)[0-9]+")
 
 
 def members_of(kind: str) -> dict[str, Member]:
-    """
-    The members that may stand in lines of *kind*, by name.
-    """
+    """The members that may stand in lines of *kind*, by name."""
     return {one.name: one for one in MEMBERS if kind in one.kinds}
 
 

@@ -1,6 +1,4 @@
-"""
-How many cores did what, and what each of them did.
-"""
+"""How many cores did what, and what each of them did."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-What an event line says, and which events there are.
-"""
+"""What an event line says, and which events there are."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-Executions, how they ended, and how long they took.
-"""
+"""Executions, how they ended, and how long they took."""
 
 from __future__ import annotations
 

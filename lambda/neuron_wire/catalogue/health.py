@@ -1,6 +1,4 @@
-"""
-What the emitter says about itself: amounts since its Boot, as of just before the line.
-"""
+"""What the emitter says about itself: amounts since its Boot, as of just before the line."""
 
 from __future__ import annotations
 

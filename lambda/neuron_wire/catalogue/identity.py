@@ -1,6 +1,4 @@
-"""
-Who wrote a line, of what, and when.
-"""
+"""Who wrote a line, of what, and when."""
 
 from __future__ import annotations
 

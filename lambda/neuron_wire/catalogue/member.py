@@ -97,23 +97,17 @@ class Member:
 
     @property
     def statistic(self) -> str:
-        """
-        The CloudWatch statistic that gives a true number; empty for a label.
-        """
+        """The CloudWatch statistic that gives a true number; empty for a label."""
         return self.read_with or _STATISTICS[self.family]
 
     @property
     def is_whole(self) -> bool:
-        """
-        Whether its values are whole numbers: counts and bytes.
-        """
+        """Whether its values are whole numbers: counts and bytes."""
         return self.unit in _WHOLE
 
 
 def metrics(members: Iterable[Member], kind: str) -> dict[str, Member]:
-    """
-    Those of *members* that are metrics in lines of *kind* as they are by default, by name.
-    """
+    """Those of *members* that are metrics in lines of *kind* as they are by default, by name."""
     return {
         one.name: one for one in members if kind in one.kinds and one.tier in (CLUSTER_TIER, ALWAYS)
     }

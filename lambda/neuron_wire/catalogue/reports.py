@@ -1,6 +1,4 @@
-"""
-What the line of a single report says, with --high-resolution-metrics.
-"""
+"""What the line of a single report says, with --high-resolution-metrics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-What was computed, the memory and processors behind it, and what broke.
-"""
+"""What was computed, the memory and processors behind it, and what broke."""
 
 from __future__ import annotations
 

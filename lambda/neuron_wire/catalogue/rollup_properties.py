@@ -1,6 +1,4 @@
-"""
-What a rollup says beside its metrics: which it is, and the names behind the numbers.
-"""
+"""What a rollup says beside its metrics: which it is, and the names behind the numbers."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ def _percentile(percentile: int) -> Member:
 
 
 def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
-    """
-    A list of instances with the most of *what*, which *member* of the minute line counts.
-    """
+    """A list of instances with the most of *what*, which *member* of the minute line counts."""
     return (
         _label(
             name, member, "most first, at most 20", f"Instances with {what} by name.", is_rare=True

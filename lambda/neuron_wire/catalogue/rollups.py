@@ -1,6 +1,4 @@
-"""
-The metrics of a rollup: one minute of one cluster, and of each instance type in it.
-"""
+"""The metrics of a rollup: one minute of one cluster, and of each instance type in it."""
 
 from __future__ import annotations
 

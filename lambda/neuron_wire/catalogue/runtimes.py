@@ -1,6 +1,4 @@
-"""
-What only a runtime line says: whose the runtime is, and why it has a line.
-"""
+"""What only a runtime line says: whose the runtime is, and why it has a line."""
 
 from __future__ import annotations
 

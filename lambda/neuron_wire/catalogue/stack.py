@@ -1,6 +1,4 @@
-"""
-What the stack says about itself, one count per invocation.
-"""
+"""What the stack says about itself, one count per invocation."""
 
 from __future__ import annotations
 

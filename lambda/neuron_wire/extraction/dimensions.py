@@ -1,6 +1,4 @@
-"""
-The dimension sets of a directive, and the texts at the root that they name.
-"""
+"""The dimension sets of a directive, and the texts at the root that they name."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ if TYPE_CHECKING:
 def dimension_violations(
     sets: object, document: Mapping[str, Any], index: int
 ) -> Generator[Violation, None, set[str]]:
-    """
-    What is wrong with the *sets* of directive *index*; returns the names in them.
-    """
+    """What is wrong with the *sets* of directive *index*; returns the names in them."""
     keys: set[str] = set()
     if not isinstance(sets, list) or not sets:
         yield Violation(
@@ -52,9 +48,7 @@ def dimension_violations(
 
 
 def is_printable_ascii(text: str) -> bool:
-    """
-    ASCII without control characters, in MetricDatum's own words.
-    """
+    """ASCII without control characters, in MetricDatum's own words."""
     return text.isascii() and text.isprintable()
 
 

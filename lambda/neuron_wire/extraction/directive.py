@@ -1,6 +1,4 @@
-"""
-The metadata of a line: its time, and its directives with their namespaces.
-"""
+"""The metadata of a line: its time, and its directives with their namespaces."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ if TYPE_CHECKING:
 
 
 def metadata_violations(document: Mapping[str, Any], now_ms: int | None) -> Iterator[Violation]:
-    """
-    What is wrong with the member `_aws` of *document*, and with what it points at.
-    """
+    """What is wrong with the member `_aws` of *document*, and with what it points at."""
     metadata = document.get("_aws")
     if not isinstance(metadata, dict):
         sentence = "the line has no object _aws, so nothing is extracted"

@@ -1,6 +1,4 @@
-"""
-A line as the one JSON object that it must be, or why it is none.
-"""
+"""A line as the one JSON object that it must be, or why it is none."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-One metric definition, and the number or numbers at the root that it names.
-"""
+"""One metric definition, and the number or numbers at the root that it names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-One reason why CloudWatch would not extract a line, and where it stands.
-"""
+"""One reason why CloudWatch would not extract a line, and where it stands."""
 
 from __future__ import annotations
 
@@ -36,16 +34,12 @@ class Violation:
 
 
 def at_root(name: str) -> str:
-    """
-    The path of the member *name* of the line itself.
-    """
+    """The path of the member *name* of the line itself."""
     if _PLAIN.fullmatch(name):
         return f"{ROOT}.{name[:_MAX_NAME_CHARS]}"
     return f"{ROOT}[{json.dumps(name[:_MAX_NAME_CHARS])}]"
 
 
 def in_directive(index: int, rest: str = "") -> str:
-    """
-    The path of *rest* in directive *index*, counted from 0.
-    """
+    """The path of *rest* in directive *index*, counted from 0."""
     return f"{ROOT}._aws.CloudWatchMetrics[{index}]{rest}"

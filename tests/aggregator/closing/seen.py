@@ -1,6 +1,4 @@
-"""
-One instance in a registry of its own.
-"""
+"""One instance in a registry of its own."""
 
 from __future__ import annotations
 
@@ -11,9 +9,7 @@ NAME = "i-0aaaaaaaaaaaaaaa1"
 
 
 def registry(*minutes, gone=False) -> Registry:
-    """
-    Five minutes to silence, sixty to oblivion; one instance seen in *minutes*.
-    """
+    """Five minutes to silence, sixty to oblivion; one instance seen in *minutes*."""
     made = Registry(silent_after_minutes=5, silent_forget_minutes=60)
     for minute in minutes:
         made.see("training", NAME, minute, "trn1.2xlarge", gone=gone)
@@ -21,14 +17,10 @@ def registry(*minutes, gone=False) -> Registry:
 
 
 def expected(made: Registry, minute: int) -> bool:
-    """
-    Whether closing *minute* waits for the instance.
-    """
+    """Whether closing *minute* waits for the instance."""
     return ("training", NAME) in set(made.expected(bucket_of(NAME), minute))
 
 
 def silent(made: Registry, minute: int) -> bool:
-    """
-    Whether the instance is silent in *minute*.
-    """
+    """Whether the instance is silent in *minute*."""
     return bool(made.silent_by_cluster(minute).get("training"))

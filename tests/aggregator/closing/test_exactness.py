@@ -87,9 +87,7 @@ def compare_types(world: World, records) -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(ONE_EACH, st.lists(FATES, max_size=8))
 def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
-    """
-    With one emitter on each instance both are exact, whatever happened.
-    """
+    """With one emitter on each instance both are exact, whatever happened."""
     world = live_through(records, fates)
     compare(world, records, may_overstate=False)
     compare_types(world, records)
@@ -186,9 +184,7 @@ def test_a_late_record_restates_the_gauges_and_adds_its_own_tallies():
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("after", [False, True])
 def test_a_run_killed_at_any_step_costs_nothing(after):
-    """
-    Killed at each of its steps in turn, a run leaves everything to the next one.
-    """
+    """Killed at each of its steps in turn, a run leaves everything to the next one."""
     records = [record(instance_id=f"i-{number}") for number in range(3)]
     undisturbed = World((MINUTE + 1) * 60)
     undisturbed.deliver(records)

@@ -1,6 +1,4 @@
-"""
-Instances that are gone without a goodbye: EC2 stopped them, or they went to another cluster.
-"""
+"""Instances that are gone without a goodbye: EC2 stopped them, or they went to another cluster."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ from tests.aggregator.made_records import MINUTE
     ],
 )
 def test_a_departed_instance_is_gone_from_the_next_minute_on(departures, waited_for, is_silent):
-    """
-    Unless it reported after that: asked one minute after its last report, and ten.
-    """
+    """Unless it reported after that: asked one minute after its last report, and ten."""
     made = registry(MINUTE)
     made.depart({NAME: departures, "i-other": [MINUTE]})
     assert (waited_for, is_silent) == (expected(made, MINUTE + 1), silent(made, MINUTE + 10))
@@ -37,9 +33,7 @@ def test_a_departed_instance_is_gone_from_the_next_minute_on(departures, waited_
 
 
 def test_an_instance_that_was_started_again_is_missed_again():
-    """
-    Its departure lies before its last report.
-    """
+    """Its departure lies before its last report."""
     made = registry(MINUTE)
     made.depart({NAME: [MINUTE]})
     made.see("training", NAME, MINUTE + 20, None, gone=False)
@@ -48,9 +42,7 @@ def test_an_instance_that_was_started_again_is_missed_again():
 
 
 def test_an_instance_that_stopped_for_long_was_silent_until_ec2_said_so():
-    """
-    A minute restated later gets the answer that was true then.
-    """
+    """A minute restated later gets the answer that was true then."""
     made = registry(MINUTE)
     made.depart({NAME: [MINUTE + 20]})
     answers = [silent(made, MINUTE + absent) for absent in (5, 6, 20, 21)]
@@ -58,9 +50,7 @@ def test_an_instance_that_stopped_for_long_was_silent_until_ec2_said_so():
 
 
 def test_an_instance_that_went_to_another_cluster_is_gone_in_the_old_one():
-    """
-    From its first minute there on; before that nobody knew.
-    """
+    """From its first minute there on; before that nobody knew."""
     made = registry(MINUTE)
     made.see("serving", NAME, MINUTE + 10, None, gone=False)
     named = Silent(NAME, "trn1.2xlarge", MINUTE)
@@ -72,9 +62,7 @@ def test_an_instance_that_went_to_another_cluster_is_gone_in_the_old_one():
 
 
 def test_two_emitters_with_two_cluster_names_are_both_waited_for():
-    """
-    They do not answer for each other, and neither has left the other's cluster.
-    """
+    """They do not answer for each other, and neither has left the other's cluster."""
     made = registry(MINUTE)
     made.see("serving", NAME, MINUTE, None, gone=False)
     assert {("training", NAME), ("serving", NAME)} == set(

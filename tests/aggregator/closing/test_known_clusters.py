@@ -13,9 +13,7 @@ NAME = record().instance_id
 
 
 def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
-    """
-    Instances 0 for an hour, silent from the sixth minute on; then no line.
-    """
+    """Instances 0 for an hour, silent from the sixth minute on; then no line."""
     stack = Stack()
     on_time(stack, 0)
     for offset in range(70):
@@ -27,9 +25,7 @@ def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
 
 
 def test_a_cluster_whose_instances_said_goodbye_is_published_no_more():
-    """
-    A planned stop leaves nothing to alarm about.
-    """
+    """A planned stop leaves nothing to alarm about."""
     stack = Stack()
     on_time(stack, 0, bye=True)
     for offset in range(10):
@@ -38,9 +34,7 @@ def test_a_cluster_whose_instances_said_goodbye_is_published_no_more():
 
 
 def test_nobody_waits_for_an_instance_that_said_goodbye():
-    """
-    Gone is not late.
-    """
+    """Gone is not late."""
     stack = Stack()
     on_time(stack, 0, instance_id="i-1", bye=True)
     on_time(stack, 0, 1, instance_id="i-2")
@@ -51,9 +45,7 @@ def test_nobody_waits_for_an_instance_that_said_goodbye():
 
 
 def test_a_restated_minute_knows_nothing_of_instances_that_came_later():
-    """
-    Somebody new reports in minute 20; minute 0 is restated and does not miss it.
-    """
+    """Somebody new reports in minute 20; minute 0 is restated and does not miss it."""
     stack = Stack()
     on_time(stack, 0, instance_id="i-1")
     stack.close(END_S + 50)
@@ -67,9 +59,7 @@ def test_a_restated_minute_knows_nothing_of_instances_that_came_later():
 
 
 def test_an_instance_that_restarts_in_its_last_minute_is_not_gone():
-    """
-    The second part came late and takes the goodbye back: it will be missed.
-    """
+    """The second part came late and takes the goodbye back: it will be missed."""
     stack = Stack()
     on_time(stack, 0, covered_seconds=20.0, bye=True)
     stack.close(END_S + 50)
@@ -80,9 +70,7 @@ def test_an_instance_that_restarts_in_its_last_minute_is_not_gone():
 
 
 def test_the_last_rollup_of_each_cluster_is_kept():
-    """
-    That of the latest minute, also when an older one is restated after it.
-    """
+    """That of the latest minute, also when an older one is restated after it."""
     stack = Stack()
     on_time(stack, 0, 1)
     on_time(stack, 1, cluster="serving")
@@ -95,9 +83,7 @@ def test_the_last_rollup_of_each_cluster_is_kept():
 
 
 def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
-    """
-    When the alarm rings, the last minute may show none.
-    """
+    """When the alarm rings, the last minute may show none."""
     stack = Stack()
     on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0, readings={"HardwareFaults": 1})
     on_time(stack, 1, execution_errors=0, ecc_uncorrected_rise=2)
@@ -122,9 +108,7 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
 
 
 def test_nobody_waits_for_an_instance_that_ec2_stopped():
-    """
-    From the minute after that on.
-    """
+    """From the minute after that on."""
     stack = Stack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
@@ -136,9 +120,7 @@ def test_nobody_waits_for_an_instance_that_ec2_stopped():
 
 
 def test_a_stopped_instance_is_never_silent_and_its_cluster_is_published_no_more():
-    """
-    A planned stop leaves nothing to alarm about, with and without a goodbye.
-    """
+    """A planned stop leaves nothing to alarm about, with and without a goodbye."""
     stack = Stack()
     on_time(stack, 0)
     stack.table.put_departure(NAME, MINUTE + 1, 0)
@@ -148,9 +130,7 @@ def test_a_stopped_instance_is_never_silent_and_its_cluster_is_published_no_more
 
 
 def test_a_departure_that_came_late_ends_the_silence():
-    """
-    EventBridge tries for a day; minutes that were published stay as they were.
-    """
+    """EventBridge tries for a day; minutes that were published stay as they were."""
     stack = Stack()
     on_time(stack, *range(20), instance_id="i-2")
     on_time(stack, 0, instance_id=NAME)
@@ -164,9 +144,7 @@ def test_a_departure_that_came_late_ends_the_silence():
 
 
 def test_a_restated_minute_takes_a_silence_back():
-    """
-    Also where nothing else is left of the cluster: a gauge is restated whole.
-    """
+    """Also where nothing else is left of the cluster: a gauge is restated whole."""
     stack = Stack()
     on_time(stack, 0)
     for offset in range(10):
@@ -203,9 +181,7 @@ def test_only_the_departures_that_matter_are_read():
 
 
 def test_an_instance_that_moved_to_another_cluster_is_not_missed_in_the_old_one():
-    """
-    Nor is it waited for there: its host is alive.
-    """
+    """Nor is it waited for there: its host is alive."""
     stack = Stack()
     on_time(stack, *range(10), instance_id="i-2")
     on_time(stack, 0, instance_id="i-1")
@@ -219,9 +195,7 @@ def test_an_instance_that_moved_to_another_cluster_is_not_missed_in_the_old_one(
 
 
 def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():
-    """
-    One host reports to both clusters; the second record of its minute comes later.
-    """
+    """One host reports to both clusters; the second record of its minute comes later."""
     stack = Stack()
     on_time(stack, 0, 1, instance_id="i-1")
     on_time(stack, 0, instance_id="i-1", cluster="serving")

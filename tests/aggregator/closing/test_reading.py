@@ -1,6 +1,4 @@
-"""
-What is read of a minute: copies count once, damage costs itself only.
-"""
+"""What is read of a minute: copies count once, damage costs itself only."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from tests.aggregator.made_stack import END_S, Stack, on_time
 
 
 def test_a_damaged_item_costs_itself_only():
-    """
-    It is counted; the rollup is made of the others.
-    """
+    """It is counted; the rollup is made of the others."""
     stack = Stack()
     on_time(stack, 0)
     stack.table.records[MINUTE, 7]["junk"] = b"junk"
@@ -28,9 +24,7 @@ def test_a_damaged_item_costs_itself_only():
 
 
 def test_a_record_in_several_packs_and_alone_counts_once():
-    """
-    A batch that was split before it was delivered again is packed otherwise.
-    """
+    """A batch that was split before it was delivered again is packed otherwise."""
     stack = Stack()
     made = [record(instance_id="i-1", boot=f"{number:020}") for number in range(3)]
     parts = [replace(one, instance_id="i-1", covered_seconds=20.0, executions=7) for one in made]
@@ -49,9 +43,7 @@ def test_a_record_in_several_packs_and_alone_counts_once():
 
 
 def test_of_two_copies_that_with_more_holders_counts():
-    """
-    Alone a record has room for few of them, in a pack for all.
-    """
+    """Alone a record has room for few of them, in a pack for all."""
     made = replace(
         full_record(64, seed=1), bye=False, holders=some_holders(64, seed=1), holders_more=1
     )
@@ -71,9 +63,7 @@ def test_of_two_copies_that_with_more_holders_counts():
 
 
 def test_a_damaged_record_in_a_pack_costs_itself_only():
-    """
-    The others of the pack count, and it is counted as unreadable.
-    """
+    """The others of the pack count, and it is counted as unreadable."""
     stack = Stack()
     made = [record(instance_id="i-1", boot=f"{number:020}", seq=1) for number in range(3)]
     (pack,) = packs_of([replace(one, covered_seconds=20.0) for one in made], 120)

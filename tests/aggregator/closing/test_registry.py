@@ -1,6 +1,4 @@
-"""
-Which instances there are, and which have gone silent.
-"""
+"""Which instances there are, and which have gone silent."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, un
 def test_an_absent_instance_is_waited_for_then_silent_then_forgotten(
     absent_minutes, waited_for, is_silent, cluster_known
 ):
-    """
-    SilentAfterMinutes and SilentForgetMinutes are both inclusive.
-    """
+    """SilentAfterMinutes and SilentForgetMinutes are both inclusive."""
     made = registry(MINUTE)
     minute = MINUTE + absent_minutes
     assert (waited_for, is_silent) == (expected(made, minute), silent(made, minute))
@@ -41,9 +37,7 @@ def test_an_absent_instance_is_waited_for_then_silent_then_forgotten(
 
 
 def test_a_silent_instance_is_named_with_when_it_was_last_seen():
-    """
-    The name, the type and the last minute go into the rollup.
-    """
+    """The name, the type and the last minute go into the rollup."""
     made = registry(MINUTE, MINUTE + 1)
     assert {"training": [Silent(NAME, "trn1.2xlarge", MINUTE + 1)]} == made.silent_by_cluster(
         MINUTE + 10
@@ -51,9 +45,7 @@ def test_a_silent_instance_is_named_with_when_it_was_last_seen():
 
 
 def test_who_said_goodbye_is_gone_and_not_silent():
-    """
-    From the next minute on: in its last minute it still reported.
-    """
+    """From the next minute on: in its last minute it still reported."""
     made = registry(MINUTE, gone=True)
     assert [True, False] == [expected(made, MINUTE), expected(made, MINUTE + 1)]
     assert not silent(made, MINUTE + 10)
@@ -61,45 +53,35 @@ def test_who_said_goodbye_is_gone_and_not_silent():
 
 
 def test_a_goodbye_is_taken_back_by_a_later_record_of_the_minute():
-    """
-    The emitter restarted within the minute, and its second part came late.
-    """
+    """The emitter restarted within the minute, and its second part came late."""
     made = registry(MINUTE, gone=True)
     made.see("training", NAME, MINUTE, None, gone=False)
     assert silent(made, MINUTE + 10)
 
 
 def test_a_record_of_an_earlier_minute_takes_no_goodbye_back():
-    """
-    Late records come after the goodbye and say nothing about it.
-    """
+    """Late records come after the goodbye and say nothing about it."""
     made = registry(MINUTE, gone=True)
     made.see("training", NAME, MINUTE - 1, None, gone=False)
     assert not silent(made, MINUTE + 10)
 
 
 def test_restating_an_old_minute_does_not_move_an_instance_back():
-    """
-    Seen later and then in an old minute, it is as alive as before.
-    """
+    """Seen later and then in an old minute, it is as alive as before."""
     made = registry(MINUTE + 30, MINUTE)
     assert expected(made, MINUTE + 31)
     assert not silent(made, MINUTE + 31)
 
 
 def test_an_instance_that_appeared_later_was_not_silent_before():
-    """
-    Nor was it waited for, nor its cluster known.
-    """
+    """Nor was it waited for, nor its cluster known."""
     made = registry(MINUTE + 30)
     assert not expected(made, MINUTE)
     assert {} == made.silent_by_cluster(MINUTE)
 
 
 def test_an_instance_that_came_back_was_silent_in_between():
-    """
-    A minute restated later gets the answer that was true then.
-    """
+    """A minute restated later gets the answer that was true then."""
     made = registry(MINUTE, MINUTE + 20)
     answers = [silent(made, MINUTE + absent) for absent in (0, 5, 6, 19, 20, 25)]
     assert [False, False, True, True, False, False] == answers
@@ -107,9 +89,7 @@ def test_an_instance_that_came_back_was_silent_in_between():
 
 @given(MINUTES.flatmap(lambda minutes: st.tuples(st.just(minutes), st.permutations(minutes))))
 def test_the_order_in_which_minutes_are_seen_does_not_matter(orders):
-    """
-    Reduced again, late or out of turn: the registry is the same.
-    """
+    """Reduced again, late or out of turn: the registry is the same."""
     one, other = registry(*orders[0]), registry(*orders[1])
     assert list(one.packed()) == list(other.packed())
 
@@ -131,9 +111,7 @@ def test_silence_is_what_the_seen_minutes_say(minutes, asked):
 
 @given(MINUTES, st.booleans())
 def test_packing_keeps_everything(minutes, gone):
-    """
-    Loaded again, the registry answers the same.
-    """
+    """Loaded again, the registry answers the same."""
     made = registry(*minutes, gone=gone)
     again = registry()
     again.load(dict(made.packed()))
@@ -143,9 +121,7 @@ def test_packing_keeps_everything(minutes, gone):
 
 
 def test_only_changed_buckets_are_packed():
-    """
-    What nobody reported costs no write.
-    """
+    """What nobody reported costs no write."""
     made = registry(MINUTE)
     again = registry()
     again.load(dict(made.packed()))
@@ -156,9 +132,7 @@ def test_only_changed_buckets_are_packed():
 
 
 def test_what_ended_long_ago_is_dropped():
-    """
-    A run that ended before the given minute goes, one that ended in it stays.
-    """
+    """A run that ended before the given minute goes, one that ended in it stays."""
     made = registry(MINUTE, MINUTE + 20)
     made.forget(MINUTE + 1)
     assert not silent(made, MINUTE + 10)

@@ -1,6 +1,4 @@
-"""
-Which minutes are reduced and published, in what order, and what is remembered.
-"""
+"""Which minutes are reduced and published, in what order, and what is remembered."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from tests.aggregator.memory_table import KilledError, MemoryTable, Process
 
 @pytest.mark.parametrize(("after_s", "told"), [(44.9, []), (45.0, [(0, 1)])])
 def test_no_minute_closes_before_45_seconds_after_its_end(after_s, told):
-    """
-    Emitters spread their sends over 30 seconds.
-    """
+    """Emitters spread their sends over 30 seconds."""
     stack = Stack()
     on_time(stack, 0)
     stack.close(END_S + after_s)
@@ -26,9 +22,7 @@ def test_no_minute_closes_before_45_seconds_after_its_end(after_s, told):
 
 @pytest.mark.parametrize(("after_s", "told"), [(119.9, []), (120.0, [(1, 1)])])
 def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, told):
-    """
-    Two instances were there, one has not reported yet.
-    """
+    """Two instances were there, one has not reported yet."""
     stack = Stack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
@@ -40,9 +34,7 @@ def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, told):
 
 
 def test_a_minute_closes_as_soon_as_every_live_instance_has_reported():
-    """
-    Without waiting for grace.
-    """
+    """Without waiting for grace."""
     stack = Stack()
     on_time(stack, 0, 1, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
@@ -53,9 +45,7 @@ def test_a_minute_closes_as_soon_as_every_live_instance_has_reported():
 
 
 def test_nobody_waits_for_a_silent_instance():
-    """
-    In minute 5 it is only late and holds that minute up; in minute 6 it is silent.
-    """
+    """In minute 5 it is only late and holds that minute up; in minute 6 it is silent."""
     stack = Stack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, *range(7), instance_id="i-2")
@@ -67,9 +57,7 @@ def test_nobody_waits_for_a_silent_instance():
 
 
 def test_a_newer_minute_does_not_wait_for_an_older_one():
-    """
-    Everybody has reported for minute 1, somebody not for minute 0.
-    """
+    """Everybody has reported for minute 1, somebody not for minute 0."""
     stack = Stack()
     on_time(stack, -1, 0, 1, instance_id="i-1")
     on_time(stack, -1, 1, instance_id="i-2")
@@ -85,9 +73,7 @@ def test_a_newer_minute_does_not_wait_for_an_older_one():
 
 
 def test_the_first_run_closes_the_last_minutes_and_the_marked_history():
-    """
-    Records of two hours ago, and records that came in time before closing was deployed.
-    """
+    """Records of two hours ago, and records that came in time before closing was deployed."""
     stack = Stack()
     stack.deliver(END_S + 41 * 60, *(record(minute=MINUTE + offset) for offset in (-60, -30)))
     on_time(stack, 41, 42)
@@ -99,9 +85,7 @@ def test_the_first_run_closes_the_last_minutes_and_the_marked_history():
 
 @pytest.mark.parametrize("killed_at", [4, 10, 100])
 def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
-    """
-    However long nobody closes after it: records that came in time leave no marker.
-    """
+    """However long nobody closes after it: records that came in time leave no marker."""
     stack = Stack()
     on_time(stack, 0)
     with pytest.raises(KilledError):
@@ -112,9 +96,7 @@ def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
 
 
 def test_missed_runs_are_made_up_oldest_first():
-    """
-    Ten minutes without a run: the next one closes them all.
-    """
+    """Ten minutes without a run: the next one closes them all."""
     stack = Stack()
     on_time(stack, 0)
     stack.close(END_S + 50)
@@ -126,9 +108,7 @@ def test_missed_runs_are_made_up_oldest_first():
 
 
 def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
-    """
-    With time for a few minutes only, several runs close what one would have.
-    """
+    """With time for a few minutes only, several runs close what one would have."""
     stack = Stack()
     on_time(stack, 0)
     stack.close(END_S + 50)
@@ -175,9 +155,7 @@ def test_what_is_due_comes_before_what_is_late():
 
 
 def test_after_a_pause_of_days_the_lost_minutes_are_counted():
-    """
-    The table keeps records for a day: older minutes are dropped, and said to be.
-    """
+    """The table keeps records for a day: older minutes are dropped, and said to be."""
     stack = Stack()
     on_time(stack, 0)
     stack.close(END_S + 50)
@@ -188,9 +166,7 @@ def test_after_a_pause_of_days_the_lost_minutes_are_counted():
 
 
 def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
-    """
-    Closing paused for ten hours; early in the pause a record came late.
-    """
+    """Closing paused for ten hours; early in the pause a record came late."""
     stack = Stack()
     on_time(stack, 0)
     stack.close(END_S + 50)
@@ -201,9 +177,7 @@ def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
 
 
 def test_an_empty_stack_closes_its_minutes_too():
-    """
-    No instance is no reason for the alarm that says that no minute is closed.
-    """
+    """No instance is no reason for the alarm that says that no minute is closed."""
     stack = Stack()
     stack.close(END_S + 50)
     outcome = stack.close(END_S + 110)
@@ -215,9 +189,7 @@ def test_an_empty_stack_closes_its_minutes_too():
 
 
 def test_a_second_run_at_the_same_time_leaves_quietly():
-    """
-    It prints nothing, writes nothing and raises nothing.
-    """
+    """It prints nothing, writes nothing and raises nothing."""
     stack = Stack()
     on_time(stack, 0)
     left = []
@@ -233,9 +205,7 @@ def test_a_second_run_at_the_same_time_leaves_quietly():
 
 
 def test_the_lease_of_a_killed_run_expires_with_its_time():
-    """
-    50 seconds were left, 2 more for clocks that differ.
-    """
+    """50 seconds were left, 2 more for clocks that differ."""
     stack = Stack()
     process = Process(stack.table, stack.printed, killed_at=5)
     with pytest.raises(KilledError):

@@ -1,6 +1,4 @@
-"""
-Who is silent in a minute, whatever happened to the records and in which order it was learnt.
-"""
+"""Who is silent in a minute, whatever happened to the records and in which order it was learnt."""
 
 from __future__ import annotations
 

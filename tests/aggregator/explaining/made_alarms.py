@@ -1,6 +1,4 @@
-"""
-Alarm events as EventBridge delivers them, and kept rollups that they are about.
-"""
+"""Alarm events as EventBridge delivers them, and kept rollups that they are about."""
 
 from __future__ import annotations
 
@@ -39,16 +37,12 @@ ENVIRONMENT = Environment(
 
 
 def state(value, timestamp=RANG_MS, reason=REASON):
-    """
-    A state of an alarm.
-    """
+    """A state of an alarm."""
     return {"value": value, "reason": reason, "timestamp": timestamp}
 
 
 def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="training", **detail):
-    """
-    A plain alarm on one cluster changed its state.
-    """
+    """A plain alarm on one cluster changed its state."""
     stat = {
         "metric": {
             "namespace": CLUSTER_NAMESPACE,
@@ -75,9 +69,7 @@ def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="tra
 
 
 def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", **detail):
-    """
-    One cluster of an alarm on a query changed its state.
-    """
+    """One cluster of an alarm on a query changed its state."""
     expression = (
         f'SELECT AVG({metric}) FROM SCHEMA("Neuron/Cluster", ClusterName)'
         " GROUP BY ClusterName ORDER BY AVG() DESC"
@@ -116,16 +108,12 @@ def _event(kind, detail):
 
 
 def iso(minute):
-    """
-    A minute as rollups write it.
-    """
+    """A minute as rollups write it."""
     return datetime.fromtimestamp(minute * 60, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
 
 
 def rollup(minute=MINUTE, **changes):
-    """
-    A rollup of four instances of a trn1.32xlarge, two of them with idle cores.
-    """
+    """A rollup of four instances of a trn1.32xlarge, two of them with idle cores."""
     members = {
         "Schema": 1,
         "Kind": "rollup",
@@ -187,9 +175,7 @@ def rollup(minute=MINUTE, **changes):
 
 
 def table_with(*rollups, about="minute", usd_a_minute=0.403125):
-    """
-    A table that keeps *rollups*, and the cost of each minute since midnight.
-    """
+    """A table that keeps *rollups*, and the cost of each minute since midnight."""
     table = MemoryTable()
     for one in rollups:
         at = one["_aws"]["Timestamp"] // 60_000

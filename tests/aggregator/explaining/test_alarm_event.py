@@ -1,6 +1,4 @@
-"""
-What is read of an alarm's event, and what of it nobody relies on.
-"""
+"""What is read of an alarm's event, and what of it nobody relies on."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ MEMBERS = (
 
 @given(JSON)
 def test_what_is_no_event_is_an_event_error(junk):
-    """
-    Of whatever shape: the invocation fails with a sentence, not with a stack trace of ours.
-    """
+    """Of whatever shape: the invocation fails with a sentence, not with a stack trace of ours."""
     with pytest.raises(EventError):
         transition_of({"detail": junk})
     with pytest.raises(EventError, match="detail-type"):
@@ -75,9 +71,7 @@ def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, c
 
 
 def test_an_alarm_on_a_metric():
-    """
-    Cluster and metric are those of the configuration, the time that of the state.
-    """
+    """Cluster and metric are those of the configuration, the time that of the state."""
     event = of_an_alarm("SilentInstances", now=state("OK", OVER), before=state("ALARM"))
     found = transition_of(event)
     assert ("SilentInstances",) == found.metrics
@@ -89,9 +83,7 @@ def test_an_alarm_on_a_metric():
 
 
 def test_a_contributor_of_an_alarm_on_a_query():
-    """
-    The cluster is an attribute of the contributor, the metric stands in the query.
-    """
+    """The cluster is an attribute of the contributor, the metric stands in the query."""
     found = transition_of(of_a_contributor("IdleCostPerHour", cluster="serving"))
     assert ("IdleCostPerHour",) == found.metrics
     assert ("serving", "ALARM", None) == (found.cluster, found.state, found.before)
@@ -100,9 +92,7 @@ def test_a_contributor_of_an_alarm_on_a_query():
 
 @pytest.mark.parametrize("metric", SUBJECTS)
 def test_every_subject_is_a_metric_of_the_rollups(metric):
-    """
-    It is told apart in both forms of an alarm, whatever the alarm is called.
-    """
+    """It is told apart in both forms of an alarm, whatever the alarm is called."""
     assert metric in ROLLUP
     for event in (of_an_alarm(metric), of_a_contributor(metric)):
         event["detail"]["alarmName"] = "ExecutionErrors of IdleCorePercent"
@@ -110,9 +100,7 @@ def test_every_subject_is_a_metric_of_the_rollups(metric):
 
 
 def test_metric_math_is_about_the_metric_it_is_made_of():
-    """
-    What is returned decides first; a metric that only helps to compute it comes after it.
-    """
+    """What is returned decides first; a metric that only helps to compute it comes after it."""
     event = of_an_alarm()
     (query,) = event["detail"]["configuration"]["metrics"]
     query["returnData"] = False
@@ -126,9 +114,7 @@ def test_metric_math_is_about_the_metric_it_is_made_of():
 
 
 def test_a_metric_of_somebody_else_is_not_one_of_ours():
-    """
-    A name means something only in our namespaces.
-    """
+    """A name means something only in our namespaces."""
     event = of_an_alarm("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]
     query["metricStat"]["metric"]["namespace"] = "AWS/Lambda"
@@ -141,9 +127,7 @@ def test_a_metric_of_somebody_else_is_not_one_of_ours():
 
 
 def test_half_a_character_is_made_whole():
-    """
-    JSON can hold one, and neither the table nor SNS takes it.
-    """
+    """JSON can hold one, and neither the table nor SNS takes it."""
     event = of_a_contributor(cluster="tr\ud800ining", now=state("ALARM", reason="\udc00"))
     event["resources"] = ["\ud800"]
     found = transition_of(event)
@@ -152,9 +136,7 @@ def test_half_a_character_is_made_whole():
 
 
 def test_a_redelivery_has_the_identity_of_the_first():
-    """
-    EventBridge gives each event an id of its own; the transition has none.
-    """
+    """EventBridge gives each event an id of its own; the transition has none."""
     first, again = of_a_contributor(), of_a_contributor()
     again["id"], again["time"] = "another", "2026-11-21T03:19:30Z"
     assert transition_of(first).identity == transition_of(again).identity
@@ -171,16 +153,12 @@ def test_a_redelivery_has_the_identity_of_the_first():
     ],
 )
 def test_another_transition_has_another_identity(other):
-    """
-    Another cluster, another time, another state or another alarm.
-    """
+    """Another cluster, another time, another state or another alarm."""
     assert transition_of(of_a_contributor()).identity != transition_of(other).identity
 
 
 def test_a_time_without_a_fraction_is_read():
-    """
-    And one that is missing is that of the event.
-    """
+    """And one that is missing is that of the event."""
     event = of_an_alarm(now=state("ALARM", "2026-11-21T03:17:00Z"))
     assert transition_of(event).at_s == RANG_S
     del event["detail"]["state"]["timestamp"]
@@ -201,9 +179,7 @@ def test_a_time_without_a_fraction_is_read():
     ],
 )
 def test_a_mute_rule_is_named_while_it_is_active(window, expected):
-    """
-    Whoever filters on it must not lose what was never muted.
-    """
+    """Whoever filters on it must not lose what was never muted."""
     arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:night"
     found = transition_of(of_an_alarm(muteDetail={"mutedByArn": arn, **window}))
     assert (arn if expected else "") == found.muted_by
@@ -215,7 +191,5 @@ def test_a_mute_rule_is_named_while_it_is_active(window, expected):
     ["", "soon", "0001-01-01T00:00:00.000+2359", "9999-12-31T23:59:59.000-2359", "2026-11-21"],
 )
 def test_a_time_that_is_none_is_that_of_the_event(text):
-    """
-    Nor is one that no calendar can show.
-    """
+    """Nor is one that no calendar can show."""
     assert transition_of(of_an_alarm(now=state("ALARM", text))).at_s == RANG_S + 1

@@ -1,6 +1,4 @@
-"""
-What is read from the table for a message, and what becomes of it when the table fails.
-"""
+"""What is read from the table for a message, and what becomes of it when the table fails."""
 
 from __future__ import annotations
 
@@ -22,18 +20,14 @@ from tests.aggregator.memory_table import MemoryTable
 
 
 def published(table, minute, cluster="training", **tallies):
-    """
-    Put what has been published of a minute into the table.
-    """
+    """Put what has been published of a minute into the table."""
     before = table.read_publications(minute).get(cluster)
     number = before.number + 1 if before else 1
     assert table.write_publication(minute, cluster, Publication(number, tallies, "x", 1), 0)
 
 
 def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
-    """
-    Neither yesterday nor another cluster is in it, and a minute without a price is no minute.
-    """
+    """Neither yesterday nor another cluster is in it, and a minute without a price is no minute."""
     table = MemoryTable()
     published(table, MIDNIGHT - 1, IdleCost=1000.0)
     published(table, MIDNIGHT, IdleCost=1.0)
@@ -46,9 +40,7 @@ def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
 
 
 def test_a_restated_minute_costs_what_was_published_last():
-    """
-    Publications hold the whole amount, whatever the lines said.
-    """
+    """Publications hold the whole amount, whatever the lines said."""
     table = MemoryTable()
     published(table, MINUTE, IdleCost=1.0)
     published(table, MINUTE, IdleCost=1.5)
@@ -56,26 +48,20 @@ def test_a_restated_minute_costs_what_was_published_last():
 
 
 def test_no_price_is_no_cost():
-    """
-    Not 0: nobody knows what it costs.
-    """
+    """Not 0: nobody knows what it costs."""
     table = MemoryTable()
     published(table, MINUTE, Executions=5)
     assert gather(IDLE_CORES, "training", table, RANG_S).cost_today is None
 
 
 def test_cost_is_read_only_where_it_is_told():
-    """
-    A day of minutes is 14 reads.
-    """
+    """A day of minutes is 14 reads."""
     assert gather(SILENCE, "training", table_with(rollup()), RANG_S).cost_today is None
 
 
 @pytest.mark.parametrize("subject", [ECC, ERRORS])
 def test_errors_are_those_of_their_last_minute_with_errors(subject):
-    """
-    The last minute may show none: another rollup is kept for them.
-    """
+    """The last minute may show none: another rollup is kept for them."""
     told = rollup(minute=MINUTE - 3, **{subject.metric: 7})
     table = table_with(rollup())
     table.write_last_rollup(subject.about, "training", MINUTE - 3, json.dumps(told))
@@ -96,9 +82,7 @@ def test_a_restated_rollup_has_only_what_was_lacking():
 
 
 def test_a_rollup_that_is_not_remembered_yet_counts():
-    """
-    Its line is kept before its publication is.
-    """
+    """Its line is kept before its publication is."""
     table = MemoryTable()
     table.write_last_rollup("errors", "training", MINUTE, json.dumps(rollup(ExecutionErrors=9)))
     found = gather(ERRORS, "training", table, RANG_S).published
@@ -107,33 +91,25 @@ def test_a_rollup_that_is_not_remembered_yet_counts():
 
 @pytest.mark.parametrize(("past_s", "expected"), [(0, False), (1, True)])
 def test_a_rollup_is_old_after_ten_minutes(past_s, expected):
-    """
-    Counted from the end of its minute.
-    """
+    """Counted from the end of its minute."""
     now_s = (MINUTE + 1) * 60 + OLD_AFTER_S + past_s
     found = gather(SILENCE, "training", table_with(rollup()), now_s)
     assert (expected, OLD_AFTER_S + past_s) == (found.is_old, found.rollup_age_s)
 
 
 def test_a_clock_that_is_behind_makes_no_negative_age():
-    """
-    The functions run on machines of their own.
-    """
+    """The functions run on machines of their own."""
     assert 0 == gather(SILENCE, "training", table_with(rollup()), MINUTE * 60).rollup_age_s
 
 
 def test_no_rollup_is_no_trouble():
-    """
-    A cluster that never reported has none.
-    """
+    """A cluster that never reported has none."""
     assert Evidence() == gather(IDLE_CORES, "training", MemoryTable(), RANG_S)
 
 
 @pytest.mark.parametrize("line", ["", "[]", "null", "{", "[" * 100_000])
 def test_a_rollup_that_cannot_be_read_is_said_to_be_so(line):
-    """
-    It must not stop the message.
-    """
+    """It must not stop the message."""
     table = MemoryTable()
     table.write_last_rollup("minute", "training", MINUTE, line)
     found = gather(IDLE_CORES, "training", table, RANG_S)
@@ -142,9 +118,7 @@ def test_a_rollup_that_cannot_be_read_is_said_to_be_so(line):
 
 @pytest.mark.parametrize("method", ["read_last_rollup", "read_published"])
 def test_a_table_that_fails_is_said_to_have_failed(monkeypatch, method):
-    """
-    It must not stop the message either.
-    """
+    """It must not stop the message either."""
     table = table_with(rollup())
 
     def fail(*_):

@@ -1,6 +1,4 @@
-"""
-The queries that a message offers can be read, name what there is, and show what they say.
-"""
+"""The queries that a message offers can be read, name what there is, and show what they say."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ GROUPS = LogGroups("/neuron-emf/records", "/neuron-emf/neuron-emf/rollups")
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS)
 @pytest.mark.parametrize("instances", [(), ("i-0c3f5a7b9d1e2f4a6", "host-1")])
 def test_a_query_is_one_that_logs_insights_takes(subject, instances):
-    """
-    By the checks of the saved queries: its grammar, its names, and no amount counted twice.
-    """
+    """By the checks of the saved queries: its grammar, its names, and no amount counted twice."""
     query = query_of(subject, "training", GROUPS, RANG_S, instances=instances)
     assert [] == problems(query.text)
     assert query.start_s < query.end_s
@@ -35,9 +31,7 @@ def test_a_query_is_one_that_logs_insights_takes(subject, instances):
 
 @given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), min_size=1))
 def test_a_cluster_is_found_whatever_its_name(cluster):
-    """
-    Quotes, bars, slashes and backslashes end neither the text nor the query.
-    """
+    """Quotes, bars, slashes and backslashes end neither the text nor the query."""
     query = query_of(IDLE_CORES, cluster, GROUPS, RANG_S)
     assert [] == problems(query.text)
     made = record(minute=MINUTE, cluster=cluster) if cluster.strip() else None
@@ -48,9 +42,7 @@ def test_a_cluster_is_found_whatever_its_name(cluster):
 
 
 def test_the_cost_query_counts_each_rollup_once():
-    """
-    A line that came twice, and one that another cluster wrote, change nothing.
-    """
+    """A line that came twice, and one that another cluster wrote, change nothing."""
     written = [
         rollup(IdleCost=0.5),
         rollup(IdleCost=0.5),
@@ -66,9 +58,7 @@ def test_the_cost_query_counts_each_rollup_once():
 
 
 def test_the_core_query_shows_the_last_minute_of_each_instance():
-    """
-    Most attached idle cores first.
-    """
+    """Most attached idle cores first."""
     made = [
         record(instance_id="i-1", minute=MINUTE, core_state="ba", seq=1),
         record(instance_id="i-1", minute=MINUTE + 1, core_state="bb", seq=2),
@@ -81,9 +71,7 @@ def test_the_core_query_shows_the_last_minute_of_each_instance():
 
 
 def test_a_query_looks_where_its_subject_was():
-    """
-    Cost since midnight, silence since before it began, anything else in the last hour.
-    """
+    """Cost since midnight, silence since before it began, anything else in the last hour."""
     hour = RANG_S + 60 - 3600
     assert hour == query_of(IDLE_CORES, "training", GROUPS, RANG_S).start_s
     assert MIDNIGHT * 60 == query_of(IDLE_COST, "training", GROUPS, RANG_S).start_s
@@ -94,9 +82,7 @@ def test_a_query_looks_where_its_subject_was():
 
 
 def test_only_ids_that_ec2_gave_stand_in_a_command():
-    """
-    Anything else is a name that somebody chose.
-    """
+    """Anything else is a name that somebody chose."""
     named = ["i-0c3f5a7b9d1e2f4a6", "host-1", "i-1;reboot", "$(reboot)", "i-0abcdef1"]
     (line,) = commands.owners(named, "us-east-1")
     assert "Values=i-0c3f5a7b9d1e2f4a6,i-0abcdef1 " in line
@@ -106,9 +92,7 @@ def test_only_ids_that_ec2_gave_stand_in_a_command():
 
 
 def test_a_command_names_at_most_five_instances():
-    """
-    A command that fills the screen is not typed.
-    """
+    """A command that fills the screen is not typed."""
     (line,) = commands.states([f"i-{number:08x}" for number in range(9)], "")
     assert 5 == line.count(" i-")
     assert "--region" not in line

@@ -1,6 +1,4 @@
-"""
-Amounts, moments and names as a message writes them.
-"""
+"""Amounts, moments and names as a message writes them."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from aggregator.explaining import figures
 
 @given(st.text(), st.integers(min_value=3, max_value=300))
 def test_a_name_stays_on_its_line(text, longest):
-    """
-    Whatever is in it, and a name that is short and printable stays what it is.
-    """
+    """Whatever is in it, and a name that is short and printable stays what it is."""
     shown = figures.printable(text, longest)
     assert shown.isprintable()
     assert len(shown) <= longest
@@ -31,9 +27,7 @@ def test_a_name_stays_on_its_line(text, longest):
     [("0", 0), ("7", 7), ("1,204", 1204), ("0.5", 0.5), ("12.35", 12.346), ("100", 100.0)],
 )
 def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
-    """
-    Two decimals at most, thousands apart.
-    """
+    """Two decimals at most, thousands apart."""
     assert expected == figures.amount(value)
 
 
@@ -47,9 +41,7 @@ def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
     ],
 )
 def test_less_than_a_cent_is_not_nothing(expected, value):
-    """
-    An idle core of an hour may cost less.
-    """
+    """An idle core of an hour may cost less."""
     assert expected == figures.usd(value)
 
 
@@ -65,24 +57,18 @@ def test_less_than_a_cent_is_not_nothing(expected, value):
     ],
 )
 def test_a_duration_has_two_units(expected, minutes):
-    """
-    Rounded down: nothing is called longer than it was.
-    """
+    """Rounded down: nothing is called longer than it was."""
     assert expected == figures.duration(minutes)
 
 
 def test_one_thing_is_one():
-    """
-    And none are several.
-    """
+    """And none are several."""
     assert ("1 core", "2 cores", "0 cores", "1,200 cores") == tuple(
         figures.counted(one, "core") for one in (1, 2, 0, 1200)
     )
 
 
 def test_a_list_says_what_it_leaves_out():
-    """
-    Nothing, when it is whole.
-    """
+    """Nothing, when it is whole."""
     assert "a, b" == figures.joined(["a", "b"])
     assert "a; b and 1,200 more" == figures.joined(["a", "b"], 1200, "; ")

@@ -1,6 +1,4 @@
-"""
-A member of a kept rollup is what it should be, or it is not there.
-"""
+"""A member of a kept rollup is what it should be, or it is not there."""
 
 from __future__ import annotations
 
@@ -18,25 +16,19 @@ LONG = "x" * 500
     "value", [True, "1", -1, -0.5, math.inf, math.nan, 10**400, 1e300, [], None]
 )
 def test_what_is_no_amount_is_no_number(value):
-    """
-    Nor what is so large that it would fill the message.
-    """
+    """Nor what is so large that it would fill the message."""
     assert Members({"Cores": value}).number("Cores") is None
 
 
 @pytest.mark.parametrize("value", [0, 1, 1.5, 10**17])
 def test_an_amount_is_a_number(value):
-    """
-    0 is one.
-    """
+    """0 is one."""
     assert value == Members({"Cores": value}).number("Cores")
     assert Members({}).number("Cores") is None
 
 
 def test_a_list_holds_what_it_should():
-    """
-    What is no object or no text in it is left out, and a text is cut.
-    """
+    """What is no object or no text in it is left out, and a text is cut."""
     found = Members({"List": [{"a": 1}, 1, None, "text", "", LONG]})
     assert [{"a": 1}] == [one.given for one in found.entries("List")]
     assert ["text", "x" * 77 + "..."] == found.names("List")
@@ -57,17 +49,13 @@ def test_a_list_holds_what_it_should():
     ],
 )
 def test_a_minute_is_one_that_a_calendar_shows(text, expected):
-    """
-    Its end is a minute later.
-    """
+    """Its end is a minute later."""
     found = Members({"Minute": text})
     assert expected == found.minute_s("Minute")
     assert (None if expected is None else expected + 60) == found.minute_end_s()
 
 
 def test_a_line_is_an_object_or_nothing():
-    """
-    Whatever the table holds.
-    """
+    """Whatever the table holds."""
     assert {"a": 1} == members_of(json.dumps({"a": 1})).given
     assert [None] * 4 == [members_of(one) for one in ("", "[]", "7", "{" * 10_000)]

@@ -1,6 +1,4 @@
-"""
-No name, number or list makes a message too long, break out of its line, or fail.
-"""
+"""No name, number or list makes a message too long, break out of its line, or fail."""
 
 from __future__ import annotations
 
@@ -95,9 +93,7 @@ ROLLUPS = st.fixed_dictionaries(
 
 
 def message_for(event, changes=None):
-    """
-    The message about *event* when the last rollup is a good one but for *changes*.
-    """
+    """The message about *event* when the last rollup is a good one but for *changes*."""
     transition = transition_of(event)
     table = MemoryTable()
     line = json.dumps(rollup(**(changes or {})))
@@ -107,9 +103,7 @@ def message_for(event, changes=None):
 
 
 def assert_within_bounds(message):
-    """
-    What SNS, telephones and the line of a mail's subject take.
-    """
+    """What SNS, telephones and the line of a mail's subject take."""
     assert 1 <= len(message.subject) < 100
     assert message.subject.isascii()
     assert message.subject.isprintable()
@@ -132,9 +126,7 @@ def assert_within_bounds(message):
 
 @given(st.sampled_from(sorted(SUBJECTS)), ROLLUPS)
 def test_whatever_stands_in_a_rollup(metric, changes):
-    """
-    Ten thousand letters, other alphabets, line ends, infinities and texts for numbers.
-    """
+    """Ten thousand letters, other alphabets, line ends, infinities and texts for numbers."""
     assert_within_bounds(message_for(of_an_alarm(metric), changes))
 
 
@@ -144,9 +136,7 @@ def test_whatever_stands_in_a_rollup(metric, changes):
     st.sampled_from(["ALARM", "OK", "INSUFFICIENT_DATA"]),
 )
 def test_whatever_stands_in_an_event(metric, names, now):
-    """
-    Names of alarms and clusters are other people's too.
-    """
+    """Names of alarms and clusters are other people's too."""
     cluster, alarm, region, text = names
     event = of_a_contributor(metric, cluster=cluster, now=state(now, reason=text))
     event["region"], event["account"], event["resources"] = region, text, [text]
@@ -178,9 +168,7 @@ def test_the_longest_lists_are_cut(metric):
 
 
 def test_the_longest_subject_is_cut_at_99():
-    """
-    SNS refuses one of 100.
-    """
+    """SNS refuses one of 100."""
     many = {"IdleCores": 10**17, "BusyCores": 10**17, "IdleCostPerHour": 10**17}
     event = of_an_alarm(cluster="x" * 255, muteDetail={"mutedByArn": "arn"})
     message = message_for(event, many)
@@ -190,9 +178,7 @@ def test_the_longest_subject_is_cut_at_99():
 
 
 def test_a_rollup_that_no_cutting_makes_fit_is_left_out():
-    """
-    And it is said that it was.
-    """
+    """And it is said that it was."""
     message = message_for(of_an_alarm(), {f"Member{number}": "x" * 500 for number in range(100)})
     document = json.loads(message.document)
     assert document["RollupLeftOut"] is True
@@ -201,9 +187,7 @@ def test_a_rollup_that_no_cutting_makes_fit_is_left_out():
 
 @given(NAMES, st.sampled_from(["us-east-1", "us-east-1; reboot", "$(reboot)", "\n", ""]))
 def test_a_hostile_name_does_not_get_out_of_its_command(cluster, region):
-    """
-    The command has the words it should have, and a region that is none is not in it.
-    """
+    """The command has the words it should have, and a region that is none is not in it."""
     event = of_a_contributor(cluster=cluster)
     event["region"] = region
     message = message_for(event)

@@ -1,6 +1,4 @@
-"""
-The messages as people get them, each in a file that is read in review.
-"""
+"""The messages as people get them, each in a file that is read in review."""
 
 from __future__ import annotations
 
@@ -140,9 +138,7 @@ SCENES = {
 
 
 def told(name):
-    """
-    The message of one scene.
-    """
+    """The message of one scene."""
     event, table = copy.deepcopy(SCENES[name])
     now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else RANG_S + 1
     return tell(transition_of(event), table, ENVIRONMENT, lambda *_: None, now_s).message
@@ -150,9 +146,7 @@ def told(name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_message_reads_as_it_did(golden, name):
-    """
-    Every scene in one file: the subject line, the text message, then the whole.
-    """
+    """Every scene in one file: the subject line, the text message, then the whole."""
     message = told(name)
     attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
     head = f"Subject: {message.subject}\nSMS: {message.sms}\nAttributes: {attributes}\n\n"
@@ -160,35 +154,27 @@ def test_a_message_reads_as_it_did(golden, name):
 
 
 def test_the_form_for_programs_reads_as_it_did(golden):
-    """
-    The same with the rollup itself, so that nobody has to read numbers out of sentences.
-    """
+    """The same with the rollup itself, so that nobody has to read numbers out of sentences."""
     document = json.loads(told("idle-cores").document)
     golden(MESSAGES / "idle-cores.json", json.dumps(document, indent=2) + "\n")
 
 
 @pytest.mark.parametrize("line", [rollup(), SILENT, ECC, ERRORS, UNPRICED, FREE], ids=str)
 def test_the_scenes_hold_only_what_a_rollup_has(line):
-    """
-    A message must not wait for a member that no rollup ever has.
-    """
+    """A message must not wait for a member that no rollup ever has."""
     assert [] == undocumented(line)
 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_every_golden_message_has_a_scene(name):
-    """
-    And every scene a file: one that is left over would be read for nothing.
-    """
+    """And every scene a file: one that is left over would be read for nothing."""
     assert (MESSAGES / f"{name}.txt").exists()
     left = {one.stem for one in MESSAGES.glob("*.txt")} - SCENES.keys()
     assert set() == left
 
 
 def test_without_a_runbook_and_log_groups_there_is_no_link_to_them():
-    """
-    Nothing is made up.
-    """
+    """Nothing is made up."""
     environment = replace(ENVIRONMENT, runbook="", records_log_group="", rollups_log_group="")
     event, table = copy.deepcopy(SCENES["idle-cores"])
     transition = transition_of(event)
@@ -202,9 +188,7 @@ def test_without_a_runbook_and_log_groups_there_is_no_link_to_them():
 
 
 def test_holders_beyond_four_are_counted():
-    """
-    Those that the rollup itself only counts are among them.
-    """
+    """Those that the rollup itself only counts are among them."""
     line = rollup()
     first = line["TopIdleInstances"][0]
     first["Holders"] = [{"Cores": str(core), "Pid": 100 + core} for core in range(6)]
@@ -215,9 +199,7 @@ def test_holders_beyond_four_are_counted():
 
 
 def test_a_restated_minute_is_told_whole():
-    """
-    Its last line has only the errors that were lacking.
-    """
+    """Its last line has only the errors that were lacking."""
     table = table_with(rollup(ExecutionErrors=4), about="errors")
     before = table.read_publications(MINUTE)["training"]
     again = replace(before, number=2, tallies={"ExecutionErrors": 60})
@@ -229,9 +211,7 @@ def test_a_restated_minute_is_told_whole():
 
 
 def test_the_query_of_silent_instances_begins_before_they_fell_silent():
-    """
-    What they said last is 10 minutes of the one that is silent longest.
-    """
+    """What they said last is 10 minutes of the one that is silent longest."""
     since = MINUTE - 300
     line = rollup(
         SilentInstances=2,
@@ -254,9 +234,7 @@ def test_the_query_of_silent_instances_begins_before_they_fell_silent():
     ],
 )
 def test_the_console_of_each_partition(region, expected):
-    """
-    China and GovCloud have consoles of their own.
-    """
+    """China and GovCloud have consoles of their own."""
     event = {**of_an_alarm(), "region": region}
     message = tell(
         transition_of(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S

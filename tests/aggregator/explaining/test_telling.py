@@ -1,6 +1,4 @@
-"""
-Every alarm is told, once where nothing fails, and never lost where something does.
-"""
+"""Every alarm is told, once where nothing fails, and never lost where something does."""
 
 from __future__ import annotations
 
@@ -37,17 +35,13 @@ EVENTS = (
 
 
 def told(event, table, sent):
-    """
-    Tell one event; what is sent is put into *sent*.
-    """
+    """Tell one event; what is sent is put into *sent*."""
     return tell(transition_of(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
 
 
 @given(st.lists(st.sampled_from(EVENTS), max_size=12))
 def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
-    """
-    In whatever order they come.
-    """
+    """In whatever order they come."""
     table, sent = table_with(rollup()), []
     for event in deliveries:
         told(event, table, sent)
@@ -79,9 +73,7 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
 
 
 def test_a_message_that_is_not_out_is_not_remembered():
-    """
-    The failure goes on to Lambda, which comes again.
-    """
+    """The failure goes on to Lambda, which comes again."""
     table = table_with(rollup())
 
     def refuse(*_):
@@ -95,9 +87,7 @@ def test_a_message_that_is_not_out_is_not_remembered():
 
 
 def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
-    """
-    An event that somebody takes out of it after 13 days is still the same.
-    """
+    """An event that somebody takes out of it after 13 days is still the same."""
     table, expiries = MemoryTable(), []
     monkeypatch.setattr(table, "put_told", lambda _, expires_s: expiries.append(expires_s))
     told(of_an_alarm(), table, [])
@@ -106,9 +96,7 @@ def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
 
 @pytest.mark.parametrize("method", ["was_told", "put_told", "read_last_rollup", "read_published"])
 def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
-    """
-    It is shorter or comes twice; where it is the memory that fails, somebody is told of that.
-    """
+    """It is shorter or comes twice; where it is the memory that fails, somebody is told of that."""
     table, sent = table_with(rollup()), []
 
     def fail(*_):
@@ -136,9 +124,7 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
     ],
 )
 def test_the_news_are_alarms_and_their_ends(now, before, expected):
-    """
-    A new alarm has no data at first, and what never rang is not over.
-    """
+    """A new alarm has no data at first, and what never rang is not over."""
     event = of_an_alarm(now=state(now), before=state(before) if before else None)
     if before is None:
         del event["detail"]["previousState"]
@@ -149,9 +135,7 @@ def test_the_news_are_alarms_and_their_ends(now, before, expected):
 
 
 def test_without_a_topic_the_message_is_written_and_kept():
-    """
-    Nobody is told, so nothing is remembered.
-    """
+    """Nobody is told, so nothing is remembered."""
     environment = replace(ENVIRONMENT, alarm_topic_arn="")
     table, sent = table_with(rollup()), []
     transition = transition_of(of_an_alarm())

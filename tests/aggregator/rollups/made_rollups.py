@@ -1,6 +1,4 @@
-"""
-Rollups for the tests, of records made on the spot.
-"""
+"""Rollups for the tests, of records made on the spot."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ def rollup(*records, silent=()):
 
 
 def cores(state, utilization=None, idle=None, **changes):
-    """
-    A record of cores in *state*, by default unused and never idle.
-    """
+    """A record of cores in *state*, by default unused and never idle."""
     unused = tuple(None if letter == "?" else 0.0 for letter in state)
     return record(
         core_state=state,

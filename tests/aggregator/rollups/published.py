@@ -1,6 +1,4 @@
-"""
-Rollup lines for the tests, as they are printed first.
-"""
+"""Rollup lines for the tests, as they are printed first."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ SOME = [record(instance_id=f"i-{number}") for number in range(4)]
 
 
 def all_published(rollup) -> list[dict]:
-    """
-    The lines of the rollup's first publication, read back.
-    """
+    """The lines of the rollup's first publication, read back."""
     lines = lines_of(rollup, MINUTE, due(rollup, None))
     assert [] == [one for line in lines for one in emf.violations(line, now_ms=MINUTE * 60_000)]
     assert all(len(line.encode()) <= MAX_LINE_BYTES for line in lines)
@@ -31,16 +27,12 @@ def all_published(rollup) -> list[dict]:
 
 
 def published(rollup) -> dict:
-    """
-    The line of the cluster.
-    """
+    """The line of the cluster."""
     return all_published(rollup)[-1]
 
 
 def rollup_of(*records, silent=(), cluster="training", prices=None):
-    """
-    The rollup of records of different instances.
-    """
+    """The rollup of records of different instances."""
     in_progress = RollupInProgress(cluster, 15, prices)
     for one in records:
         in_progress.add(merge([one]))

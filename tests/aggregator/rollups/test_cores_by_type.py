@@ -1,6 +1,4 @@
-"""
-The numbers of each instance type.
-"""
+"""The numbers of each instance type."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from tests.aggregator.rollups.made_rollups import cores, rollup
 
 
 def test_numbers_by_type_add_up_to_the_clusters():
-    """
-    Instances and cores of each type, without those that have none.
-    """
+    """Instances and cores of each type, without those that have none."""
     found = rollup(
         cores("bu", (50.0, 0.0)),
         cores("b?", (90.0, None), instance_type="inf2.xlarge"),
@@ -45,9 +41,7 @@ def test_numbers_by_type_add_up_to_the_clusters():
 
 
 def test_a_type_that_a_late_record_corrects_is_restated_with_no_instance():
-    """
-    Its line has been published: saying nothing would leave its instance there.
-    """
+    """Its line has been published: saying nothing would leave its instance there."""
     first, second = record(covered_seconds=20.0), record(seq=2, covered_seconds=20.0)
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     in_progress.add(merge([first, replace(second, instance_type="inf2.xlarge")]))
@@ -59,18 +53,14 @@ def test_a_type_that_a_late_record_corrects_is_restated_with_no_instance():
     "name", ["p", "Trn1.2xlarge", "trn1.2xlarge ", "trn1 2xlarge", "tr\u00fc.x"]
 )
 def test_a_type_that_ec2_does_not_have_gets_no_metrics(name):
-    """
-    It could not be a dimension, or would be another one each time.
-    """
+    """It could not be a dimension, or would be another one each time."""
     found = rollup(record(instance_type=name))
     assert ({}, 1) == (found.types, found.types_left_out)
     assert 1 == found.gauges["Instances"]
 
 
 def test_at_most_twenty_types_get_metrics():
-    """
-    Those with most instances: each type costs six metrics.
-    """
+    """Those with most instances: each type costs six metrics."""
     many = [record(instance_type=f"trn{number}.huge") for number in range(100, 125)]
     found = rollup(*many, record(instance_type="trn124.huge"), record(instance_type=None))
     assert (MAX_TYPES, 5) == (len(found.types), found.types_left_out)

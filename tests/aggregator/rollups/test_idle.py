@@ -1,6 +1,4 @@
-"""
-Which cores are idle, what they cost, and who holds them.
-"""
+"""Which cores are idle, what they cost, and who holds them."""
 
 from __future__ import annotations
 
@@ -18,40 +16,30 @@ from tests.aggregator.rollups.made_rollups import cores, rollup
 
 @pytest.mark.parametrize(("minutes", "idle"), [(14, 0), (15, 1)])
 def test_a_core_is_idle_from_idle_after_minutes_on(minutes, idle):
-    """
-    The limit is inclusive.
-    """
+    """The limit is inclusive."""
     found = rollup(cores("a", idle=(minutes,)))
     assert (idle, idle) == (found.gauges["IdleCores"], found.tallies["IdleCoreMinutes"])
 
 
 def test_a_busy_or_unknown_core_is_never_idle():
-    """
-    Whatever its idle minutes say.
-    """
+    """Whatever its idle minutes say."""
     assert 1 == rollup(cores("b?u", idle=(99, 99, 99))).gauges["IdleCores"]
 
 
 def test_idle_cost_is_the_idle_cores_share_of_their_instances_price():
-    """
-    One of two cores of a trn1.2xlarge at 1.34375 USD an hour.
-    """
+    """One of two cores of a trn1.2xlarge at 1.34375 USD an hour."""
     found = rollup(cores("bu", (50.0, 0.0), (0, 60)))
     assert 0.671875 == found.gauges["IdleCostPerHour"]
     assert 0.671875 / 60 == pytest.approx(found.tallies["IdleCost"], abs=1e-6)
 
 
 def test_the_price_is_shared_among_the_cores_that_the_instance_has():
-    """
-    With another logical core size an instance has other cores, at the same price.
-    """
+    """With another logical core size an instance has other cores, at the same price."""
     assert 1.34375 / 4 == Prices().usd_per_core_hour("trn1.2xlarge", 4)
 
 
 def test_an_overridden_price_is_used_and_named():
-    """
-    Whether the list has one or not; a type that is not there is not named.
-    """
+    """Whether the list has one or not; a type that is not there is not named."""
     prices = Prices({"trn1.2xlarge": 4.0, "trn9.huge": 8.0, "inf2.xlarge": 1.0})
     in_progress = RollupInProgress("training", 15, prices)
     for one in (cores("uu", idle=(60, 0)), cores("u", idle=(60,), instance_type="trn9.huge")):
@@ -63,9 +51,7 @@ def test_an_overridden_price_is_used_and_named():
 
 @pytest.mark.parametrize("instance_type", [None, "trn9.huge", "trn2.48xlarge"])
 def test_cores_without_a_price_are_counted_and_cost_nothing(instance_type):
-    """
-    Of an unknown type, or of one whose price is unknown.
-    """
+    """Of an unknown type, or of one whose price is unknown."""
     unpriced = cores("uu", idle=(60, 60), instance_type=instance_type)
     alone, beside = rollup(unpriced), rollup(unpriced, cores("u", idle=(60,)))
     assert 2 == alone.gauges["UnpricedCores"] == beside.gauges["UnpricedCores"]
@@ -75,17 +61,13 @@ def test_cores_without_a_price_are_counted_and_cost_nothing(instance_type):
 
 
 def test_nothing_idle_costs_nothing():
-    """
-    Zero, not absent: the price is known and so is the core.
-    """
+    """Zero, not absent: the price is known and so is the core."""
     found = rollup(cores("b", (50.0,)))
     assert (0, 0) == (found.gauges["IdleCostPerHour"], found.tallies["IdleCost"])
 
 
 def test_the_most_idle_instances_come_first():
-    """
-    By idle cores, then by minutes, then by name; at most 20, of however many.
-    """
+    """By idle cores, then by minutes, then by name; at most 20, of however many."""
     few = cores("uu", idle=(20, 0), instance_id="i-few")
     many = cores("uuu", idle=(15, 16, 17), instance_id="i-many")
     longer = cores("uu", idle=(0, 30), instance_id="i-longer")
@@ -99,9 +81,7 @@ def test_the_most_idle_instances_come_first():
 
 
 def test_an_idle_instance_says_which_cores_are_held_and_by_whom():
-    """
-    Of the idle cores only: a held core that has not been idle for long is no news yet.
-    """
+    """Of the idle cores only: a held core that has not been idle for long is no news yet."""
     one = cores("aaub", idle=(20, 3, 20, 0))
     one = replace(one, holders=(Holder("0-1", "ml/llama", 7), Holder("1", "ml/new", 8)))
     (idle,) = rollup(one).idle_instances

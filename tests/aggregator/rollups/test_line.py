@@ -1,6 +1,4 @@
-"""
-A rollup as EMF lines.
-"""
+"""A rollup as EMF lines."""
 
 from __future__ import annotations
 
@@ -23,16 +21,12 @@ from tests.aggregator.rollups.published import SOME, all_published, published, r
 
 
 def defined(line):
-    """
-    The metrics that a line defines, each with its unit.
-    """
+    """The metrics that a line defines, each with its unit."""
     return {one["Name"]: one["Unit"] for one in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
 
 
 def test_the_line_says_what_it_is_and_when():
-    """
-    Namespace, dimension, timestamp of the minute, and an id of the publication.
-    """
+    """Namespace, dimension, timestamp of the minute, and an id of the publication."""
     line = published(rollup_of(record()))
     (directive,) = line["_aws"]["CloudWatchMetrics"]
     assert "Neuron/Cluster" == directive["Namespace"]
@@ -48,16 +42,12 @@ def test_the_line_says_what_it_is_and_when():
 
 
 def test_every_metric_is_of_the_catalogue_with_its_unit():
-    """
-    Full records give every metric there is, each defined as the catalogue says.
-    """
+    """Full records give every metric there is, each defined as the catalogue says."""
     assert {name: one.unit for name, one in ROLLUP.items()} == defined(published(rollup_of(*SOME)))
 
 
 def test_every_member_of_a_rollup_is_written_by_some_rollup():
-    """
-    The catalogue describes no member that does not exist.
-    """
+    """The catalogue describes no member that does not exist."""
     failing = [
         replace(
             one,
@@ -90,9 +80,7 @@ def _paths(line):
 
 
 def test_an_absent_metric_is_neither_defined_nor_a_member():
-    """
-    Missing is missing, down to the line.
-    """
+    """Missing is missing, down to the line."""
     line = published(rollup_of(silent=[Silent("i-1", None, MINUTE - 9)]))
     names = defined(line).keys()
     assert {
@@ -106,9 +94,7 @@ def test_an_absent_metric_is_neither_defined_nor_a_member():
 
 
 def test_each_type_has_a_line_before_the_line_of_the_cluster():
-    """
-    In the order of their names, with both dimensions, gauges only, and an id of their own.
-    """
+    """In the order of their names, with both dimensions, gauges only, and an id of their own."""
     records = [
         record(instance_id="i-1", instance_type="trn1.2xlarge"),
         record(
@@ -136,9 +122,7 @@ def test_each_type_has_a_line_before_the_line_of_the_cluster():
 
 
 def test_the_type_of_a_silent_instance_goes_on_being_published():
-    """
-    No instance of it reported, and nothing else is known of it.
-    """
+    """No instance of it reported, and nothing else is known of it."""
     gone = [Silent("i-1", "inf2.xlarge", MINUTE - 9), Silent("i-2", None, MINUTE - 9)]
     first, last = all_published(rollup_of(silent=gone))
     assert ("inf2.xlarge", 0, ["Instances"]) == (
@@ -150,17 +134,13 @@ def test_the_type_of_a_silent_instance_goes_on_being_published():
 
 
 def test_an_absurd_value_costs_its_metric_and_not_the_line():
-    """
-    2^360 is the most that CloudWatch takes.
-    """
+    """2^360 is the most that CloudWatch takes."""
     line = published(rollup_of(record(tera_flops=2.0**361)))
     assert "TeraFlops" not in line
     assert 1 == line["Instances"]
 
 
 def test_a_cluster_that_cannot_be_a_dimension_is_refused():
-    """
-    Nothing of it would become a metric.
-    """
+    """Nothing of it would become a metric."""
     with pytest.raises(WireFormatError):
         published(rollup_of(record(), cluster="prod\u00fcction"))

@@ -1,6 +1,4 @@
-"""
-The names behind the numbers, and what is cut where they are too many.
-"""
+"""The names behind the numbers, and what is cut where they are too many."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from tests.aggregator.rollups.published import SOME, published, rollup_of
 
 
 def test_the_names_behind_the_numbers():
-    """
-    Idle cores with minutes, price and holder, silent instances with when they were last seen.
-    """
+    """Idle cores with minutes, price and holder, silent instances with when they were last seen."""
     held = record(holders=(Holder("0-1", "ml/llama", 77, "serve"),), holders_more=3)
     line = published(rollup_of(held, silent=[Silent("i-9", "inf2.xlarge", MINUTE - 9)]))
     assert [
@@ -52,9 +48,7 @@ def test_the_names_behind_the_numbers():
 
 
 def test_unattached_idle_cores_are_held_by_nobody():
-    """
-    Whatever else the instance's runtimes hold.
-    """
+    """Whatever else the instance's runtimes hold."""
     free = record(
         core_state="au",
         idle_minutes=(3, 20),
@@ -68,9 +62,7 @@ def test_unattached_idle_cores_are_held_by_nobody():
 
 
 def test_stragglers_are_named_with_what_is_usual():
-    """
-    At 39 % where 80 % is usual.
-    """
+    """At 39 % where 80 % is usual."""
     slow = record(instance_id="i-9", utilization_percent=(39.0, 0.0))
     line = published(rollup_of(*SOME, slow))
     assert 1 == line["Stragglers"]
@@ -85,9 +77,7 @@ def test_stragglers_are_named_with_what_is_usual():
 
 
 def test_instances_with_uncorrectable_errors_are_named():
-    """
-    Those with most first.
-    """
+    """Those with most first."""
     line = published(
         rollup_of(*(replace(one, ecc_uncorrected_rise=n) for n, one in enumerate(SOME)))
     )
@@ -99,9 +89,7 @@ def test_instances_with_uncorrectable_errors_are_named():
 
 
 def test_instances_with_hardware_faults_are_named():
-    """
-    Those with most first; none where nobody reads kernel messages or none told of a fault.
-    """
+    """Those with most first; none where nobody reads kernel messages or none told of a fault."""
     faulty = (replace(one, readings={"HardwareFaults": n}) for n, one in enumerate(SOME))
     assert [
         {"InstanceId": "i-3", "HardwareFaults": 3},
@@ -114,9 +102,7 @@ def test_instances_with_hardware_faults_are_named():
 
 
 def test_a_line_with_a_price_says_whose_price_it_is():
-    """
-    The date of the list, and the types that have another price.
-    """
+    """The date of the list, and the types that have another price."""
     prices = Prices({"trn1.2xlarge": 1.0, "inf2.xlarge": 1.0})
     line = published(rollup_of(record(), prices=prices))
     assert "2026-11-21" == line["PricesAsOf"]
@@ -126,9 +112,7 @@ def test_a_line_with_a_price_says_whose_price_it_is():
 
 
 def test_duplicate_emitters_are_named():
-    """
-    So that somebody can stop one of the two.
-    """
+    """So that somebody can stop one of the two."""
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     in_progress.add(merge([record(), record(boot=LATER_BOOT)]))
     assert ["i-0aaaaaaaaaaaaaaa1"] == published(in_progress.finish([]))["DuplicateEmitterInstances"]
@@ -202,9 +186,7 @@ def test_what_takes_most_of_the_line_is_cut_first():
 
 
 def test_a_large_cluster_is_a_short_line():
-    """
-    A thousand full instances with eight holders each: below the limit without a cut.
-    """
+    """A thousand full instances with eight holders each: below the limit without a cut."""
     crowd = [replace(full_record(32, seed), holders=some_holders(32, seed)) for seed in range(1000)]
     line = published(rollup_of(*crowd))
     assert 20 == len(line["TopIdleInstances"]) == len(line["ErrorInstances"])

@@ -1,6 +1,4 @@
-"""
-The first few of any number of things.
-"""
+"""The first few of any number of things."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from aggregator.rollups.ranking import Ranking
 
 @given(st.integers(1, 4), st.lists(st.integers(), unique=True))
 def test_the_smallest_keys_are_kept_in_order(limit, numbers):
-    """
-    Whatever the order they came in, and however many.
-    """
+    """Whatever the order they came in, and however many."""
     ranking = Ranking(limit)
     for number in numbers:
         ranking.add((number,), str(number))

@@ -1,6 +1,4 @@
-"""
-Whatever records there are: the numbers of a rollup are those of the reference.
-"""
+"""Whatever records there are: the numbers of a rollup are those of the reference."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.hu
 
 @st.composite
 def parts(draw, instance_id, most):
-    """
-    One to *most* records of an instance and minute.
-    """
+    """One to *most* records of an instance and minute."""
     found = []
     for seq in range(1, draw(st.integers(1, most)) + 1):
         state = draw(st.text("bbau?", max_size=4))
@@ -61,17 +57,13 @@ def parts(draw, instance_id, most):
 
 @st.composite
 def clusters(draw, most_parts=3):
-    """
-    Records of up to nine instances.
-    """
+    """Records of up to nine instances."""
     count = draw(st.integers(1, 9))
     return [draw(parts(f"i-{number}", most_parts)) for number in range(count)]
 
 
 def rolled_up(instances):
-    """
-    The rollup of the records of each instance.
-    """
+    """The rollup of the records of each instance."""
     in_progress = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}))
     for own in instances:
         in_progress.add(merge(own))
@@ -80,9 +72,7 @@ def rolled_up(instances):
 
 @given(clusters())
 def test_every_number_is_that_of_the_reference(instances):
-    """
-    Each gauge and each tally, there or absent, with one price overridden.
-    """
+    """Each gauge and each tally, there or absent, with one price overridden."""
     rollup = rolled_up(instances)
     records = [one for own in instances for one in own]
     prices = {**reference.USD_PER_HOUR, "inf2.xlarge": reference.Fraction("0.5")}
@@ -97,9 +87,7 @@ def test_every_number_is_that_of_the_reference(instances):
 
 @given(clusters())
 def test_the_numbers_of_each_type_are_those_of_the_reference(instances):
-    """
-    Of every type that some record names, counted or not.
-    """
+    """Of every type that some record names, counted or not."""
     rollup = rolled_up(instances)
     records = [one for own in instances for one in own]
     (expected,) = reference.types(records).values()
@@ -110,9 +98,7 @@ def test_the_numbers_of_each_type_are_those_of_the_reference(instances):
 
 @given(clusters(), st.randoms(use_true_random=False))
 def test_the_order_of_instances_and_records_does_not_matter(instances, draw):
-    """
-    The same rollup, number by number and name by name.
-    """
+    """The same rollup, number by number and name by name."""
     expected = rolled_up(instances)
     for own in instances:
         draw.shuffle(own)
@@ -125,9 +111,7 @@ def test_the_order_of_instances_and_records_does_not_matter(instances, draw):
     [("tera_flops", "TeraFlops"), ("latency_p50_mean_s", "LatencyP50Mean")],
 )
 def test_the_order_does_not_matter_to_the_last_digit(field, metric):
-    """
-    Of 10^16 and ones, the sum of floats one by one has the ones or not: by their order.
-    """
+    """Of 10^16 and ones, the sum of floats one by one has the ones or not: by their order."""
     amounts = [1e16, *[1.0] * 9]
     records = [
         record(instance_id=f"i-{number}", executions=1, **{field: amount})
@@ -146,9 +130,7 @@ BUSY = st.lists(st.integers(1, 10_000), min_size=1, max_size=6)
 
 @given(st.lists(BUSY, min_size=1, max_size=12))
 def test_stragglers_are_those_of_the_reference(instances):
-    """
-    Of busy instances of one type, whose means are any fractions.
-    """
+    """Of busy instances of one type, whose means are any fractions."""
     records = [
         [
             record(

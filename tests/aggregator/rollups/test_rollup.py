@@ -1,6 +1,4 @@
-"""
-The numbers of one cluster and minute.
-"""
+"""The numbers of one cluster and minute."""
 
 from __future__ import annotations
 
@@ -12,34 +10,26 @@ from tests.aggregator.rollups.made_rollups import cores, rollup
 
 
 def test_cores_are_counted_by_state():
-    """
-    Busy, attached idle, unattached and unknown add up to all.
-    """
+    """Busy, attached idle, unattached and unknown add up to all."""
     gauges = rollup(cores("bba?"), cores("uu?")).gauges
     names = ["NeuronCores", "BusyCores", "AttachedIdleCores", "UnattachedCores", "UnknownCores"]
     assert [7, 2, 1, 2, 2] == [gauges[name] for name in names]
 
 
 def test_shares_are_of_the_known_cores():
-    """
-    One idle core of two known and two unknown is half, not a quarter.
-    """
+    """One idle core of two known and two unknown is half, not a quarter."""
     found = rollup(cores("bu??", (60.0, 0.0, None, None), (0, 15, 0, 0)))
     assert (50.0, 30.0) == (found.gauges["IdleCorePercent"], found.gauges["NeuronCoreUtilization"])
 
 
 def test_utilization_is_the_mean_over_cores_not_over_instances():
-    """
-    Three cores at 0 and one at 100 are 25 %, on however many instances.
-    """
+    """Three cores at 0 and one at 100 are 25 %, on however many instances."""
     found = rollup(cores("uuu"), cores("b", (100.0,)))
     assert 25.0 == found.gauges["NeuronCoreUtilization"]
 
 
 def test_without_a_known_core_nothing_is_said_about_cores_but_their_number():
-    """
-    No idle core, no cost and no utilization are zeros that nobody measured.
-    """
+    """No idle core, no cost and no utilization are zeros that nobody measured."""
     found = rollup(cores("??"))
     assert {"NeuronCores": 2, "UnknownCores": 2, "UnpricedCores": 0}.items() <= found.gauges.items()
     absent = {
@@ -57,9 +47,7 @@ def test_without_a_known_core_nothing_is_said_about_cores_but_their_number():
 
 
 def test_a_metric_that_nobody_reported_is_absent():
-    """
-    And one that somebody reported as 0 is 0.
-    """
+    """And one that somebody reported as 0 is 0."""
     bare = dict.fromkeys(
         (
             "executions",
@@ -84,9 +72,7 @@ def test_a_metric_that_nobody_reported_is_absent():
 
 
 def test_a_cluster_of_silent_instances_has_no_cores():
-    """
-    Nobody reported: the counts of instances are all there is to say.
-    """
+    """Nobody reported: the counts of instances are all there is to say."""
     gone = [Silent("i-1", None, MINUTE - 9), Silent("i-2", None, MINUTE - 8)]
     found = rollup(silent=gone)
     assert {
@@ -100,17 +86,13 @@ def test_a_cluster_of_silent_instances_has_no_cores():
 
 
 def test_coverage_counts_silent_instances():
-    """
-    30 covered seconds of one instance, another silent: a quarter.
-    """
+    """30 covered seconds of one instance, another silent: a quarter."""
     gone = [Silent("i-9", None, MINUTE - 9)]
     assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
 
 
 def test_tallies_and_memory_add_up_over_instances():
-    """
-    The share is of what the same instances have.
-    """
+    """The share is of what the same instances have."""
     found = rollup(
         record(device_memory_used_bytes=10, device_memory_total_bytes=40),
         record(device_memory_used_bytes=10, device_memory_total_bytes=None),
@@ -125,9 +107,7 @@ def test_tallies_and_memory_add_up_over_instances():
 
 
 def test_latency_is_weighted_by_executions_and_its_maximum_kept():
-    """
-    An instance without executions counts as one.
-    """
+    """An instance without executions counts as one."""
     found = rollup(
         record(executions=3, latency_p50_mean_s=1.0, latency_p99_max_s=2.0),
         record(executions=0, latency_p50_mean_s=5.0, latency_p99_max_s=6.0),
@@ -136,18 +116,14 @@ def test_latency_is_weighted_by_executions_and_its_maximum_kept():
 
 
 def test_percentiles_are_utilizations_of_cores_that_exist():
-    """
-    Of 1 to 100 percent in steps of one, the p-th percentile is p.
-    """
+    """Of 1 to 100 percent in steps of one, the p-th percentile is p."""
     state = "b" * 100
     found = rollup(cores(state, tuple(float(one) for one in range(1, 101))))
     assert {10: 10.0, 50: 50.0, 90: 90.0, 99: 99.0} == found.utilization_percentiles
 
 
 def test_instances_that_failed_are_named_and_the_others_are_not():
-    """
-    Most failures first, then by name; at most 20; none without one.
-    """
+    """Most failures first, then by name; at most 20; none without one."""
     found = rollup(
         *(record(execution_errors=count, ecc_uncorrected_rise=None) for count in (0, 3, None, 7, 3))
     )
@@ -162,9 +138,7 @@ def test_instances_that_failed_are_named_and_the_others_are_not():
 
 
 def test_names_are_bounded_and_numbers_are_not():
-    """
-    Fifty silent and fifty duplicate names, of a hundred each.
-    """
+    """Fifty silent and fifty duplicate names, of a hundred each."""
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     for number in range(100):
         two = [record(instance_id=f"i-{number:03}", boot=boot) for boot in ("00", LATER_BOOT)]

@@ -1,6 +1,4 @@
-"""
-Instances that do less than others of their type.
-"""
+"""Instances that do less than others of their type."""
 
 from __future__ import annotations
 
@@ -10,25 +8,19 @@ from tests.aggregator.rollups.made_rollups import cores, rollup
 
 
 def busy(percent, **changes):
-    """
-    An instance with one core at *percent*, and one at nothing.
-    """
+    """An instance with one core at *percent*, and one at nothing."""
     return cores("bu", (percent, 0.0), **changes)
 
 
 @pytest.mark.parametrize(("percent", "stragglers"), [(39.99, 1), (40.0, 0)])
 def test_a_straggler_reaches_less_than_half_of_what_is_usual(percent, stragglers):
-    """
-    Of 80 %: the half itself is no straggler.
-    """
+    """Of 80 %: the half itself is no straggler."""
     found = rollup(busy(percent), *[busy(80.0)] * 3)
     assert stragglers == found.gauges["Stragglers"] == len(found.stragglers)
 
 
 def test_below_four_busy_instances_of_a_type_nothing_is_usual():
-    """
-    The number is absent, not zero: nobody was judged.
-    """
+    """The number is absent, not zero: nobody was judged."""
     few = [busy(80.0), busy(80.0), busy(1.0)]
     assert "Stragglers" not in rollup(*few).gauges
     others = [busy(80.0, instance_type="inf2.xlarge"), cores("uu"), cores("??")]
@@ -48,9 +40,7 @@ def test_only_busy_cores_say_how_fast_an_instance_is():
 
 
 def test_an_even_number_has_the_mean_of_the_middle_two_as_median():
-    """
-    Of 20, 60, 100 and 100 the median is 80: 20 is a straggler, and 40 would not be.
-    """
+    """Of 20, 60, 100 and 100 the median is 80: 20 is a straggler, and 40 would not be."""
     assert 1 == rollup(*map(busy, (20.0, 60.0, 100.0, 100.0))).gauges["Stragglers"]
     assert 0 == rollup(*map(busy, (40.0, 60.0, 100.0, 100.0))).gauges["Stragglers"]
 
@@ -67,9 +57,7 @@ def test_each_type_is_judged_by_itself():
 
 
 def test_stragglers_farthest_behind_come_first():
-    """
-    By their share of the median, of whichever type; at most 20 of however many.
-    """
+    """By their share of the median, of whichever type; at most 20 of however many."""
     crowd = [busy(80.0) for _ in range(60)]
     slow = [busy((30 - one) / 100 + 1, instance_id=f"i-slow-{one:02}") for one in range(30)]
     found = rollup(*crowd, *slow)

@@ -1,6 +1,4 @@
-"""
-Requests of the table: what a batch leaves over is asked for again, failures are one error.
-"""
+"""Requests of the table: what a batch leaves over is asked for again, failures are one error."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ ITEMS = [{"pk": {"S": f"{number}"}, "sk": {"S": "a"}} for number in range(60)]
 
 
 class Busy:
-    """
-    A client that leaves some of each batch over, and remembers what it was asked.
-    """
+    """A client that leaves some of each batch over, and remembers what it was asked."""
 
     def __init__(self, capacity):
         self.capacity = capacity
@@ -42,9 +38,7 @@ class Busy:
 
 
 def test_what_a_batch_leaves_over_is_written_again():
-    """
-    At most 25 items a request, and a pause after each that was not enough.
-    """
+    """At most 25 items a request, and a pause after each that was not enough."""
     client, pauses = Busy(capacity=10), []
     Requests(client, "records", pauses.append).write(ITEMS)
     assert (60, 25) == (len(client.kept), client.largest)
@@ -53,9 +47,7 @@ def test_what_a_batch_leaves_over_is_written_again():
 
 
 def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
-    """
-    Lambda then delivers all of it again, which is harmless.
-    """
+    """Lambda then delivers all of it again, which is harmless."""
     client, pauses = Busy(capacity=0), []
     with pytest.raises(TableError, match="left 60 items unwritten after 8 attempts"):
         Requests(client, "records", pauses.append).write(ITEMS)
@@ -63,9 +55,7 @@ def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
 
 
 def test_what_a_batch_leaves_unread_is_asked_for_again():
-    """
-    At most 100 items a request; an error if they never come.
-    """
+    """At most 100 items a request; an error if they never come."""
     keys = [{"pk": {"S": f"{number}"}} for number in range(120)]
     client = Busy(capacity=30)
     found = Requests(client, "records", lambda _: None).get_each(keys)
@@ -90,9 +80,7 @@ def test_what_a_batch_leaves_unread_is_asked_for_again():
     ],
 )
 def test_every_failure_of_the_table_is_one_kind_of_error(error, message):
-    """
-    With the name of the table and what happened, without a payload.
-    """
+    """With the name of the table and what happened, without a payload."""
 
     class Failing:
         def query(self, **_):

@@ -1,6 +1,4 @@
-"""
-A record as a table item: small, its own identity, and readable again.
-"""
+"""A record as a table item: small, its own identity, and readable again."""
 
 from __future__ import annotations
 
@@ -27,18 +25,14 @@ IDENTITIES = st.tuples(NAMES, NAMES, st.sampled_from(["00", "01"]), st.integers(
 
 
 def stored_bytes(item) -> int:
-    """
-    What DynamoDB counts: names and values, 21 digits at most for a number.
-    """
+    """What DynamoDB counts: names and values, 21 digits at most for a number."""
     pk = f"m#{item.minute}#{item.bucket:02d}"
     ttl_bytes = (len(str(item.expires_s)) + 1) // 2 + 1
     return len("pk" + pk + "sk" + item.key + "r" + "ttl") + len(item.payload) + ttl_bytes
 
 
 def read(payload):
-    """
-    The one record of an item.
-    """
+    """The one record of an item."""
     (found,), unreadable = records_of(payload, MINUTE)
     assert 0 == unreadable
     return found
@@ -46,9 +40,7 @@ def read(payload):
 
 @pytest.mark.parametrize("seed", range(100))
 def test_64_cores_fit_one_write_unit(seed):
-    """
-    With every member present and every number random the item has at most 1,024 bytes.
-    """
+    """With every member present and every number random the item has at most 1,024 bytes."""
     made = full_record(64, seed)
     assert stored_bytes(item_of(made, 1_764_000_000)) <= 1024
     held = replace(made, holders=some_holders(64, seed), holders_more=3)
@@ -57,9 +49,7 @@ def test_64_cores_fit_one_write_unit(seed):
 
 @pytest.mark.parametrize(("cores", "units"), [(4, 1), (32, 1), (64, 1), (128, 2)])
 def test_holders_never_cost_a_write_unit(cores, units):
-    """
-    Those without room are counted, the least idle first; none is lost from the count.
-    """
+    """Those without room are counted, the least idle first; none is lost from the count."""
     made = full_record(cores, seed=2)
     assert units == math.ceil(stored_bytes(item_of(made, 0)) / 1024)
     held = replace(made, holders=some_holders(max(cores, 8), seed=2), holders_more=3)
@@ -72,9 +62,7 @@ def test_holders_never_cost_a_write_unit(cores, units):
 
 
 def test_a_holder_with_the_longest_name_leaves_the_record_alone():
-    """
-    One that finds no room at all is a count, and the record is as small as without it.
-    """
+    """One that finds no room at all is a count, and the record is as small as without it."""
     made = full_record(64, seed=3)
     longest = Holder("0-63", "n" * 128, 1, "t" * 128)
     crowd = tuple(
@@ -90,9 +78,7 @@ def test_a_holder_with_the_longest_name_leaves_the_record_alone():
 
 @given(IDENTITIES, IDENTITIES)
 def test_the_key_is_the_identity(one, other):
-    """
-    Two records have the same key exactly when they are the same record.
-    """
+    """Two records have the same key exactly when they are the same record."""
     keys = [
         key_of(record(cluster=cluster, instance_id=instance_id, boot=boot, seq=seq))
         for cluster, instance_id, boot, seq in (one, other)
@@ -102,9 +88,7 @@ def test_the_key_is_the_identity(one, other):
 
 @pytest.mark.parametrize("letter", ["#", "%", "x"])
 def test_no_key_is_longer_than_a_sort_key_may_be(letter):
-    """
-    The longest names, all of characters that quoting triples, still give a legal key.
-    """
+    """The longest names, all of characters that quoting triples, still give a legal key."""
     longest = record(cluster=letter * 255, instance_id=letter * 128, boot="b" * 64, seq=2**63 - 1)
     other = replace(longest, seq=1)
     assert len(key_of(longest).encode()) <= MAX_KEY_BYTES
@@ -112,38 +96,28 @@ def test_no_key_is_longer_than_a_sort_key_may_be(letter):
 
 
 def test_reading_gives_the_record_back():
-    """
-    Packed and unpacked, a record is the same.
-    """
+    """Packed and unpacked, a record is the same."""
     made = full_record(32, seed=1)
     assert made == read(item_of(made, 0).payload)
 
 
 def test_an_item_of_an_earlier_release_is_read():
-    """
-    What was packed when the first release was made is unpacked by this one.
-    """
+    """What was packed when the first release was made is unpacked by this one."""
     assert record(readings={}) == read(PACKED)
 
 
 def test_the_emitters_health_is_not_kept():
-    """
-    What the emitter says about itself stays in the log line.
-    """
+    """What the emitter says about itself stays in the log line."""
     made = record(health={"SpoolBytes": 4096})
     assert {} == read(item_of(made, 0).payload).health
 
 
 def test_buckets_never_change():
-    """
-    Both functions, of every release, look for an instance in the same bucket.
-    """
+    """Both functions, of every release, look for an instance in the same bucket."""
     ids = ["i-0aaaaaaaaaaaaaaa1", "i-0123456789abcdef0", "host-1"]
     assert [6, 15, 3] == [bucket_of(instance_id) for instance_id in ids]
 
 
 def test_every_bucket_is_used():
-    """
-    A thousand instances leave no bucket empty.
-    """
+    """A thousand instances leave no bucket empty."""
     assert set(range(BUCKETS)) == {bucket_of(f"i-{number:017x}") for number in range(1000)}

@@ -1,6 +1,4 @@
-"""
-Many records as few items, and the records of any item.
-"""
+"""Many records as few items, and the records of any item."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ RECORDS = st.builds(
 
 
 def read(items):
-    """
-    Every record of *items*, repeated where it is repeated.
-    """
+    """Every record of *items*, repeated where it is repeated."""
     found = []
     for item in items:
         records, unreadable = records_of(item.payload, item.minute)
@@ -47,9 +43,7 @@ def read(items):
 
 @given(st.lists(RECORDS, max_size=20))
 def test_packing_loses_nothing_and_repeats_nothing(records):
-    """
-    Whatever came twice stands in a pack once; each place has one pack.
-    """
+    """Whatever came twice stands in a pack once; each place has one pack."""
     items = packs_of(records, 120)
     found = read(items)
     assert len(found) == len({identity_of(one) for one in found})
@@ -65,9 +59,7 @@ def test_packing_loses_nothing_and_repeats_nothing(records):
     )
 )
 def test_a_batch_delivered_again_lands_on_itself(orders):
-    """
-    In whatever order, and with whatever repeated: the same items.
-    """
+    """In whatever order, and with whatever repeated: the same items."""
     once, again = orders
     assert set(packs_of(once, 120)) == set(packs_of(again + once, 120))
 
@@ -94,9 +86,7 @@ def test_parts_of_a_batch_have_packs_of_their_own(records, data):
 
 
 def test_what_the_emitter_says_about_itself_stays_in_its_line():
-    """
-    As with a single item; everything else is kept.
-    """
+    """As with a single item; everything else is kept."""
     made = full_record(32, seed=1)
     (item,) = packs_of([replace(made, health={"SpoolBytes": 4096})], 120)
     assert [made] == read([item])
@@ -105,9 +95,7 @@ def test_what_the_emitter_says_about_itself_stays_in_its_line():
 
 @pytest.mark.parametrize(("cores", "count"), [(MAX_CORES, 120), (32, 1500)])
 def test_a_pack_is_split_long_before_an_item_is_full(cores, count):
-    """
-    All records of one minute from one bucket, with every number random.
-    """
+    """All records of one minute from one bucket, with every number random."""
     instance_id = "i-0123456789abcdef0"
     records = [replace(full_record(cores, seed), instance_id=instance_id) for seed in range(count)]
     items = packs_of(records, 120)
@@ -118,9 +106,7 @@ def test_a_pack_is_split_long_before_an_item_is_full(cores, count):
 
 @pytest.mark.parametrize(("less", "sizes"), [(0, [2, 2]), (1, [1, 1, 1, 1])])
 def test_a_pack_at_exactly_the_limit_is_one_item(monkeypatch, less, sizes):
-    """
-    The limit is that of the whole text, the ends of its lines included, and is inclusive.
-    """
+    """The limit is that of the whole text, the ends of its lines included, and is inclusive."""
     records = [record(seq=seq) for seq in (1, 2, 3, 4)]
     (of_two,) = packs_of(records[:2], 120)
     monkeypatch.setattr(pack, "MAX_PACK_BYTES", len(unpacked(of_two.payload)) - less)
@@ -128,9 +114,7 @@ def test_a_pack_at_exactly_the_limit_is_one_item(monkeypatch, less, sizes):
 
 
 def test_a_pack_takes_less_than_half_of_what_single_records_take():
-    """
-    A thousand instances of 32 cores with much the same minute: 100 bytes a record.
-    """
+    """A thousand instances of 32 cores with much the same minute: 100 bytes a record."""
     draw = random.Random(1)
     records = [
         record(
@@ -155,9 +139,7 @@ def test_a_pack_takes_less_than_half_of_what_single_records_take():
     [b"", b"junk", packed(b"{}")[:-1], packed(b"{}")[:-5] + b"12345"],
 )
 def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
-    """
-    Whatever the damage: none of ours, cut short, or another text than was packed.
-    """
+    """Whatever the damage: none of ours, cut short, or another text than was packed."""
     assert ([], 1) == records_of(payload, MINUTE)
     with pytest.raises(WireFormatError):
         unpacked(payload)
@@ -178,9 +160,7 @@ def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
 )
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_an_unreadable_record_costs_itself_only(line, place):
-    """
-    Whatever is wrong with it and wherever it stands.
-    """
+    """Whatever is wrong with it and wherever it stands."""
     made = [record(boot=f"{number:020}") for number in range(3)]
     (item,) = packs_of(made, 120)
     lines = unpacked(item.payload).split(b"\n")
@@ -189,8 +169,6 @@ def test_an_unreadable_record_costs_itself_only(line, place):
 
 
 def test_a_single_record_is_a_pack_of_one():
-    """
-    There is one form to read.
-    """
+    """There is one form to read."""
     made = record()
     assert ([made], 0) == records_of(item_of(made, 0).payload, MINUTE)

@@ -1,6 +1,4 @@
-"""
-The table in DynamoDB, and that the table in memory keeps the same promises.
-"""
+"""The table in DynamoDB, and that the table in memory keeps the same promises."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ LIFE_S = MINUTE * 60 + 86_400
 
 @pytest.fixture(params=["memory", "dynamodb"])
 def table(request):
-    """
-    Each of the two tables in turn.
-    """
+    """Each of the two tables in turn."""
     if request.param == "memory":
         return MemoryTable()
     request.getfixturevalue("dynamodb")
@@ -30,9 +26,7 @@ def table(request):
 
 
 def item(key, payload=b"payload", minute=MINUTE, bucket=0):
-    """
-    A record's item; the payload is opaque to the table.
-    """
+    """A record's item; the payload is opaque to the table."""
     return RecordItem(minute, bucket, key, payload, LIFE_S)
 
 
@@ -40,9 +34,7 @@ def item(key, payload=b"payload", minute=MINUTE, bucket=0):
 
 
 def test_a_bucket_gives_its_own_records_in_key_order(table):
-    """
-    Whatever the order and the number of the puts; more than one batch.
-    """
+    """Whatever the order and the number of the puts; more than one batch."""
     keys = [f"{number:03}" for number in range(60)]
     table.put_records([item(key, key.encode()) for key in reversed(keys)])
     table.put_records([item("999", bucket=1), item("999", minute=MINUTE + 1)])
@@ -51,27 +43,21 @@ def test_a_bucket_gives_its_own_records_in_key_order(table):
 
 
 def test_putting_a_record_again_keeps_one(table):
-    """
-    The key is the identity.
-    """
+    """The key is the identity."""
     for _ in range(2):
         table.put_records([item("a")])
     assert [b"payload"] == list(table.read_bucket(MINUTE, 0))
 
 
 def test_more_than_a_page_is_read(table):
-    """
-    A query answers at most one megabyte at a time.
-    """
+    """A query answers at most one megabyte at a time."""
     payload = bytes(100_000)
     table.put_records([item(f"{number:02}", payload) for number in range(25)])
     assert [payload] * 25 == list(table.read_bucket(MINUTE, 0))
 
 
 def test_a_marker_is_cleared_only_with_its_token(table):
-    """
-    One that was set again since stays.
-    """
+    """One that was set again since stays."""
     table.put_markers([MINUTE, MINUTE + 1], "one", LIFE_S)
     table.put_markers([MINUTE + 1], "two", LIFE_S)
     table.clear_marker(MINUTE, "one")
@@ -81,9 +67,7 @@ def test_a_marker_is_cleared_only_with_its_token(table):
 
 
 def test_only_the_markers_asked_for_are_read(table):
-    """
-    More than DynamoDB takes in one request, and none at all.
-    """
+    """More than DynamoDB takes in one request, and none at all."""
     minutes = range(MINUTE, MINUTE + 150)
     table.put_markers(minutes, "one", LIFE_S)
     assert dict.fromkeys(minutes[10:], "one") == table.read_markers(minutes[10:])
@@ -91,18 +75,14 @@ def test_only_the_markers_asked_for_are_read(table):
 
 
 def test_the_lease_has_one_owner_until_it_expires(table):
-    """
-    Also not the same owner twice: a redelivered tick may overlap the first.
-    """
+    """Also not the same owner twice: a redelivered tick may overlap the first."""
     assert table.take_lease("one", 100.0, 150.0)
     assert [False, False] == [table.take_lease(owner, 150.0, 190.0) for owner in ("two", "one")]
     assert table.take_lease("two", 150.001, 190.0)
 
 
 def test_only_the_owner_gives_the_lease_back(table):
-    """
-    A run that comes late to its own end cannot end another.
-    """
+    """A run that comes late to its own end cannot end another."""
     table.take_lease("one", 100.0, 150.0)
     table.release_lease("two")
     assert not table.take_lease("two", 120.0, 190.0)
@@ -111,9 +91,7 @@ def test_only_the_owner_gives_the_lease_back(table):
 
 
 def test_progress_is_none_and_then_what_was_written(table):
-    """
-    Each time the last one.
-    """
+    """Each time the last one."""
     assert table.read_progress() is None
     for progress in (Progress(7, (), 1), Progress(8, (5, 6), 2, 3, 4)):
         table.write_progress(progress)
@@ -121,9 +99,7 @@ def test_progress_is_none_and_then_what_was_written(table):
 
 
 def test_a_publication_is_remembered_once(table):
-    """
-    Of two runs with the same number one hears that it was too late.
-    """
+    """Of two runs with the same number one hears that it was too late."""
     tallies = {"Executions": 5, "IdleCost": 0.125}
     first = Publication(1, tallies, "digest", 3)
     second = Publication(2, {}, "other", 3)
@@ -137,9 +113,7 @@ def test_a_publication_is_remembered_once(table):
 
 
 def test_the_registry_is_kept_by_bucket(table):
-    """
-    Writing one bucket leaves the others.
-    """
+    """Writing one bucket leaves the others."""
     assert {} == table.read_registry()
     table.write_registry(31, b"old")
     table.write_registry(0, b"first")
@@ -148,9 +122,7 @@ def test_the_registry_is_kept_by_bucket(table):
 
 
 def test_the_last_rollup_is_that_of_the_latest_minute(table):
-    """
-    The same minute again replaces it, an earlier one does not.
-    """
+    """The same minute again replaces it, an earlier one does not."""
     assert table.read_last_rollup("minute", "training") is None
     for minute, line in ((MINUTE, "a"), (MINUTE + 1, "b"), (MINUTE + 1, "c"), (MINUTE, "d")):
         table.write_last_rollup("minute", "training", minute, line)
@@ -160,9 +132,7 @@ def test_the_last_rollup_is_that_of_the_latest_minute(table):
 
 
 def test_a_last_rollup_is_kept_for_each_thing_it_tells_about(table):
-    """
-    And for each cluster; the others are left alone.
-    """
+    """And for each cluster; the others are left alone."""
     table.write_last_rollup("minute", "training", MINUTE, "a")
     table.write_last_rollup("ecc", "training", MINUTE - 5, "b")
     table.write_last_rollup("errors", "serving", MINUTE, "c")
@@ -176,9 +146,7 @@ def test_a_last_rollup_is_kept_for_each_thing_it_tells_about(table):
 
 
 def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
-    """
-    More than one request may ask for; minutes and clusters beside them are left out.
-    """
+    """More than one request may ask for; minutes and clusters beside them are left out."""
     published = {}
     for minute in range(MINUTE, MINUTE + 130):
         published[minute] = Publication(1, {"IdleCost": minute - MINUTE}, "digest", 3)
@@ -191,9 +159,7 @@ def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
 
 
 def test_departures_are_read_by_the_minutes_they_happened_in(table):
-    """
-    Each once, however often EC2 says it; what lies within an hour of the asked is allowed.
-    """
+    """Each once, however often EC2 says it; what lies within an hour of the asked is allowed."""
     for instance_id, minute in (
         ("i-1", MINUTE),
         ("i-1", MINUTE),
@@ -212,9 +178,7 @@ def test_departures_are_read_by_the_minutes_they_happened_in(table):
 
 @given(st.lists(st.integers(0, 400), max_size=8), st.integers(0, 400), st.integers(0, 400))
 def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
-    """
-    Whatever hours they lie in.
-    """
+    """Whatever hours they lie in."""
     held = {(f"i-{offset}", MINUTE + offset) for offset in offsets}
     partitions = layout.departures_pks(MINUTE + first, MINUTE + last)
     assert len(partitions) == len(set(partitions))
@@ -229,9 +193,7 @@ def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
 
 
 def test_a_transition_is_remembered_as_told(table):
-    """
-    Its name may be longer than any key.
-    """
+    """Its name may be longer than any key."""
     one, other = "alarm#" + "n" * 5000 + "#1", "alarm#" + "n" * 5000 + "#2"
     table.put_told(one, LIFE_S)
     table.put_told(one, LIFE_S)
@@ -242,9 +204,7 @@ def test_a_transition_is_remembered_as_told(table):
 
 
 def test_items_expire(dynamodb):
-    """
-    Whatever belongs to a moment has a ttl in seconds, a last rollup 30 days; state has none.
-    """
+    """Whatever belongs to a moment has a ttl in seconds, a last rollup 30 days; state has none."""
     table = connect("records")
     table.put_records([item("a")])
     table.put_markers([MINUTE], "one", LIFE_S)
@@ -272,9 +232,7 @@ def test_items_expire(dynamodb):
 
 
 def test_what_closing_relies_on_is_read_consistently():
-    """
-    A put that has returned is seen; only markers may be seen a run later.
-    """
+    """A put that has returned is seen; only markers may be seen a run later."""
     requests = []
 
     class Spy:

@@ -1,6 +1,4 @@
-"""
-What the tests of `neuron-emf check` share: a right account, a right monitor, and the command.
-"""
+"""What the tests of `neuron-emf check` share: a right account, a right monitor, and the command."""
 
 from __future__ import annotations
 
@@ -24,49 +22,37 @@ from tests.proof.account.account import Account
 
 @dataclass(frozen=True)
 class Checked:
-    """
-    What one run of the command printed, and how it ended.
-    """
+    """What one run of the command printed, and how it ended."""
 
     document: dict[str, Any]
     code: int
 
     @property
     def states(self) -> dict[str, str]:
-        """
-        State by check, in the order of the list.
-        """
+        """State by check, in the order of the list."""
         return {one["check"]: one["state"] for one in self.document["checks"]}
 
     def of(self, check: str) -> dict[str, Any]:
-        """
-        One finding.
-        """
+        """One finding."""
         return next(one for one in self.document["checks"] if one["check"] == check)
 
 
 @pytest.fixture
 def account():
-    """
-    An account in which all is right.
-    """
+    """An account in which all is right."""
     with Account() as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def sdk_loader():
-    """
-    The SDK's models of the services, read from disk once: they are most of what a run takes.
-    """
+    """The SDK's models of the services, read from disk once: they are most of what a run takes."""
     return botocore.loaders.create_loader()
 
 
 @pytest.fixture
 def _surroundings(tmp_path, monkeypatch, sdk_loader):
-    """
-    Nothing of this machine gets in, and nobody waits.
-    """
+    """Nothing of this machine gets in, and nobody waits."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_SESSION_TOKEN", "NEURON_EMF_CLUSTER"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
@@ -84,17 +70,13 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
 
 @pytest.fixture
 def monitor(tmp_path):
-    """
-    A neuron-monitor that answers at once.
-    """
+    """A neuron-monitor that answers at once."""
     return monitors.script(tmp_path / "monitor", monitors.answering(monitors.report()))
 
 
 @pytest.fixture
 def shown(_surroundings, capsys):
-    """
-    Run the command with these words; what it printed, and its exit code.
-    """
+    """Run the command with these words; what it printed, and its exit code."""
 
     def run(*words: object) -> tuple[str, int]:
         given = ["check", *map(str, words)]
@@ -106,9 +88,7 @@ def shown(_surroundings, capsys):
 
 @pytest.fixture
 def checked(shown, tmp_path):
-    """
-    The same, with a cluster, a spool of its own and one JSON document.
-    """
+    """The same, with a cluster, a spool of its own and one JSON document."""
 
     def run(*words: object) -> Checked:
         usual = ("--cluster", "blue", "--spool-dir", tmp_path / "spool", "--json")
@@ -120,9 +100,7 @@ def checked(shown, tmp_path):
 
 @pytest.fixture
 def reach(account, monkeypatch):
-    """
-    Make every AWS client of this process talk to the account.
-    """
+    """Make every AWS client of this process talk to the account."""
     for name, value in account.variables.items():
         monkeypatch.setenv(name, value)
     return account

@@ -1,6 +1,4 @@
-"""
-neuron-monitors to check with: scripts that behave in one way each.
-"""
+"""neuron-monitors to check with: scripts that behave in one way each."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ INSTANCE_ID = "i-0123456789abcdef0"
 
 
 def report(**members: Any) -> dict[str, Any]:
-    """
-    A first report of an inf1.xlarge, as small as one can be; *members* replace its own.
-    """
+    """A first report of an inf1.xlarge, as small as one can be; *members* replace its own."""
     return {
         "neuron_runtime_data": [],
         "system_data": {"memory_info": {"period": 1.0, "memory_total_bytes": 1, "error": ""}},
@@ -39,9 +35,7 @@ def report(**members: Any) -> dict[str, Any]:
 
 
 def answering(found: dict[str, Any]) -> str:
-    """
-    The body of one that writes *found* and goes on for ever.
-    """
+    """The body of one that writes *found* and goes on for ever."""
     line = json.dumps(found)
     return f"""
         print({line!r}, flush=True)

@@ -1,6 +1,4 @@
-"""
-The faults of an account, and what each changes in the list.
-"""
+"""The faults of an account, and what each changes in the list."""
 
 from __future__ import annotations
 

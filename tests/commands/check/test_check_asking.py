@@ -1,6 +1,4 @@
-"""
-What an answer of AWS means: one of few words, and never an exception.
-"""
+"""What an answer of AWS means: one of few words, and never an exception."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ def error(code, operation="DescribeLogGroups", status=400, headers=None):
 
 
 class Client:
-    """
-    Gives what it was made with, one after the other; an exception is raised.
-    """
+    """Gives what it was made with, one after the other; an exception is raised."""
 
     def __init__(self, answers):
         self.answers = list(answers)
@@ -46,9 +42,7 @@ class Client:
 
 
 class Account:
-    """
-    An account with one client.
-    """
+    """An account with one client."""
 
     def __init__(self, *answers):
         self.one = Client(answers)
@@ -85,9 +79,7 @@ def asked(*answers, clock=lambda: AT_S):
     ids=lambda one: one if isinstance(one, str) else str(one)[:60],
 )
 def test_each_error_is_one_word(raised, reason):
-    """
-    As the emitter itself takes it; the service's words come with it.
-    """
+    """As the emitter itself takes it; the service's words come with it."""
     _, answer = asked(raised)
     assert (GROUP, reason) == (answer.action, answer.reason)
     assert answer.words or reason == "exists"
@@ -95,18 +87,14 @@ def test_each_error_is_one_word(raised, reason):
 
 
 def test_a_fault_of_ours_is_not_swallowed():
-    """
-    It must be seen as one, not as an answer.
-    """
+    """It must be seen as one, not as an answer."""
     with pytest.raises(KeyError):
         asked(KeyError("ours"))
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
 def test_every_answer_tells_the_time(is_refused):
-    """
-    Also a refusal; ours minus theirs.
-    """
+    """Also a refusal; ours minus theirs."""
     answer = {"ResponseMetadata": {"HTTPHeaders": HEADERS}}
     raised = error("AccessDeniedException", headers=HEADERS)
     asking, _ = asked(raised if is_refused else answer, clock=lambda: AT_S + 90)
@@ -115,9 +103,7 @@ def test_every_answer_tells_the_time(is_refused):
 
 @pytest.mark.parametrize("headers", [{}, {"date": "yesterday"}, {"date": None}])
 def test_an_answer_without_a_time_tells_none(headers):
-    """
-    Not even a wrong one.
-    """
+    """Not even a wrong one."""
     asking, _ = asked({"ResponseMetadata": {"HTTPHeaders": headers}})
     assert asking.skew_s is None
 
@@ -134,25 +120,19 @@ def test_all_pages_are_read():
 
 
 def test_pages_have_an_end():
-    """
-    A service that always has one more is not asked for ever.
-    """
+    """A service that always has one more is not asked for ever."""
     account = Account(*[{"logGroups": [1], "nextToken": "a"}] * (MAX_PAGES + 1))
     _, found = Asking(account).ask_all("logs", "describe_log_groups", "logGroups")
     assert MAX_PAGES == len(found)
 
 
 def test_a_page_that_is_refused_ends_the_question():
-    """
-    What was read until then is not passed for all there is: the reason says so.
-    """
+    """What was read until then is not passed for all there is: the reason says so."""
     account = Account({"logGroups": [1], "nextToken": "a"}, error("ThrottlingException"))
     answer, _ = Asking(account).ask_all("logs", "describe_log_groups", "logGroups")
     assert "throttled" == answer.reason
 
 
 def test_an_answer_is_a_success_unless_it_says_otherwise():
-    """
-    With nothing in it.
-    """
+    """With nothing in it."""
     assert ("", "", {}) == (Answer("a").reason, Answer("a").words, Answer("a").response)

@@ -1,6 +1,4 @@
-"""
-The check says whether owners can be named, and never fails for it.
-"""
+"""The check says whether owners can be named, and never fails for it."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ from emitter.commands.check.settings import CheckSettings
     ],
 )
 def test_what_can_be_named_is_said(monkeypatch, found, state, words):
-    """
-    A warning has what to do; every number is right without a name.
-    """
+    """A warning has what to do; every number is right without a name."""
     monkeypatch.setattr(attribution, "reach", lambda _places: found)
     finding = check_attribution(CheckSettings())
     assert (state, found.advice) == (finding.state, finding.advice)
@@ -36,17 +32,13 @@ def test_what_can_be_named_is_said(monkeypatch, found, state, words):
 
 @pytest.mark.parametrize("changes", [{"attribution": "none"}, {"input": "/reports.json"}])
 def test_nobody_looks_where_run_would_not(monkeypatch, changes):
-    """
-    Turned off, or with the reports of another machine.
-    """
+    """Turned off, or with the reports of another machine."""
     monkeypatch.setattr(attribution, "reach", None)
     assert "not needed" == check_attribution(CheckSettings(**changes)).state
 
 
 def test_the_folder_given_is_looked_at(tmp_path):
-    """
-    As `run` would: an empty folder names nobody.
-    """
+    """As `run` would: an empty folder names nobody."""
     finding = check_attribution(CheckSettings(proc_dir=tmp_path))
     assert "warning" == finding.state
     assert str(tmp_path) in finding.found

@@ -1,6 +1,4 @@
-"""
-Which log groups a metric extraction policy is about: the two forms of its criteria.
-"""
+"""Which log groups a metric extraction policy is about: the two forms of its criteria."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ LISTS = st.lists(GROUPS, max_size=5)
 
 @given(GROUPS, LISTS, st.sampled_from(["LogGroupName", "LogGroupNamePrefix"]))
 def test_not_in_is_all_that_in_is_not(group, values, member):
-    """
-    Whatever is listed, each group is in one of the two and not in the other.
-    """
+    """Whatever is listed, each group is in one of the two and not in the other."""
     listed = json.dumps(values)
     inside = selects(f"{member} IN {listed}", group)
     outside = selects(f"{member} NOT IN {listed}", group)
@@ -29,9 +25,7 @@ def test_not_in_is_all_that_in_is_not(group, values, member):
 
 @given(GROUPS, LISTS)
 def test_a_name_is_a_prefix_of_itself(group, values):
-    """
-    So whatever is listed by name is listed by prefix as well.
-    """
+    """So whatever is listed by name is listed by prefix as well."""
     listed = json.dumps(values)
     if selects(f"LogGroupName IN {listed}", group):
         assert selects(f"LogGroupNamePrefix IN {listed}", group)
@@ -39,9 +33,7 @@ def test_a_name_is_a_prefix_of_itself(group, values):
 
 @given(GROUPS, LISTS, LISTS)
 def test_a_longer_list_selects_more(group, some, more):
-    """
-    Adding a value never takes a group out.
-    """
+    """Adding a value never takes a group out."""
     for member in ("LogGroupName", "LogGroupNamePrefix"):
         if selects(f"{member} IN {json.dumps(some)}", group):
             assert selects(f"{member} IN {json.dumps(some + more)}", group)
@@ -67,9 +59,7 @@ def test_a_longer_list_selects_more(group, some, more):
     ],
 )
 def test_the_documented_forms_are_read(criteria, is_selected):
-    """
-    By name it is the whole name, by prefix its beginning; without criteria it is every group.
-    """
+    """By name it is the whole name, by prefix its beginning; without criteria it is every group."""
     assert is_selected is selects(criteria, "/a/b")
 
 
@@ -88,17 +78,13 @@ def test_the_documented_forms_are_read(criteria, is_selected):
     ids=["equals", "class", "two", "no JSON", "a number", "nested", "no list", "no member"],
 )
 def test_a_form_that_nobody_documented_is_not_guessed(criteria):
-    """
-    The finding is then a warning that names the policy.
-    """
+    """The finding is then a warning that names the policy."""
     with pytest.raises(CriteriaError):
         selects(criteria, "/a/b")
 
 
 def test_criteria_that_cannot_be_read_are_a_warning(checked, reach, monitor):
-    """
-    Neither all is well nor nothing works: it is not known, and says which policy it is.
-    """
+    """Neither all is well nor nothing works: it is not known, and says which policy it is."""
     from tests.proof.account.breaking import policy  # noqa: PLC0415 - of this test alone
 
     reach.policies.append(policy("strange", "LogGroupTag IN []"))
@@ -110,9 +96,7 @@ def test_criteria_that_cannot_be_read_are_a_warning(checked, reach, monitor):
 
 
 def test_without_metrics_only_the_rollups_need_them(checked, reach, monitor):
-    """
-    With --metrics none the emitters' lines define none, so a policy about them costs nothing.
-    """
+    """With --metrics none the emitters' lines define none, so a policy about them costs nothing."""
     reach.break_("extraction off for the records group")
     words = ("--monitor-command", monitor, "--metrics", "none")
     assert "ok" == checked(*words).states["metric extraction"]

@@ -1,6 +1,4 @@
-"""
-One fault at a time: exactly the right line of the list changes, and says what to do.
-"""
+"""One fault at a time: exactly the right line of the list changes, and says what to do."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ def test_every_fault_of_the_account_is_in_this_table():
 
 @pytest.mark.usefixtures("reach")
 def test_of_a_right_account_nothing_is_wrong(checked, monitor):
-    """
-    Every check is there, in its order, and the exit code is 0.
-    """
+    """Every check is there, in its order, and the exit code is 0."""
     found = checked("--monitor-command", monitor)
     assert CHECKS == found.states, found.document
     assert list(CHECKS) == list(found.states)
@@ -46,9 +42,7 @@ def test_of_a_right_account_nothing_is_wrong(checked, monitor):
 
 @pytest.mark.parametrize("fault", ROWS)
 def test_exactly_the_right_line_says_it(checked, reach, monitor, fault):
-    """
-    The others stay as they were, or say that they wait for it; it says what to do.
-    """
+    """The others stay as they were, or say that they wait for it; it says what to do."""
     reach.break_(fault)
     row = ROWS[fault]
     found = checked("--monitor-command", monitor)
@@ -61,9 +55,7 @@ def test_exactly_the_right_line_says_it(checked, reach, monitor, fault):
 
 @pytest.mark.parametrize("fault", HARMLESS)
 def test_what_only_looks_like_a_fault_is_none(checked, reach, monitor, fault):
-    """
-    Policies about other groups, and half a minute between two clocks.
-    """
+    """Policies about other groups, and half a minute between two clocks."""
     reach.break_(fault)
     assert CHECKS == checked("--monitor-command", monitor).states
 
@@ -103,9 +95,7 @@ def test_with_the_emitters_permissions_nothing_fails(checked, reach, monitor):
 
 
 def test_a_service_that_is_not_there_is_one_failure(checked, reach, monitor):
-    """
-    Nothing more is asked of it, so that nobody waits once for each line.
-    """
+    """Nothing more is asked of it, so that nobody waits once for each line."""
     reach.break_("service gone")
     found = checked("--monitor-command", monitor)
     failed = [check for check, state in found.states.items() if state == "failed"]
@@ -120,9 +110,7 @@ def test_a_service_that_is_not_there_is_one_failure(checked, reach, monitor):
 
 @pytest.mark.parametrize("both", [("denied CreateLogStream", "denied PutLogEvents")])
 def test_each_permission_that_is_missing_is_named(checked, reach, monitor, both):
-    """
-    Not one now and the next after it was granted.
-    """
+    """Not one now and the next after it was granted."""
     for fault in both:
         reach.break_(fault)
     found = checked("--monitor-command", monitor)
@@ -132,9 +120,7 @@ def test_each_permission_that_is_missing_is_named(checked, reach, monitor, both)
 
 
 def test_a_group_with_a_longer_name_is_another_group(checked, reach, monitor):
-    """
-    AWS lists by the beginning of a name; one that sorts before or behind is not the one.
-    """
+    """AWS lists by the beginning of a name; one that sorts before or behind is not the one."""
     reach.groups.add("/neuron-emf/records-old", "INFREQUENT_ACCESS")
     assert CHECKS == checked("--monitor-command", monitor).states
     reach.break_("records group missing")
@@ -143,9 +129,7 @@ def test_a_group_with_a_longer_name_is_another_group(checked, reach, monitor):
 
 
 def test_a_group_is_found_among_many(checked, reach, monitor):
-    """
-    Also on a later page of what AWS lists.
-    """
+    """Also on a later page of what AWS lists."""
     for number in range(60):
         reach.groups.add(f"/neuron-emf/records-{number}")
     reach.groups.remove("/neuron-emf/records")
@@ -164,9 +148,7 @@ def test_a_group_is_found_among_many(checked, reach, monitor):
     ],
 )
 def test_that_nobody_tells_who_asks_is_no_failure(checked, reach, monitor, fault, words):
-    """
-    Lines go to CloudWatch Logs alone: all it costs is the account's number in what follows.
-    """
+    """Lines go to CloudWatch Logs alone: all it costs is the account's number in what follows."""
     reach.always("GetCallerIdentity", fault)
     reach.break_("denied GetLogEvents")
     found = checked("--monitor-command", monitor)

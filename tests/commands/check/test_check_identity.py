@@ -1,6 +1,4 @@
-"""
-Which cluster and which instance: the first that has a name, and who that was.
-"""
+"""Which cluster and which instance: the first that has a name, and who that was."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ def report(instance_id):
     ids=["report", "report wins", "metadata", "metadata wins", "given", "two names", "no name"],
 )
 def test_the_instance_is_the_first_that_is_named(known, state, words, name):
-    """
-    The report, the metadata, the setting: as the records will have it.
-    """
+    """The report, the metadata, the setting: as the records will have it."""
     given, facts, reported = known
     found, instance_id = check_instance(
         CheckSettings(instance_id=given), facts, None if reported is None else report(reported)
@@ -52,9 +48,7 @@ def test_the_instance_is_the_first_that_is_named(known, state, words, name):
 
 
 def test_a_guess_is_a_warning():
-    """
-    It holds on this machine, and in a container perhaps not longer than that.
-    """
+    """It holds on this machine, and in a container perhaps not longer than that."""
     found, instance_id = check_instance(CheckSettings(), InstanceFacts(), None)
     assert instance_id.startswith("host-")
     assert "warning" == found.state
@@ -63,9 +57,7 @@ def test_a_guess_is_a_warning():
 
 @pytest.mark.usefixtures("reach", "_surroundings")
 def test_without_a_cluster_it_says_what_was_asked(shown, monitor, monkeypatch):
-    """
-    Each source with why it has none; the probe is tried without a name.
-    """
+    """Each source with why it has none; the probe is tried without a name."""
     monkeypatch.setattr("emitter.identity.cluster.describe_tags", _no_tags)
     text, code = shown("--monitor-command", monitor)
     assert 1 == code
@@ -84,9 +76,7 @@ def _no_tags(*_, **__):
 
 @pytest.mark.usefixtures("reach")
 def test_a_name_that_no_metric_can_have_fails(shown, monitor):
-    """
-    With what is wrong about it.
-    """
+    """With what is wrong about it."""
     text, code = shown("--cluster", "caf\u00e9", "--monitor-command", monitor)
     assert 1 == code
     assert "printable ASCII" in text
@@ -94,9 +84,7 @@ def test_a_name_that_no_metric_can_have_fails(shown, monitor):
 
 @pytest.mark.usefixtures("reach")
 def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
-    """
-    Where neither a setting nor the SDK names one, as `run` does it; nowhere is a failure.
-    """
+    """Where neither a setting nor the SDK names one, as `run` does it; nowhere is a failure."""
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     facts = InstanceFacts(region="us-west-2")
     monkeypatch.setattr(course, "find_instance", lambda: facts)
@@ -113,9 +101,7 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
 
 @pytest.mark.usefixtures("reach")
 def test_a_profile_that_is_not_there_is_not_taken_for_a_region(checked, monitor, monkeypatch):
-    """
-    The SDK stumbles over it when it looks for a region; the advice is about the profile.
-    """
+    """The SDK stumbles over it when it looks for a region; the advice is about the profile."""
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["region"]

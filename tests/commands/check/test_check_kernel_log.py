@@ -1,6 +1,4 @@
-"""
-The check says whether hardware faults are counted, and never fails for it.
-"""
+"""The check says whether hardware faults are counted, and never fails for it."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from tests.emitter.kernel.kernel_logs import REAL, record
 
 
 def test_a_log_that_may_be_read_is_ok(tmp_path):
-    """
-    And is named.
-    """
+    """And is named."""
     path = tmp_path / "kmsg"
     path.write_bytes(record(1, 1, REAL))
     finding = check_kernel_log(CheckSettings(kernel_messages=f"file:{path}"))
@@ -25,9 +21,7 @@ def test_a_log_that_may_be_read_is_ok(tmp_path):
 
 
 def test_a_log_that_may_not_be_read_is_a_warning(tmp_path):
-    """
-    With what to do: every other number is right without.
-    """
+    """With what to do: every other number is right without."""
     finding = check_kernel_log(CheckSettings(kernel_messages=f"file:{tmp_path / 'none'}"))
     assert "warning" == finding.state
     assert "not counted" in finding.found
@@ -36,17 +30,13 @@ def test_a_log_that_may_not_be_read_is_a_warning(tmp_path):
 
 @pytest.mark.parametrize("changes", [{"kernel_messages": "none"}, {"input": "/reports.json"}])
 def test_no_log_is_opened_where_run_would_open_none(monkeypatch, changes):
-    """
-    Turned off, or with the reports of another machine.
-    """
+    """Turned off, or with the reports of another machine."""
     monkeypatch.setattr(kernel_log, "opener", readable)
     assert "not needed" == check_kernel_log(CheckSettings(**changes)).state
 
 
 def test_a_log_that_was_asked_for_is_opened_beside_a_file_too(monkeypatch):
-    """
-    Whoever names it knows whose it is.
-    """
+    """Whoever names it knows whose it is."""
     monkeypatch.setattr(kernel_log, "opener", readable)
     settings = CheckSettings(kernel_messages="kmsg", input="/reports.json")
     assert "ok" == check_kernel_log(settings).state

@@ -128,9 +128,7 @@ BODIES = {
 
 
 def gone(pid):
-    """
-    Whether no such process runs; a zombie is none.
-    """
+    """Whether no such process runs; a zombie is none."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
     except (FileNotFoundError, ProcessLookupError):
@@ -140,9 +138,7 @@ def gone(pid):
 
 @pytest.mark.parametrize("name", BODIES)
 def test_a_monitor_is_told_as_it_is(checked, tmp_path, name):
-    """
-    State, words and advice of its line and of the devices'; the rest of the list stays.
-    """
+    """State, words and advice of its line and of the devices'; the rest of the list stays."""
     body, of_monitor, of_devices = BODIES[name]
     path = monitors.script(tmp_path / "monitor", body)
     found = checked("--monitor-command", path, "--monitor-seconds", WAITS_S.get(name, 25))
@@ -161,9 +157,7 @@ def test_a_monitor_is_told_as_it_is(checked, tmp_path, name):
 
 
 def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path):
-    """
-    Nothing is started, and the devices wait for it.
-    """
+    """Nothing is started, and the devices wait for it."""
     found = checked("--monitor-command", tmp_path / "nowhere")
     said = found.of("neuron-monitor")
     assert "was expected on PATH or in /opt/aws/neuron/bin and was not found" in said["found"]
@@ -173,9 +167,7 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
 
 
 def test_a_monitor_that_cannot_be_run_is_a_failure(checked, tmp_path):
-    """
-    A file with the right to be run and nothing in it that could.
-    """
+    """A file with the right to be run and nothing in it that could."""
     path = tmp_path / "monitor"
     path.write_bytes(b"#!/nowhere/at/all\n")
     path.chmod(0o755)
@@ -185,9 +177,7 @@ def test_a_monitor_that_cannot_be_run_is_a_failure(checked, tmp_path):
 
 
 def test_no_place_for_its_configuration_is_a_failure(checked, monitor, monkeypatch):
-    """
-    As `run` says it: the monitor is all right, the disk is not.
-    """
+    """As `run` says it: the monitor is all right, the disk is not."""
 
     def full(**_options):
         raise OSError(28, "No space left on device")
@@ -199,9 +189,7 @@ def test_no_place_for_its_configuration_is_a_failure(checked, monitor, monkeypat
 
 
 def test_it_is_asked_for_what_run_asks_for(checked, tmp_path):
-    """
-    The configuration that it gets is that of the settings, and is gone afterwards.
-    """
+    """The configuration that it gets is that of the settings, and is gone afterwards."""
     copied = tmp_path / "copied.json"
     report = monitors.answering(monitors.report())
     body = f"""
@@ -221,9 +209,7 @@ def test_it_is_asked_for_what_run_asks_for(checked, tmp_path):
 
 @pytest.mark.parametrize("given", ["-", "FILE"])
 def test_reports_from_elsewhere_need_no_monitor(checked, tmp_path, given):
-    """
-    Nothing is started, and what is there is not read: it would be missing in the next run.
-    """
+    """Nothing is started, and what is there is not read: it would be missing in the next run."""
     path = tmp_path / "reports.jsonl"
     path.write_bytes(b"{}\n")
     found = checked("--input", path if given == "FILE" else given)
@@ -241,9 +227,7 @@ def test_reports_from_elsewhere_need_no_monitor(checked, tmp_path, given):
 
 
 def test_an_input_that_cannot_be_read_is_a_failure(checked, tmp_path):
-    """
-    A name that is wrong, and a folder.
-    """
+    """A name that is wrong, and a folder."""
     missing = checked("--input", tmp_path / "missing").of("input")
     assert ("failed", "correct --input") == (missing["state"], missing["advice"])
     folder = checked("--input", tmp_path).of("input")
@@ -252,9 +236,7 @@ def test_an_input_that_cannot_be_read_is_a_failure(checked, tmp_path):
 
 @pytest.mark.slow
 def test_the_simulated_monitor_answers(checked, repository, monkeypatch):
-    """
-    What the rehearsal starts in the place of the real one, as it is started there.
-    """
+    """What the rehearsal starts in the place of the real one, as it is started there."""
     monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
     command = repository / "local" / "monitor" / "neuron-monitor"
     found = checked("--monitor-command", command, "--period", 1)

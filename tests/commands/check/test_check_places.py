@@ -1,6 +1,4 @@
-"""
-Where records wait and where they go when not to CloudWatch Logs: spool, agent, file, output.
-"""
+"""Where records wait and where they go when not to CloudWatch Logs: spool, agent, file, output."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ def checking(**changes):
 
 
 def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
-    """
-    A check that runs as another user must not leave a folder that the emitter cannot write.
-    """
+    """A check that runs as another user must not leave a folder that the emitter cannot write."""
     folder = tmp_path / "new" / "spool"
     found = checking(spool_dir=folder)
     assert "ok" == found.state
@@ -42,9 +38,7 @@ def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
 
 
 def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
-    """
-    The emitter that holds it goes on holding it, and who that is is said.
-    """
+    """The emitter that holds it goes on holding it, and who that is is said."""
     with Spool.open(tmp_path, max_bytes=1 << 20):
         before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
         found = checking(spool_dir=tmp_path)
@@ -55,9 +49,7 @@ def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
 
 
 def test_after_a_check_an_emitter_can_start(tmp_path):
-    """
-    The lock that was looked at is let go.
-    """
+    """The lock that was looked at is let go."""
     with Spool.open(tmp_path, max_bytes=1 << 20):
         pass
     assert "ok" == checking(spool_dir=tmp_path).state
@@ -66,9 +58,7 @@ def test_after_a_check_an_emitter_can_start(tmp_path):
 
 
 def test_a_folder_that_takes_nothing_fails(tmp_path, monkeypatch):
-    """
-    Tried by writing: rights alone say nothing of a disk that is read-only or full.
-    """
+    """Tried by writing: rights alone say nothing of a disk that is read-only or full."""
 
     def full(**_options):
         raise OSError(28, "No space left on device")
@@ -83,9 +73,7 @@ def test_a_folder_that_takes_nothing_fails(tmp_path, monkeypatch):
 
 
 def test_a_file_in_the_place_of_the_folder_fails(tmp_path):
-    """
-    Also above it.
-    """
+    """Also above it."""
     (tmp_path / "file").write_bytes(b"")
     for place in ("file", "file/spool"):
         found = checking(spool_dir=tmp_path / place)
@@ -93,9 +81,7 @@ def test_a_file_in_the_place_of_the_folder_fails(tmp_path):
 
 
 def test_a_spool_of_a_newer_version_fails(tmp_path):
-    """
-    As `run` would refuse it.
-    """
+    """As `run` would refuse it."""
     with Spool.open(tmp_path, max_bytes=1 << 20):
         pass
     with (tmp_path / FILE_NAME).open("r+b") as file:
@@ -109,9 +95,7 @@ def test_a_spool_of_a_newer_version_fails(tmp_path):
 
 @pytest.mark.parametrize(("free_mib", "state"), [(256, "ok"), (255, "warning"), (0, "warning")])
 def test_a_disk_with_less_room_than_is_allowed_is_a_warning(tmp_path, monkeypatch, free_mib, state):
-    """
-    At --spool-max-mib exactly there is enough.
-    """
+    """At --spool-max-mib exactly there is enough."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, free_mib << 20))
     found = checking(spool_dir=tmp_path, spool_max_mib=256)
     assert state == found.state
@@ -119,9 +103,7 @@ def test_a_disk_with_less_room_than_is_allowed_is_a_warning(tmp_path, monkeypatc
 
 
 def test_memory_needs_no_folder(monkeypatch, tmp_path):
-    """
-    With --output stdout and no folder named.
-    """
+    """With --output stdout and no folder named."""
     monkeypatch.setenv("HOME", str(tmp_path))
     assert "not needed" == checking(output="stdout").state
     assert "ok" == checking(output="stdout", spool_dir=tmp_path).state
@@ -129,9 +111,7 @@ def test_memory_needs_no_folder(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("output", ["stdout", "agent", "file:PATH"])
 def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor, tmp_path, output):
-    """
-    No question reaches it, and every line of it says why.
-    """
+    """No question reaches it, and every line of it says why."""
     with socket.create_server(("127.0.0.1", 0)) as agent:
         endpoint = f"tcp://127.0.0.1:{agent.getsockname()[1]}"
         found = checked(
@@ -154,9 +134,7 @@ def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor, tm
     ],
 )
 def test_a_file_that_cannot_be_fails(checked, monitor, tmp_path, output, expected):
-    """
-    As `run` would find it with the first minute.
-    """
+    """As `run` would find it with the first minute."""
     words, advice = expected
     found = checked("--monitor-command", monitor, "--output", output.format(tmp_path))
     assert "failed" == found.states["output"]
@@ -165,18 +143,14 @@ def test_a_file_that_cannot_be_fails(checked, monitor, tmp_path, output, expecte
 
 
 def test_a_folder_that_the_system_refuses_fails():
-    """
-    Also to root, whom no permission of a file stops: it is tried, not looked up.
-    """
+    """Also to root, whom no permission of a file stops: it is tried, not looked up."""
     found = checking(spool_dir=Path("/proc/neuron-emf"))
     assert "failed" == found.state
     assert found.found.startswith("/proc cannot be written: ")
 
 
 def test_an_agent_that_is_not_there_fails(checked, monitor):
-    """
-    With how it is made to listen.
-    """
+    """With how it is made to listen."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         endpoint = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
     words = ("--monitor-command", monitor, "--output", "agent", "--agent-endpoint", endpoint)

@@ -1,6 +1,4 @@
-"""
-The probe: tried for real, and harmless whoever reads the log group.
-"""
+"""The probe: tried for real, and harmless whoever reads the log group."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ def template(repository):
 
 @given(NAMES, NAMES, st.integers(0, 2**45))
 def test_no_probe_is_a_record(cluster, instance_id, at_ms):
-    """
-    Whatever cluster and instance are called: a line of ours, of a kind that nobody counts.
-    """
+    """Whatever cluster and instance are called: a line of ours, of a kind that nobody counts."""
     line = probe_line(cluster, instance_id, at_ms)
     assert OtherRecord(KIND) == parse(line)
     assert KIND not in KINDS
@@ -47,33 +43,25 @@ def test_no_probe_is_a_record(cluster, instance_id, at_ms):
 
 @given(NAMES, NAMES)
 def test_no_two_probes_are_the_same(cluster, instance_id):
-    """
-    So that the one that is read back is the one that was written.
-    """
+    """So that the one that is read back is the one that was written."""
     assert probe_line(cluster, instance_id, 0) != probe_line(cluster, instance_id, 0)
 
 
 def test_the_subscription_of_the_template_passes_no_probe_on(template):
-    """
-    Its pattern is a term in quotes, which the line does not have; and it is the one expected.
-    """
+    """Its pattern is a term in quotes, which the line does not have; and it is the one expected."""
     pattern = template["RecordsSubscription"]["Properties"]["FilterPattern"]
     assert PATTERN == pattern
     assert pattern.strip('"') not in probe_line("blue", "i-0", 0)
 
 
 def test_every_action_of_the_probe_is_one_the_emitter_may_do(template):
-    """
-    But for reading, which the policy of the stack gives nobody.
-    """
+    """But for reading, which the policy of the stack gives nobody."""
     (statement,) = template["EmitterPolicy"]["Properties"]["PolicyDocument"]["Statement"]
     assert EMITTER_ACTIONS == set(statement["Action"])
 
 
 def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
-    """
-    The next check uses the same stream: a check each hour leaves one, not thousands.
-    """
+    """The next check uses the same stream: a check each hour leaves one, not thousands."""
     for count in (1, 2):
         assert 0 == checked("--monitor-command", monitor).code
         assert {"check/i-0123456789abcdef0"} == reach.rules.groups[GROUP]
@@ -100,9 +88,7 @@ def test_what_was_written_is_for_no_consumer(checked, reach, monitor):
 
 
 def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
-    """
-    PutLogEvents answers with success also when it drops the line for its time.
-    """
+    """PutLogEvents answers with success also when it drops the line for its time."""
     reach.service.instead = lambda answer: (
         {**answer, "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0}}
         if "nextSequenceToken" in answer
@@ -115,9 +101,7 @@ def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
 
 
 def test_without_a_stack_nothing_of_it_is_asked(checked, reach, monitor):
-    """
-    Lines alone are of use: with --stack-name '' only their group is looked at.
-    """
+    """Lines alone are of use: with --stack-name '' only their group is looked at."""
     reach.break_("rollups group missing")
     reach.break_("subscription missing")
     found = checked("--monitor-command", monitor, "--stack-name", "")
@@ -128,9 +112,7 @@ def test_without_a_stack_nothing_of_it_is_asked(checked, reach, monitor):
 
 @pytest.mark.usefixtures("reach")
 def test_another_stack_has_other_names(checked, monitor):
-    """
-    Its rollups and its filter carry its name; those of the first are not taken for them.
-    """
+    """Its rollups and its filter carry its name; those of the first are not taken for them."""
     found = checked("--monitor-command", monitor, "--stack-name", "other")
     failed = [check for check, state in found.states.items() if state == "failed"]
     assert ["rollups log group", "subscription"] == failed
@@ -152,9 +134,7 @@ def test_another_stack_has_other_names(checked, monitor):
     ],
 )
 def test_the_receiver_is_known_by_its_name(checked, reach, monitor, destination, is_right):
-    """
-    The stack's function, its stream, or a destination that stands for another account.
-    """
+    """The stack's function, its stream, or a destination that stands for another account."""
     (found,) = reach.subscriptions
     found["destinationArn"] = destination
     state = checked("--monitor-command", monitor).states["subscription"]
@@ -162,9 +142,7 @@ def test_the_receiver_is_known_by_its_name(checked, reach, monitor, destination,
 
 
 def test_a_stream_between_is_right_as_well(checked, monitor, monkeypatch):
-    """
-    The template deployed for a large fleet, under a name of its own.
-    """
+    """The template deployed for a large fleet, under a name of its own."""
     with Account(stack_name="big", Mode="kinesis") as account:
         for name, value in account.variables.items():
             monkeypatch.setenv(name, value)
@@ -174,9 +152,7 @@ def test_a_stream_between_is_right_as_well(checked, monitor, monkeypatch):
 
 
 def test_another_line_is_not_taken_for_this_one(checked, reach, monitor):
-    """
-    Somebody else may check from the same instance at the same moment.
-    """
+    """Somebody else may check from the same instance at the same moment."""
     others = [{"timestamp": 1, "message": probe_line("blue", "i-0", 1), "ingestionTime": 1}]
     reach.service.instead = lambda answer: (
         {**answer, "events": others} if "events" in answer else answer
@@ -197,9 +173,7 @@ def test_another_line_is_not_taken_for_this_one(checked, reach, monitor):
     ],
 )
 def test_any_other_pattern_is_not_the_stacks(checked, reach, monitor, pattern, words):
-    """
-    Less than the minute lines is missing in rollups, more is paid for with each invocation.
-    """
+    """Less than the minute lines is missing in rollups, more is paid for with each invocation."""
     (found,) = reach.subscriptions
     found["filterPattern"] = pattern
     said = checked("--monitor-command", monitor).of("subscription")
@@ -208,9 +182,7 @@ def test_any_other_pattern_is_not_the_stacks(checked, reach, monitor, pattern, w
 
 
 def test_white_space_around_the_pattern_changes_nothing(checked, reach, monitor):
-    """
-    Terms are what counts.
-    """
+    """Terms are what counts."""
     (found,) = reach.subscriptions
     found["filterPattern"] = ' "CoveredSeconds" '
     assert CHECKS == checked("--monitor-command", monitor).states

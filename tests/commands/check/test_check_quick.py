@@ -1,6 +1,4 @@
-"""
-`check --quick`: fails on what a restart can mend, and on nothing else.
-"""
+"""`check --quick`: fails on what a restart can mend, and on nothing else."""
 
 from __future__ import annotations
 
@@ -49,26 +47,20 @@ WELL = Pulse(
 
 @contextmanager
 def running(folder, pulse):
-    """
-    An emitter that holds *folder* and has left *pulse*.
-    """
+    """An emitter that holds *folder* and has left *pulse*."""
     with Spool.open(folder):
         PulseFile(folder)._write(pulse)
         yield CheckSettings(spool_dir=folder, quick=True)
 
 
 def states(folder, pulse, now_s=1001.0):
-    """
-    How each check ends.
-    """
+    """How each check ends."""
     with running(folder, pulse) as settings:
         return {one.check: one.state for one in look(settings, now_s)}
 
 
 def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
-    """
-    One line each, and nothing that is to be done.
-    """
+    """One line each, and nothing that is to be done."""
     with running(tmp_path, replace(WELL, pid=7)) as settings:
         found = look(settings, 1023.4)
     assert [
@@ -112,9 +104,7 @@ def test_while_the_loop_is_seen_nothing_fails(tmp_path_factory, change, ago_s):
     ids=["in time", "late", "of another start of the machine"],
 )
 def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
-    """
-    The limit itself is in time; a time to come is of a clock that has begun anew.
-    """
+    """The limit itself is in time; a time to come is of a clock that has begun anew."""
     assert state == states(tmp_path, WELL, now_s)[LOOP]
 
 
@@ -140,16 +130,12 @@ def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
     ],
 )
 def test_what_a_restart_cannot_mend_is_a_warning(tmp_path, change, check, state):
-    """
-    Each limit itself is still well.
-    """
+    """Each limit itself is still well."""
     assert state == states(tmp_path, replace(WELL, **change), WELL.at_s)[check]
 
 
 def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
-    """
-    One that has ended let go of its folder, however fresh its pulse is.
-    """
+    """One that has ended let go of its folder, however fresh its pulse is."""
     settings = CheckSettings(spool_dir=tmp_path)
     missing = look(settings)
     with running(tmp_path, WELL):
@@ -162,9 +148,7 @@ def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
 
 
 def test_a_folder_that_nobody_can_write_is_a_warning(tmp_path, monkeypatch):
-    """
-    The emitter goes on in memory then, and to start it again and again would help nobody.
-    """
+    """The emitter goes on in memory then, and to start it again and again would help nobody."""
     monkeypatch.setattr(quick.os, "access", lambda _path, _mode: False)
     found = look(CheckSettings(spool_dir=tmp_path))
     assert "warning" == found[0].state
@@ -172,9 +156,7 @@ def test_a_folder_that_nobody_can_write_is_a_warning(tmp_path, monkeypatch):
 
 
 def test_a_pulse_that_must_not_be_read_fails(tmp_path):
-    """
-    With whom to ask as.
-    """
+    """With whom to ask as."""
     (tmp_path / PULSE_NAME).mkdir()
     found = look(CheckSettings(spool_dir=tmp_path))[0]
     assert ("failed", f"{tmp_path / PULSE_NAME} cannot be read: Is a directory") == (
@@ -190,9 +172,7 @@ def test_a_pulse_that_must_not_be_read_fails(tmp_path):
     ids=["empty", "half", "list", "no members", "binary", "wrong type", "deep", "null"],
 )
 def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
-    """
-    What cannot be read says nothing of how the emitter is.
-    """
+    """What cannot be read says nothing of how the emitter is."""
     with Spool.open(tmp_path):
         (tmp_path / PULSE_NAME).write_bytes(text)
         found = look(CheckSettings(spool_dir=tmp_path))[0]
@@ -201,18 +181,14 @@ def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
 
 
 def test_without_a_folder_nothing_can_be_told_and_nothing_fails():
-    """
-    Lines on standard output need no spool; with --spool-dir there is something to look at.
-    """
+    """Lines on standard output need no spool; with --spool-dir there is something to look at."""
     found = look(CheckSettings(output="stdout"))
     assert "warning" == found[0].state
     assert "--spool-dir" in found[0].advice
 
 
 def test_the_pulse_of_a_running_loop_counts_reports_and_deliveries(tmp_path):
-    """
-    New reports and new deliveries are seen from one minute to the next.
-    """
+    """New reports and new deliveries are seen from one minute to the next."""
     clock = [0.0]
     file = PulseFile(tmp_path, clock=lambda: clock[0])
     seen = []
@@ -238,9 +214,7 @@ def test_the_pulse_of_a_running_loop_counts_reports_and_deliveries(tmp_path):
 
 
 def test_a_pulse_is_written_over_and_never_grows(tmp_path):
-    """
-    A full disk takes what needs no new room. Only its user reads it.
-    """
+    """A full disk takes what needs no new room. Only its user reads it."""
     file = PulseFile(tmp_path)
     file.beat(0, NOTHING)
     before = (tmp_path / PULSE_NAME).stat()
@@ -251,9 +225,7 @@ def test_a_pulse_is_written_over_and_never_grows(tmp_path):
 
 
 def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
-    """
-    Nor is a link followed that somebody put in its place.
-    """
+    """Nor is a link followed that somebody put in its place."""
     PulseFile(tmp_path / "missing").beat(1, NOTHING)
     PulseFile(None).beat(1, NOTHING)
     (tmp_path / "target").write_bytes(b"mine")
@@ -263,18 +235,14 @@ def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
 
 
 def checked(folder, capsys, *arguments):
-    """
-    The exit code of the command, and what it printed.
-    """
+    """The exit code of the command, and what it printed."""
     with pytest.raises(SystemExit) as ended:
         main(["check", "--quick", "--spool-dir", str(folder), *arguments])
     return ended.value.code, capsys.readouterr().out
 
 
 def test_the_exit_code_says_whether_something_failed(tmp_path, capsys):
-    """
-    0 with warnings, 1 with a failure; one line each, or one document.
-    """
+    """0 with warnings, 1 with a failure; one line each, or one document."""
     assert 1 == checked(tmp_path, capsys)[0]
     with Spool.open(tmp_path):
         PulseFile(tmp_path).beat(0, replace(NOTHING, in_memory=1))

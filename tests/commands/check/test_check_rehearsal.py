@@ -1,6 +1,4 @@
-"""
-The check against the deployed template, on the embedded AWS of the rehearsal.
-"""
+"""The check against the deployed template, on the embedded AWS of the rehearsal."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ pytestmark = [
 
 @pytest.fixture
 def aws(programs, tmp_path):
-    """
-    An emulator with nothing in it.
-    """
+    """An emulator with nothing in it."""
     folder = tmp_path / "aws"
     folder.mkdir()
     embedded = EmbeddedAws(programs[0], folder)
@@ -42,9 +38,7 @@ def aws(programs, tmp_path):
 
 @pytest.fixture
 def stack(aws, programs, repository, tmp_path):
-    """
-    The real template in it, by the real SAM CLI.
-    """
+    """The real template in it, by the real SAM CLI."""
     folder = tmp_path / "sam"
     folder.mkdir()
     sam = SamCli(programs[1], folder, lambda: None)
@@ -56,9 +50,7 @@ def stack(aws, programs, repository, tmp_path):
 
 @pytest.fixture
 def rehearsal(aws, stack, monkeypatch):
-    """
-    The page that says where the rehearsal is.
-    """
+    """The page that says where the rehearsal is."""
     place = {
         "endpoint_url": aws.endpoint_url,
         "region": REGION,

@@ -1,6 +1,4 @@
-"""
-Where each value came from, and settings that nothing can be done with.
-"""
+"""Where each value came from, and settings that nothing can be done with."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ def test_every_setting_of_run_is_listed(checked, monitor):
 
 
 def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_path):
-    """
-    The flag wins over the variable, the variable over the file, the file over the default.
-    """
+    """The flag wins over the variable, the variable over the file, the file over the default."""
     file = tmp_path / "config.toml"
     file.write_text(
         'cluster = "of the file"\nperiod = 7\nmetrics = "none"\ntag = ["team=search", "a=b"]\n'
@@ -50,18 +46,14 @@ def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_p
 
 
 def test_the_origin_of_the_cluster_is_that_of_its_setting(shown, monitor, monkeypatch):
-    """
-    Also in the finding: who reads `from --cluster` looks for a flag.
-    """
+    """Also in the finding: who reads `from --cluster` looks for a flag."""
     monkeypatch.setenv("NEURON_EMF_CLUSTER", "green")
     text, _ = shown("--monitor-command", monitor, "--output", "stdout")
     assert "green, from NEURON_EMF_CLUSTER" in text
 
 
 def test_a_password_in_an_address_is_not_shown(shown, monitor):
-    """
-    It belongs into no setting, and a list that is pasted into a ticket must not have it.
-    """
+    """It belongs into no setting, and a list that is pasted into a ticket must not have it."""
     endpoint = "tcp://somebody:secret@127.0.0.1:1"
     words = ("--output", "agent", "--agent-endpoint", endpoint, "--monitor-command", monitor)
     for more in ((), ("--json",)):
@@ -72,9 +64,7 @@ def test_a_password_in_an_address_is_not_shown(shown, monitor):
 
 
 def test_no_secret_of_the_environment_is_shown(shown, monitor, monkeypatch):
-    """
-    Credentials are used and never printed, whatever AWS answers.
-    """
+    """Credentials are used and never printed, whatever AWS answers."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-mine")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "a-token-of-mine")
     for more in ((), ("--json",)):
@@ -96,9 +86,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_settings_that_run_would_refuse_fail(checked, monitor, name):
-    """
-    In the words of `run`; what does not depend on them is tried all the same.
-    """
+    """In the words of `run`; what does not depend on them is tried all the same."""
     words, said = WRONG[name]
     found = checked("--monitor-command", monitor, *words)
     assert "failed" == found.states["settings"]
@@ -109,9 +97,7 @@ def test_settings_that_run_would_refuse_fail(checked, monitor, name):
 
 
 def test_what_run_would_warn_of_is_a_warning(checked, monitor):
-    """
-    Such as names that an old script had and these metrics have not.
-    """
+    """Such as names that an old script had and these metrics have not."""
     found = checked("--monitor-command", monitor, "--metrics", "legacy")
     assert "warning" == found.states["settings"]
     assert "neuron-monitor-cloudwatch.py" in found.of("settings")["found"]
@@ -119,9 +105,7 @@ def test_what_run_would_warn_of_is_a_warning(checked, monitor):
 
 
 def test_a_file_that_is_none_is_wrong_use(checked, tmp_path):
-    """
-    As of every command: one sentence, and exit code 2.
-    """
+    """As of every command: one sentence, and exit code 2."""
     file = tmp_path / "config.toml"
     file.write_text("periot = 5\n")
     with pytest.raises(SettingsError, match="periot"):
@@ -129,7 +113,5 @@ def test_a_file_that_is_none_is_wrong_use(checked, tmp_path):
 
 
 def test_the_settings_are_those_of_run_and_few_more():
-    """
-    A setting that `run` gets must be one of the check without anybody thinking of it.
-    """
+    """A setting that `run` gets must be one of the check without anybody thinking of it."""
     assert issubclass(CheckSettings, RunSettings)

@@ -1,6 +1,4 @@
-"""
-What people and programs see: the pages, a terminal, a pipe, names that are not harmless.
-"""
+"""What people and programs see: the pages, a terminal, a pipe, names that are not harmless."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ EXAMPLES = {
 
 
 def shown_on(sections, origins=(), **options):
-    """
-    What a console of that kind gets.
-    """
+    """What a console of that kind gets."""
     out = io.StringIO()
     console = Console(file=out, highlight=False, emoji=False, markup=False, **options)
     for part in showing.parts(sections, origins):
@@ -43,9 +39,7 @@ def shown_on(sections, origins=(), **options):
 @pytest.mark.usefixtures("_surroundings")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_page_shows_what_the_command_says(reach, monitor, tmp_path, request, name):
-    """
-    Against an account on this machine with one fault; `--update-golden` writes it again.
-    """
+    """Against an account on this machine with one fault; `--update-golden` writes it again."""
     reach.break_(EXAMPLES[name])
     text = example(tmp_path / "spool", monitor)
     expected = f"<!-- {name} -->\n```\n{text}```\n<!-- /{name} -->"
@@ -60,9 +54,7 @@ def test_the_page_shows_what_the_command_says(reach, monitor, tmp_path, request,
 
 
 def test_the_page_names_every_check_and_state(repository, checked, monitor, reach):
-    """
-    Whoever meets a word in the list finds it there.
-    """
+    """Whoever meets a word in the list finds it there."""
     del reach
     page = (repository / "docs" / "reference" / "check.md").read_text(encoding="utf-8")
     rows = " ".join(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE))
@@ -87,9 +79,7 @@ def test_names_that_are_not_harmless_are_shown_and_not_obeyed():
 
 @pytest.mark.parametrize("state", STATES)
 def test_a_state_is_a_word_before_it_is_a_colour(state):
-    """
-    The same words with colours and without.
-    """
+    """The same words with colours and without."""
     sections = [Section("one", (Finding("spool", state, "found"),))]
     plain = shown_on(sections, width=100)
     coloured = shown_on(sections, width=100, force_terminal=True, color_system="standard")
@@ -100,9 +90,7 @@ def test_a_state_is_a_word_before_it_is_a_colour(state):
 
 @pytest.mark.parametrize("columns", [20, 40, 100, 200])
 def test_nothing_is_cut_off(columns):
-    """
-    On a narrow terminal it is folded: an ARN is of no use without its end.
-    """
+    """On a narrow terminal it is folded: an ARN is of no use without its end."""
     arn = "arn:aws:logs:us-west-2:123456789012:log-group:/neuron-emf/records:*"
     text = shown_on([Section("one", (ok("spool", arn),))], width=columns)
     assert arn[-10:] in "".join(text.split()) or columns < 60
@@ -110,9 +98,7 @@ def test_nothing_is_cut_off(columns):
 
 
 def test_the_sentence_counts_each_state():
-    """
-    And says first whether a record can be sent.
-    """
+    """And says first whether a record can be sent."""
     good = Section("one", (ok("a", ""), ok("b", "")))
     bad = Section("two", (failed("c", "", ""),))
     assert "A first record can be sent: 2 ok." == showing.summary([good])
@@ -122,9 +108,7 @@ def test_the_sentence_counts_each_state():
 
 
 def test_a_program_gets_the_same(checked, reach, monitor):
-    """
-    Counts that add up, nothing for what is not there, and pure ASCII.
-    """
+    """Counts that add up, nothing for what is not there, and pure ASCII."""
     reach.break_("subscription missing")
     found = checked("--monitor-command", monitor)
     document = found.document
@@ -141,9 +125,7 @@ def test_a_program_gets_the_same(checked, reach, monitor):
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["people", "program"])
 def test_the_program_ends_with_1_when_something_failed(account, monitor, tmp_path, form):
-    """
-    As a process of its own, as a person or a script starts it; piped it has no colour.
-    """
+    """As a process of its own, as a person or a script starts it; piped it has no colour."""
     account.break_("rollups group missing")
     ended = subprocess.run(
         [

@@ -1,6 +1,4 @@
-"""
-A shell completes commands, options and values: a real bash asks, and gets the answers.
-"""
+"""A shell completes commands, options and values: a real bash asks, and gets the answers."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ pytestmark = pytest.mark.timeout(60)
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """
-    A PATH on which the program is installed, as pip would.
-    """
+    """A PATH on which the program is installed, as pip would."""
     folder = tmp_path_factory.mktemp("bin")
     program = folder / "neuron-emf"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m emitter "$@"\n', "utf-8")
@@ -34,18 +30,14 @@ def path(tmp_path_factory):
 
 
 def printed(shell):
-    """
-    The script as the command prints it.
-    """
+    """The script as the command prints it."""
     ended = CliRunner().invoke(cli, ["completion", shell], standalone_mode=False)
     assert 0 == ended.return_value
     return ended.stdout
 
 
 def completed(path, folder, *words):
-    """
-    What bash offers for the last of *words*.
-    """
+    """What bash offers for the last of *words*."""
     script = folder / "completion.bash"
     script.write_text(printed("bash"), "utf-8")
     typed = " ".join(shlex.quote(word) for word in words)
@@ -72,9 +64,7 @@ bash = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash
 
 @bash
 def test_bash_completes_commands(path, tmp_path):
-    """
-    All of them, those of an instance and those of an operator; or what begins as is typed.
-    """
+    """All of them, those of an instance and those of an operator; or what begins as is typed."""
     found = completed(path, tmp_path, "")
     assert {"run", "replay", "monitor-config", *ROOMS} == set(found)
     assert ["lint"] == completed(path, tmp_path, "li")
@@ -83,9 +73,7 @@ def test_bash_completes_commands(path, tmp_path):
 
 @bash
 def test_bash_completes_options_and_their_values(path, tmp_path):
-    """
-    Of the command that stands before; a choice is completed by its words.
-    """
+    """Of the command that stands before; a choice is completed by its words."""
     found = completed(path, tmp_path, "lint", "--")
     assert {"--json", "--limit", "--no-age", "--now", "--help"} <= set(found)
     assert ["--findings"] == completed(path, tmp_path, "profile", "x.json", "--fi")
@@ -95,9 +83,7 @@ def test_bash_completes_options_and_their_values(path, tmp_path):
 
 @bash
 def test_bash_reads_the_script(tmp_path):
-    """
-    As `eval` would, without a word.
-    """
+    """As `eval` would, without a word."""
     ended = subprocess.run(
         ["bash", "--norc", "--noprofile", "-euc", 'eval "$1"', "bash", printed("bash")],
         capture_output=True,
@@ -110,9 +96,7 @@ def test_bash_reads_the_script(tmp_path):
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_the_other_shells_are_answered(path, tmp_path, shell):
-    """
-    With a line of kind, value and help each, as click's scripts for them read it.
-    """
+    """With a line of kind, value and help each, as click's scripts for them read it."""
     words = {"zsh": "neuron-emf li", "fish": "neuron-emf li"}[shell]
     asked = {"COMP_WORDS": words, "COMP_CWORD": {"zsh": "1", "fish": "li"}[shell]}
     ended = subprocess.run(
@@ -134,9 +118,7 @@ def test_the_other_shells_are_answered(path, tmp_path, shell):
 
 @pytest.mark.parametrize("shell", INSTALLING)
 def test_a_script_says_how_to_have_it_every_time(shell):
-    """
-    In comments, which every shell passes over; the help says the same.
-    """
+    """In comments, which every shell passes over; the help says the same."""
     text = printed(shell)
     assert VARIABLE in text
     last = [line for line in text.splitlines() if line][-2:]
@@ -146,17 +128,13 @@ def test_a_script_says_how_to_have_it_every_time(shell):
 
 
 def test_zsh_finds_its_script_by_the_first_line():
-    """
-    A file on its function path is known by `#compdef`.
-    """
+    """A file on its function path is known by `#compdef`."""
     assert printed("zsh").startswith("#compdef neuron-emf\n")
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_a_shell_that_is_here_reads_its_script(tmp_path, shell):
-    """
-    Its own syntax check finds nothing.
-    """
+    """Its own syntax check finds nothing."""
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
     script = tmp_path / f"completion.{shell}"
@@ -165,9 +143,7 @@ def test_a_shell_that_is_here_reads_its_script(tmp_path, shell):
 
 
 def test_another_shell_is_wrong_use():
-    """
-    The words there are, are said.
-    """
+    """The words there are, are said."""
     with pytest.raises(click.BadParameter, match="'bash', 'zsh', 'fish'"):
         cli.main(["completion", "tcsh"], standalone_mode=False)
     with pytest.raises(LookupError):

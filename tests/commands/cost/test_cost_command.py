@@ -1,6 +1,4 @@
-"""
-`neuron-emf cost` as people and programs call it, and docs/reference/cost.md, which it writes.
-"""
+"""`neuron-emf cost` as people and programs call it, and docs/reference/cost.md, which it writes."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ BLOCK = re.compile(r"```console\n\$ neuron-emf (cost [^\n]*)\n(.*?)```", re.DOTA
 
 @pytest.fixture
 def run(typed):
-    """
-    `neuron-emf cost` and what follows.
-    """
+    """`neuron-emf cost` and what follows."""
     return partial(typed, "cost")
 
 
@@ -45,9 +41,7 @@ def answer(run):
 
 
 def test_the_page_shows_what_the_command_prints(run, repository, golden):
-    """
-    No output in docs/reference/cost.md was typed.
-    """
+    """No output in docs/reference/cost.md was typed."""
     path = repository / "docs" / "reference" / "cost.md"
     text = path.read_text(encoding="utf-8")
     assert 2 == len(BLOCK.findall(text))
@@ -80,17 +74,13 @@ def test_the_bills_of_the_readme_are_the_commands(fleet, mode, answer):
 
 
 def test_a_thousand_instances_cost_what_the_readme_says(answer):
-    """
-    138 USD a month in two clusters of two types, 109 by a stream.
-    """
+    """138 USD a month in two clusters of two types, 109 by a stream."""
     words = ("--instances", 1_000, "--clusters", 2, "--types-per-cluster", 2)
     assert (138, 109) == tuple(round(answer(*words, "--mode", mode)["usd"]) for mode in MODES)
 
 
 def test_json_adds_up(answer):
-    """
-    Entries to groups, groups to the whole, shares to what they are of.
-    """
+    """Entries to groups, groups to the whole, shares to what they are of."""
     found = answer("--instances", 500, "--clusters", 5, "--mode", "kinesis")
     total = found["usd"]
     assert sum(one["usd"] for one in found["entries"]) == pytest.approx(total)
@@ -109,9 +99,7 @@ def test_json_adds_up(answer):
 
 @pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
 def test_every_instance_type_has_a_bill(name, answer):
-    """
-    With its own cores; a type without a price says so, and never costs 0.
-    """
+    """With its own cores; a type without a price says so, and never costs 0."""
     found = answer("--instances", 100, "--instance-type", name)
     assert INSTANCE_TYPES[name].cores == found["fleet"]["cores"]
     assert found["usd"] > 0
@@ -124,18 +112,14 @@ def test_every_instance_type_has_a_bill(name, answer):
 
 
 def test_the_largest_bill_is_json_too(answer):
-    """
-    100,000 instances with metrics of every core reach the last tier, which has no end.
-    """
+    """100,000 instances with metrics of every core reach the last tier, which has no end."""
     found = answer("--instances", 100_000, "--clusters", 1_000, "--metrics", "core")
     assert "metrics-fourth" in found["prices"]["used"]
     assert found["metrics"] > 3_200_000
 
 
 def test_a_price_of_your_own_is_taken_and_said(run, answer, tmp_path):
-    """
-    For a unit of AWS's and for an instance.
-    """
+    """For a unit of AWS's and for an instance."""
     prices = tmp_path / "prices.toml"
     prices.write_text("log-ingestion = 0.25\nobservation = 0.5\n", encoding="utf-8")
     words = ("--instances", 100, "--instance-type", "trn2.48xlarge", "--no-stack")
@@ -193,9 +177,7 @@ def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
-    """
-    Exit code 2, nothing on standard output.
-    """
+    """Exit code 2, nothing on standard output."""
     code, out, err = run(*words)
     assert (2, "") == (code, out)
     assert expected in err
@@ -203,17 +185,13 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
 
 
 def test_an_unknown_type_with_cores_is_a_bill(answer):
-    """
-    A type of tomorrow has cores, and no price yet.
-    """
+    """A type of tomorrow has cores, and no price yet."""
     found = answer("--instances", 10, "--instance-type", "trn9.48xlarge", "--cores", 100)
     assert (100, None) == (found["fleet"]["cores"], found["fleet_usd"])
 
 
 def test_settings_of_run_answer_for_themselves(answer, monkeypatch, tmp_path):
-    """
-    Variables and the configuration file of the emitters are this configuration.
-    """
+    """Variables and the configuration file of the emitters are this configuration."""
     config = tmp_path / "config.toml"
     config.write_text('metrics = "instance"\nlog-group = "/elsewhere"\n', encoding="utf-8")
     monkeypatch.setenv("NEURON_EMF_RUNTIME_LINES", "all")
@@ -224,9 +202,7 @@ def test_settings_of_run_answer_for_themselves(answer, monkeypatch, tmp_path):
 @pytest.mark.parametrize("instances", [10, 300, 310, 1_000])
 @pytest.mark.parametrize("words", [[], ["--mode", "kinesis"]], ids=MODES)
 def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
-    """
-    Asked with those settings, the bill is smaller by that; and never is a dearer one named.
-    """
+    """Asked with those settings, the bill is smaller by that; and never is a dearer one named."""
     asked = ["--instances", instances]
     found = answer(*asked, *words)
     for flags, saved in found["usd_saved_by"].items():
@@ -250,25 +226,19 @@ def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
     ids=["eight", "as-many-as-cores", "told", "none"],
 )
 def test_an_instance_has_no_more_runtimes_than_cores_unless_told(words, expected, answer):
-    """
-    Eight are assumed, as in docs/explanation/scale.md.
-    """
+    """Eight are assumed, as in docs/explanation/scale.md."""
     assert expected == answer("--instances", 10, *words)["setup"]["runtimes"]
 
 
 def test_too_few_shards_are_said(run):
-    """
-    100,000 instances need five.
-    """
+    """100,000 instances need five."""
     words = ("--instances", 100_000, "--mode", "kinesis", "--stream-shards")
     assert "4 shards are too few for the busiest second, which needs 5" in run(*words, 4)[1]
     assert "too few" not in run(*words, 5)[1]
 
 
 def test_a_stream_on_demand_is_billed_by_the_hour(answer):
-    """
-    0 shards are not none.
-    """
+    """0 shards are not none."""
     found = answer("--instances", 100, "--mode", "kinesis", "--stream-shards", 0)
     kinesis = {
         one["what"]: one["quantity"] for one in found["entries"] if one["group"] == "Kinesis"
@@ -279,9 +249,7 @@ def test_a_stream_on_demand_is_billed_by_the_hour(answer):
 
 @pytest.mark.parametrize("name", ["[red]x[/red]", "trn1\x1b[31m", "", "a" * 65, "trn1 large"])
 def test_an_instance_type_is_a_name(name, run):
-    """
-    What could colour a terminal, or is no name, is refused and shown harmless.
-    """
+    """What could colour a terminal, or is no name, is refused and shown harmless."""
     code, out, err = run("--instances", 1, "--cores", 2, "--instance-type", name)
     assert (2, "") == (code, out)
     assert "such as trn1.32xlarge was expected" in err
@@ -289,9 +257,7 @@ def test_an_instance_type_is_a_name(name, run):
 
 
 def test_a_pipe_gets_plain_text(run):
-    """
-    No colour, no trailing blanks, nothing wider than 100 columns in a table.
-    """
+    """No colour, no trailing blanks, nothing wider than 100 columns in a table."""
     _, out, _ = run("--instances", 1_000, "--mode", "kinesis", "--tag", "team=search")
     assert "\x1b" not in out
     assert [] == [line for line in out.splitlines() if line != line.rstrip()]
@@ -301,9 +267,7 @@ def test_a_pipe_gets_plain_text(run):
 
 
 def test_it_needs_no_account():
-    """
-    No boto3, no EMF library, and neither for --help.
-    """
+    """No boto3, no EMF library, and neither for --help."""
     program = (
         "import sys; from emitter.cli import main\n"
         "try: main(sys.argv[1:])\n"

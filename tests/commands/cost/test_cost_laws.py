@@ -1,6 +1,4 @@
-"""
-What must hold of the bill of any fleet, whatever was measured and whatever AWS charges.
-"""
+"""What must hold of the bill of any fleet, whatever was measured and whatever AWS charges."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ def total(fleet, setup, tariff=None):
 
 @given(FLEETS, SETUPS)
 def test_a_bill_is_the_sum_of_its_groups(fleet, setup):
-    """
-    Each entry is in one of them, and none is negative.
-    """
+    """Each entry is in one of them, and none is negative."""
     entries = bill(FOUND, fleet, setup)
     assert sum(usd(entries, group) for group in GROUPS) == pytest.approx(usd(entries))
     assert all(entry.usd >= 0 and entry.quantity >= 0 for entry in entries)
@@ -59,9 +55,7 @@ def test_a_bill_is_the_sum_of_its_groups(fleet, setup):
 
 @given(FLEETS, SETUPS)
 def test_one_more_of_anything_never_costs_less(fleet, setup):
-    """
-    An instance, a cluster, a type, a core, a runtime, a day of retention.
-    """
+    """An instance, a cluster, a type, a core, a runtime, a day of retention."""
     at = total(fleet, setup)
     more = [
         (replace(fleet, instances=fleet.instances + 1), setup),
@@ -76,18 +70,14 @@ def test_one_more_of_anything_never_costs_less(fleet, setup):
 
 @given(FLEETS, SETUPS)
 def test_one_more_core_never_makes_a_line_shorter(fleet, setup):
-    """
-    Nor two from 100 to 101, where a line more is needed for them.
-    """
+    """Nor two from 100 to 101, where a line more is needed for them."""
     wider = replace(fleet, cores=fleet.cores + 1)
     assert emitter_bytes(FOUND, fleet, setup) <= emitter_bytes(FOUND, wider, setup)
 
 
 @given(FLEETS, SETUPS)
 def test_more_detail_never_costs_less(fleet, setup):
-    """
-    Metrics by instance and by core, lines of runtimes, and of every report.
-    """
+    """Metrics by instance and by core, lines of runtimes, and of every report."""
 
     def costs(**settings):
         return total(fleet, replace(setup, **settings))
@@ -103,9 +93,7 @@ def test_more_detail_never_costs_less(fleet, setup):
 
 @given(FLEETS, SETUPS)
 def test_twice_the_instances_write_twice_as_much(fleet, setup):
-    """
-    And keeping it twice as long costs twice as much.
-    """
+    """And keeping it twice as long costs twice as much."""
     twice = replace(fleet, instances=2 * fleet.instances)
     assert emitter_bytes(FOUND, twice, setup) == pytest.approx(
         2 * emitter_bytes(FOUND, fleet, setup)
@@ -119,9 +107,7 @@ def test_twice_the_instances_write_twice_as_much(fleet, setup):
 
 @given(FLEETS, SETUPS, st.floats(0.1, 100))
 def test_other_prices_change_nothing_but_the_money(fleet, setup, factor):
-    """
-    Every price times a factor is the bill times that factor, and every other way's, too.
-    """
+    """Every price times a factor is the bill times that factor, and every other way's, too."""
     prices = {
         name: replace(one, usd=None if one.usd is None else factor * one.usd)
         for name, one in listed().prices.items()
@@ -139,9 +125,7 @@ def test_other_prices_change_nothing_but_the_money(fleet, setup, factor):
 
 @given(FLEETS, SETUPS, st.sampled_from(sorted(listed().prices)))
 def test_an_unknown_price_is_in_no_sum_and_is_named(fleet, setup, name):
-    """
-    Never 0: where it is needed the whole is unknown, and what is known is the rest.
-    """
+    """Never 0: where it is needed the whole is unknown, and what is known is the rest."""
     price = listed().prices[name]
     tariff = replace(listed(), prices={**listed().prices, name: replace(price, usd=None)})
     answer = estimate(FOUND, Question(fleet, "trn1.32xlarge", setup, tariff, 21.5))
@@ -157,9 +141,7 @@ def test_an_unknown_price_is_in_no_sum_and_is_named(fleet, setup, name):
 
 @given(FLEETS, SETUPS)
 def test_what_one_more_adds_is_the_difference_of_two_bills(fleet, setup):
-    """
-    Of an instance among as many clusters, of a cluster with as many instances.
-    """
+    """Of an instance among as many clusters, of a cluster with as many instances."""
     answer = estimate(FOUND, Question(fleet, "trn1.32xlarge", setup, listed(), None))
     further = total(replace(fleet, instances=fleet.instances + 1), setup)
     assert answer.further_instance_usd == pytest.approx(further - answer.usd, abs=1e-6)

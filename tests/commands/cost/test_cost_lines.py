@@ -1,6 +1,4 @@
-"""
-Sizes and metrics are those of lines that the emitter really writes, for any instance.
-"""
+"""Sizes and metrics are those of lines that the emitter really writes, for any instance."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ COMMON = st.lists(
 
 
 def series_of(lines):
-    """
-    Namespace, name and dimensions of every metric that *lines* define.
-    """
+    """Namespace, name and dimensions of every metric that *lines* define."""
     found = set()
     for line in lines:
         document = json.loads(line)
@@ -51,9 +47,7 @@ def series_of(lines):
 
 
 def fleet_lines(fleet, setup):
-    """
-    A minute of *fleet*, with a report of each instance where reports have lines.
-    """
+    """A minute of *fleet*, with a report of each instance where reports have lines."""
     for number, record in enumerate(made.records(fleet.instances, fleet.clusters, fleet.cores)):
         place = number // fleet.clusters
         tags = dict.fromkeys(setup.tag_dimensions, f"{place % setup.tag_values}")
@@ -87,9 +81,7 @@ def report_lines(lines, record):
 
 @st.composite
 def setups(draw):
-    """
-    Settings that `run` would take.
-    """
+    """Settings that `run` would take."""
     metrics = draw(st.sampled_from(TIERS))
     if metrics == "none":
         return Setup(metrics=metrics)
@@ -105,9 +97,7 @@ def setups(draw):
 
 @st.composite
 def small_fleets(draw):
-    """
-    With every type and every value of a tag in each cluster.
-    """
+    """With every type and every value of a tag in each cluster."""
     clusters = draw(st.integers(1, 3))
     cores, types = draw(st.sampled_from([1, 4, 101])), draw(st.integers(1, 2))
     return Fleet(2 * draw(st.integers(1, 2)) * clusters, clusters, cores, types)
@@ -116,9 +106,7 @@ def small_fleets(draw):
 @settings(max_examples=60)
 @given(small_fleets(), setups())
 def test_the_metrics_are_counted_as_the_lines_define_them(fleet, setup):
-    """
-    Whatever the tier, the tags, the common dimensions and the resolution.
-    """
+    """Whatever the tier, the tags, the common dimensions and the resolution."""
     found = series_of(fleet_lines(fleet, setup))
     assert len(found) == emitter_series(FOUND.emitter_metrics, fleet, setup)
 
@@ -126,9 +114,7 @@ def test_the_metrics_are_counted_as_the_lines_define_them(fleet, setup):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("cores", [3, 20, 48, 112])
 def test_between_two_sizes_lines_are_as_long_as_the_code_writes_them(cores):
-    """
-    Within 3 %, for core counts that were not measured.
-    """
+    """Within 3 %, for core counts that were not measured."""
     assert cores not in CORES
     for metrics, built in minute_lines(cores, 20).items():
         found = minute_of(FOUND, cores, metrics, is_high=False)
@@ -136,9 +122,7 @@ def test_between_two_sizes_lines_are_as_long_as_the_code_writes_them(cores):
 
 
 def test_every_instance_type_was_measured():
-    """
-    Straight lines are for other numbers of cores, and none goes beyond what was measured.
-    """
+    """Straight lines are for other numbers of cores, and none goes beyond what was measured."""
     assert {one.cores for one in INSTANCE_TYPES.values()} < set(FOUND.by_cores)
     assert set(CORES) == set(FOUND.by_cores)
     assert MOST_CORES == max(CORES)
@@ -176,9 +160,7 @@ def test_a_tag_adds_the_bytes_it_has(metrics):
 
 
 def test_the_instances_of_the_page_are_as_they_were_measured():
-    """
-    No share and no straight line touches instances of 32 cores.
-    """
+    """No share and no straight line touches instances of 32 cores."""
     for mode in ("direct", "kinesis"):
         form = "items" if mode == "direct" else "packs"
         for instances, clusters in ((10, 1), (1_000, 2), (100_000, 100)):

@@ -1,6 +1,4 @@
-"""
-The same fleet by other ways, by hand.
-"""
+"""The same fleet by other ways, by hand."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ def ways():
 
 
 def test_a_call_per_report_is_twelve_a_minute(ways):
-    """
-    27,000 metrics in two tiers, and 12 requests an instance and minute.
-    """
+    """27,000 metrics in two tiers, and 12 requests an instance and minute."""
     one = ways["put_metric_data_each_report"]
     metrics = 10_000 * 0.30 + 17_000 * 0.10
     assert (27_000, 12 * 43_800_000) == (one.metrics, one.requests)
@@ -31,27 +27,21 @@ def test_a_call_per_report_is_twelve_a_minute(ways):
 
 
 def test_a_call_per_minute_is_what_the_page_compares_with(ways):
-    """
-    The same metrics, a twelfth of the requests.
-    """
+    """The same metrics, a twelfth of the requests."""
     one = ways["put_metric_data_each_minute"]
     assert counterfactual_usd(1_000) == one.usd
     assert 43_800_000 == one.requests
 
 
 def test_every_core_has_21_metrics(ways):
-    """
-    7 of each core at 3 levels: 672 an instance of 32 cores.
-    """
+    """7 of each core at 3 levels: 672 an instance of 32 cores."""
     one = ways["per_core_custom_metrics"]
     assert 672_000 == one.metrics
     assert one.usd == pytest.approx(10_000 * 0.30 + 240_000 * 0.10 + 422_000 * 0.05)
 
 
 def test_a_price_nobody_has_read_is_not_made_up(ways):
-    """
-    How many observations is known, what one costs is not, until somebody says it.
-    """
+    """How many observations is known, what one costs is not, until somebody says it."""
     one = ways["per_core_observations"]
     assert (672_000 * 43_800, None) == (one.observations, one.usd)
     price = replace(listed().prices["observation"], usd=0.5)
@@ -62,9 +52,7 @@ def test_a_price_nobody_has_read_is_not_made_up(ways):
 
 @pytest.mark.parametrize("name", ["put-metric-data", "metrics-first"])
 def test_half_a_price_is_none(name):
-    """
-    What lacks one of its prices is unknown as a whole.
-    """
+    """What lacks one of its prices is unknown as a whole."""
     price = replace(listed().prices[name], usd=None)
     tariff = replace(listed(), prices={**listed().prices, name: price})
     assert by_requests_usd(10, 1, tariff) is None

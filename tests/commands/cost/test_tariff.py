@@ -1,6 +1,4 @@
-"""
-Prices: where they come from, what a file of yours replaces, and what nobody knows.
-"""
+"""Prices: where they come from, what a file of yours replaces, and what nobody knows."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_price_says_for_what_from_where_and_when(name):
-    """
-    Unit, source and date; one without an amount is unknown and verified by nobody.
-    """
+    """Unit, source and date; one without an amount is unknown and verified by nobody."""
     one = listed().prices[name]
     assert all((one.what, one.unit, one.source))
     assert date.fromisoformat(one.as_of) >= date.fromisoformat(listed().as_of)
@@ -47,18 +43,14 @@ def test_every_price_says_for_what_from_where_and_when(name):
 
 
 def test_no_amount_stands_twice():
-    """
-    One file has them all: its names are the tariff's, each once.
-    """
+    """One file has them all: its names are the tariff's, each once."""
     heads = re.findall(r"^\[(.+)\]$", FILE.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(heads) == NAMES
 
 
 @given(st.sampled_from(NAMES), st.floats(0, 1e6))
 def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name, usd):
-    """
-    The rest is as listed, and whose price it is can be seen.
-    """
+    """The rest is as listed, and whose price it is can be seen."""
     path = tmp_path_factory.getbasetemp() / f"prices-{NAMES.index(name)}.toml"
     path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
     found = with_file(path, TODAY)
@@ -95,26 +87,20 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
     ],
 )
 def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expected):
-    """
-    What was expected, what was found, what to do.
-    """
+    """What was expected, what was found, what to do."""
     with pytest.raises(SettingsError, match=expected) as caught:
         with_file(file(text), TODAY)
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    """
-    Whatever the command line let through.
-    """
+    """Whatever the command line let through."""
     with pytest.raises(SettingsError, match="cannot be read"):
         with_file(tmp_path / "none.toml", TODAY)
 
 
 def test_an_unknown_tier_matters_only_to_who_reaches_it():
-    """
-    9,999 metrics have a price without the second tier; 10,001 have none.
-    """
+    """9,999 metrics have a price without the second tier; 10,001 have none."""
     prices = dict(listed().prices)
     prices["metrics-second"] = replace(prices["metrics-second"], usd=None)
     tariff = replace(listed(), prices=prices)
@@ -125,9 +111,7 @@ def test_an_unknown_tier_matters_only_to_who_reaches_it():
 
 
 def test_the_last_tier_has_no_end():
-    """
-    Whatever is asked, every metric has a tier.
-    """
+    """Whatever is asked, every metric has a tier."""
     assert math.inf == listed().tiers[-1].tier
     assert listed().metrics_usd(2_000_000) == pytest.approx(
         10_000 * 0.30 + 240_000 * 0.10 + 750_000 * 0.05 + 1_000_000 * 0.02
@@ -135,8 +119,6 @@ def test_the_last_tier_has_no_end():
 
 
 def test_nothing_costs_nothing():
-    """
-    0 of something has the price 0 if it has one, and is unknown if not.
-    """
+    """0 of something has the price 0 if it has one, and is unknown if not."""
     assert 0 == listed().usd("log-ingestion", 0)
     assert listed().usd("observation", 0) is None

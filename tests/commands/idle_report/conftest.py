@@ -1,6 +1,4 @@
-"""
-A right account an hour after the rehearsal's hour.
-"""
+"""A right account an hour after the rehearsal's hour."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from tests.proof.account.account import Account
 
 @pytest.fixture
 def made(monkeypatch):
-    """
-    A right account an hour after the hour, and a clock of ours that agrees with it.
-    """
+    """A right account an hour after the hour, and a clock of ours that agrees with it."""
     with Account(lambda: NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
@@ -25,9 +21,7 @@ def made(monkeypatch):
 
 @pytest.fixture
 def full(made, hour):
-    """
-    The account with the hour in it.
-    """
+    """The account with the hour in it."""
     made.put_lines(made.records_group, hour.lines)
     made.put_lines(made.rollups_group, hour.rollups, late_ms=180_000)
     return made
@@ -35,8 +29,6 @@ def full(made, hour):
 
 @pytest.fixture
 def at(made):
-    """
-    The account as a command sees it.
-    """
+    """The account as a command sees it."""
     assert made.url
     return Shared()

@@ -1,6 +1,4 @@
-"""
-A counting of made minutes.
-"""
+"""A counting of made minutes."""
 
 from __future__ import annotations
 
@@ -10,9 +8,7 @@ from neuron_wire.prices import Prices
 
 
 def counted(*records, idle_after=15, prices=None, period=ALWAYS, cluster="", closings=()):
-    """
-    A counting of *records*, closed after those whose place is in *closings* and at the end.
-    """
+    """A counting of *records*, closed after those whose place is in *closings* and at the end."""
     counting = Counting(period, idle_after, prices or Prices(), cluster)
     for place, record in enumerate(records):
         counting.add(record)

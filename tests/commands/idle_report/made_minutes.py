@@ -1,6 +1,4 @@
-"""
-Minute records for the tests of the idle report, and fleets of them as hypothesis draws.
-"""
+"""Minute records for the tests of the idle report, and fleets of them as hypothesis draws."""
 
 from __future__ import annotations
 
@@ -64,18 +62,14 @@ def minute(
 
 
 def line_of(record: MinuteRecord) -> str:
-    """
-    The line of *record* as an emitter with `--metrics none` writes it.
-    """
+    """The line of *record* as an emitter with `--metrics none` writes it."""
     return encode({"Timestamp": record.minute_ms, **record.members()})
 
 
 def rollups_of(
     records: Iterable[MinuteRecord], idle_after: int = 15, prices: Prices | None = None
 ) -> list[str]:
-    """
-    The first rollup of each minute of each cluster, as close would print it of *records*.
-    """
+    """The first rollup of each minute of each cluster, as close would print it of *records*."""
     found: dict[tuple[int, str], dict[str, dict[tuple[str, int], MinuteRecord]]] = {}
     for one in records:
         cluster = found.setdefault((one.minute_ms, one.cluster), {})

@@ -1,6 +1,4 @@
-"""
-Idle reports of made minutes, and settings as the command line makes them.
-"""
+"""Idle reports of made minutes, and settings as the command line makes them."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ EVIL = (
 def outcome_of(
     *records: MinuteRecord, rollups: Iterable[str] = (), prices: Prices | None = None, **given: Any
 ) -> Outcome:
-    """
-    The idle report of *records*.
-    """
+    """The idle report of *records*."""
     counting = Counting(ALWAYS, 15, prices or Prices())
     for one in records:
         counting.add(one)
@@ -61,9 +57,7 @@ def outcome_of(
 
 
 def evil_outcome() -> Outcome:
-    """
-    Of names that mean something to a terminal, a browser or a spreadsheet.
-    """
+    """Of names that mean something to a terminal, a browser or a spreadsheet."""
     records = [
         minute(
             0,

@@ -1,6 +1,4 @@
-"""
-Minute records become idle time: the same that the stack's rollups tell, owner by owner.
-"""
+"""Minute records become idle time: the same that the stack's rollups tell, owner by owner."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def test_it_counts_what_the_rollups_tell(records, idle_after):
 
 @given(fleets(), st.randoms(use_true_random=False))
 def test_the_order_of_lines_changes_nothing(records, chance):
-    """
-    Files are read as they are named, and streams as they come.
-    """
+    """Files are read as they are named, and streams as they come."""
     shuffled = list(records)
     chance.shuffle(shuffled)
     expected, found = counted(*records), counted(*shuffled)
@@ -62,9 +58,7 @@ def test_the_order_of_lines_changes_nothing(records, chance):
 
 @given(fleets())
 def test_counting_piece_by_piece_is_counting_at_once(records):
-    """
-    An account is read some hours at a time; whole minutes are in one piece.
-    """
+    """An account is read some hours at a time; whole minutes are in one piece."""
     ordered = sorted(records, key=lambda one: one.minute_ms)
     ends = [
         place
@@ -78,9 +72,7 @@ def test_counting_piece_by_piece_is_counting_at_once(records):
 
 @given(fleets())
 def test_clusters_instances_owners_and_cores_each_have_the_whole(records):
-    """
-    Nothing is in none and nothing in two: each way of telling it adds up to the same.
-    """
+    """Nothing is in none and nothing in two: each way of telling it adds up to the same."""
     counting = counted(*records)
     whole = sum(one.idle.core_minutes for one in counting.minutes.values())
     instances = counting.instances.values()
@@ -101,9 +93,7 @@ def test_clusters_instances_owners_and_cores_each_have_the_whole(records):
 
 
 def test_an_unknown_core_is_never_idle():
-    """
-    However long it had not been busy when it was last seen.
-    """
+    """However long it had not been busy when it was last seen."""
     found = the_one(counted(minute(state="a?u?")))
     assert (2, 2) == (found.idle.core_minutes, found.cores.unknown)
     assert 2 == found.cores.known
@@ -111,16 +101,12 @@ def test_an_unknown_core_is_never_idle():
 
 @pytest.mark.parametrize(("minutes", "expected"), [(14, 0), (15, 1), (16, 1)])
 def test_a_core_is_idle_from_that_many_minutes_on(minutes, expected):
-    """
-    The bound is in, as in the rollups.
-    """
+    """The bound is in, as in the rollups."""
     assert expected == the_one(counted(minute(state="u", idle=(minutes,)))).idle.core_minutes
 
 
 def test_a_restart_within_a_minute_is_one_minute():
-    """
-    Two lines of 30 seconds are one minute of four cores, and the later one has the last word.
-    """
+    """Two lines of 30 seconds are one minute of four cores, and the later one has the last word."""
     found = the_one(
         counted(
             minute(state="aaaa", covered_seconds=30.0),
@@ -132,9 +118,7 @@ def test_a_restart_within_a_minute_is_one_minute():
 
 
 def test_of_two_emitters_on_one_host_one_counts():
-    """
-    The one that covers more, and it is said.
-    """
+    """The one that covers more, and it is said."""
     found = the_one(
         counted(minute(state="aaaa"), minute(state="bbbb", boot="b2", covered_seconds=50.0))
     )
@@ -142,9 +126,7 @@ def test_of_two_emitters_on_one_host_one_counts():
 
 
 def test_only_what_was_asked_for_counts():
-    """
-    Other times and clusters are counted apart.
-    """
+    """Other times and clusters are counted apart."""
     period = Period(START_MS, START_MS + 2 * MINUTE_MS)
     records = [minute(0), minute(1), minute(2), minute(1, cluster="serving", instance="i-0b")]
     counting = counted(*records, period=period, cluster="research")
@@ -152,9 +134,7 @@ def test_only_what_was_asked_for_counts():
 
 
 def test_more_records_than_can_be_kept_are_refused(monkeypatch):
-    """
-    With what to do, instead of a machine out of memory.
-    """
+    """With what to do, instead of a machine out of memory."""
     monkeypatch.setattr(held, "MAX_HELD", 2)
     waiting = held.HeldMinutes(held.MAX_HELD)
     waiting.add(minute(0))
@@ -167,9 +147,7 @@ def test_more_records_than_can_be_kept_are_refused(monkeypatch):
 
 
 def test_an_idle_core_costs_its_share_of_the_instance():
-    """
-    For a minute; the price of whoever pays replaces the list's.
-    """
+    """For a minute; the price of whoever pays replaces the list's."""
     assert the_one(counted(minute(state="ab"))).idle.usd == pytest.approx(
         USD_PER_HOUR["trn1.2xlarge"] / 2 / 60
     )
@@ -178,9 +156,7 @@ def test_an_idle_core_costs_its_share_of_the_instance():
 
 
 def test_what_has_no_price_is_not_free():
-    """
-    Its time is told, its money is not 0 but unknown; beside priced time it is told apart.
-    """
+    """Its time is told, its money is not 0 but unknown; beside priced time it is told apart."""
     found = counted(
         minute(state="aa", instance_type="trn2.3xlarge"), minute(state="a", instance="i-0b")
     )
@@ -194,9 +170,7 @@ def test_what_has_no_price_is_not_free():
 
 
 def test_a_whole_instance_is_idle_only_with_all_its_cores():
-    """
-    One that is busy, not idle for long enough or unknown, and stopping it would stop that.
-    """
+    """One that is busy, not idle for long enough or unknown, and stopping it would stop that."""
     states = ["aauu", "baaa", "?aaa", "aaaa"]
     idle = [(60,) * 4, (0, 60, 60, 60), (60,) * 4, (14, 60, 60, 60)]
     found = the_one(
@@ -213,9 +187,7 @@ def test_a_whole_instance_is_idle_only_with_all_its_cores():
 
 
 def test_an_instance_of_which_nothing_is_known_is_not_called_unused():
-    """
-    Never busy needs a core that was seen.
-    """
+    """Never busy needs a core that was seen."""
     assert not the_one(counted(minute(state="??"))).is_never_busy
     assert the_one(counted(minute(state="?u"))).is_never_busy
 
@@ -224,9 +196,7 @@ def test_an_instance_of_which_nothing_is_known_is_not_called_unused():
 
 
 def test_a_minute_without_a_line_is_missing_unless_the_instance_said_goodbye():
-    """
-    A stopped instance covers nothing and should not.
-    """
+    """A stopped instance covers nothing and should not."""
     silent = the_one(counted(minute(0), minute(3)))
     assert (2, 2, 50.0) == (
         silent.coverage.minutes,
@@ -238,9 +208,7 @@ def test_a_minute_without_a_line_is_missing_unless_the_instance_said_goodbye():
 
 
 def test_a_large_fleet_waits_in_little_memory():
-    """
-    A record that waits shares with others what they have in common.
-    """
+    """A record that waits shares with others what they have in common."""
     waiting = held.HeldMinutes()
     for number in range(50):
         boot, state = b"b1".decode(), b"aaaa".decode()  # texts of their own, as json makes them

@@ -1,6 +1,4 @@
-"""
-`neuron-emf report` as it is typed: what it prints, what it writes, and how it ends.
-"""
+"""`neuron-emf report` as it is typed: what it prints, what it writes, and how it ends."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ NOW_S = END_S + 3600.0
 
 @pytest.fixture
 def typed(typed, tmp_path, monkeypatch):
-    """
-    `neuron-emf report` and what follows.
-    """
+    """`neuron-emf report` and what follows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(clock, "now_ms", lambda: round(NOW_S * 1000))
     monkeypatch.setattr(insights, "_POLLS_S", (0.0,))
@@ -37,9 +33,7 @@ def typed(typed, tmp_path, monkeypatch):
 
 @pytest.fixture
 def lines(tmp_path):
-    """
-    A file of two minutes of an instance whose four cores are idle, and of their rollups.
-    """
+    """A file of two minutes of an instance whose four cores are idle, and of their rollups."""
     records = [minute(0), minute(1)]
     path = tmp_path / "lines.jsonl"
     path.write_text("\n".join([*map(line_of, records), *rollups_of(records), ""]), "utf-8")
@@ -48,9 +42,7 @@ def lines(tmp_path):
 
 @pytest.fixture
 def made(monkeypatch, hour):
-    """
-    A right account with the hour in it.
-    """
+    """A right account with the hour in it."""
     with Account(lambda: NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
@@ -63,9 +55,7 @@ def made(monkeypatch, hour):
 
 
 def test_files_are_counted_whole(typed, lines):
-    """
-    All they hold, however old; 8 core minutes of trn1.2xlarge are two minutes of it.
-    """
+    """All they hold, however old; 8 core minutes of trn1.2xlarge are two minutes of it."""
     code, out, err = typed(lines)
     assert (0, "") == (code, err)
     assert "Idle cores cost 0.04 USD: 0.1 core hours, 100.0 % of the known time." in out
@@ -74,9 +64,7 @@ def test_files_are_counted_whole(typed, lines):
 
 
 def test_json_is_one_document(typed, lines):
-    """
-    For a program: amounts unrounded, times in ISO 8601.
-    """
+    """For a program: amounts unrounded, times in ISO 8601."""
     code, out, _ = typed(lines, "--json")
     found = json.loads(out)
     assert 0 == code
@@ -88,9 +76,7 @@ def test_json_is_one_document(typed, lines):
 
 
 def test_an_account_is_asked_by_its_saved_queries(typed, made):
-    """
-    A week unless told otherwise; what it costs is said before and after.
-    """
+    """A week unless told otherwise; what it costs is said before and after."""
     code, out, err = typed()
     assert (0, 1) == (code, err.count("\n"))
     assert "CloudWatch bills at 0.005 USD per GB" in err
@@ -101,9 +87,7 @@ def test_an_account_is_asked_by_its_saved_queries(typed, made):
 
 
 def test_an_account_can_be_read_line_by_line(typed, made):
-    """
-    The same money; no query runs and nothing is billed, so nothing is said of it.
-    """
+    """The same money; no query runs and nothing is billed, so nothing is said of it."""
     code, out, err = typed("--read", "lines", "--since", "1d")
     assert (0, "") == (code, err)
     assert "Idle cores cost 28.24 USD" in out
@@ -111,9 +95,7 @@ def test_an_account_can_be_read_line_by_line(typed, made):
 
 
 def test_one_cluster_and_a_part_of_the_time(typed, made):
-    """
-    Half an hour of serving: 6 idle cores from minute 15 on.
-    """
+    """Half an hour of serving: 6 idle cores from minute 15 on."""
     start, end = "2026-11-20T08:30:00Z", "2026-11-20T09:00:00Z"
     code, out, _ = typed("--cluster", "serving", "--since", start, "--until", end, "--json")
     found = json.loads(out)
@@ -124,9 +106,7 @@ def test_one_cluster_and_a_part_of_the_time(typed, made):
 
 
 def test_idle_after_and_prices_are_those_that_were_asked_for(typed, lines):
-    """
-    And it is said that the rollups have others.
-    """
+    """And it is said that the rollups have others."""
     _, out, _ = typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")
     found = json.loads(out)
     assert (2.0, ["trn1.2xlarge"]) == (found["total"]["idle_usd"], found["prices"]["overridden"])
@@ -138,9 +118,7 @@ def test_idle_after_and_prices_are_those_that_were_asked_for(typed, lines):
 
 
 def test_standard_input_is_a_file(typed, lines, monkeypatch):
-    """
-    `zcat lines.gz | neuron-emf report -`.
-    """
+    """`zcat lines.gz | neuron-emf report -`."""
     with lines.open() as file:
         monkeypatch.setattr("sys.stdin", file)
         code, out, _ = typed("-")
@@ -152,9 +130,7 @@ def test_standard_input_is_a_file(typed, lines, monkeypatch):
 
 
 def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
-    """
-    The page and the rows, whole, readable by whoever may read new files.
-    """
+    """The page and the rows, whole, readable by whoever may read new files."""
     code, out, _ = typed(lines, "--html", "idle.html", "--csv", "idle.csv")
     assert 0 == code
     assert "Idle cores cost" in out
@@ -169,18 +145,14 @@ def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
 
 
 def test_a_file_that_was_there_is_replaced(typed, lines, tmp_path):
-    """
-    By a whole one: a browser that reads meanwhile sees the old page.
-    """
+    """By a whole one: a browser that reads meanwhile sees the old page."""
     (tmp_path / "idle.html").write_text("old" * 1_000_000)
     typed(lines, "--html", "idle.html")
     assert (tmp_path / "idle.html").read_text().endswith("</html>\n")
 
 
 def test_a_device_is_written_to_and_stays(typed, lines):
-    """
-    `--csv /dev/null` must not make a file of it.
-    """
+    """`--csv /dev/null` must not make a file of it."""
     code, _, _ = typed(lines, "--csv", "/dev/null")
     assert 0 == code
     assert Path("/dev/null").is_char_device()
@@ -207,9 +179,7 @@ def test_a_device_is_written_to_and_stays(typed, lines):
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, words, code, said):
-    """
-    With what was expected and what to do; nothing is printed as if it had worked.
-    """
+    """With what was expected and what to do; nothing is printed as if it had worked."""
     found, out, err = typed(lines, *words)
     assert (code, 1) == (found, err.count("\n"))
     assert said in err
@@ -225,9 +195,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, words, code, sa
     ],
 )
 def test_files_without_a_minute_are_refused(typed, tmp_path, content, said):
-    """
-    No idle time and no lines are not the same.
-    """
+    """No idle time and no lines are not the same."""
     (tmp_path / "empty").write_text(content)
     code, out, err = typed("empty")
     assert (3, "") == (code, out)
@@ -235,18 +203,14 @@ def test_files_without_a_minute_are_refused(typed, tmp_path, content, said):
 
 
 def test_a_file_that_is_not_there_is_named(typed):
-    """
-    Before anything is counted.
-    """
+    """Before anything is counted."""
     code, _, err = typed("nothing.jsonl")
     assert 2 == code
     assert "nothing.jsonl was expected to be a file of log lines" in err
 
 
 def test_without_credentials_it_says_what_to_do(typed, made):
-    """
-    In a sentence that names the action.
-    """
+    """In a sentence that names the action."""
     made.denied |= {"logs:StartQuery", "logs:DescribeQueryDefinitions"}
     code, out, err = typed()
     assert (3, "") == (code, out)
@@ -254,9 +218,7 @@ def test_without_credentials_it_says_what_to_do(typed, made):
 
 
 def test_without_a_rehearsal_it_says_how_to_start_one(typed, monkeypatch):
-    """
-    Nothing listens there.
-    """
+    """Nothing listens there."""
     monkeypatch.setattr("emitter.commands.account.REHEARSAL", "http://127.0.0.1:1/rehearsal.json")
     code, _, err = typed("--rehearsal")
     assert 3 == code
@@ -264,16 +226,12 @@ def test_without_a_rehearsal_it_says_how_to_start_one(typed, monkeypatch):
 
 
 def test_help_says_what_it_costs(capsys):
-    """
-    Before anybody pays.
-    """
+    """Before anybody pays."""
     with pytest.raises(SystemExit):
         main(["report", "--help"])
     assert "bills the bytes it scans" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_hour_is_where_the_tests_think_it_is():
-    """
-    `test_one_cluster_and_a_part_of_the_time` types its moments by hand.
-    """
+    """`test_one_cluster_and_a_part_of_the_time` types its moments by hand."""
     assert (1_795_161_600, 3600) == (START_S, END_S - START_S)

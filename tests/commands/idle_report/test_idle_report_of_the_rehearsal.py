@@ -1,6 +1,4 @@
-"""
-`neuron-emf report --rehearsal` reads the embedded AWS, and says what the files say.
-"""
+"""`neuron-emf report --rehearsal` reads the embedded AWS, and says what the files say."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ AT_ONCE = 200  # lines: far below the megabyte that a call may have
 
 @pytest.fixture
 def rehearsal(programs, tmp_path, hour, monkeypatch):
-    """
-    An emulator with the hour in it, and the address at which `make demo` says where it is.
-    """
+    """An emulator with the hour in it, and the address at which `make demo` says where it is."""
     aws = EmbeddedAws(programs[0], tmp_path)
     aws.start()
     logs = client("logs", aws.endpoint_url)
@@ -76,18 +72,14 @@ def _saying(place):
             self.wfile.write(body)
 
         def log_message(self, *_words):
-            """
-            Say nothing.
-            """
+            """Say nothing."""
 
     return Handler
 
 
 @pytest.mark.usefixtures("rehearsal")
 def test_the_rehearsal_is_read_like_an_account(hour):
-    """
-    Line by line, because the embedded AWS has no saved queries; not a cent differs.
-    """
+    """Line by line, because the embedded AWS has no saved queries; not a cent differs."""
     period = {"since": "2026-11-20T08:00:00Z", "until": "2026-11-20T09:00:00Z"}
     found = document(make(IdleReportSettings(rehearsal=True, **period), ()))
     expected = document(make(IdleReportSettings(**period), (hour.records_file, hour.rollups_file)))

@@ -1,6 +1,4 @@
-"""
-Whose an idle core is.
-"""
+"""Whose an idle core is."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ def test_the_owner_is_who_holds_the_core():
 
 
 def test_an_owner_is_one_on_all_its_instances():
-    """
-    A job of many hosts is one row; in another cluster the same name is another's.
-    """
+    """A job of many hosts is one row; in another cluster the same name is another's."""
     holders = (Holder("0-3", "ml/llama-0", 41, "serve"),)
     counting = counted(
         *(minute(0, holders=holders, instance=f"i-{n}") for n in range(3)),
@@ -42,17 +38,13 @@ def test_an_owner_is_one_on_all_its_instances():
 
 
 def test_cores_of_a_holder_that_cannot_be_read_are_not_told():
-    """
-    A foreign line costs a name, not the count.
-    """
+    """A foreign line costs a name, not the count."""
     counting = counted(minute(state="aa", holders=(Holder("9-1", "ml/x"),)))
     assert [("research", NOT_TOLD)] == list(counting.owners)
 
 
 def test_a_core_remembers_its_longest_time_and_its_last_owner():
-    """
-    For the list of the worst.
-    """
+    """For the list of the worst."""
     first, second = (Holder("0", "ml/a", 1), Holder("0", "ml/b", 2))
     found = the_one(
         counted(

@@ -18,9 +18,7 @@ A4_INSIDE_MARGINS = 680  # CSS pixels: 210 mm less twice 15, at 96 to the inch
 
 @pytest.fixture
 def shown(chromium, tmp_path):
-    """
-    Show an idle report; whatever the page asks for or complains of is an error.
-    """
+    """Show an idle report; whatever the page asks for or complains of is an error."""
     opened, said = [], []
 
     def show(found, *, width=1100, scheme="light", media="screen"):
@@ -46,9 +44,7 @@ def shown(chromium, tmp_path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1100, 360])
 def test_nobody_is_kept_out(shown, width, scheme):
-    """
-    axe-core finds nothing, contrasts included, wide and narrow, light and dark.
-    """
+    """axe-core finds nothing, contrasts included, wide and narrow, light and dark."""
     found = Axe().run(shown(full_outcome(), width=width, scheme=scheme))
     assert [] == [(one["id"], one["nodes"][0]["html"]) for one in found.response["violations"]]
 
@@ -72,9 +68,7 @@ def test_the_page_fits(shown, width, media):
 
 
 def test_paper_is_white_whatever_the_screen_is(shown):
-    """
-    A dark desktop prints dark ink.
-    """
+    """A dark desktop prints dark ink."""
     one = shown(full_outcome(), scheme="dark", media="print")
     colours = "getComputedStyle(document.body)"
     assert "rgb(255, 255, 255)" == one.evaluate(f"{colours}.backgroundColor")
@@ -82,17 +76,13 @@ def test_paper_is_white_whatever_the_screen_is(shown):
 
 
 def test_a_dark_screen_gets_a_dark_page(shown):
-    """
-    The page follows the reader's choice.
-    """
+    """The page follows the reader's choice."""
     one = shown(full_outcome(), scheme="dark")
     assert "rgb(20, 23, 26)" == one.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
 def test_wide_tables_are_reached_by_the_keyboard(shown):
-    """
-    What scrolls can be focused, and says what it is.
-    """
+    """What scrolls can be focused, and says what it is."""
     one = shown(full_outcome(), width=360)
     labels = []
     for _ in range(5):
@@ -103,9 +93,7 @@ def test_wide_tables_are_reached_by_the_keyboard(shown):
 
 
 def test_a_foreign_name_is_shown_and_does_nothing(shown):
-    """
-    An image that is none loads nothing and runs nothing; see `shown`.
-    """
+    """An image that is none loads nothing and runs nothing; see `shown`."""
     one = shown(evil_outcome())
     assert '<img src=x onerror="alert(1)">' in one.inner_text("main")
     assert 0 == one.evaluate("document.images.length + document.scripts.length")

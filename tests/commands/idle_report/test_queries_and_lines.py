@@ -1,6 +1,4 @@
-"""
-The saved queries, the lines and the files give the same idle report, out of a strict account.
-"""
+"""The saved queries, the lines and the files give the same idle report, out of a strict account."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
 @pytest.mark.usefixtures("full")
 @pytest.mark.parametrize("cluster", ["", "research"])
 def test_queries_lines_and_files_say_the_same(hour, cluster):
-    """
-    To the last digit, also of one cluster alone; only how it was read differs.
-    """
+    """To the last digit, also of one cluster alone; only how it was read differs."""
     queried, reading = by_queries(cluster=cluster)
     fetched, _ = by_lines(cluster=cluster)
     filed, _ = told(
@@ -46,9 +42,7 @@ def test_queries_lines_and_files_say_the_same(hour, cluster):
     counts=st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([1, 3, 10_000])),
 )
 def test_any_fleet_is_the_same_by_both_ways(made, at, tmp_path, records, counts):
-    """
-    With copies, late lines that no rollup has, and answers in pages of any size.
-    """
+    """With copies, late lines that no rollup has, and answers in pages of any size."""
     late, copies, made.queries.page_rows = counts
     made.rules.applied.clear()
     lines = [line_of(one) for one in records]

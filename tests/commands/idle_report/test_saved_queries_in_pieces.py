@@ -1,6 +1,4 @@
-"""
-The saved queries of a strict account: asked for in pieces, refused, slow, or of one cluster.
-"""
+"""The saved queries of a strict account: asked for in pieces, refused, slow, or of one cluster."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
 
 
 def test_a_full_answer_is_asked_for_again_in_smaller_pieces(full, monkeypatch):
-    """
-    480 lines of an hour by queries that give 100 rows each: the same idle report.
-    """
+    """480 lines of an hour by queries that give 100 rows each: the same idle report."""
     expected, _ = by_queries()
     asked = len(full.queries.started)
     monkeypatch.setattr(insights, "MAX_ROWS", 100)
@@ -43,9 +39,7 @@ def test_a_full_answer_is_asked_for_again_in_smaller_pieces(full, monkeypatch):
 
 
 def test_pieces_are_whole_minutes_that_follow_each_other(made, monkeypatch):
-    """
-    A minute in two pieces would be merged in neither, and one in none would be lost.
-    """
+    """A minute in two pieces would be merged in neither, and one in none would be lost."""
     monkeypatch.setattr(insights, "MAX_ROWS", 7)
     made.put_lines(made.records_group, [line_of(minute(n)) for n in range(60)])
     start_ms = minute(0).minute_ms
@@ -60,9 +54,7 @@ def test_pieces_are_whole_minutes_that_follow_each_other(made, monkeypatch):
 
 
 def test_a_minute_with_more_rows_than_an_answer_has_is_refused(made, monkeypatch):
-    """
-    Half a minute cannot be asked for; the other way of reading can.
-    """
+    """Half a minute cannot be asked for; the other way of reading can."""
     monkeypatch.setattr(insights, "MAX_ROWS", 3)
     lines = [line_of(minute(0, instance=f"i-{n}")) for n in range(3)]
     made.put_lines(made.records_group, lines)
@@ -72,9 +64,7 @@ def test_a_minute_with_more_rows_than_an_answer_has_is_refused(made, monkeypatch
 
 
 def test_what_the_log_group_no_longer_keeps_is_not_asked_for(full):
-    """
-    A query that ends before its first day is refused; one that begins before is not.
-    """
+    """A query that ends before its first day is refused; one that begins before is not."""
     full.groups.made_ms = START_S * 1000 - 86_400_000
     expected, _ = by_queries()
     long = Period(HOUR.start_ms - 90 * 86_400_000, HOUR.end_ms)
@@ -95,9 +85,7 @@ def test_lines_older_than_their_log_group_are_asked_for_all_the_same(full, monke
 @pytest.mark.usefixtures("full")
 @pytest.mark.parametrize("read", [by_lines, by_queries])
 def test_an_account_is_counted_piece_by_piece(monkeypatch, read):
-    """
-    A month does not fit in memory: of 480 lines no more than 100 wait at once.
-    """
+    """A month does not fit in memory: of 480 lines no more than 100 wait at once."""
     expected, _ = read()
     monkeypatch.setattr(gathering, "FIRST_PIECE_MINUTES", 10)
     monkeypatch.setattr(gathering, "GROWTH", 1)
@@ -110,9 +98,7 @@ def test_an_account_is_counted_piece_by_piece(monkeypatch, read):
 
 
 def test_a_stack_without_the_queries_is_told_what_to_do(full):
-    """
-    An older stack has others.
-    """
+    """An older stack has others."""
     full.saved.clear()
     with pytest.raises(SourceError, match=r"neuron-emf/idle-time-minutes .* --read lines"):
         by_queries()
@@ -120,9 +106,7 @@ def test_a_stack_without_the_queries_is_told_what_to_do(full):
 
 @pytest.mark.parametrize("end", ["Failed", "Timeout", "Cancelled"])
 def test_a_query_that_does_not_complete_is_told(full, end):
-    """
-    Its rows are not taken for all there are.
-    """
+    """Its rows are not taken for all there are."""
     full.queries.next_ends = [end]
     with pytest.raises(SourceError, match=f"expected to complete and is {end}"):
         by_queries()
@@ -133,9 +117,7 @@ def test_a_query_that_does_not_complete_is_told(full, end):
     ["logs:DescribeQueryDefinitions", "logs:StartQuery", "logs:GetQueryResults"],
 )
 def test_a_permission_that_is_missing_is_named(full, action):
-    """
-    With the action, so that it can be allowed.
-    """
+    """With the action, so that it can be allowed."""
     full.denied.add(action)
     with pytest.raises(SourceError, match=action):
         by_queries()
@@ -143,18 +125,14 @@ def test_a_permission_that_is_missing_is_named(full, action):
 
 @pytest.mark.parametrize("action", ["logs:DescribeLogGroups", "logs:StopQuery"])
 def test_what_only_helps_is_not_needed(full, action):
-    """
-    The idle report is the same without.
-    """
+    """The idle report is the same without."""
     full.denied.add(action)
     assert 0 < by_queries()[0]["total"]["idle_usd"]
 
 
 @pytest.mark.parametrize("read", [by_lines, by_queries])
 def test_rollups_that_cannot_be_read_cost_only_the_comparison(full, read):
-    """
-    The money is in the lines.
-    """
+    """The money is in the lines."""
     expected, _ = read()
     full.break_("rollups group missing")
     found, reading = read()
@@ -164,9 +142,7 @@ def test_rollups_that_cannot_be_read_cost_only_the_comparison(full, read):
 
 
 def test_too_many_queries_at_once_are_waited_for(full, monkeypatch):
-    """
-    A dashboard next door may use up what the account can run; ours waits its turn.
-    """
+    """A dashboard next door may use up what the account can run; ours waits its turn."""
     slept = []
     monkeypatch.setattr("tests.proof.account.queries.MAX_AT_ONCE", 2)
     queries = SavedQueries(account(AccountSettings()), slept.append)
@@ -195,9 +171,7 @@ def test_too_many_queries_at_once_are_waited_for(full, monkeypatch):
 
 
 def test_a_query_that_nobody_waits_for_is_stopped(full):
-    """
-    Ctrl-C while it runs: it would go on, and be billed.
-    """
+    """Ctrl-C while it runs: it would go on, and be billed."""
 
     def interrupt(_seconds):
         raise KeyboardInterrupt
@@ -213,9 +187,7 @@ def test_a_query_that_nobody_waits_for_is_stopped(full):
 
 
 def test_one_cluster_is_asked_for_in_the_query(full):
-    """
-    The index on ClusterName then spares the lines of others.
-    """
+    """The index on ClusterName then spares the lines of others."""
     by_queries(cluster="research")
     assert all(
         'filter ClusterName = "research"' in one["queryString"] for one in full.queries.started
@@ -224,17 +196,13 @@ def test_one_cluster_is_asked_for_in_the_query(full):
 
 @pytest.mark.parametrize("cluster", ['a"b', "a\\b", '" | limit 1 #'])
 def test_a_name_that_would_end_its_quotes_is_not_written_in_a_query(cluster):
-    """
-    Names of clusters are typed by people and read from lines: none becomes a command.
-    """
+    """Names of clusters are typed by people and read from lines: none becomes a command."""
     text = '# What.\nfilter Kind = "minute"'
     assert text == _restricted(text, cluster)
 
 
 def test_a_restricted_query_is_still_one():
-    """
-    The condition stands behind the comment that begins it.
-    """
+    """The condition stands behind the comment that begins it."""
     text = '# One.\n# Two.\nfilter Kind = "minute"\n| stats latest(@message) as Line by Boot'
     one, two = (line_of(minute(0, cluster=name)) for name in ("research", "serving"))
     rows = engine.run(_restricted(text, "serving"), [(0, one), (0, two)])

@@ -1,6 +1,4 @@
-"""
-One idle report on each surface: the same numbers, and foreign names harmless on all.
-"""
+"""One idle report on each surface: the same numbers, and foreign names harmless on all."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ VOID = {"meta", "rect", "link", "br", "img"}
 
 
 class Page(HTMLParser):
-    """
-    What a browser would make of a page: its elements, and the text between them.
-    """
+    """What a browser would make of a page: its elements, and the text between them."""
 
     def __init__(self, text):
         super().__init__()
@@ -70,9 +66,7 @@ def rows_of(found):
 
 
 def test_every_surface_tells_the_same_money():
-    """
-    Sums and single rows, in USD and in core hours.
-    """
+    """Sums and single rows, in USD and in core hours."""
     found = full_outcome()
     usd = found.total.idle.usd
     shown = document(found)
@@ -84,9 +78,7 @@ def test_every_surface_tells_the_same_money():
 
 
 def test_the_rows_of_each_kind_add_up_to_the_total():
-    """
-    In the spreadsheet too, where somebody will add them up.
-    """
+    """In the spreadsheet too, where somebody will add them up."""
     rows = rows_of(full_outcome())
     assert {"total", "cluster", "owner", "instance", "core"} == {one["row"] for one in rows}
     sums = {
@@ -97,9 +89,7 @@ def test_the_rows_of_each_kind_add_up_to_the_total():
 
 
 def test_what_nobody_knows_is_no_zero_anywhere():
-    """
-    An instance without a price: no price, null, an empty cell.
-    """
+    """An instance without a price: no price, null, an empty cell."""
     found = outcome_of(minute(0, "aa", instance_type="trn2.3xlarge"))
     assert document(found)["total"]["idle_usd"] is None
     assert "" == rows_of(found)[0]["idle_usd"]
@@ -125,18 +115,14 @@ def test_what_nobody_knows_is_no_zero_anywhere():
     ],
 )
 def test_what_limits_the_numbers_is_said_beside_them(said):
-    """
-    On the terminal and on the page, in the same words.
-    """
+    """On the terminal and on the page, in the same words."""
     found = full_outcome()
     for text in (printed(found), Page(page.text(found)).text):
         assert said in " ".join(text.split())
 
 
 def test_nothing_idle_is_said_as_such():
-    """
-    Without tables of nothing.
-    """
+    """Without tables of nothing."""
     found = outcome_of(minute(0, "bb"))
     for text in (printed(found), Page(page.text(found)).text):
         assert "No core was idle." in text
@@ -145,9 +131,7 @@ def test_nothing_idle_is_said_as_such():
 
 
 def test_cut_tables_say_what_is_left_out():
-    """
-    And the sums above them are whole.
-    """
+    """And the sums above them are whole."""
     records = [minute(0, "a", instance=f"i-{n}", cluster=f"c{n}") for n in range(5)]
     shown = printed(outcome_of(*records), rows=2)
     assert 3 == shown.count("and 3 more")
@@ -158,9 +142,7 @@ def test_cut_tables_say_what_is_left_out():
 
 
 def test_a_terminal_is_told_nothing_by_a_name():
-    """
-    Neither colours nor markup.
-    """
+    """Neither colours nor markup."""
     shown = printed(evil_outcome(), rows=100)
     assert shown.replace("\n", "").isprintable()
     assert "[bold red]x[/]" in shown
@@ -168,9 +150,7 @@ def test_a_terminal_is_told_nothing_by_a_name():
 
 
 def test_a_browser_is_told_nothing_by_a_name():
-    """
-    The page has no element, no attribute and no address that it has not of itself.
-    """
+    """The page has no element, no attribute and no address that it has not of itself."""
     evil, plain = Page(page.text(evil_outcome())), Page(page.text(full_outcome()))
     assert set(evil.tags) <= set(plain.tags)
     assert {name for name, _ in evil.attributes} <= {name for name, _ in plain.attributes}
@@ -180,9 +160,7 @@ def test_a_browser_is_told_nothing_by_a_name():
 
 
 def test_a_spreadsheet_sees_no_formula_in_a_name():
-    """
-    Behind an apostrophe; also behind a blank, which some spreadsheets leave out.
-    """
+    """Behind an apostrophe; also behind a blank, which some spreadsheets leave out."""
     cells = [cell for row in rows_of(evil_outcome()) for cell in row.values()]
     assert [] == [cell for cell in cells if cell.strip().startswith(("=", "+", "-", "@"))]
     assert "'=HYPERLINK(1)" in cells
@@ -190,9 +168,7 @@ def test_a_spreadsheet_sees_no_formula_in_a_name():
 
 
 def test_a_program_gets_names_as_they_are():
-    """
-    JSON has its own way of writing them down.
-    """
+    """JSON has its own way of writing them down."""
     shown = json.loads(json.dumps(document(evil_outcome()), allow_nan=False))
     assert '<img src=x onerror="alert(1)">' in {one["cluster"] for one in shown["clusters"]}
     assert "=HYPERLINK(1)" in {one["owner"] for one in shown["owners"]}
@@ -202,9 +178,7 @@ def test_a_program_gets_names_as_they_are():
 
 
 def test_the_file_of_rows_is_csv_as_rfc_4180_has_it():
-    """
-    One header, CRLF, quotes doubled within quotes, as many cells in each row.
-    """
+    """One header, CRLF, quotes doubled within quotes, as many cells in each row."""
     text = spreadsheet.text(evil_outcome())
     assert text.endswith("\r\n")
     assert text.startswith(",".join(spreadsheet.COLUMNS) + "\r\n")
@@ -215,9 +189,7 @@ def test_the_file_of_rows_is_csv_as_rfc_4180_has_it():
 
 
 def test_the_page_needs_nothing_else():
-    """
-    No script, no address, and a policy that forbids both.
-    """
+    """No script, no address, and a policy that forbids both."""
     text = page.text(full_outcome())
     found = Page(text)
     assert not {"script", "link", "img", "iframe"} & set(found.tags)
@@ -227,9 +199,7 @@ def test_the_page_needs_nothing_else():
 
 
 def test_bars_are_shares_of_a_whole():
-    """
-    A quarter busy, a quarter attached, half unattached: 25, 25 and 50 of 100.
-    """
+    """A quarter busy, a quarter attached, half unattached: 25, 25 and 50 of 100."""
     text = page.text(outcome_of(minute(0, "bauu", idle=(0, 0, 0, 60))))
     bar = re.search(r'<svg class="bar".*?</svg>', text)[0]
     assert [
@@ -240,9 +210,7 @@ def test_bars_are_shares_of_a_whole():
 
 
 def test_every_table_names_its_rows_and_columns():
-    """
-    For whoever hears the page instead of seeing it.
-    """
+    """For whoever hears the page instead of seeing it."""
     text = page.text(full_outcome())
     tables = re.findall(r"<table>.*?</table>", text, re.DOTALL)
     assert 5 == len(tables)

@@ -1,6 +1,4 @@
-"""
-The ways in which the idle report reads an account, each told as a program is told.
-"""
+"""The ways in which the idle report reads an account, each told as a program is told."""
 
 from __future__ import annotations
 
@@ -20,15 +18,11 @@ HOUR = Period(START_S * 1000, END_S * 1000)
 
 
 def no_sleep(_seconds):
-    """
-    Time that a test does not wait for.
-    """
+    """Time that a test does not wait for."""
 
 
 def told(gather, period=HOUR, cluster=""):
-    """
-    The idle report of what *gather* reads, without what says how it was read.
-    """
+    """The idle report of what *gather* reads, without what says how it was read."""
     counting, published = Counting(period, 15, Prices(), cluster), Published(period, cluster)
     reading = gather(counting, published)
     found = outcome(
@@ -47,9 +41,7 @@ def told(gather, period=HOUR, cluster=""):
 
 
 class Shared:
-    """
-    The account with one client for all that read it: making one takes 50 ms.
-    """
+    """The account with one client for all that read it: making one takes 50 ms."""
 
     def __init__(self):
         self._account = account(AccountSettings())

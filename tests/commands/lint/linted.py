@@ -1,6 +1,4 @@
-"""
-Lines to lint: one that surprises nobody, and the same with something changed.
-"""
+"""Lines to lint: one that surprises nobody, and the same with something changed."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ NOW_MS = 1_790_000_000_000
 
 
 def document(**root):
-    """
-    A document that CloudWatch extracts as it stands; *root* adds members.
-    """
+    """A document that CloudWatch extracts as it stands; *root* adds members."""
     metric = {"Name": "Latency", "Unit": "Milliseconds"}
     directive = {"Namespace": "Shop", "Dimensions": [["Service"]], "Metrics": [metric]}
     metadata = {"Timestamp": NOW_MS, "CloudWatchMetrics": [directive]}
@@ -23,9 +19,7 @@ def document(**root):
 
 
 def changed(path, value):
-    """
-    The same document with what stands at *path*, names and places, made *value*.
-    """
+    """The same document with what stands at *path*, names and places, made *value*."""
     whole = document()
     at = whole
     for step in path[:-1]:
@@ -39,23 +33,17 @@ METRIC = (*DIRECTIVE, "Metrics", 0)
 
 
 def judged(line, now_ms=NOW_MS):
-    """
-    What lint says of *line*: bytes, a text or a document.
-    """
+    """What lint says of *line*: bytes, a text or a document."""
     text = line if isinstance(line, (str, bytes)) else json.dumps(line)
     content = text if isinstance(text, bytes) else text.encode()
     return judge(Line(1, content, len(content)), now_ms)
 
 
 def errors(line, **now):
-    """
-    The rules that cost *line* a metric.
-    """
+    """The rules that cost *line* a metric."""
     return [one.rule for one in judged(line, **now).errors]
 
 
 def warnings(line, **now):
-    """
-    The rules by which *line* surprises.
-    """
+    """The rules by which *line* surprises."""
     return [one.rule for one in judged(line, **now).warnings]

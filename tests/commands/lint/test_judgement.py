@@ -1,6 +1,4 @@
-"""
-Which lines are meant to be EMF, and what makes one of them lose a metric.
-"""
+"""Which lines are meant to be EMF, and what makes one of them lose a metric."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ from tests.commands.lint.linted import NOW_MS, document, errors, judged, warning
 
 @given(st.binary(max_size=200), st.sampled_from([b"", b'{"_aws":', b'"_aws" {', b"'_AWS'"]))
 def test_whatever_a_line_is_there_is_a_judgement(noise, start):
-    """
-    Also of bytes that are no text; what is not extracted has a reason or was not meant to be.
-    """
+    """Also of bytes that are no text; what is not extracted has a reason or was not meant to be."""
     found = judged(start + noise)
     assert found.kind in ("emf", "text", "json", "blank")
     assert (found.kind == "emf") == bool(found.errors or found.document is not None)
@@ -37,9 +33,7 @@ def test_whatever_a_line_is_there_is_a_judgement(noise, start):
     )
 )
 def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
-    """
-    The rules are one set: lint adds reasons for lines that never got as far.
-    """
+    """The rules are one set: lint adds reasons for lines that never got as far."""
     line = json.dumps({**document(), **changes})
     expected = [one.rule for one in violations(line, now_ms=NOW_MS)]
     assert expected == errors(line)
@@ -47,9 +41,7 @@ def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60))
 def test_text_that_does_not_speak_of_emf_is_left_alone(text):
-    """
-    A log group may hold anything else.
-    """
+    """A log group may hold anything else."""
     if "_aws" not in text.lower() and "cloudwatchmetrics" not in text.lower():
         found = judged(text.replace("\n", " "))
         assert ((), ()) == (found.errors, found.warnings)
@@ -60,9 +52,7 @@ def test_text_that_does_not_speak_of_emf_is_left_alone(text):
 
 
 def test_a_line_by_the_rules_surprises_nobody():
-    """
-    What the tests beside this one change is in order as it stands.
-    """
+    """What the tests beside this one change is in order as it stands."""
     found = judged(document())
     assert ("emf", (), ()) == (found.kind, found.errors, found.warnings)
     assert document() == found.document
@@ -82,9 +72,7 @@ def test_a_line_by_the_rules_surprises_nobody():
     ],
 )
 def test_what_is_not_meant_to_be_emf(line, kind):
-    """
-    It costs no metric, whatever it is.
-    """
+    """It costs no metric, whatever it is."""
     found = judged(line)
     assert (kind, ()) == (found.kind, found.errors)
 
@@ -108,9 +96,7 @@ def test_what_is_not_meant_to_be_emf(line, kind):
     ids=lambda one: ascii(one)[:24],
 )
 def test_a_line_that_was_meant_to_be_emf_says_why_it_is_not(line, rule, words):
-    """
-    A dictionary as Python shows it, a cut line, a logger's wrapping: each with its reason.
-    """
+    """A dictionary as Python shows it, a cut line, a logger's wrapping: each with its reason."""
     found = judged(line)
     assert "emf" == found.kind
     assert [rule] == [one.rule for one in found.errors]
@@ -118,9 +104,7 @@ def test_a_line_that_was_meant_to_be_emf_says_why_it_is_not(line, rule, words):
 
 
 def test_the_place_of_a_wrapped_document_is_said():
-    """
-    At whatever depth of objects.
-    """
+    """At whatever depth of objects."""
     (found,) = judged({"log": {"fields": {"event": json.dumps(document())}}}).errors
     assert "$.log.fields.event" == found.path
 
@@ -135,9 +119,7 @@ def test_the_place_of_a_wrapped_document_is_said():
     ],
 )
 def test_a_time_before_the_document_is_a_warning(prefix):
-    """
-    Lambda puts it there and CloudWatch accepts it; an export puts it there afterwards.
-    """
+    """Lambda puts it there and CloudWatch accepts it; an export puts it there afterwards."""
     line = prefix + json.dumps(document())
     assert ([], ["prefixed"]) == (errors(line), warnings(line))
     broken = prefix + json.dumps(document(Latency="12"))
@@ -145,9 +127,7 @@ def test_a_time_before_the_document_is_a_warning(prefix):
 
 
 def test_a_number_of_five_thousand_digits_costs_only_its_metric():
-    """
-    JSON has no bound for a number, though Python has one for reading it.
-    """
+    """JSON has no bound for a number, though Python has one for reading it."""
     digits = "1" * 5000
     line = json.dumps(document(Note=0))
     assert [] == errors(line.replace('"Note": 0', f'"Note": {digits}'))
@@ -155,9 +135,7 @@ def test_a_number_of_five_thousand_digits_costs_only_its_metric():
 
 
 def test_a_line_that_is_too_long_is_refused_by_its_beginning():
-    """
-    Only what was kept of it is looked at.
-    """
+    """Only what was kept of it is looked at."""
     content = json.dumps(document()).encode()
     found = judge(Line(1, content, KEPT_BYTES + 1), NOW_MS)
     assert ["size"] == [one.rule for one in found.errors]
@@ -165,9 +143,7 @@ def test_a_line_that_is_too_long_is_refused_by_its_beginning():
 
 
 def test_without_a_clock_nothing_is_too_old():
-    """
-    --no-age is for lines that are old by now.
-    """
+    """--no-age is for lines that are old by now."""
     old = document()
     old["_aws"]["Timestamp"] = 1
     assert ["timestamp"] == errors(old)

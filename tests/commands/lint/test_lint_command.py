@@ -1,6 +1,4 @@
-"""
-`neuron-emf lint` as it is typed: its files, its exit code, what it prints.
-"""
+"""`neuron-emf lint` as it is typed: its files, its exit code, what it prints."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ AT = "2026-09-21T14:13:20Z"  # NOW_MS
 
 
 def lint(*words, stdin=None):
-    """
-    What the command prints, and its exit code.
-    """
+    """What the command prints, and its exit code."""
     ended = CliRunner().invoke(
         cli, ["lint", *map(str, words)], input=stdin, standalone_mode=False, catch_exceptions=False
     )
@@ -36,9 +32,7 @@ def lint(*words, stdin=None):
 
 
 def written(folder, *texts, name="lines.jsonl"):
-    """
-    A file of lines.
-    """
+    """A file of lines."""
     path = folder / name
     path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
     return path
@@ -61,9 +55,7 @@ STRANGE = json.dumps({**document(), "Latency": 1 << 60})
     ids=["good", "bad", "warning", "no EMF", "empty"],
 )
 def test_it_ends_with_1_when_a_line_would_lose_a_metric(tmp_path, texts, expected):
-    """
-    A warning, or a line of another kind, is no failure.
-    """
+    """A warning, or a line of another kind, is no failure."""
     path = written(tmp_path, *texts)
     for how in ((), ("--json",)):
         _, code = lint(path, "--now", AT, *how)
@@ -71,9 +63,7 @@ def test_it_ends_with_1_when_a_line_would_lose_a_metric(tmp_path, texts, expecte
 
 
 def test_what_is_found_stands_with_its_file_line_member_and_advice(tmp_path):
-    """
-    One place, one sentence, and the advice with the first of its rule.
-    """
+    """One place, one sentence, and the advice with the first of its rule."""
     path = written(tmp_path, GOOD, "hello", BAD, "", BAD)
     said, _ = lint(path, "--now", AT)
     flat = " ".join(said.split())
@@ -88,9 +78,7 @@ def test_what_is_found_stands_with_its_file_line_member_and_advice(tmp_path):
 
 
 def test_a_program_gets_the_same_as_one_document(tmp_path):
-    """
-    Counts by rule are whole; findings are the first of each rule.
-    """
+    """Counts by rule are whole; findings are the first of each rule."""
     path = written(tmp_path, GOOD, STRANGE, *[BAD] * 4, "x", '{"a":1}', "")
     said, _ = lint(path, "--now", AT, "--json", "--limit", 3)
     found = json.loads(said)
@@ -108,9 +96,7 @@ def test_a_program_gets_the_same_as_one_document(tmp_path):
 
 
 def test_the_age_of_a_line_is_that_at_the_moment_given(tmp_path):
-    """
-    By the clock, by --now, or not at all.
-    """
+    """By the clock, by --now, or not at all."""
     old = document()
     old["_aws"]["Timestamp"] = 1_600_000_000_000
     path = written(tmp_path, json.dumps(old))
@@ -121,9 +107,7 @@ def test_the_age_of_a_line_is_that_at_the_moment_given(tmp_path):
 
 
 def test_standard_input_and_gzip_are_read_too(tmp_path):
-    """
-    A dash is standard input; gzip is known by its first bytes, whatever the file is called.
-    """
+    """A dash is standard input; gzip is known by its first bytes, whatever the file is called."""
     packed = tmp_path / "lines.txt"
     packed.write_bytes(gzip.compress(f"{GOOD}\n{BAD}\n".encode()))
     assert 1 == lint(packed, "--no-age")[1]
@@ -133,9 +117,7 @@ def test_standard_input_and_gzip_are_read_too(tmp_path):
 
 
 def test_a_line_without_its_end_is_a_line(tmp_path):
-    """
-    So is one that ends as on Windows.
-    """
+    """So is one that ends as on Windows."""
     path = tmp_path / "lines.jsonl"
     path.write_bytes(f"{GOOD}\r\n{BAD}".encode())
     assert 1 == lint(path, "--no-age")[1]
@@ -144,9 +126,7 @@ def test_a_line_without_its_end_is_a_line(tmp_path):
 
 
 def test_what_cannot_be_read_is_said(tmp_path, monkeypatch):
-    """
-    A missing file is wrong use; half a gzip file and a closed input are sources that failed.
-    """
+    """A missing file is wrong use; half a gzip file and a closed input are sources that failed."""
     with pytest.raises(SettingsError, match=r"none\.jsonl was expected to be a file of log lines"):
         lint(tmp_path / "none.jsonl")
     packed = tmp_path / "half.gz"
@@ -174,9 +154,7 @@ def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
 
 
 def test_metrics_are_told_apart_by_namespace_name_and_dimensions(tmp_path):
-    """
-    What CloudWatch bills: the same name by another value is another metric.
-    """
+    """What CloudWatch bills: the same name by another value is another metric."""
     texts = [json.dumps({**document(), "Service": f"s{number % 7}"}) for number in range(50)]
     found = json.loads(lint(written(tmp_path, *texts), "--no-age", "--json")[0])
     assert {"distinct": 7, "or_more": False} == found["metrics"]
@@ -184,9 +162,7 @@ def test_metrics_are_told_apart_by_namespace_name_and_dimensions(tmp_path):
 
 
 def test_what_is_told_apart_is_bounded(monkeypatch):
-    """
-    Beyond the bound it says "or more".
-    """
+    """Beyond the bound it says "or more"."""
     monkeypatch.setattr(tally, "MAX_SERIES", 10)
     found = Tally(5)
     for number in range(50):
@@ -196,9 +172,7 @@ def test_what_is_told_apart_is_bounded(monkeypatch):
 
 
 def test_a_file_without_lines_is_read_in_little_memory(tmp_path):
-    """
-    Forty megabytes without one newline cost as many bytes as are kept of a line, a few times.
-    """
+    """Forty megabytes without one newline cost as many bytes as are kept of a line, a few times."""
     path = tmp_path / "wide.jsonl"
     with path.open("wb") as file:
         file.write(GOOD[:-1].encode() + b',"filler":"')
@@ -220,9 +194,7 @@ def test_a_file_without_lines_is_read_in_little_memory(tmp_path):
 
 
 def test_how_far_it_is_is_told_in_bytes(tmp_path):
-    """
-    Of a file whose size is known.
-    """
+    """Of a file whose size is known."""
     path = written(tmp_path, *[GOOD] * 3000)
     told = []
     list(lines.lines_of(path, lambda done, total=None: told.append((done, total))))
@@ -233,9 +205,7 @@ def test_how_far_it_is_is_told_in_bytes(tmp_path):
 
 
 def test_a_closed_pipe_is_no_error(monkeypatch, tmp_path):
-    """
-    `neuron-emf lint ... | head` has what it wanted.
-    """
+    """`neuron-emf lint ... | head` has what it wanted."""
 
     class Closed(io.StringIO):
         def write(self, _text):
@@ -252,8 +222,6 @@ def test_a_closed_pipe_is_no_error(monkeypatch, tmp_path):
 
 
 def test_moments_agree():
-    """
-    The moment that the tests type is that of their lines.
-    """
+    """The moment that the tests type is that of their lines."""
     assert "2026-09-21T14:13:20" == AT.rstrip("Z")
     assert 1_790_000_000_000 == NOW_MS

@@ -28,16 +28,12 @@ LINES = [
 
 
 def fenced(text):
-    """
-    A block of text as it is.
-    """
+    """A block of text as it is."""
     return f"```\n{text.rstrip()}\n```\n"
 
 
 def example(folder):
-    """
-    What lint says of the lines of the page.
-    """
+    """What lint says of the lines of the page."""
     path = folder / "lines.jsonl"
     path.write_text("".join(f"{line}\n" for line in LINES), "utf-8")
     said = CliRunner().invoke(cli, ["lint", str(path), "--no-age"], standalone_mode=False).output
@@ -45,9 +41,7 @@ def example(folder):
 
 
 def table():
-    """
-    Every rule, errors first.
-    """
+    """Every rule, errors first."""
     rows = [
         f"| `{name}` | {rule.level} | {rule.meaning} | {rule.advice} |\n"
         for name, rule in sorted(RULES.items(), key=lambda one: one[1].level)
@@ -57,9 +51,7 @@ def table():
 
 @pytest.mark.parametrize("name", ["lint-lines", "lint-example", "lint-rules"])
 def test_the_page_shows_what_lint_says(repository, marked, tmp_path, name):
-    """
-    The lines, what is said of them, and every rule.
-    """
+    """The lines, what is said of them, and every rule."""
     expected = {
         "lint-lines": fenced("\n".join(LINES)),
         "lint-example": fenced(example(tmp_path)),
@@ -69,9 +61,7 @@ def test_the_page_shows_what_lint_says(repository, marked, tmp_path, name):
 
 
 def test_every_rule_that_is_found_has_its_advice(repository):
-    """
-    And every advice is of a rule that is found somewhere.
-    """
+    """And every advice is of a rule that is found somewhere."""
     sources = [
         *(repository / "lambda" / "neuron_wire" / "extraction").glob("*.py"),
         *(repository / "emitter" / "commands" / "lint").glob("*.py"),
@@ -90,9 +80,7 @@ def test_every_rule_that_is_found_has_its_advice(repository):
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_is_said_in_sentences(name):
-    """
-    What it means and what to do, each ended, none too long for a table.
-    """
+    """What it means and what to do, each ended, none too long for a table."""
     rule = RULES[name]
     for text in (rule.meaning, rule.advice):
         assert re.fullmatch(r"[A-Z`][^|\n]+\.", text)

@@ -1,6 +1,4 @@
-"""
-What is extracted, and perhaps not as its writer thinks: each at its boundary.
-"""
+"""What is extracted, and perhaps not as its writer thinks: each at its boundary."""
 
 from __future__ import annotations
 
@@ -23,16 +21,12 @@ HOUR_MS = 3_600_000
 
 
 def at(age_ms):
-    """
-    The document as it is *age_ms* after its moment.
-    """
+    """The document as it is *age_ms* after its moment."""
     return warnings(document(), now_ms=NOW_MS + age_ms)
 
 
 def test_old_points_appear_late():
-    """
-    From 3 hours on up to 2 hours later, from a day on at least 48.
-    """
+    """From 3 hours on up to 2 hours later, from a day on at least 48."""
     assert [] == at(3 * HOUR_MS)
     assert ["late"] == at(3 * HOUR_MS + 1)
     (day,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS).warnings
@@ -42,9 +36,7 @@ def test_old_points_appear_late():
 
 
 def test_a_line_over_256_kb_is_cut_by_many():
-    """
-    CloudWatch itself takes four times as much.
-    """
+    """CloudWatch itself takes four times as much."""
     room = LONG_BYTES - len(json.dumps(document(filler="")))
     assert [] == warnings(document(filler="x" * room))
     assert ["long"] == warnings(document(filler="x" * (room + 1)))
@@ -61,9 +53,7 @@ def test_a_line_over_256_kb_is_cut_by_many():
     ],
 )
 def test_a_member_that_is_not_in_the_specification_is_ignored(path, name, hint):
-    """
-    Capitals count: what was meant is named where it is plain.
-    """
+    """Capitals count: what was meant is named where it is plain."""
     (found,) = judged(changed((*path, name), "x")).warnings
     assert ("unknown_member", name) == (found.rule, found.member)
     assert hint in found.sentence
@@ -71,25 +61,19 @@ def test_a_member_that_is_not_in_the_specification_is_ignored(path, name, hint):
 
 
 def test_the_agents_members_are_known():
-    """
-    The CloudWatch agent reads the log group from the metadata.
-    """
+    """The CloudWatch agent reads the log group from the metadata."""
     assert [] == warnings(changed(("_aws", "LogGroupName"), "group"))
     assert [] == warnings(changed(("_aws", "LogStreamName"), "stream"))
 
 
 def test_a_metric_without_a_unit_gets_none():
-    """
-    None in words is a choice, nothing is not.
-    """
+    """None in words is a choice, nothing is not."""
     assert ["unit_missing"] == warnings(changed(METRIC, {"Name": "Latency"}))
     assert [] == warnings(changed((*METRIC, "Unit"), "None"))
 
 
 def test_what_is_defined_twice_counts_twice():
-    """
-    By the same dimensions in whatever order, in one directive or in two.
-    """
+    """By the same dimensions in whatever order, in one directive or in two."""
     assert ["counted_twice"] == warnings(changed((*DIRECTIVE, "Dimensions"), [["Service"]] * 2))
     turned = document(Zone="a")
     turned["_aws"]["CloudWatchMetrics"][0]["Dimensions"] = [
@@ -106,9 +90,7 @@ def test_what_is_defined_twice_counts_twice():
 
 
 def test_a_whole_number_beyond_a_double_is_rounded():
-    """
-    2^53 is the last that is exact with all before it.
-    """
+    """2^53 is the last that is exact with all before it."""
     assert [] == warnings(document(Latency=1 << 53))
     assert ["precision"] == warnings(document(Latency=(1 << 53) + 1))
     assert ["precision"] == warnings(document(Latency=[1, -(1 << 53) - 1]))
@@ -131,9 +113,7 @@ def test_a_whole_number_beyond_a_double_is_rounded():
     ],
 )
 def test_a_dimension_that_looks_like_an_id_is_dear(name, value):
-    """
-    By its name or by its value; once for each line, however many sets name it.
-    """
+    """By its name or by its value; once for each line, however many sets name it."""
     found = changed((*DIRECTIVE, "Dimensions"), [[name], ["Service", name]])
     assert ["cardinality"] == warnings({**found, name: value})
 
@@ -151,7 +131,5 @@ def test_a_dimension_that_looks_like_an_id_is_dear(name, value):
     ],
 )
 def test_what_people_group_by_is_no_id(name, value):
-    """
-    An account or an instance is a choice.
-    """
+    """An account or an instance is a choice."""
     assert [] == warnings({**changed((*DIRECTIVE, "Dimensions"), [[name]]), name: value})

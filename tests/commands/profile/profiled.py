@@ -1,6 +1,4 @@
-"""
-Summaries to profile, and what becomes of them.
-"""
+"""Summaries to profile, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -18,23 +16,17 @@ SUBJECT = Subject("training", "llama-8b", None, AT_MS)
 
 
 def made(name):
-    """
-    The summaries in a file of the tests.
-    """
+    """The summaries in a file of the tests."""
     return summaries_in(FOLDER / f"{name}.json")
 
 
 def profile(subject=SUBJECT, name="", **values):
-    """
-    What becomes of a summary of *values*.
-    """
+    """What becomes of a summary of *values*."""
     return profile_of(Summary("made.json", name, values), subject)
 
 
 def line(**values):
-    """
-    The line of a summary of *values*, as a document that CloudWatch takes.
-    """
+    """The line of a summary of *values*, as a document that CloudWatch takes."""
     text = profile(**values).line
     assert "_aws" not in text or [] == violations(text)
     found = json.loads(text)

@@ -13,9 +13,7 @@ KNOWN = {"profiler_version": "2.28.23.0"}
 
 
 def rules(**values):
-    """
-    The names of the rules that a summary breaks.
-    """
+    """The names of the rules that a summary breaks."""
     return [one.rule for one in profile(**values).findings]
 
 
@@ -61,17 +59,13 @@ def rules(**values):
     ids=["transpose", "spill", "model", "no matrix", "time", "share", "limit"],
 )
 def test_a_rule_is_broken_beyond_its_bound(rule, inside, outside):
-    """
-    The bound itself is in order.
-    """
+    """The bound itself is in order."""
     assert [] == rules(**inside)
     assert [rule] == rules(**outside)
 
 
 def test_what_is_not_told_breaks_nothing():
-    """
-    Half of what a rule needs is not enough.
-    """
+    """Half of what a rule needs is not enough."""
     for values in (
         {"transpose_flops": 50},
         {"spill_reload_bytes": 50},
@@ -84,9 +78,7 @@ def test_what_is_not_told_breaks_nothing():
 
 
 def test_a_finding_has_its_numbers_and_is_in_the_line():
-    """
-    A sentence with what was found and what is good, what to do, and the names for a query.
-    """
+    """A sentence with what was found and what is good, what to do, and the names for a query."""
     good, bad = (profile_of(one, SUBJECT) for one in made("workers"))
     assert () == good.findings
     assert "transpose, spill, low_model_flops, throttled" in bad.line
@@ -113,9 +105,7 @@ def test_a_finding_has_its_numbers_and_is_in_the_line():
     ids=lambda one: str(one)[:40],
 )
 def test_a_summary_that_is_not_known_is_doubted(values, words):
-    """
-    Its keys may mean other things; its line is made all the same.
-    """
+    """Its keys may mean other things; its line is made all the same."""
     (doubt,) = profile(total_time=1, **values).doubts
     assert words in doubt
 
@@ -124,7 +114,5 @@ def test_a_summary_that_is_not_known_is_doubted(values, words):
     "version", ["2.26.0", "2.28.23.0", "2.29.18.0%kaena-tools/2.29@0000000", "2.29"]
 )
 def test_a_known_version_is_not_doubted(version):
-    """
-    The first and the last of them too.
-    """
+    """The first and the last of them too."""
     assert () == profile(profiler_version=version, mfu_estimated_percent=2).doubts

@@ -1,6 +1,4 @@
-"""
-`neuron-emf profile` as it is typed: what it prints where, and how it ends.
-"""
+"""`neuron-emf profile` as it is typed: what it prints where, and how it ends."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ AT = "2026-11-20T08:00:00Z"
 
 
 def profile(*words, stdin=None):
-    """
-    What the command prints on standard output and standard error.
-    """
+    """What the command prints on standard output and standard error."""
     ended = CliRunner().invoke(
         cli,
         ["profile", *map(str, words)],
@@ -38,9 +34,7 @@ def profile(*words, stdin=None):
 
 
 def test_each_worker_is_a_line_on_standard_output_and_findings_are_on_standard_error():
-    """
-    So that a pipe gets lines only.
-    """
+    """So that a pipe gets lines only."""
     out, err = profile(WORKERS, "--cluster", "training", "--model", "llama-8b", "--time", AT)
     assert (FOLDER / "workers.lines.jsonl").read_text("utf-8") == out
     said = err.splitlines()
@@ -52,9 +46,7 @@ def test_each_worker_is_a_line_on_standard_output_and_findings_are_on_standard_e
 
 
 def test_several_files_are_several_models():
-    """
-    Each called by its file where nobody says how; one name for all where somebody does.
-    """
+    """Each called by its file where nobody says how; one name for all where somebody does."""
     out, _ = profile(WORKERS, FOLDER / "kernel.json", "--cluster", "training")
     assert ["workers", "workers", "kernel"] == [
         json.loads(one)["Model"] for one in out.splitlines()
@@ -64,9 +56,7 @@ def test_several_files_are_several_models():
 
 
 def test_a_profile_is_of_now_unless_somebody_says_of_when():
-    """
-    And of an instance when somebody says of which.
-    """
+    """And of an instance when somebody says of which."""
     before_ms = int(time.time() * 1000)
     out, _ = profile(WORKERS, "--cluster", "c", "--instance-id", "i-0")
     now = json.loads(out.splitlines()[0])
@@ -79,9 +69,7 @@ def test_a_profile_is_of_now_unless_somebody_says_of_when():
 
 
 def test_findings_alone_need_no_cluster():
-    """
-    For a person as text, for a program as JSON: all that is found, and no line.
-    """
+    """For a person as text, for a program as JSON: all that is found, and no line."""
     out, err = profile(FOLDER / "later.json", WORKERS, "--findings")
     assert "" == err
     flat = " ".join(out.split())
@@ -97,9 +85,7 @@ def test_findings_alone_need_no_cluster():
 
 
 def test_what_is_said_on_standard_error_is_bounded(monkeypatch):
-    """
-    128 cores that all break a rule are told as one number beyond the bound.
-    """
+    """128 cores that all break a rule are told as one number beyond the bound."""
     monkeypatch.setattr(command, "MAX_SAID", 2)
     _, err = profile(WORKERS, "--cluster", "c")
     assert 3 == len(err.splitlines())
@@ -107,9 +93,7 @@ def test_what_is_said_on_standard_error_is_bounded(monkeypatch):
 
 
 def test_names_of_a_file_cannot_tell_a_terminal_anything(tmp_path):
-    """
-    A profile may be called anything.
-    """
+    """A profile may be called anything."""
     path = tmp_path / "summary.json"
     path.write_text(json.dumps({"\x1b[31mred": {"throttle_active_nc0_time_ns": 1}}), "utf-8")
     for words in (["--cluster", "c"], ["--findings"]):
@@ -131,17 +115,13 @@ def test_names_of_a_file_cannot_tell_a_terminal_anything(tmp_path):
     ids=lambda one: str(one)[-20:],
 )
 def test_wrong_use_is_one_sentence(words, expected):
-    """
-    Expected, found, what to do.
-    """
+    """Expected, found, what to do."""
     with pytest.raises(SettingsError, match=expected):
         profile(*words)
 
 
 def test_nothing_is_printed_when_one_file_holds_no_summary(tmp_path, capsys):
-    """
-    All lines or none: whoever types it again has no profile twice.
-    """
+    """All lines or none: whoever types it again has no profile twice."""
     path = tmp_path / "other.json"
     path.write_text("{}", "utf-8")
     with pytest.raises(SourceError, match=r"other\.json"):
@@ -150,9 +130,7 @@ def test_nothing_is_printed_when_one_file_holds_no_summary(tmp_path, capsys):
 
 
 def test_a_closed_and_a_full_output_end_with_4(tmp_path):
-    """
-    In one sentence, as a process.
-    """
+    """In one sentence, as a process."""
     words = [sys.executable, "-m", "emitter", "profile", str(WORKERS), "--cluster", "c"]
     settings = {**os.environ, "HOME": str(tmp_path)}
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device

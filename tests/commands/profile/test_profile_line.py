@@ -1,6 +1,4 @@
-"""
-One summary is one line: what is told is in it once, what is not told is not.
-"""
+"""One summary is one line: what is told is in it once, what is not told is not."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ def test_whatever_a_summary_holds_its_line_is_extracted(values):
 
 @given(st.dictionaries(KEYS, SCALARS))
 def test_every_key_is_told_once_or_counted(values):
-    """
-    As a member, among the others, or as one that was dropped; what is not told is in none.
-    """
+    """As a member, among the others, or as one that was dropped; what is not told is in none."""
     found = line(**values)
     told = {
         key
@@ -71,17 +67,13 @@ def test_every_key_is_told_once_or_counted(values):
 
 @given(st.floats(0, 1), st.sampled_from(sorted(keys.FRACTIONS)))
 def test_a_fraction_becomes_percent(fraction, key):
-    """
-    Of whatever share: 1 is 100.
-    """
+    """Of whatever share: 1 is 100."""
     assert math.isclose(100 * fraction, line(**{key: fraction})[keys.FRACTIONS[key]], abs_tol=1e-6)
 
 
 @given(st.permutations(sorted(made("workers")[1].values.items())))
 def test_a_profile_told_again_has_the_same_id(items):
-    """
-    Later, and with its keys in another order; another core, model, cluster or figure has not.
-    """
+    """Later, and with its keys in another order; another core, model, cluster or figure has not."""
     summary = made("workers")[1]
     first = json.loads(profile_of(summary, SUBJECT).line)["ProfileId"]
     later = dataclasses.replace(SUBJECT, timestamp_ms=AT_MS + 1)
@@ -104,17 +96,13 @@ def test_a_profile_told_again_has_the_same_id(items):
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_lines_of_the_made_files_are_as_ever(golden, name):
-    """
-    A changed byte is read in review.
-    """
+    """A changed byte is read in review."""
     lines = [profile_of(one, SUBJECT).line for one in made(name)]
     golden(FOLDER / f"{name}.lines.jsonl", "".join(f"{one}\n" for one in lines))
 
 
 def test_every_member_of_a_profile_is_written_by_some_summary():
-    """
-    The catalogue describes none that does not exist.
-    """
+    """The catalogue describes none that does not exist."""
     subject = dataclasses.replace(SUBJECT, instance_id="i-0123456789abcdef0")
     written = {
         member
@@ -135,9 +123,7 @@ def test_the_stack_leaves_a_profile_alone():
 
 
 def test_a_line_of_all_keys_is_found_whole_by_logs_insights():
-    """
-    Its own members come before what the profiler adds, and are within the first 200 fields.
-    """
+    """Its own members come before what the profiler adds, and are within the first 200 fields."""
     values = {**made("workers")[1].values, **{f"key_{number}": 1 for number in range(300)}}
     text = profile(**values).line
     found = discovered(text)
@@ -147,9 +133,7 @@ def test_a_line_of_all_keys_is_found_whole_by_logs_insights():
 
 
 def test_the_cores_of_a_model_are_metrics_apart_and_together():
-    """
-    By cluster and model, and by core where it is told.
-    """
+    """By cluster and model, and by core where it is told."""
     both = line(mfu_estimated_percent=0.5, nd_idx=2, nc_idx=1)
     (directive,) = both["_aws"]["CloudWatchMetrics"]
     assert "Neuron/Profile" == directive["Namespace"]
@@ -175,9 +159,7 @@ def test_zero_is_zero_and_missing_is_missing():
 
 
 def test_shares_are_made_of_what_is_told():
-    """
-    Both parts, and a whole that is above 0.
-    """
+    """Both parts, and a whole that is above 0."""
     found = line(transpose_flops=1, hardware_flops=8, spill_reload_bytes=3, hbm_read_bytes=12)
     assert (12.5, 25) == (found["TransposePercent"], found["SpillReloadPercent"])
     assert "TransposePercent" not in line(transpose_flops=1, hardware_flops=0)
@@ -185,9 +167,7 @@ def test_shares_are_made_of_what_is_told():
 
 
 def test_throttling_is_that_of_the_worst_core():
-    """
-    The lowest limit, and the time of all.
-    """
+    """The lowest limit, and the time of all."""
     found = line(
         throttle_avg_util_limit_nc0_percent=0.9,
         throttle_avg_util_limit_nc1_percent=0.641,
@@ -199,9 +179,7 @@ def test_throttling_is_that_of_the_worst_core():
 
 
 def test_shares_that_may_be_percent_already_are_no_metric():
-    """
-    A wrong number is worse than none: they stay as the profiler wrote them.
-    """
+    """A wrong number is worse than none: they stay as the profiler wrote them."""
     found = line(mfu_estimated_percent=41.2, hfu_estimated_percent=0.5, total_time=1)
     assert not {"MfuPercent", "HfuPercent"} & found.keys()
     assert {"mfu_estimated_percent": 41.2, "hfu_estimated_percent": 0.5} == found["Other"]
@@ -213,9 +191,7 @@ def test_shares_that_may_be_percent_already_are_no_metric():
     "value", [{"a": 1}, [1], "", " ", "x" * 257, "a\x1b[31m", 1e300, -(10**19)], ids=ascii
 )
 def test_what_no_line_should_hold_is_dropped_and_counted(value):
-    """
-    Nested, blank, long, not printable, or beyond all amounts.
-    """
+    """Nested, blank, long, not printable, or beyond all amounts."""
     found = line(total_time=1, strange=value)
     assert 1 == found["KeysDropped"]
     assert "Other" not in found
@@ -223,16 +199,12 @@ def test_what_no_line_should_hold_is_dropped_and_counted(value):
 
 @pytest.mark.parametrize("name", ["", "1a", "a b", "x" * 101, "\u202e", "a\n"], ids=ascii)
 def test_a_key_that_is_no_name_is_dropped_and_counted(name):
-    """
-    It becomes a field that people type.
-    """
+    """It becomes a field that people type."""
     assert 1 == line(**{"total_time": 1, name: 1})["KeysDropped"]
 
 
 def test_other_keys_are_bounded():
-    """
-    The first are kept, the rest counted.
-    """
+    """The first are kept, the rest counted."""
     found = line(total_time=1, **{f"key_{number}": number for number in range(MAX_OTHER + 5)})
     assert [f"key_{number}" for number in range(MAX_OTHER)] == list(found["Other"])
     assert 5 == found["KeysDropped"]

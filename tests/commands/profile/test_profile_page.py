@@ -25,9 +25,7 @@ BOUNDS = {
 
 
 def table():
-    """
-    Every rule with its bound and its advice.
-    """
+    """Every rule with its bound and its advice."""
     broken = profile_of(made("workers")[1], SUBJECT).findings
     assert list(BOUNDS) == [one.rule for one in broken]
     rows = [f"| `{one.rule}` | {BOUNDS[one.rule]} | {one.advice} |\n" for one in broken]
@@ -35,9 +33,7 @@ def table():
 
 
 def example():
-    """
-    What is said of two profiles.
-    """
+    """What is said of two profiles."""
     path = str(FOLDER / "workers.json")
     said = CliRunner().invoke(cli, ["profile", path, "--findings"], standalone_mode=False).output
     shown = "\n".join(line.rstrip() for line in said.replace(path, "llama-8b.json").splitlines())
@@ -46,17 +42,13 @@ def example():
 
 @pytest.mark.parametrize("name", ["profile-findings", "profile-example"])
 def test_the_page_shows_what_the_command_says(repository, marked, name):
-    """
-    Every rule of thumb, and what is printed of a profile that breaks all of them.
-    """
+    """Every rule of thumb, and what is printed of a profile that breaks all of them."""
     expected = {"profile-findings": table, "profile-example": example}[name]()
     marked(repository / "docs" / "reference" / "profile.md", name, expected)
 
 
 def test_the_page_counts_the_metrics_and_bytes_that_there_are(repository):
-    """
-    17 metrics twice, in a line of about 2.5 KB.
-    """
+    """17 metrics twice, in a line of about 2.5 KB."""
     page = (repository / "docs" / "reference" / "profile.md").read_text(encoding="utf-8")
     lines = [profile_of(one, SUBJECT).line for one in made("workers")]
     document = json.loads(lines[0])

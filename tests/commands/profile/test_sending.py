@@ -1,6 +1,4 @@
-"""
-Profiles go to CloudWatch Logs by the emitter's own delivery: once, or with a reason.
-"""
+"""Profiles go to CloudWatch Logs by the emitter's own delivery: once, or with a reason."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ GROUP = "/neuron-emf/records"
 
 
 class Scripted:
-    """
-    A destination that answers what it was told to, then takes everything.
-    """
+    """A destination that answers what it was told to, then takes everything."""
 
     limits = PUT_LOG_EVENTS
 
@@ -39,27 +35,21 @@ class Scripted:
 
 
 def sent(destination, *lines, at_ms=AT_MS):
-    """
-    Put *lines* now; how long it waited.
-    """
+    """Put *lines* now; how long it waited."""
     waits = []
     put(lines, at_ms, destination, clock=lambda: AT_MS / 1000, sleep=waits.append)
     return waits
 
 
 def test_lines_go_in_one_call():
-    """
-    In their order, with nothing to wait for.
-    """
+    """In their order, with nothing to wait for."""
     destination = Scripted()
     assert [] == sent(destination, "a", "b")
     assert [["a", "b"]] == destination.batches
 
 
 def test_a_throttled_call_is_made_again():
-    """
-    After a wait, up to a bound; the last reason is said.
-    """
+    """After a wait, up to a bound; the last reason is said."""
     later = Retry("throttled", "CloudWatch Logs throttles", throttled=True)
     destination = Scripted(later, later)
     assert 2 == len(sent(destination, "a"))
@@ -80,9 +70,7 @@ def test_a_throttled_call_is_made_again():
     ids=["refused", "invalid", "rejected"],
 )
 def test_what_is_not_taken_is_said(answer, words):
-    """
-    Trying again would not help.
-    """
+    """Trying again would not help."""
     destination = Scripted(answer)
     with pytest.raises(DeliveryError, match=words):
         sent(destination, "a")
@@ -90,9 +78,7 @@ def test_what_is_not_taken_is_said(answer, words):
 
 
 def test_a_profile_that_is_too_old_is_not_even_sent():
-    """
-    CloudWatch Logs takes 14 days.
-    """
+    """CloudWatch Logs takes 14 days."""
     destination = Scripted()
     with pytest.raises(DeliveryError, match="too_old"):
         sent(destination, "a", at_ms=AT_MS - 14 * 86_400_000)
@@ -101,9 +87,7 @@ def test_a_profile_that_is_too_old_is_not_even_sent():
 
 @pytest.fixture
 def service(monkeypatch):
-    """
-    A strict CloudWatch Logs on 127.0.0.1, where the emitter's boto3 finds it.
-    """
+    """A strict CloudWatch Logs on 127.0.0.1, where the emitter's boto3 finds it."""
     with LogsService() as made:
         monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDWATCH_LOGS", made.url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
@@ -112,9 +96,7 @@ def service(monkeypatch):
 
 
 def profile(*words):
-    """
-    Run the command on two made profiles.
-    """
+    """Run the command on two made profiles."""
     path = str(FOLDER / "workers.json")
     return cli.main(
         ["profile", path, "--cluster", "training", "--region", "us-west-2", *words],
@@ -123,9 +105,7 @@ def profile(*words):
 
 
 def test_profiles_arrive_in_the_log_group_of_the_fleet(service, capsys):
-    """
-    In a stream of their own, made with the permissions that an emitter has.
-    """
+    """In a stream of their own, made with the permissions that an emitter has."""
     service.rules.groups.setdefault(GROUP, set())
     assert 0 == profile("--output", "logs")
     arrived = [json.loads(one.message) for one in service.rules.applied]
@@ -139,9 +119,7 @@ def test_profiles_arrive_in_the_log_group_of_the_fleet(service, capsys):
 
 
 def test_a_refusal_of_aws_is_one_sentence(service):
-    """
-    Exit code 4, and what to allow.
-    """
+    """Exit code 4, and what to allow."""
     service.rules.groups.setdefault(GROUP, set())
     service.next_faults += [DENIED] * 3
     with pytest.raises(DeliveryError, match="logs:PutLogEvents") as caught:
@@ -151,9 +129,7 @@ def test_a_refusal_of_aws_is_one_sentence(service):
 
 
 def test_a_throttled_send_succeeds_in_the_end(service, monkeypatch):
-    """
-    A line that came twice would have one ProfileId.
-    """
+    """A line that came twice would have one ProfileId."""
     monkeypatch.setattr("emitter.commands.profile.sending.Backoff.next_s", lambda _self: 0.0)
     service.rules.groups.setdefault(GROUP, set())
     service.next_faults += [THROTTLED, THROTTLED]

@@ -1,6 +1,4 @@
-"""
-Minute lines that a test makes, one value at a time.
-"""
+"""Minute lines that a test makes, one value at a time."""
 
 from __future__ import annotations
 
@@ -10,9 +8,7 @@ START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z
 
 
 def record(**changes):
-    """
-    Four cores of one instance, two of them busy, a whole minute.
-    """
+    """Four cores of one instance, two of them busy, a whole minute."""
     values = {
         "cluster": "research",
         "instance_id": "i-0",
@@ -30,8 +26,6 @@ def record(**changes):
 
 
 def line(**changes):
-    """
-    The line of `record`.
-    """
+    """The line of `record`."""
     made = record(**changes)
     return encode({"Timestamp": made.minute_ms, **made.members()})

@@ -49,9 +49,7 @@ class PlayedLogs:
 
 @dataclass
 class PlayedAccount:
-    """
-    An account with one client.
-    """
+    """An account with one client."""
 
     logs: PlayedLogs
     is_rehearsal: bool = False

@@ -1,6 +1,4 @@
-"""
-Lines of files, whatever wrote them.
-"""
+"""Lines of files, whatever wrote them."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ from tests.commands.reading.made_lines import line, record
 
 
 def test_the_lines_of_all_files_in_their_order(tmp_path):
-    """
-    Plain and gzip alike, without empty lines, with or without an end of the last one.
-    """
+    """Plain and gzip alike, without empty lines, with or without an end of the last one."""
     (tmp_path / "a").write_text("one\n\n  \ntwo", "utf-8")
     (tmp_path / "b").write_bytes(gzip.compress(b"three\r\nfour\n"))
     (tmp_path / "c").write_bytes(b"")
@@ -33,9 +29,7 @@ def test_the_lines_of_all_files_in_their_order(tmp_path):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_standard_input_is_a_file_like_others(monkeypatch, packed):
-    """
-    `aws logs tail ... | neuron-emf top -`.
-    """
+    """`aws logs tail ... | neuron-emf top -`."""
     content = line().encode()
     given = io.BufferedReader(io.BytesIO(gzip.compress(content) if packed else content))
     stdin = io.TextIOWrapper(given)
@@ -47,18 +41,14 @@ def test_standard_input_is_a_file_like_others(monkeypatch, packed):
 
 
 def test_what_stands_before_the_json_is_left_out(tmp_path):
-    """
-    The time of `aws logs tail`, and with --format detailed the stream, too.
-    """
+    """The time of `aws logs tail`, and with --format detailed the stream, too."""
     path = tmp_path / "tail"
     path.write_text(f"2025-11-20T08:00:00.000Z {line()}\n2025-11-20 i-0 {line(seq=2)}\n", "utf-8")
     assert [record(), record(seq=2)] == list(Records().of(lines_in([path])))
 
 
 def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
-    """
-    However long it is: what follows it is read, and memory is not asked for it.
-    """
+    """However long it is: what follows it is read, and memory is not asked for it."""
     path = tmp_path / "long"
     longest = line() + " " * (MAX_LINE_CHARS - len(line()))
     path.write_text(f"{'x' * (3 * MAX_LINE_CHARS)}\n{longest}\n{line(seq=2)}\n", "utf-8")
@@ -69,9 +59,7 @@ def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
 
 
 def test_bytes_that_are_no_text_cost_their_line_only(tmp_path):
-    """
-    A disk was full in the middle of a line.
-    """
+    """A disk was full in the middle of a line."""
     path = tmp_path / "cut"
     path.write_bytes(b'{"Schema":1,\xff\xfe\x00\n' + line().encode() + b"\n")
     records = Records()
@@ -80,9 +68,7 @@ def test_bytes_that_are_no_text_cost_their_line_only(tmp_path):
 
 
 def test_how_far_it_is_goes_up_to_the_whole(tmp_path):
-    """
-    By bytes as they lie on the disk, over all files.
-    """
+    """By bytes as they lie on the disk, over all files."""
     for name in ("a", "b.gz"):
         text = b"".join(b"%d\n" % number for number in range(200_000))
         (tmp_path / name).write_bytes(gzip.compress(text) if name == "b.gz" else text)
@@ -96,9 +82,7 @@ def test_how_far_it_is_goes_up_to_the_whole(tmp_path):
 
 
 def test_a_pipe_is_read_without_knowing_its_size(tmp_path):
-    """
-    A named pipe has no place to tell.
-    """
+    """A named pipe has no place to tell."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     other = tmp_path / "other"
@@ -111,9 +95,7 @@ def test_a_pipe_is_read_without_knowing_its_size(tmp_path):
 
 
 def cut(path):
-    """
-    Leave the last bytes of a gzip file out.
-    """
+    """Leave the last bytes of a gzip file out."""
     path.write_bytes(gzip.compress(b"x" * 999)[:-9])
 
 
@@ -139,9 +121,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, make, error, words):
 
 
 def test_a_closed_standard_input_is_said(monkeypatch):
-    """
-    As a daemon without one has it.
-    """
+    """As a daemon without one has it."""
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(SourceError, match="closed"):
         list(lines_in([Path("-")]))

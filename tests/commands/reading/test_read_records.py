@@ -1,6 +1,4 @@
-"""
-Each record once, whatever is among the lines.
-"""
+"""Each record once, whatever is among the lines."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ IDENTITIES = st.tuples(
 
 @given(st.lists(IDENTITIES))
 def test_an_identity_is_new_exactly_once(given_identities):
-    """
-    As a set has it, whatever the numbers.
-    """
+    """As a set has it, whatever the numbers."""
     seen, identities = set(), Identities()
     for identity in given_identities:
         assert (identity not in seen) == identities.add(*identity)
@@ -34,9 +30,7 @@ def test_an_identity_is_new_exactly_once(given_identities):
 
 
 def test_a_week_of_minutes_needs_a_bit_for_each():
-    """
-    10,080 numbers are ten blocks, not ten thousand entries.
-    """
+    """10,080 numbers are ten blocks, not ten thousand entries."""
     identities = Identities()
     for seq in range(1, 10_081):
         assert identities.add("i-0", "b1", seq)
@@ -45,9 +39,7 @@ def test_a_week_of_minutes_needs_a_bit_for_each():
 
 @given(st.data())
 def test_lines_in_any_order_and_number_give_each_record_once(data):
-    """
-    Copies are counted as repeated, also across calls.
-    """
+    """Copies are counted as repeated, also across calls."""
     lines = [line(seq=seq, instance_id=f"i-{seq % 3}") for seq in range(1, 6)]
     copies = data.draw(st.lists(st.sampled_from(lines)))
     cut = data.draw(st.integers(0, len(copies)))
@@ -58,9 +50,7 @@ def test_lines_in_any_order_and_number_give_each_record_once(data):
 
 
 def test_what_is_no_record_is_counted_with_its_reason():
-    """
-    It neither stops the reading nor passes for an empty minute.
-    """
+    """It neither stops the reading nor passes for an empty minute."""
     records = Records()
     lines = [
         "Starting up",
@@ -86,9 +76,7 @@ def test_what_is_no_record_is_counted_with_its_reason():
 
 
 def test_the_hour_is_read_whole(hour):
-    """
-    480 minutes of eight instances, and the lines of runtimes beside them.
-    """
+    """480 minutes of eight instances, and the lines of runtimes beside them."""
     records = Records()
     found = list(records.of(hour.lines))
     assert 8 * 60 == len(found) == records.read

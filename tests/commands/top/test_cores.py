@@ -1,6 +1,4 @@
-"""
-A strip of cores says the same with colours and without, with blocks and without.
-"""
+"""A strip of cores says the same with colours and without, with blocks and without."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ def test_each_core_has_a_sign_that_tells_its_state(cores, signs):
 
 @given(st.floats(1, 100), st.floats(1, 100), st.sampled_from([BLOCKS, DIGITS]))
 def test_a_core_that_is_busier_is_no_lower(one, other, signs):
-    """
-    The lowest block from 1 %, the full one at 100 %.
-    """
+    """The lowest block from 1 %, the full one at 100 %."""
     strip = strip_of(of([("b", min(one, other), 0), ("b", max(one, other), 0)]), 15, signs)
     assert signs.index(strip[0]) <= signs.index(strip[1])
     ends = strip_of(of([("b", 1.0, 0), ("b", 100.0, 0)]), 15, signs)
@@ -58,18 +54,14 @@ def test_a_core_that_is_busier_is_no_lower(one, other, signs):
 
 
 def test_every_eight_cores_there_is_a_gap():
-    """
-    It helps to count, and adds no sign.
-    """
+    """It helps to count, and adds no sign."""
     assert "" == grouped("")
     assert "aaaaaaaa" == grouped("a" * 8)
     assert "aaaaaaaa a" == grouped("a" * 9)
 
 
 def test_the_signs_stand_beside_colours_and_do_not_need_them():
-    """
-    Each state has a colour of its own, and the text is the strip.
-    """
+    """Each state has a colour of its own, and the text is the strip."""
     text = coloured("a?U" + BLOCKS[3])
     assert grouped("a?U" + BLOCKS[3]) == text.plain
     colours = [str(span.style) for span in text.spans]
@@ -88,8 +80,6 @@ def test_the_signs_stand_beside_colours_and_do_not_need_them():
     ],
 )
 def test_where_an_encoding_has_no_blocks_digits_stand_for_tenths(encoding, signs):
-    """
-    A terminal that cannot show a block must not make the command fail.
-    """
+    """A terminal that cannot show a block must not make the command fail."""
     assert signs == heights(encoding)
     assert legend(signs, 15).startswith(f"{signs[0]} to {signs[-1]} busy")

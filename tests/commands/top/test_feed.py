@@ -1,6 +1,4 @@
-"""
-What is asked for is enough, and little more.
-"""
+"""What is asked for is enough, and little more."""
 
 from __future__ import annotations
 
@@ -39,17 +37,13 @@ def changes_of(minute, number, boot):
 
 
 def starts(logs):
-    """
-    From which minute on each call asked.
-    """
+    """From which minute on each call asked."""
     return [(one["startTime"] - START_MS) / MINUTE_MS for one in logs.requests]
 
 
 @given(ARRIVALS, st.integers(5, 50))
 def test_what_arrives_within_two_minutes_is_seen_within_another(arrivals, step_s):
-    """
-    In any order, from instances that were not known, and a part of a minute after the other.
-    """
+    """In any order, from instances that were not known, and a part of a minute after the other."""
     logs = PlayedLogs()
     feed, window, everything = LogGroupFeed(PlayedAccount(logs), SINCE_MS, ""), Window(), Window()
     coming = [
@@ -104,9 +98,7 @@ def test_an_instance_that_tells_nothing_is_waited_for_four_minutes():
 
 
 def test_nothing_is_missed_while_nothing_could_be_read():
-    """
-    A laptop slept for an hour, or its credentials had expired.
-    """
+    """A laptop slept for an hour, or its credentials had expired."""
     logs = PlayedLogs()
     feed, window = LogGroupFeed(PlayedAccount(logs), SINCE_MS, ""), Window()
     feed.read(window, START_MS + 10 * MINUTE_MS)
@@ -119,9 +111,7 @@ def test_nothing_is_missed_while_nothing_could_be_read():
 
 
 def test_a_cluster_is_asked_for_by_its_name():
-    """
-    Lines of others cost time and, over the internet, money.
-    """
+    """Lines of others cost time and, over the internet, money."""
     logs = PlayedLogs([(START_MS, line()), (START_MS, line(cluster="other", instance_id="i-1"))])
     feed, window = LogGroupFeed(PlayedAccount(logs), SINCE_MS, "other"), Window("other")
     feed.read(window, START_MS + MINUTE_MS)
@@ -130,9 +120,7 @@ def test_a_cluster_is_asked_for_by_its_name():
 
 
 def test_files_are_read_again_when_they_have_changed(tmp_path):
-    """
-    And not before: `--output file:PATH` adds a line a minute.
-    """
+    """And not before: `--output file:PATH` adds a line a minute."""
     path = tmp_path / "lines"
     path.write_text(line() + "\n", "utf-8")
     feed, window = FileFeed([path]), Window()

@@ -1,6 +1,4 @@
-"""
-Who is in the fleet at a moment, and what of them counts.
-"""
+"""Who is in the fleet at a moment, and what of them counts."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ MINUTE_MS = 60_000
 
 
 def at(minute, **changes):
-    """
-    A record of the minute-th minute.
-    """
+    """A record of the minute-th minute."""
     changes.setdefault("seq", minute + 1)
     return record(minute_ms=START_MS + minute * MINUTE_MS, **changes)
 
@@ -40,9 +36,7 @@ def statuses(fleet):
 
 @given(st.permutations([at(minute, instance_id=f"i-{n}") for minute in range(4) for n in range(2)]))
 def test_records_in_any_order_give_the_same_fleet(records):
-    """
-    And the newest minute of each instance is what it shows.
-    """
+    """And the newest minute of each instance is what it shows."""
     fleet = fleet_of(window_of(*records), 15)
     assert START_MS + 4 * MINUTE_MS == fleet.as_of_ms
     assert {START_MS + 3 * MINUTE_MS} == {
@@ -55,9 +49,7 @@ def test_records_in_any_order_give_the_same_fleet(records):
     ("behind", "status"), [(0, "reporting"), (4, "reporting"), (5, "silent"), (59, "silent")]
 )
 def test_an_instance_is_silent_after_five_minutes_and_then_counts_nowhere(behind, status):
-    """
-    Nobody knows what it does: it is in coverage, in no other figure.
-    """
+    """Nobody knows what it does: it is in coverage, in no other figure."""
     fleet = fleet_of(window_of(at(0), at(behind, instance_id="i-1")), 15)
     assert status == statuses(fleet)["i-0"][0]
     is_silent = status == "silent"
@@ -70,9 +62,7 @@ def test_an_instance_is_silent_after_five_minutes_and_then_counts_nowhere(behind
 
 
 def test_who_said_goodbye_is_neither_silent_nor_counted():
-    """
-    It was stopped, and has no cores any more.
-    """
+    """It was stopped, and has no cores any more."""
     fleet = fleet_of(window_of(at(0, bye=True), at(9, instance_id="i-1")), 15)
     assert ("stopped", 9) == statuses(fleet)["i-0"]
     assert (1, 0, 1, 4) == (
@@ -86,9 +76,7 @@ def test_who_said_goodbye_is_neither_silent_nor_counted():
 
 
 def test_by_the_clock_a_minute_has_ninety_seconds_to_arrive():
-    """
-    Sends are spread over thirty seconds: nobody is called late for that.
-    """
+    """Sends are spread over thirty seconds: nobody is called late for that."""
     window = window_of(at(0))
     end_ms = START_MS + MINUTE_MS
     for age_s, behind in ((0, 0), (90, 0), (149, 0), (150, 1), (390, 5)):
@@ -97,26 +85,20 @@ def test_by_the_clock_a_minute_has_ninety_seconds_to_arrive():
 
 
 def test_a_clock_that_is_ahead_makes_nobody_else_silent():
-    """
-    What one instance calls the future does not move what is now.
-    """
+    """What one instance calls the future does not move what is now."""
     window = window_of(at(0), at(90, instance_id="i-1"))
     fleet = fleet_of(window, 15, now_ms=START_MS + 2 * MINUTE_MS)
     assert {"i-0": ("reporting", 0), "i-1": ("reporting", 0)} == statuses(fleet)
 
 
 def test_two_emitters_on_one_host_are_one_instance():
-    """
-    Daemon and sidecar: cores count once, and it is said.
-    """
+    """Daemon and sidecar: cores count once, and it is said."""
     fleet = fleet_of(window_of(at(0), at(0, boot="b2", covered_seconds=50.0)), 15)
     assert (1, 1, 4) == (fleet.figures.instances, fleet.figures.duplicates, fleet.figures.cores)
 
 
 def test_a_restart_within_the_minute_is_one_minute():
-    """
-    Also when its second part comes in a later reading.
-    """
+    """Also when its second part comes in a later reading."""
     window = window_of(at(0, covered_seconds=20.0))
     window.add([at(0, boot="b2", covered_seconds=40.0)])
     fleet = fleet_of(window, 15)
@@ -128,17 +110,13 @@ def test_a_restart_within_the_minute_is_one_minute():
 
 
 def test_only_the_cluster_that_is_asked_for():
-    """
-    A pattern lets lines through that have its name elsewhere.
-    """
+    """A pattern lets lines through that have its name elsewhere."""
     window = window_of(at(0), at(0, cluster="other", instance_id="i-1"), cluster="other")
     assert ["other"] == [one.name for one in fleet_of(window, 15).clusters]
 
 
 def test_an_instance_is_forgotten_and_little_is_kept_of_each():
-    """
-    However long somebody looks.
-    """
+    """However long somebody looks."""
     window = window_of(*(at(minute) for minute in range(500)), at(0, instance_id="i-1"))
     assert 2 == len(window._instances["research", "i-0"].minutes)
     window.forget(START_MS + 440 * MINUTE_MS)
@@ -146,17 +124,13 @@ def test_an_instance_is_forgotten_and_little_is_kept_of_each():
 
 
 def test_nothing_at_all_is_no_fleet_of_zeros():
-    """
-    Nobody knows.
-    """
+    """Nobody knows."""
     fleet = fleet_of(Window(), 15)
     assert (None, ()) == (fleet.as_of_ms, fleet.clusters)
 
 
 def test_each_order_puts_first_what_it_is_named_for():
-    """
-    Equal ones by name; without telemetry last; those that do not report behind all others.
-    """
+    """Equal ones by name; without telemetry last; those that do not report behind all others."""
     names = {
         "i-dear": {"instance_type": "trn1n.32xlarge", "idle_minutes": (0, 0, 15, 15)},
         "i-idle": {"idle_minutes": (0, 0, 90, 90)},
@@ -179,9 +153,7 @@ def test_each_order_puts_first_what_it_is_named_for():
 
 
 def test_clusters_have_the_same_orders():
-    """
-    By what they come to.
-    """
+    """By what they come to."""
     quiet = {"idle_minutes": (0, 0, 0, 0)}
     fleet = fleet_of(window_of(at(0, cluster="a", **quiet), at(0, cluster="b", seq=2)), 15)
     assert ["b", "a"] == [one.name for one in clusters_in("idle", fleet.clusters)]

@@ -1,6 +1,4 @@
-"""
-A Live Tail session, and what is asked for beside it.
-"""
+"""A Live Tail session, and what is asked for beside it."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ def update(*lines, sampled=False):
 
 
 def until_it_times_out(*updates):
-    """
-    As the client has it: an exception of the stream is raised.
-    """
+    """As the client has it: an exception of the stream is raised."""
     yield {"sessionStart": {"sessionId": "0"}}
     yield from updates
     raise EventStreamError({"Error": {"Code": "SessionTimeoutException"}}, "StartLiveTail")
@@ -42,9 +38,7 @@ def until_it_times_out(*updates):
 
 @dataclass
 class PlayedTail(PlayedLogs):
-    """
-    The same with sessions.
-    """
+    """The same with sessions."""
 
     streams: list = field(default_factory=list)
     started: list = field(default_factory=list)
@@ -66,9 +60,7 @@ def feed_of(logs):
 
 
 def test_what_was_there_before_and_what_comes_are_both_seen():
-    """
-    The session begins before the first reading, so that nothing falls between.
-    """
+    """The session begins before the first reading, so that nothing falls between."""
     stream = until_it_times_out(update(), update(line(instance_id="i-1")))
     logs = PlayedTail(events=[(START_MS, line())], streams=[stream, iter([])])
     feed, window = feed_of(logs), Window()
@@ -84,9 +76,7 @@ def test_what_was_there_before_and_what_comes_are_both_seen():
 
 
 def test_a_connection_that_breaks_is_no_more_than_the_end_of_a_session():
-    """
-    The SDK lets what its own libraries raise through.
-    """
+    """The SDK lets what its own libraries raise through."""
 
     def broken():
         yield update(line())
@@ -101,9 +91,7 @@ def test_a_connection_that_breaks_is_no_more_than_the_end_of_a_session():
 
 
 def test_while_it_is_complete_nothing_is_asked_for():
-    """
-    The session has its price already.
-    """
+    """The session has its price already."""
     logs = PlayedTail(streams=[iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
@@ -136,9 +124,7 @@ def test_what_a_session_left_out_is_asked_for(why, monkeypatch):
 
 
 def test_what_could_not_be_asked_for_is_asked_for_again():
-    """
-    A session alone does not say what it left out.
-    """
+    """A session alone does not say what it left out."""
     logs = PlayedTail(streams=[iter([])], refusal="ThrottlingException")
     feed, window = feed_of(logs), Window()
     for _ in range(2):
@@ -153,17 +139,13 @@ def test_what_could_not_be_asked_for_is_asked_for_again():
 
 
 def test_a_session_that_is_refused_is_said():
-    """
-    With the action: whoever looks may lack the permission, or fifteen sessions run already.
-    """
+    """With the action: whoever looks may lack the permission, or fifteen sessions run already."""
     with pytest.raises(SourceError, match="logs:StartLiveTail on /neuron-emf/records"):
         feed_of(PlayedTail()).read(Window(), NOW_MS)
 
 
 def test_where_there_is_no_live_tail_it_is_said():
-    """
-    The embedded AWS has none, and a group that does not exist has no name to ask by.
-    """
+    """The embedded AWS has none, and a group that does not exist has no name to ask by."""
     with pytest.raises(SettingsError, match="leave out --live-tail"):
         LiveTailFeed(PlayedAccount(PlayedTail(), is_rehearsal=True), 0, "")
     logs = PlayedTail()

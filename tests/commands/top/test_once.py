@@ -1,6 +1,4 @@
-"""
-What `top --once` and `top --json` print.
-"""
+"""What `top --once` and `top --json` print."""
 
 from __future__ import annotations
 
@@ -24,17 +22,13 @@ PAGES = Path(__file__).parent / "pages"
 
 @pytest.fixture
 def top(typed):
-    """
-    `neuron-emf top` and what follows.
-    """
+    """`neuron-emf top` and what follows."""
     return partial(typed, "top")
 
 
 @pytest.fixture
 def file_of(tmp_path):
-    """
-    A file with some lines.
-    """
+    """A file with some lines."""
 
     def write(*lines):
         path = tmp_path / "lines.jsonl"
@@ -46,9 +40,7 @@ def file_of(tmp_path):
 
 @pytest.mark.parametrize("order", ["idle", "cost", "name", "utilization"])
 def test_the_hour_as_a_page(top, hour, golden, order):
-    """
-    Clusters, instances, strips of cores; read in review.
-    """
+    """Clusters, instances, strips of cores; read in review."""
     code, out, err = top(hour.records_file, "--once", "--sort", order)
     assert (0, "") == (code, err)
     golden(PAGES / f"{order}.txt", out)
@@ -56,9 +48,7 @@ def test_the_hour_as_a_page(top, hour, golden, order):
 
 
 def test_what_is_strange_is_on_the_page(top, golden, file_of):
-    """
-    Silent, stopped, two emitters, no price, no telemetry, lines that cannot be read, copies.
-    """
+    """Silent, stopped, two emitters, no price, no telemetry, lines that cannot be read, copies."""
     late = {"minute_ms": START_MS + 7 * MINUTE_MS}
     path = file_of(
         line(instance_id="i-silent"),
@@ -84,18 +74,14 @@ def test_what_is_strange_is_on_the_page(top, golden, file_of):
 
 
 def test_names_are_text_and_never_markup(top, file_of):
-    """
-    A cluster may be called what a terminal library takes for a colour.
-    """
+    """A cluster may be called what a terminal library takes for a colour."""
     _, out, _ = top(file_of(line(cluster="[red]x[/red]", instance_id="[link=a]i")), "--once")
     assert "[red]x[/red]" in out
     assert "[link=a]i" in out
 
 
 def test_a_pipe_gets_no_colour_and_no_live_view(top, hour):
-    """
-    Also without --once.
-    """
+    """Also without --once."""
     code, out, _ = top(hour.records_file)
     assert 0 == code
     assert "\x1b" not in out
@@ -103,9 +89,7 @@ def test_a_pipe_gets_no_colour_and_no_live_view(top, hour):
 
 
 def test_only_a_few_instances_of_each_cluster(top, hour):
-    """
-    And how many more there are; 0 leaves clusters alone.
-    """
+    """And how many more there are; 0 leaves clusters alone."""
     _, out, _ = top(hour.records_file, "--once", "--rows", "1")
     assert 2 == len(re.findall(r"^  i-", out, re.MULTILINE))
     assert "3 more instances of research" in out
@@ -114,9 +98,7 @@ def test_only_a_few_instances_of_each_cluster(top, hour):
 
 
 def test_json_has_all_of_it(top, hour):
-    """
-    Every instance with every core, units in the names, and what was read.
-    """
+    """Every instance with every core, units in the names, and what was read."""
     code, out, _ = top(hour.records_file, "--json", "--cluster", "serving")
     found = json.loads(out)
     assert 0 == code
@@ -137,9 +119,7 @@ def test_json_has_all_of_it(top, hour):
 
 
 def test_json_says_null_where_nobody_knows(top, file_of):
-    """
-    Not 0: a program would add it up.
-    """
+    """Not 0: a program would add it up."""
     path = file_of(
         line(core_state="", utilization_percent=(), idle_minutes=()),
         line(instance_id="i-1", minute_ms=START_MS + 5 * MINUTE_MS, instance_type=None),
@@ -168,9 +148,7 @@ def test_json_says_null_where_nobody_knows(top, file_of):
 
 
 def test_no_lines_are_said(top, file_of):
-    """
-    An empty table would look like a fleet at rest.
-    """
+    """An empty table would look like a fleet at rest."""
     code, out, _ = top(file_of("nothing of ours"), "--once")
     assert 0 == code
     found = " ".join(out.split())
@@ -180,9 +158,7 @@ def test_no_lines_are_said(top, file_of):
 
 
 def test_prices_of_ones_own(top, file_of):
-    """
-    As the stack's parameter has them.
-    """
+    """As the stack's parameter has them."""
     _, out, _ = top(file_of(line()), "--json", "--price-overrides", "trn1.32xlarge=8")
     assert 4.0 == json.loads(out)["fleet"]["idle_usd_per_hour"]
 
@@ -200,9 +176,7 @@ def test_prices_of_ones_own(top, file_of):
     ],
 )
 def test_a_mistake_is_one_sentence(top, words, code, sentence):
-    """
-    With what to do, and the exit code of who must act.
-    """
+    """With what to do, and the exit code of who must act."""
     found, out, err = top(*words, "--once")
     assert (code, "") == (found, out)
     assert sentence in err
@@ -210,9 +184,7 @@ def test_a_mistake_is_one_sentence(top, words, code, sentence):
 
 
 def test_without_textual_it_says_how_to_get_it(top, hour, monkeypatch):
-    """
-    An instance does without; --once and --json work.
-    """
+    """An instance does without; --once and --json work."""
     known = [name for name in sys.modules if name.partition(".")[0] == "textual"]
     for name in [*known, "emitter.commands.top.screen"]:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -226,9 +198,7 @@ def test_without_textual_it_says_how_to_get_it(top, hour, monkeypatch):
 
 @pytest.fixture
 def account(monkeypatch):
-    """
-    An account whose log group has the last minutes of three instances.
-    """
+    """An account whose log group has the last minutes of three instances."""
     with Account() as made:
         for name, value in made.variables.items():
             monkeypatch.setenv(name, value)
@@ -242,9 +212,7 @@ def account(monkeypatch):
 
 
 def test_an_account_is_read_page_by_page(top, account):
-    """
-    FilterLogEvents and nothing else; who told nothing for minutes is silent.
-    """
+    """FilterLogEvents and nothing else; who told nothing for minutes is silent."""
     code, out, err = top("--json", "--cluster", "research")
     assert (0, "") == (code, err)
     (cluster,) = json.loads(out)["clusters"]
@@ -255,9 +223,7 @@ def test_an_account_is_read_page_by_page(top, account):
 
 
 def test_a_throttled_call_is_tried_again(top, account):
-    """
-    Two of five may be refused.
-    """
+    """Two of five may be refused."""
     account.troubles("FilterLogEvents", THROTTLED, THROTTLED)
     code, out, _ = top("--json")
     assert 0 == code
@@ -265,9 +231,7 @@ def test_a_throttled_call_is_tried_again(top, account):
 
 
 def test_a_permission_that_is_missing_is_named(top, account):
-    """
-    With the log group; nothing is printed as if the fleet were empty.
-    """
+    """With the log group; nothing is printed as if the fleet were empty."""
     account.denied.add("logs:FilterLogEvents")
     code, out, err = top("--once")
     assert (3, "") == (code, out)
@@ -276,9 +240,7 @@ def test_a_permission_that_is_missing_is_named(top, account):
 
 
 def test_gzip_is_read_like_plain_text(top, hour, tmp_path):
-    """
-    As an export leaves it.
-    """
+    """As an export leaves it."""
     packed = tmp_path / "records.gz"
     packed.write_bytes(gzip.compress(hour.records_file.read_bytes()))
     assert top(hour.records_file, "--json") == top(packed, "--json")

@@ -1,6 +1,4 @@
-"""
-`top --rehearsal` on the embedded AWS, which pages otherwise than AWS does.
-"""
+"""`top --rehearsal` on the embedded AWS, which pages otherwise than AWS does."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(180)]
 
 @pytest.fixture(scope="module")
 def aws(programs, tmp_path_factory):
-    """
-    One emulator.
-    """
+    """One emulator."""
     started = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
     started.start()
     yield started
@@ -36,9 +32,7 @@ def aws(programs, tmp_path_factory):
 
 @pytest.fixture
 def rehearsal(aws, monkeypatch):
-    """
-    The page's word on where the embedded AWS is.
-    """
+    """The page's word on where the embedded AWS is."""
     said = {
         "endpoint_url": aws.endpoint_url,
         "region": "us-east-1",
@@ -54,9 +48,7 @@ def rehearsal(aws, monkeypatch):
             self.wfile.write(json.dumps(said).encode())
 
         def log_message(self, *_):
-            """
-            Nobody reads it.
-            """
+            """Nobody reads it."""
 
     with HTTPServer(("127.0.0.1", 0), Page) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -70,9 +62,7 @@ def rehearsal(aws, monkeypatch):
 
 @pytest.mark.usefixtures("rehearsal")
 def test_more_lines_than_one_answer_holds_are_all_seen(aws, capsys):
-    """
-    10,400 lines, and others among them that are no minutes.
-    """
+    """10,400 lines, and others among them that are no minutes."""
     logs = clients.client("logs", aws.endpoint_url)
     logs.create_log_group(logGroupName=GROUP)
     now_ms = time.time_ns() // 1_000_000 // MINUTE_MS * MINUTE_MS
@@ -97,9 +87,7 @@ def test_more_lines_than_one_answer_holds_are_all_seen(aws, capsys):
 
 
 def test_without_a_rehearsal_it_says_how_to_start_one(monkeypatch, capsys):
-    """
-    Nothing listens there.
-    """
+    """Nothing listens there."""
     address = "http://127.0.0.1:9/rehearsal.json"
     monkeypatch.setattr("emitter.commands.account.REHEARSAL", address)
     with pytest.raises(SystemExit) as end:

@@ -1,6 +1,4 @@
-"""
-The live view, walked through by keys.
-"""
+"""The live view, walked through by keys."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ pytestmark = pytest.mark.timeout(60)  # a terminal is drawn again and again: a s
 
 
 class PlayedFeed:
-    """
-    Readings that a test decides.
-    """
+    """Readings that a test decides."""
 
     is_live = False
     traffic = "played"
@@ -39,9 +35,7 @@ class PlayedFeed:
 
 @pytest.fixture
 def played(tmp_path):
-    """
-    A view of readings that a test decides, one each time `r` is pressed.
-    """
+    """A view of readings that a test decides, one each time `r` is pressed."""
 
     def make(*readings, **settings):
         view = view_of(tmp_path / "none", refresh=3600.0, **settings)
@@ -79,9 +73,7 @@ def test_from_clusters_to_instances_to_cores_and_back(hour):
 
 
 def test_s_goes_through_the_orders(hour):
-    """
-    Of clusters, instances and cores alike.
-    """
+    """Of clusters, instances and cores alike."""
 
     async def steps(there):
         await there.press("enter")
@@ -97,9 +89,7 @@ def test_s_goes_through_the_orders(hour):
 
 
 def test_a_new_reading_keeps_the_cursor_on_its_row(played):
-    """
-    Though it is idle for longer than all others by now, and stands before them.
-    """
+    """Though it is idle for longer than all others by now, and stands before them."""
 
     def minute(number, *idle_minutes):
         at_ms = START_MS + number * MINUTE_MS
@@ -124,9 +114,7 @@ def test_a_new_reading_keeps_the_cursor_on_its_row(played):
 
 
 def test_what_cannot_be_read_is_said_and_what_was_known_stays(played):
-    """
-    Credentials expire while somebody looks.
-    """
+    """Credentials expire while somebody looks."""
     trouble = SourceError("logs:FilterLogEvents was expected to answer and did not; renew [b]it")
 
     async def steps(there):
@@ -140,9 +128,7 @@ def test_what_cannot_be_read_is_said_and_what_was_known_stays(played):
 
 
 def test_a_first_reading_that_fails_is_said(played):
-    """
-    And tried again.
-    """
+    """And tried again."""
 
     async def steps(there):
         assert there.has("no credentials")
@@ -155,9 +141,7 @@ def test_a_first_reading_that_fails_is_said(played):
 
 
 def test_who_is_gone_is_left_for_what_is_above(played):
-    """
-    An instance is forgotten while somebody looks at its cores.
-    """
+    """An instance is forgotten while somebody looks at its cores."""
 
     async def steps(there):
         await there.press("enter", "enter")
@@ -172,9 +156,7 @@ def test_who_is_gone_is_left_for_what_is_above(played):
 
 
 def test_a_silent_instance_has_no_cores_to_look_at(played):
-    """
-    What they do is unknown, and said so.
-    """
+    """What they do is unknown, and said so."""
 
     async def steps(there):
         assert there.has("1 +1 silent")
@@ -189,9 +171,7 @@ def test_a_silent_instance_has_no_cores_to_look_at(played):
 
 
 def test_names_are_text_on_the_screen_too(played):
-    """
-    No cluster, instance or holder is markup.
-    """
+    """No cluster, instance or holder is markup."""
     text = line(cluster="[bold red]x[/]", instance_id="[@click=app.quit]y")
 
     async def steps(there):
@@ -205,9 +185,7 @@ def test_names_are_text_on_the_screen_too(played):
 
 
 def test_it_fits_a_small_terminal(hour):
-    """
-    Eighty columns: the strip of the instance under the cursor stands below the table.
-    """
+    """Eighty columns: the strip of the instance under the cursor stands below the table."""
 
     async def steps(there):
         await there.press("enter", "down")
@@ -218,9 +196,7 @@ def test_it_fits_a_small_terminal(hour):
 
 
 def test_q_ends_it_while_a_reading_goes_on(played):
-    """
-    Nobody waits for an answer from far away; when it comes at last, it harms nobody.
-    """
+    """Nobody waits for an answer from far away; when it comes at last, it harms nobody."""
     answer = threading.Event()
 
     async def steps(there):

@@ -1,6 +1,4 @@
-"""
-The live view as a process on a terminal of its own.
-"""
+"""The live view as a process on a terminal of its own."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ import pytest
 @pytest.mark.timeout(60)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for a terminal")
 def test_on_a_real_terminal_it_is_live_until_q(hour, repository):
-    """
-    The whole program in a process of its own: exit code 0, and the terminal as it was.
-    """
+    """The whole program in a process of its own: exit code 0, and the terminal as it was."""
     command = [sys.executable, "-m", "emitter", "top", str(hour.records_file)]
     ours, theirs = os.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 120, 0, 0))

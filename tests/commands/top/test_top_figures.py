@@ -1,6 +1,4 @@
-"""
-Cores, idle time and money add up as in the rollups.
-"""
+"""Cores, idle time and money add up as in the rollups."""
 
 from __future__ import annotations
 
@@ -68,9 +66,7 @@ def test_every_minute_shows_what_its_rollup_says(hour):
 
 @given(st.lists(FIGURES, max_size=5), st.lists(FIGURES, max_size=5))
 def test_the_total_of_totals_is_the_total(some, others):
-    """
-    However the instances are put together; the longest idle core is one of theirs.
-    """
+    """However the instances are put together; the longest idle core is one of theirs."""
     assert total([*some, *others]) == total([total(some), total(others)])
     assert max((one.idle_minutes for one in some), default=0) == total(some).idle_minutes
 
@@ -81,9 +77,7 @@ def test_the_total_of_totals_is_the_total(some, others):
     st.integers(1, 40),
 )
 def test_only_a_known_core_is_idle(state, minutes, idle_after):
-    """
-    An unknown core keeps its minutes, but nobody knows whether it is busy again.
-    """
+    """An unknown core keeps its minutes, but nobody knows whether it is busy again."""
     found = idle_cores(state, minutes[: len(state)], idle_after)
     expected = [
         core
@@ -94,16 +88,12 @@ def test_only_a_known_core_is_idle(state, minutes, idle_after):
 
 
 def test_a_core_is_idle_from_the_minute_on():
-    """
-    Fifteen minutes are enough, fourteen are not.
-    """
+    """Fifteen minutes are enough, fourteen are not."""
     assert [1] == idle_cores("aa", [14, 15], 15)
 
 
 def test_what_a_core_costs_is_its_share_of_the_instance():
-    """
-    Two of four cores of an instance at 21.50 USD.
-    """
+    """Two of four cores of an instance at 21.50 USD."""
     figures = figures_of(merge([record()]), 15, Prices())
     assert 10.75 == figures.usd_per_hour
     assert (2, 30, 50) == (figures.idle_cores, figures.idle_minutes, figures.idle_core_minutes)
@@ -112,18 +102,14 @@ def test_what_a_core_costs_is_its_share_of_the_instance():
 
 @pytest.mark.parametrize("instance_type", ["trn2.48xlarge", "p5.48xlarge", None])
 def test_without_a_price_there_is_no_cost(instance_type):
-    """
-    Not 0 USD: unknown, and counted apart.
-    """
+    """Not 0 USD: unknown, and counted apart."""
     figures = figures_of(merge([record(instance_type=instance_type)]), 15, Prices())
     assert figures.usd_per_hour is None
     assert (4, 2) == (figures.unpriced_cores, figures.unpriced_idle_cores)
 
 
 def test_without_a_known_core_nothing_is_zero():
-    """
-    No telemetry, or nobody could tell how many cores there are.
-    """
+    """No telemetry, or nobody could tell how many cores there are."""
     dark = record(core_state="??", utilization_percent=(None, None), idle_minutes=(20, 20))
     figures = figures_of(merge([dark]), 15, Prices())
     assert (2, 2, 0) == (figures.cores, figures.unknown, figures.idle_cores)

@@ -1,6 +1,4 @@
-"""
-What docs/reference/top.md shows is what is printed, and what it says of costs is counted.
-"""
+"""What docs/reference/top.md shows is what is printed, and what it says of costs is counted."""
 
 from __future__ import annotations
 
@@ -24,16 +22,12 @@ SPREAD_MS = 30_000
 
 
 def between(name):
-    """
-    What finds the text between the markers of a name.
-    """
+    """What finds the text between the markers of a name."""
     return re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
 
 
 class ArrivingLogs(PlayedLogs):
-    """
-    Lines that arrive one after the other in the half minute after theirs.
-    """
+    """Lines that arrive one after the other in the half minute after theirs."""
 
     now_ms = 0
 
@@ -49,9 +43,7 @@ class ArrivingLogs(PlayedLogs):
 
 
 def times_read(refresh_s):
-    """
-    How often each byte that instances write is read by one that looks.
-    """
+    """How often each byte that instances write is read by one that looks."""
     minutes = range(-11, MINUTES + 3)
     events = [
         (at_ms, line(instance_id=f"i-{n}", minute_ms=at_ms, seq=minute + 20))
@@ -72,9 +64,7 @@ def times_read(refresh_s):
 
 
 def bytes_of_an_event(hour):
-    """
-    What an answer has for a line of 32 cores, on average.
-    """
+    """What an answer has for a line of 32 cores, on average."""
     sizes = [
         len(
             json.dumps(
@@ -94,9 +84,7 @@ def bytes_of_an_event(hour):
 
 
 def cost_table(hour):
-    """
-    An hour of looking, by the number of instances.
-    """
+    """An hour of looking, by the number of instances."""
     size = bytes_of_an_event(hour)
     each_5_s, each_60_s = times_read(5), times_read(60)
     rows = [
@@ -117,9 +105,7 @@ def _shown(amount):
 
 
 def test_the_page_shows_what_is_printed_and_what_it_costs(golden, hour, repository, capsys):
-    """
-    `--update-golden` puts both onto the page.
-    """
+    """`--update-golden` puts both onto the page."""
     with pytest.raises(SystemExit):
         main(["top", "--once", str(hour.records_file)])
     printed = "\n".join(one.rstrip() for one in capsys.readouterr().out.splitlines())
@@ -130,9 +116,7 @@ def test_the_page_shows_what_is_printed_and_what_it_costs(golden, hour, reposito
 
 
 def test_the_help_says_the_same(hour):
-    """
-    In cents: for 100 instances, and for a session.
-    """
+    """In cents: for 100 instances, and for a session."""
     from emitter.commands.top.command import command  # noqa: PLC0415 - as click finds it
 
     row = next(one for one in cost_table(hour).splitlines() if one.startswith("| 100 |"))

@@ -1,6 +1,4 @@
-"""
-Somebody at a terminal who looks at the live view and presses keys.
-"""
+"""Somebody at a terminal who looks at the live view and presses keys."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ PATIENCE = 900  # times 10 ms: the test's own timeout comes first
 
 
 class Walk:
-    """
-    Somebody at a terminal.
-    """
+    """Somebody at a terminal."""
 
     def __init__(self, app, pilot):
         self.app = app
@@ -37,9 +33,7 @@ class Walk:
 
     @property
     def lines(self):
-        """
-        What is on the terminal, line by line.
-        """
+        """What is on the terminal, line by line."""
         strips = self.app.screen._compositor.render_strips()
         return [strip.text.rstrip() for strip in strips]
 
@@ -49,9 +43,7 @@ class Walk:
 
     @property
     def names(self):
-        """
-        The first cell of each row.
-        """
+        """The first cell of each row."""
         table = self.app._table
         return [table.get_row_at(row)[0].plain for row in range(table.row_count)]
 
@@ -60,9 +52,7 @@ class Walk:
 
 
 def walk(view, steps, size=(150, 44)):
-    """
-    Do *steps* at a terminal that shows *view*.
-    """
+    """Do *steps* at a terminal that shows *view*."""
 
     async def run():
         app = TopScreen(view)

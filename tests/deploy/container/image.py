@@ -35,9 +35,7 @@ WHEELS_IN_BUILD = "/mnt"  # a folder that every base has: a mount makes its own,
 
 
 def missing() -> str:
-    """
-    Why no image can be built here; empty when one can.
-    """
+    """Why no image can be built here; empty when one can."""
     if os.geteuid() != 0:
         return "an image is built by root only"
     lacking = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -77,9 +75,7 @@ def make_base(tar: Path) -> None:
 
 
 def make_wheels(folder: Path, python_version: str) -> None:
-    """
-    Every pinned wheel for the image's Python, by the pip that made the test's environment.
-    """
+    """Every pinned wheel for the image's Python, by the pip that made the test's environment."""
     machine = platform.machine()
     for pins in PINS:
         said(
@@ -112,17 +108,13 @@ class Image:
 
     @classmethod
     def read(cls, folder: Path) -> Image:
-        """
-        As `build` left it.
-        """
+        """As `build` left it."""
         found = json.loads((folder / "image.json").read_text("utf-8"))
         return cls(folder / "rootfs", found["config"], found["layers"], found["refused"])
 
 
 class Builder:
-    """
-    A store of images of its own, which is gone at the end.
-    """
+    """A store of images of its own, which is gone at the end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -132,9 +124,7 @@ class Builder:
         self._pip.write_text(f"[global]\nno-index = true\nfind-links = {WHEELS_IN_BUILD}\n")
 
     def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        """
-        One call.
-        """
+        """One call."""
         store = [f"--root={self._folder / 'store'}", f"--runroot={self._folder / 'run'}"]
         return subprocess.run(
             ["buildah", *store, "--storage-driver=overlay", *map(str, arguments)],
@@ -146,17 +136,13 @@ class Builder:
         )
 
     def must(self, *arguments: object) -> str:
-        """
-        One call that succeeds; what it printed.
-        """
+        """One call that succeeds; what it printed."""
         ended = self.run(*arguments)
         assert 0 == ended.returncode, ended.stdout[-4000:] + ended.stderr[-4000:]
         return ended.stdout.strip()
 
     def import_base(self, tar: Path) -> str:
-        """
-        Take *tar* as the image `localhost/base`; the version of its Python.
-        """
+        """Take *tar* as the image `localhost/base`; the version of its Python."""
         container = self.must("from", "scratch")
         self.must("add", "--quiet", container, tar, "/")
         self.must("commit", "--quiet", container, "localhost/base")
@@ -169,9 +155,7 @@ class Builder:
         return version
 
     def build(self, *options: str, **arguments: str) -> subprocess.CompletedProcess[str]:
-        """
-        The Containerfile, with the base replaced and *arguments*.
-        """
+        """The Containerfile, with the base replaced and *arguments*."""
         given = {"BASE": "localhost/base", **arguments}
         return self.run(
             "build", "--isolation=chroot", "--format=docker", "--pull=never",
@@ -182,9 +166,7 @@ class Builder:
         )  # fmt: skip
 
     def keep(self, folder: Path, refused: dict[str, str]) -> None:
-        """
-        Leave what an `Image` reads in *folder*, and nothing else of the store.
-        """
+        """Leave what an `Image` reads in *folder*, and nothing else of the store."""
         container = self.must("from", "localhost/neuron-emf")
         mounted = self.must("mount", container)
         said("cp", "--archive", mounted, folder / "rootfs")
@@ -203,9 +185,7 @@ class Builder:
 
 
 def build(folder: Path, base: Path) -> None:
-    """
-    Build it, and try to build it of what must be refused.
-    """
+    """Build it, and try to build it of what must be refused."""
     site, signs, stranger = make_repository(folder)
     builder = Builder(folder)
     builder.import_base(base)
@@ -230,33 +210,23 @@ def build(folder: Path, base: Path) -> None:
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
-    """
-    Files, and no word about them.
-    """
+    """Files, and no word about them."""
 
     def log_message(self, *_arguments: object) -> None:
-        """
-        Nothing is said.
-        """
+        """Nothing is said."""
 
 
 def said_no(ended: subprocess.CompletedProcess[str]) -> str:
-    """
-    What a build that failed has printed; empty for one that did not fail.
-    """
+    """What a build that failed has printed; empty for one that did not fail."""
     return ended.stdout + ended.stderr if ended.returncode else ""
 
 
 def blob(folder: Path, described: dict[str, Any]) -> Path:
-    """
-    The file of a digest.
-    """
+    """The file of a digest."""
     return folder / described["digest"].partition(":")[2]
 
 
 def unpacked_bytes(path: Path) -> int:
-    """
-    Bytes of a layer before it was compressed.
-    """
+    """Bytes of a layer before it was compressed."""
     with gzip.open(path) as file:
         return sum(map(len, iter(lambda: file.read(1 << 20), b"")))

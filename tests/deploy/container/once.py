@@ -1,6 +1,4 @@
-"""
-What takes long to make is made once for all workers of a run.
-"""
+"""What takes long to make is made once for all workers of a run."""
 
 from __future__ import annotations
 

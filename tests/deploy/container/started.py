@@ -37,9 +37,7 @@ exec chroot --userspec="$USERSPEC" "$root" /usr/bin/env --ignore-environment "$@
 
 
 class Container:
-    """
-    One that runs, until it is stopped or the block ends.
-    """
+    """One that runs, until it is stopped or the block ends."""
 
     def __init__(self, image: Image, lines: Path, *command: str, **variables: str) -> None:
         config = image.config
@@ -86,35 +84,25 @@ class Container:
         self._process.wait()
 
     def lines(self) -> list[dict[str, Any]]:
-        """
-        What it has printed, whole lines only.
-        """
+        """What it has printed, whole lines only."""
         text = self._lines.read_text("utf-8")
         return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
     def is_alive(self) -> bool:
-        """
-        Whether it has not ended.
-        """
+        """Whether it has not ended."""
         return self._process.poll() is None
 
     @property
     def first(self) -> int:
-        """
-        The pid of its first process, as we see it.
-        """
+        """The pid of its first process, as we see it."""
         return children_of(self._process.pid)[0]
 
     def tree(self) -> list[dict[str, str]]:
-        """
-        Its processes below the first one, as /proc/PID/status has them.
-        """
+        """Its processes below the first one, as /proc/PID/status has them."""
         return [status_of(pid) for pid in children_of(self.first)]
 
     def health(self) -> subprocess.CompletedProcess[str]:
-        """
-        What the health check of the image says.
-        """
+        """What the health check of the image says."""
         kind, *command = self._health
         assert "CMD" == kind
         return subprocess.run(
@@ -129,17 +117,13 @@ class Container:
         )
 
     def stop(self, within_s: float) -> int:
-        """
-        SIGTERM to the first process, as an engine does; its exit code.
-        """
+        """SIGTERM to the first process, as an engine does; its exit code."""
         os.kill(self.first, signal.SIGTERM)
         return self._process.wait(within_s)
 
 
 def children_of(pid: int) -> list[int]:
-    """
-    The pids of the children of a process of one thread, or of all its threads.
-    """
+    """The pids of the children of a process of one thread, or of all its threads."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         found += map(int, (task / "children").read_text("ascii").split())
@@ -147,8 +131,6 @@ def children_of(pid: int) -> list[int]:
 
 
 def status_of(pid: int) -> dict[str, str]:
-    """
-    The members of /proc/PID/status.
-    """
+    """The members of /proc/PID/status."""
     lines = Path(f"/proc/{pid}/status").read_text("utf-8").splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

@@ -25,9 +25,7 @@ NOT_COPIED = shutil.ignore_patterns("__pycache__")
 
 
 def copy(sources, target):
-    """
-    As COPY does: files go into the target, of a folder its content.
-    """
+    """As COPY does: files go into the target, of a folder its content."""
     for source in map(ROOT.joinpath, sources):
         if source.is_dir():
             shutil.copytree(source, target, dirs_exist_ok=True, ignore=NOT_COPIED)
@@ -37,16 +35,12 @@ def copy(sources, target):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """
-    The virtual environment, made once for all workers.
-    """
+    """The virtual environment, made once for all workers."""
     return made_once(tmp_path_factory, "stage", carry_out) / "opt" / "neuron-emf"
 
 
 def carry_out(root):
-    """
-    The instructions of the stage, with folders of *root* for /opt and /source.
-    """
+    """The instructions of the stage, with folders of *root* for /opt and /source."""
     opt, source = root / "opt", root / "source"
     for folder in (opt, source):
         folder.mkdir()
@@ -73,9 +67,7 @@ def carry_out(root):
 
 
 def said_by(environment, *arguments, **variables):
-    """
-    What a program of the environment printed; it sees no code but its own.
-    """
+    """What a program of the environment printed; it sees no code but its own."""
     command = [environment / "bin" / arguments[0], *arguments[1:]]
     ended = subprocess.run(
         command,
@@ -88,9 +80,7 @@ def said_by(environment, *arguments, **variables):
 
 
 def test_the_environment_is_small_and_has_no_installer(environment):
-    """
-    No pip, no setuptools, no compiler's headers: nothing that could install more.
-    """
+    """No pip, no setuptools, no compiler's headers: nothing that could install more."""
     names = {path.name for path in environment.rglob("*")}
     assert not {"pip", "setuptools", "wheel", "gcc"} & names
     used_mib = sum(
@@ -100,9 +90,7 @@ def test_the_environment_is_small_and_has_no_installer(environment):
 
 
 def test_what_was_installed_is_this_tree(environment):
-    """
-    With every command that an instance or a person has.
-    """
+    """With every command that an instance or a person has."""
     code, printed, said = said_by(environment, "neuron-emf", "--help")
     assert (0, "") == (code, said)
     assert "monitor-config" in printed
@@ -129,9 +117,7 @@ def test_the_models_that_were_kept_are_those_that_are_asked_for(environment):
 
 
 def test_a_check_of_an_account_needs_no_model_that_is_gone(environment, tmp_path):
-    """
-    The command that asks most: callers, groups, policies, filters, streams, lines.
-    """
+    """The command that asks most: callers, groups, policies, filters, streams, lines."""
     with Account() as account:
         _, printed, said = said_by(
             environment,

@@ -34,9 +34,7 @@ INSTANCE = {"AWS_EC2_METADATA_DISABLED": "true", "NEURON_SIM_INSTANCE_TYPE": "in
 
 @pytest.fixture(scope="module")
 def image(request, tmp_path_factory):
-    """
-    Built once; the Debian below it is kept for the next runs in pytest's cache.
-    """
+    """Built once; the Debian below it is kept for the next runs in pytest's cache."""
     if why := missing():
         pytest.skip(why)
 
@@ -54,9 +52,7 @@ def image(request, tmp_path_factory):
 
 @pytest.fixture
 def container(image, tmp_path):
-    """
-    One that runs and has written its first line about a report.
-    """
+    """One that runs and has written its first line about a report."""
     with Container(image, tmp_path / "lines", *OPTIONS, **INSTANCE) as running:
         wait_until(lambda: running.lines() or not running.is_alive(), 60.0)
         assert running.is_alive(), running.said.read_text("utf-8")
@@ -64,9 +60,7 @@ def container(image, tmp_path):
 
 
 def test_what_the_engine_is_told_is_what_the_file_says(image):
-    """
-    The user by number, the command without a shell, the health check with its patience.
-    """
+    """The user by number, the command without a shell, the health check with its patience."""
     config = image.config
     assert ("10001:10001", ["neuron-emf"], ["run"]) == (
         config["User"],
@@ -85,17 +79,13 @@ def test_what_the_engine_is_told_is_what_the_file_says(image):
 
 
 def test_a_repository_that_another_key_has_signed_is_refused(image):
-    """
-    Although the key's file holds that key too. So is a version that is not there.
-    """
+    """Although the key's file holds that key too. So is a version that is not there."""
     assert "No good signature from required signer" in image.refused["key"]
     assert "was not found" in image.refused["version"]
 
 
 def test_the_image_has_what_runs_and_nothing_that_builds(image):
-    """
-    One program of AWS's package, the environment, no source, no key, no package of a build.
-    """
+    """One program of AWS's package, the environment, no source, no key, no package of a build."""
     root = image.rootfs
     assert ["neuron-monitor"] == [path.name for path in (root / "opt/aws/neuron/bin").iterdir()]
     assert ["aws", "neuron-emf"] == sorted(path.name for path in (root / "opt").iterdir())
@@ -106,9 +96,7 @@ def test_the_image_has_what_runs_and_nothing_that_builds(image):
 
 
 def test_its_own_layers_are_small(image):
-    """
-    All above the base: the environment, neuron-monitor's double, the compiled modules.
-    """
+    """All above the base: the environment, neuron-monitor's double, the compiled modules."""
     _base, *own = image.layers
     compressed_bytes, unpacked_bytes = map(sum, zip(*own, strict=True))
     assert compressed_bytes < OWN_COMPRESSED_BYTES
@@ -132,9 +120,7 @@ def test_it_runs_as_its_user_on_a_read_only_root_and_ends_in_order(container):
 
 
 def test_a_monitor_that_is_killed_is_reaped_and_started_again(container):
-    """
-    Without a supervisor, and without a process that nobody waits for.
-    """
+    """Without a supervisor, and without a process that nobody waits for."""
     (before,) = container.tree()
     os.kill(int(before["Pid"]), signal.SIGKILL)
 
@@ -148,9 +134,7 @@ def test_a_monitor_that_is_killed_is_reaped_and_started_again(container):
 
 
 def test_the_health_check_fails_where_no_emitter_runs(image, tmp_path):
-    """
-    Run as the image's command itself, with an empty spool: nothing else is there to hold it.
-    """
+    """Run as the image's command itself, with an empty spool: nothing else is there to hold it."""
     lines = tmp_path / "lines"
     with Container(image, lines, "check", "--quick") as running:
         wait_until(lambda: not running.is_alive(), 60.0)

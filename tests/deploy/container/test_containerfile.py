@@ -1,6 +1,4 @@
-"""
-What the Containerfile promises, read from it: fixed versions, no root, no shell between.
-"""
+"""What the Containerfile promises, read from it: fixed versions, no root, no shell between."""
 
 from __future__ import annotations
 
@@ -29,18 +27,14 @@ HADOLINT = ROOT / ".venv-deploy" / "bin" / "hadolint"
 
 
 def pinned(text, name):
-    """
-    One pin with its hashes, without comments.
-    """
+    """One pin with its hashes, without comments."""
     found = re.search(rf"^{name}==(?:[^\n]*\\\n)+[^\n]*$", text, re.MULTILINE)
     assert found, f"no pin of {name}"
     return found[0]
 
 
 def test_hadolint_has_nothing_to_say(request):
-    """
-    The rules of Containerfiles, with the shell in them.
-    """
+    """The rules of Containerfiles, with the shell in them."""
     if not HADOLINT.exists():
         if request.config.getoption("--built"):
             pytest.fail(f"{HADOLINT} is missing: run `make venvs`")
@@ -80,9 +74,7 @@ def test_the_wheel_is_built_by_what_the_tests_build_it_with(golden):
 
 
 def test_the_list_of_packages_must_be_signed_with_the_pinned_key():
-    """
-    And nothing else is asked for packages in that stage.
-    """
+    """And nothing else is asked for packages in that stage."""
     (run,) = runs(TOOLS)
     assert "[signed-by=${NEURON_KEY}]" in run
     assert 2 == run.count("Dir::Etc::SourceParts=-")
@@ -90,9 +82,7 @@ def test_the_list_of_packages_must_be_signed_with_the_pinned_key():
 
 
 def test_the_delivered_stage_takes_two_things_and_installs_nothing():
-    """
-    neuron-monitor and the virtual environment: no package manager runs, nothing is fetched.
-    """
+    """neuron-monitor and the virtual environment: no package manager runs, nothing is fetched."""
     assert [
         ("tools", "/tools/opt/aws/neuron/bin/neuron-monitor"),
         ("emitter", "/opt/neuron-emf"),
@@ -102,9 +92,7 @@ def test_the_delivered_stage_takes_two_things_and_installs_nothing():
 
 
 def test_it_does_not_run_as_root():
-    """
-    By number: Kubernetes refuses runAsNonRoot for a name. The user is the last that is set.
-    """
+    """By number: Kubernetes refuses runAsNonRoot for a name. The user is the last that is set."""
     (user,) = DELIVERED.all("USER")
     uid, _, gid = user.text.partition(":")
     assert int(uid) >= 1000
@@ -117,9 +105,7 @@ def test_it_does_not_run_as_root():
 
 
 def test_the_emitter_is_the_first_process():
-    """
-    In the form without a shell: a shell would take the signals and pass none on.
-    """
+    """In the form without a shell: a shell would take the signals and pass none on."""
     assert [["neuron-emf"]] == [one.words for one in DELIVERED.all("ENTRYPOINT")]
     assert [["run"]] == [one.words for one in DELIVERED.all("CMD")]
     (health,) = DELIVERED.all("HEALTHCHECK")
@@ -153,7 +139,5 @@ def test_what_is_copied_is_all_that_a_builder_sees():
 
 
 def runs(stage):
-    """
-    The text of each RUN.
-    """
+    """The text of each RUN."""
     return [one.text for one in stage.all("RUN")]

@@ -79,9 +79,7 @@ def make_repository(folder: Path) -> tuple[Path, str, str]:
 
 
 def package_of(folder: Path, control: str) -> Path:
-    """
-    The content of the package; more than one file, of which the image needs one.
-    """
+    """The content of the package; more than one file, of which the image needs one."""
     shutil.rmtree(folder, ignore_errors=True)
     app, programs = folder / "app", folder / "package" / "opt" / "aws" / "neuron" / "bin"
     for source in (ROOT / "local", ROOT / "lambda" / "neuron_wire"):
@@ -97,16 +95,12 @@ def package_of(folder: Path, control: str) -> Path:
 
 
 def gpg(home: Path, *arguments: object) -> str:
-    """
-    What gpg printed, with keys of its own.
-    """
+    """What gpg printed, with keys of its own."""
     return said("gpg", "--batch", "--quiet", "--homedir", home, *arguments)
 
 
 def said(*command: object) -> str:
-    """
-    What a program printed; it must not fail.
-    """
+    """What a program printed; it must not fail."""
     ended = subprocess.run(
         [*map(str, command)],
         env={**os.environ, "LC_ALL": "C"},

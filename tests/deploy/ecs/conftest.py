@@ -1,6 +1,4 @@
-"""
-What stands in deploy/ecs, as the tests read it.
-"""
+"""What stands in deploy/ecs, as the tests read it."""
 
 from __future__ import annotations
 
@@ -26,16 +24,12 @@ GIVEN = {
 
 
 def lower_first(name: str) -> str:
-    """
-    A property's name as the API of ECS spells it.
-    """
+    """A property's name as the API of ECS spells it."""
     return name[:1].lower() + name[1:]
 
 
 def as_api(value: Any, *, is_map: bool = False) -> Any:
-    """
-    Properties of CloudFormation as members of a call; the keys of a map are data.
-    """
+    """Properties of CloudFormation as members of a call; the keys of a map are data."""
     if isinstance(value, dict):
         return {
             key if is_map else lower_first(key): as_api(one, is_map=key == "Options")
@@ -46,17 +40,13 @@ def as_api(value: Any, *, is_map: bool = False) -> Any:
 
 @pytest.fixture(scope="session")
 def ecs_folder(repository: Path) -> Path:
-    """
-    The folder deploy/ecs.
-    """
+    """The folder deploy/ecs."""
     return repository / "deploy" / "ecs"
 
 
 @pytest.fixture(scope="session")
 def programs_of_ecs(ecs_folder: Path) -> tuple[ModuleType, ModuleType]:
-    """
-    The modules `task_definition` and `written_files`.
-    """
+    """The modules `task_definition` and `written_files`."""
     sys.path.insert(0, str(ecs_folder))
     try:
         definition = importlib.import_module("task_definition")
@@ -67,17 +57,13 @@ def programs_of_ecs(ecs_folder: Path) -> tuple[ModuleType, ModuleType]:
 
 @pytest.fixture(scope="session")
 def service_template(ecs_folder: Path) -> dict[str, Any]:
-    """
-    service.yaml with its functions unresolved.
-    """
+    """service.yaml with its functions unresolved."""
     return load((ecs_folder / "service.yaml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="session")
 def ecs_deployed(service_template: dict[str, Any]) -> Callable[..., dict[str, Any]]:
-    """
-    The properties of every resource that a deployment with these parameters makes.
-    """
+    """The properties of every resource that a deployment with these parameters makes."""
 
     def resources(**parameters: str) -> dict[str, Any]:
         resolved = Template(service_template, {**GIVEN, **parameters})

@@ -32,9 +32,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def ecs_aws(programs, tmp_path_factory):
-    """
-    An emulator with the ECS cluster of the parameters.
-    """
+    """An emulator with the ECS cluster of the parameters."""
     embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("ecs"))
     embedded.start()
     embedded.client("ecs").create_cluster(clusterName=GIVEN["Cluster"])
@@ -43,9 +41,7 @@ def ecs_aws(programs, tmp_path_factory):
 
 
 def wait_for(aws, wanted):
-    """
-    Until the stack is as wanted.
-    """
+    """Until the stack is as wanted."""
     cloudformation = aws.client("cloudformation")
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
@@ -87,9 +83,7 @@ def test_the_template_makes_a_daemon_for_each_number_of_devices(ecs_aws, ecs_fol
 
 @pytest.mark.parametrize("devices", COUNTS)
 def test_ecs_registers_the_task_definition_of_the_template(ecs_aws, ecs_deployed, devices):
-    """
-    By the call that CloudFormation makes of it; every device is in the answer.
-    """
+    """By the call that CloudFormation makes of it; every device is in the answer."""
     given = as_api(ecs_deployed()[f"Definition{devices}"])
     roles = {"taskRoleArn": ROLE, "executionRoleArn": ROLE}
     answer = ecs_aws.client("ecs").register_task_definition(**{**given, **roles})
@@ -99,9 +93,7 @@ def test_ecs_registers_the_task_definition_of_the_template(ecs_aws, ecs_deployed
 
 @pytest.mark.parametrize("name", ["daemon", "sidecar"])
 def test_the_examples_are_registered_as_they_stand(ecs_aws, ecs_folder, name):
-    """
-    `--cli-input-json file://deploy/ecs/NAME.json` is what boto3 is given here.
-    """
+    """`--cli-input-json file://deploy/ecs/NAME.json` is what boto3 is given here."""
     given = json.loads((ecs_folder / f"{name}.json").read_text("utf-8"))
     answer = ecs_aws.client("ecs").register_task_definition(**given)["taskDefinition"]
     assert given["family"] == answer["family"]

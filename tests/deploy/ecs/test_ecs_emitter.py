@@ -17,9 +17,7 @@ from tests.proof.account.stack import REGION
 
 @pytest.fixture
 def metadata():
-    """
-    The address of a task's metadata, version 4, in the cluster `training`.
-    """
+    """The address of a task's metadata, version 4, in the cluster `training`."""
     task = {"Cluster": "arn:aws:ecs:us-west-2:111122223333:cluster/training", "Family": "f"}
 
     class Answers(BaseHTTPRequestHandler):

@@ -1,6 +1,4 @@
-"""
-What docs/how-to/ecs.md says of parameters and figures is what the files have.
-"""
+"""What docs/how-to/ecs.md says of parameters and figures is what the files have."""
 
 from __future__ import annotations
 
@@ -12,16 +10,12 @@ import pytest
 
 @pytest.fixture(scope="session")
 def page(repository):
-    """
-    The page's text.
-    """
+    """The page's text."""
     return (repository / "docs" / "how-to" / "ecs.md").read_text("utf-8")
 
 
 def test_every_parameter_on_the_page_is_one_of_the_template(page, service_template):
-    """
-    With the default that the table has.
-    """
+    """With the default that the table has."""
     parameters = service_template["Parameters"]
     rows = re.findall(r"^\| `(\w+)`(?: to `(\w+)`)? \| ([^|]+) \|", page, re.MULTILINE)
     assert {"Metrics", "NameServices", "ReadKernelMessages"} < {row[0] for row in rows}
@@ -33,9 +27,7 @@ def test_every_parameter_on_the_page_is_one_of_the_template(page, service_templa
 
 
 def test_the_page_has_the_memory_of_the_task_definition(page, programs_of_ecs):
-    """
-    Reserved, at most, and the heap of neuron-monitor.
-    """
+    """Reserved, at most, and the heap of neuron-monitor."""
     definition = programs_of_ecs[0]
     assert f"reserved with {definition.RESERVED_MIB} MiB and ends at {definition.LIMIT_MIB}" in page
     assert f"keep to {definition.MONITOR_HEAP.removesuffix('MiB')}." in page
@@ -43,9 +35,7 @@ def test_the_page_has_the_memory_of_the_task_definition(page, programs_of_ecs):
 
 @pytest.mark.parametrize("name", ["ecs.md", "eks.md"])
 def test_the_page_has_what_the_emitter_took_in_the_image(repository, name):
-    """
-    As container.md says that it was measured.
-    """
+    """As container.md says that it was measured."""
     pages = repository / "docs" / "how-to"
     measured = r"takes (\d+) MiB of resident memory in the image"
     (mib,) = re.findall(measured, (pages / "container.md").read_text("utf-8"))
@@ -53,18 +43,14 @@ def test_the_page_has_what_the_emitter_took_in_the_image(repository, name):
 
 
 def test_the_page_has_what_a_task_takes_of_an_instance(page, programs_of_ecs):
-    """
-    Without so much the daemon is not placed.
-    """
+    """Without so much the daemon is not placed."""
     definition = programs_of_ecs[0]
     needs = f"no {definition.CPU_UNITS} CPU units or {definition.RESERVED_MIB} MiB"
     assert 2 == page.count(needs)
 
 
 def test_every_role_and_log_group_of_the_example_is_made_on_the_page(page, ecs_folder):
-    """
-    Without the template nothing else makes them.
-    """
+    """Without the template nothing else makes them."""
     task = json.loads((ecs_folder / "daemon.json").read_text("utf-8"))
     (container,) = task["containerDefinitions"]
     for role in (task["taskRoleArn"], task["executionRoleArn"]):
@@ -74,8 +60,6 @@ def test_every_role_and_log_group_of_the_example_is_made_on_the_page(page, ecs_f
 
 
 def test_the_page_says_of_every_number_of_devices_that_it_has_a_service(page, programs_of_ecs):
-    """
-    A new one of the wire's table comes into the sentence.
-    """
+    """A new one of the wire's table comes into the sentence."""
     counts = [str(count) for count in programs_of_ecs[0].types_by_devices()]
     assert f"{', '.join(counts[:-1])} and {counts[-1]} devices" in page

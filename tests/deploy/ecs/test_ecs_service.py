@@ -22,9 +22,7 @@ MOST_BYTES = 51_200  # of a template that is given in the call itself
 
 @pytest.fixture
 def definition_in(ecs_deployed):
-    """
-    The members of RegisterTaskDefinition that a deployment makes for a number of devices.
-    """
+    """The members of RegisterTaskDefinition that a deployment makes for a number of devices."""
 
     def found(devices, **parameters):
         return as_api(ecs_deployed(**parameters)[f"Definition{devices}"])
@@ -33,9 +31,7 @@ def definition_in(ecs_deployed):
 
 
 def container_in(task):
-    """
-    Its one container.
-    """
+    """Its one container."""
     (container,) = task["containerDefinitions"]
     return container
 
@@ -44,9 +40,7 @@ def container_in(task):
 def test_the_template_has_the_task_definition_that_the_program_prints(
     programs_of_ecs, definition_in, devices
 ):
-    """
-    But for the names that only an account has.
-    """
+    """But for the names that only an account has."""
     definition, files = programs_of_ecs
     place = definition.Place(
         files.EXAMPLE.image, "us-east-1", "<TaskRole.Arn>", "<ExecutionRole.Arn>"
@@ -62,9 +56,7 @@ def test_the_template_has_the_task_definition_that_the_program_prints(
 
 @pytest.mark.parametrize("devices", COUNTS)
 def test_create_service_takes_it(ecs_deployed, devices):
-    """
-    Every member is one of the API's, of its type.
-    """
+    """Every member is one of the API's, of its type."""
     service = as_api(ecs_deployed()[f"Daemon{devices}"])
     shape = (
         botocore.session.get_session()
@@ -91,9 +83,7 @@ def test_the_old_emitter_ends_before_the_new_one_begins(ecs_deployed, devices):
 
 
 def test_another_type_is_a_parameter_away(definition_in):
-    """
-    A type that is newer than the template needs no new template.
-    """
+    """A type that is newer than the template needs no new template."""
     task = definition_in(16, InstanceTypes16="trn4.48xlarge, trn4u.48xlarge")
     (constraint,) = task["placementConstraints"]
     expected = "attribute:ecs.instance-type in [trn4.48xlarge, trn4u.48xlarge]"
@@ -113,9 +103,7 @@ def test_another_type_is_a_parameter_away(definition_in):
     ids=["services", "kernel", "both"],
 )
 def test_root_is_asked_for_and_has_what_was_asked_for(definition_in, parameters, added):
-    """
-    Root only by a parameter, with the capabilities of that parameter and a spool of its own.
-    """
+    """Root only by a parameter, with the capabilities of that parameter and a spool of its own."""
     usual, asked = container_in(definition_in(1)), container_in(definition_in(1, **parameters))
     assert "user" not in usual
     assert "0" == asked["user"]
@@ -131,9 +119,7 @@ def test_root_is_asked_for_and_has_what_was_asked_for(definition_in, parameters,
 def test_a_group_of_the_devices_is_the_users_unless_it_is_root(
     programs_of_ecs, definition_in, devices
 ):
-    """
-    As the program prints it; root opens every device.
-    """
+    """As the program prints it; root opens every device."""
     definition, files = programs_of_ecs
     place = dataclasses.replace(files.EXAMPLE, device_group=998)
     (printed,) = definition.daemon(devices, place)["containerDefinitions"]
@@ -145,18 +131,14 @@ def test_a_group_of_the_devices_is_the_users_unless_it_is_root(
 
 @pytest.mark.parametrize(("group", "is_allowed"), [("", True), ("0", True), ("neuron", False)])
 def test_a_group_is_a_number(service_template, group, is_allowed):
-    """
-    A name is one of the image's, which does not know the instance's groups.
-    """
+    """A name is one of the image's, which does not know the instance's groups."""
     pattern = service_template["Parameters"]["DeviceGroup"]["AllowedPattern"]
     assert is_allowed == bool(re.fullmatch(pattern, group))
 
 
 @pytest.mark.parametrize("reads", [False, True])
 def test_the_kernels_log_is_mapped_where_it_is_read(definition_in, reads):
-    """
-    The device, readable, and the setting: both or none.
-    """
+    """The device, readable, and the setting: both or none."""
     container = container_in(definition_in(1, ReadKernelMessages=str(reads).lower()))
     mapped = {
         one["hostPath"]: one["permissions"] for one in container["linuxParameters"]["devices"]
@@ -168,18 +150,14 @@ def test_the_kernels_log_is_mapped_where_it_is_read(definition_in, reads):
 
 @pytest.mark.parametrize("metrics", ["", "none"])
 def test_metrics_are_the_emitters_unless_said(definition_in, metrics):
-    """
-    An empty parameter is no variable: an empty variable would be a wrong setting.
-    """
+    """An empty parameter is no variable: an empty variable would be a wrong setting."""
     container = container_in(definition_in(1, Metrics=metrics))
     variables = {one["name"]: one["value"] for one in container["environment"]}
     assert (metrics or None) == variables.get("NEURON_EMF_METRICS")
 
 
 def test_the_task_may_what_the_stacks_policy_allows_and_nothing_else(ecs_deployed):
-    """
-    No statement of its own, and nobody takes the role but tasks of this account and region.
-    """
+    """No statement of its own, and nobody takes the role but tasks of this account and region."""
     role = ecs_deployed()["TaskRole"]
     assert {"AssumeRolePolicyDocument", "Description", "ManagedPolicyArns"} == role.keys()
     assert ["arn:aws:iam::111122223333:policy/neuron-emf-EmitterPolicy"] == role[
@@ -193,9 +171,7 @@ def test_the_task_may_what_the_stacks_policy_allows_and_nothing_else(ecs_deploye
 
 
 def test_a_star_is_no_resource_but_where_there_is_none(ecs_deployed):
-    """
-    Of all actions only the registry's login knows no resource.
-    """
+    """Of all actions only the registry's login knows no resource."""
     (policy,) = ecs_deployed()["ExecutionRole"]["Policies"]
     starred = [
         one["Action"] for one in policy["PolicyDocument"]["Statement"] if one["Resource"] == "*"
@@ -204,25 +180,19 @@ def test_a_star_is_no_resource_but_where_there_is_none(ecs_deployed):
 
 
 def test_nothing_calls_put_metric_data(ecs_folder):
-    """
-    CloudWatch makes the metrics out of lines; no role here may do it otherwise.
-    """
+    """CloudWatch makes the metrics out of lines; no role here may do it otherwise."""
     for path in ecs_folder.iterdir():
         if path.is_file():
             assert "PutMetricData" not in path.read_text("utf-8")
 
 
 def test_the_template_fits_into_one_call(ecs_folder):
-    """
-    `aws cloudformation deploy` needs no bucket for it.
-    """
+    """`aws cloudformation deploy` needs no bucket for it."""
     assert (ecs_folder / "service.yaml").stat().st_size < MOST_BYTES
 
 
 def test_every_parameter_says_what_it_is_and_is_shown_in_a_group_or_has_a_default(service_template):
-    """
-    A person reads the description in the console; what must be given stands in the groups.
-    """
+    """A person reads the description in the console; what must be given stands in the groups."""
     parameters = service_template["Parameters"]
     groups = service_template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
     grouped = {name for group in groups for name in group["Parameters"]}
@@ -233,9 +203,7 @@ def test_every_parameter_says_what_it_is_and_is_shown_in_a_group_or_has_a_defaul
 
 
 def test_every_default_is_allowed_by_its_pattern(service_template):
-    """
-    As CloudFormation reads patterns: the whole value.
-    """
+    """As CloudFormation reads patterns: the whole value."""
     for parameter in service_template["Parameters"].values():
         if "Default" in parameter and "AllowedPattern" in parameter:
             assert re.fullmatch(parameter["AllowedPattern"], parameter["Default"])
@@ -244,9 +212,7 @@ def test_every_default_is_allowed_by_its_pattern(service_template):
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_cloudformations_own_rules_find_nothing(repository, ecs_folder, request):
-    """
-    cfn-lint, as SAM brings it, for the regions in which there are Neuron instances.
-    """
+    """cfn-lint, as SAM brings it, for the regions in which there are Neuron instances."""
     program = repository / ".venv-sam" / "bin" / "cfn-lint"
     if not program.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip

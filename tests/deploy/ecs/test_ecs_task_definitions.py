@@ -1,6 +1,4 @@
-"""
-The task definitions that task_definition.py prints, beside what they are made of.
-"""
+"""The task definitions that task_definition.py prints, beside what they are made of."""
 
 from __future__ import annotations
 
@@ -26,17 +24,13 @@ COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
 
 @pytest.fixture(scope="session")
 def definition(programs_of_ecs):
-    """
-    The module `task_definition`.
-    """
+    """The module `task_definition`."""
     return programs_of_ecs[0]
 
 
 @pytest.fixture(scope="session")
 def made(programs_of_ecs):
-    """
-    Both task definitions for a number of devices.
-    """
+    """Both task definitions for a number of devices."""
     definition, files = programs_of_ecs
 
     def both(devices):
@@ -49,24 +43,18 @@ def made(programs_of_ecs):
 
 
 def emitter_in(task):
-    """
-    The emitter's container.
-    """
+    """The emitter's container."""
     (container,) = (one for one in task["containerDefinitions"] if one["name"] == "neuron-emf")
     return container
 
 
 def variables_of(container):
-    """
-    The variables that a container is given.
-    """
+    """The variables that a container is given."""
     return {one["name"]: one["value"] for one in container["environment"]}
 
 
 def shape_of(operation):
-    """
-    What an operation of ECS takes, by botocore's model.
-    """
+    """What an operation of ECS takes, by botocore's model."""
     return (
         botocore.session.get_session()
         .get_service_model("ecs")
@@ -98,9 +86,7 @@ def not_in_enumeration(value, shape, where="$"):
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 @pytest.mark.parametrize("devices", COUNTS)
 def test_register_task_definition_takes_it(made, kind, devices):
-    """
-    Every member is one of the API's, of its type and of its enumeration.
-    """
+    """Every member is one of the API's, of its type and of its enumeration."""
     shape = shape_of("RegisterTaskDefinition")
     task = made(devices)[kind]
     assert "" == ParamValidator().validate(task, shape).generate_report()
@@ -108,9 +94,7 @@ def test_register_task_definition_takes_it(made, kind, devices):
 
 
 def test_a_word_of_no_enumeration_is_found():
-    """
-    The check above sees what botocore does not.
-    """
+    """The check above sees what botocore does not."""
     shape = shape_of("RegisterTaskDefinition")
     assert ["$.pidMode"] == not_in_enumeration({"family": "a", "pidMode": "hosts"}, shape)
 
@@ -132,18 +116,14 @@ def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
 
 
 def test_an_instance_type_is_in_one_list_only(definition):
-    """
-    Or two daemons would run on one instance.
-    """
+    """Or two daemons would run on one instance."""
     names = [name for names in definition.types_by_devices().values() for name in names]
     assert sorted({*INSTANCE_TYPES, *definition.TRN3}) == sorted(names)
 
 
 @pytest.mark.parametrize("devices", COUNTS)
 def test_a_daemon_sees_the_instance(made, devices):
-    """
-    Its pids, and the agent that listens on its loopback; the spool outlives the task.
-    """
+    """Its pids, and the agent that listens on its loopback; the spool outlives the task."""
     task = made(devices)["daemon"]
     assert ("host", "host") == (task["pidMode"], task["networkMode"])
     assert ["CMD", "neuron-emf", "check", "--quick"] == emitter_in(task)["healthCheck"]["command"]
@@ -187,9 +167,7 @@ def test_the_container_has_no_right_that_it_does_not_need(made, kind):
 
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 def test_every_setting_is_one_of_run(made, kind):
-    """
-    A variable that no setting reads would be overlooked without a word.
-    """
+    """A variable that no setting reads would be overlooked without a word."""
     known = {f"NEURON_EMF_{field.name.upper()}" for field in dataclasses.fields(RunSettings)}
     ours = {name for name in variables_of(emitter_in(made(1)[kind])) if name != "GOMEMLIMIT"}
     assert set() == ours - known
@@ -216,9 +194,7 @@ def test_memory_is_what_was_measured(repository, made, kind):
 
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 def test_a_log_that_is_away_does_not_stop_the_reading(made, kind):
-    """
-    Standard error is never waited for, and does not go to the group of the records.
-    """
+    """Standard error is never waited for, and does not go to the group of the records."""
     container = emitter_in(made(1)[kind])
     options = container["logConfiguration"]["options"]
     assert "non-blocking" == options["mode"]
@@ -227,16 +203,12 @@ def test_a_log_that_is_away_does_not_stop_the_reading(made, kind):
 
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 def test_a_stop_leaves_time_to_flush(made, kind):
-    """
-    neuron-monitor ends, the minute is closed and sent, before ECS kills.
-    """
+    """neuron-monitor ends, the minute is closed and sent, before ECS kills."""
     assert FLUSH_WITHIN_S + STOP_WITHIN_S < emitter_in(made(1)[kind])["stopTimeout"]
 
 
 def test_the_program_prints_what_its_functions_make(ecs_folder, made, programs_of_ecs):
-    """
-    As a person types it, on any Python 3.10 and without neuron-emf installed.
-    """
+    """As a person types it, on any Python 3.10 and without neuron-emf installed."""
     place = programs_of_ecs[1].EXAMPLE
     run = subprocess.run(
         [
@@ -254,9 +226,7 @@ def test_the_program_prints_what_its_functions_make(ecs_folder, made, programs_o
 
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 def test_a_group_of_the_devices_is_the_users(ecs_folder, programs_of_ecs, kind):
-    """
-    Beside the image's user; without one the image says who it is.
-    """
+    """Beside the image's user; without one the image says who it is."""
     place = programs_of_ecs[1].EXAMPLE
     run = subprocess.run(
         [
@@ -274,17 +244,13 @@ def test_a_group_of_the_devices_is_the_users(ecs_folder, programs_of_ecs, kind):
 
 
 def test_the_user_is_the_images(repository, definition):
-    """
-    The file system of the image, its spool among it, is that user's.
-    """
+    """The file system of the image, its spool among it, is that user's."""
     containerfile = repository / "deploy" / "container" / "Containerfile"
     assert f"\nUSER {definition.USER}:" in containerfile.read_text("utf-8")
 
 
 def test_an_older_python_is_told_in_one_sentence(ecs_folder):
-    """
-    The python3 of Amazon Linux 2023 is 3.9: no traceback, and what to do.
-    """
+    """The python3 of Amazon Linux 2023 is 3.9: no traceback, and what to do."""
     program = (
         "import runpy, sys; sys.version_info = (3, 9, 25); "
         f"runpy.run_path({str(ecs_folder / 'task_definition.py')!r}, run_name='__main__')"
@@ -298,9 +264,7 @@ def test_an_older_python_is_told_in_one_sentence(ecs_folder):
 
 
 def test_an_instance_type_without_devices_is_refused(ecs_folder):
-    """
-    With what would have been possible.
-    """
+    """With what would have been possible."""
     run = subprocess.run(
         [
             *(sys.executable, "-IS", ecs_folder / "task_definition.py", "daemon"),
@@ -316,8 +280,6 @@ def test_an_instance_type_without_devices_is_refused(ecs_folder):
 
 
 def test_the_files_are_as_the_programs_write_them(programs_of_ecs, golden):
-    """
-    daemon.json, sidecar.json and the written parts of service.yaml.
-    """
+    """daemon.json, sidecar.json and the written parts of service.yaml."""
     for path, text in programs_of_ecs[1].files().items():
         golden(path, text)

@@ -1,6 +1,4 @@
-"""
-The chart, and Helm itself.
-"""
+"""The chart, and Helm itself."""
 
 from __future__ import annotations
 
@@ -27,65 +25,49 @@ GIVEN = {
 
 
 class Rendered(NamedTuple):
-    """
-    What Helm made of the chart, or why it did not.
-    """
+    """What Helm made of the chart, or why it did not."""
 
     text: str
     refusal: str
 
     def documents(self) -> list[dict[str, Any]]:
-        """
-        Every object of Kubernetes.
-        """
+        """Every object of Kubernetes."""
         assert "" == self.refusal
         return [one for one in yaml.safe_load_all(self.text) if one]
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
-        """
-        Those of one kind.
-        """
+        """Those of one kind."""
         return [one for one in self.documents() if one["kind"] == kind]
 
     @property
     def pod(self) -> dict[str, Any]:
-        """
-        The specification of the pods of the one DaemonSet.
-        """
+        """The specification of the pods of the one DaemonSet."""
         (found,) = self.of_kind("DaemonSet")
         specification: dict[str, Any] = found["spec"]["template"]["spec"]
         return specification
 
     @property
     def container(self) -> dict[str, Any]:
-        """
-        The emitter's.
-        """
+        """The emitter's."""
         (found,) = self.pod["containers"]
         one: dict[str, Any] = found
         return one
 
     @property
     def variables(self) -> dict[str, str]:
-        """
-        The variables that the emitter is given.
-        """
+        """The variables that the emitter is given."""
         return {one["name"]: one["value"] for one in self.container["env"]}
 
 
 @pytest.fixture(scope="session")
 def chart(repository: Path) -> Path:
-    """
-    The chart's folder.
-    """
+    """The chart's folder."""
     return repository / "deploy" / "eks" / "chart"
 
 
 @pytest.fixture(scope="session")
 def deploy_programs(repository: Path, request: pytest.FixtureRequest) -> Path:
-    """
-    The programs of .venv-deploy: Helm, and the Python that has the schemas of Kubernetes.
-    """
+    """The programs of .venv-deploy: Helm, and the Python that has the schemas of Kubernetes."""
     folder = repository / ".venv-deploy"
     if not (folder / ".ready").exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip
@@ -97,9 +79,7 @@ def deploy_programs(repository: Path, request: pytest.FixtureRequest) -> Path:
 def helm(
     deploy_programs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """
-    Run Helm; it may write to a folder of its own only.
-    """
+    """Run Helm; it may write to a folder of its own only."""
     home = tmp_path_factory.mktemp("helm")
 
     def run(*arguments: str | Path, values: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
@@ -119,9 +99,7 @@ def helm(
 def render(
     helm: Callable[..., subprocess.CompletedProcess[str]], chart: Path
 ) -> Callable[..., Rendered]:
-    """
-    `helm template` with these values beside those that must be given.
-    """
+    """`helm template` with these values beside those that must be given."""
 
     def rendered(values: Mapping[str, Any] | None = None, *, bare: bool = False) -> Rendered:
         given = dict(values or {}) if bare else {**GIVEN, **(values or {})}

@@ -15,9 +15,7 @@ import kubernetes_validate
 
 
 def refused(document, release):
-    """
-    Why *release* takes no such object, or nothing.
-    """
+    """Why *release* takes no such object, or nothing."""
     try:
         kubernetes_validate.validate(document, release, strict=True)
     except kubernetes_validate.ValidationError as error:

@@ -1,6 +1,4 @@
-"""
-The emitter with the variables of the chart's pod, looked at by the chart's own probes.
-"""
+"""The emitter with the variables of the chart's pod, looked at by the chart's own probes."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from tests.proof.account.stack import REGION
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_pod_writes_lines_of_its_cluster_and_says_when_it_is_well(render, tmp_path, request):
-    """
-    Not well before it runs, well while it does, not well after; its last line is a goodbye.
-    """
+    """Not well before it runs, well while it does, not well after; its last line is a goodbye."""
     rendered = render({"region": REGION, "settings": {"tag": ["team=search"]}})
     probes = [rendered.container[name] for name in ("startupProbe", "livenessProbe")]
     (command,) = {tuple(one["exec"]["command"]) for one in probes}

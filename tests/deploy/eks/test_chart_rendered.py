@@ -43,18 +43,14 @@ COMBINATION = pytest.mark.parametrize("name", COMBINATIONS)
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs, render):
-    """
-    By the strict schemas of the releases: a member that a release does not know is refused.
-    """
+    """By the strict schemas of the releases: a member that a release does not know is refused."""
     documents = [one for values in COMBINATIONS.values() for one in render(values).documents()]
     assert {"DaemonSet", "NetworkPolicy", "ServiceAccount"} == {one["kind"] for one in documents}
     assert [] == refusals(deploy_programs, documents)
 
 
 def refusals(deploy_programs, documents, releases=tuple(RELEASES)):
-    """
-    What these releases refuse of *documents*.
-    """
+    """What these releases refuse of *documents*."""
     run = subprocess.run(
         [deploy_programs / "python", SCHEMAS, *releases],
         input=json.dumps(documents),
@@ -69,9 +65,7 @@ def refusals(deploy_programs, documents, releases=tuple(RELEASES)):
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_member_that_no_release_knows_is_refused(deploy_programs, render):
-    """
-    The check above can fail.
-    """
+    """The check above can fail."""
     (daemon,) = render().of_kind("DaemonSet")
     daemon["spec"]["template"]["spec"]["hostPid"] = True
     (found,) = refusals(deploy_programs, [daemon], ("1.31",))
@@ -80,9 +74,7 @@ def test_a_member_that_no_release_knows_is_refused(deploy_programs, render):
 
 @COMBINATION
 def test_helm_lint_has_nothing_to_say(helm, chart, name):
-    """
-    Beyond that the chart has no icon.
-    """
+    """Beyond that the chart has no icon."""
     given_values = {
         "clusterName": "my-cluster",
         "image": {"repository": "r"},
@@ -96,9 +88,7 @@ def test_helm_lint_has_nothing_to_say(helm, chart, name):
 
 @COMBINATION
 def test_every_volume_is_mounted_and_every_mount_is_a_volume(render, name):
-    """
-    A pod with one too few never starts; one too many is a folder of the node for nothing.
-    """
+    """A pod with one too few never starts; one too many is a folder of the node for nothing."""
     pod = render(COMBINATIONS[name]).pod
     containers = pod["containers"] + pod.get("initContainers", [])
     mounted = {mount["name"] for one in containers for mount in one["volumeMounts"]}
@@ -106,9 +96,7 @@ def test_every_volume_is_mounted_and_every_mount_is_a_volume(render, name):
 
 
 def test_it_runs_on_every_neuron_node_and_on_no_other(render):
-    """
-    One label that only such nodes have is enough; each term also asks for Linux.
-    """
+    """One label that only such nodes have is enough; each term also asks for Linux."""
     affinity = render().pod["affinity"]["nodeAffinity"]
     terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     keys = [[one["key"] for one in term["matchExpressions"]] for term in terms]
@@ -123,9 +111,7 @@ def test_it_runs_on_every_neuron_node_and_on_no_other(render):
 
 
 def test_it_comes_past_the_taint_that_neuron_nodes_have(render):
-    """
-    Whatever the taint's effect is.
-    """
+    """Whatever the taint's effect is."""
     assert [
         {"key": "aws.amazon.com/neuron", "operator": "Exists"},
         {"key": "aws.amazon.com/neuroncore", "operator": "Exists"},
@@ -133,17 +119,13 @@ def test_it_comes_past_the_taint_that_neuron_nodes_have(render):
 
 
 def test_no_running_pod_is_ended_for_it_unless_somebody_asks(render):
-    """
-    Without a class it has the cluster's default priority, and makes no room on a full node.
-    """
+    """Without a class it has the cluster's default priority, and makes no room on a full node."""
     assert {"priorityClassName", "priority", "preemptionPolicy"}.isdisjoint(render().pod)
     assert "system-node-critical" == render(EVERYTHING).pod["priorityClassName"]
 
 
 def test_memory_is_as_in_the_task_definition(render, programs_of_ecs):
-    """
-    Measured once, written in two places.
-    """
+    """Measured once, written in two places."""
     definition = programs_of_ecs[0]
     rendered = render()
     resources = rendered.container["resources"]
@@ -153,33 +135,25 @@ def test_memory_is_as_in_the_task_definition(render, programs_of_ecs):
 
 
 def test_a_stop_leaves_time_to_flush_on_eks(render):
-    """
-    neuron-monitor ends, the minute is closed and sent, before the kubelet kills.
-    """
+    """neuron-monitor ends, the minute is closed and sent, before the kubelet kills."""
     assert FLUSH_WITHIN_S + STOP_WITHIN_S < render().pod["terminationGracePeriodSeconds"]
 
 
 def test_an_update_never_has_two_emitters_on_a_node(render):
-    """
-    The old one ends first: the spool has one holder.
-    """
+    """The old one ends first: the spool has one holder."""
     (daemon,) = render().of_kind("DaemonSet")
     assert {"maxUnavailable": "10%"} == daemon["spec"]["updateStrategy"]["rollingUpdate"]
 
 
 @COMBINATION
 def test_every_object_says_its_namespace(render, name):
-    """
-    `kubectl apply` of the manifests puts them where Helm would.
-    """
+    """`kubectl apply` of the manifests puts them where Helm would."""
     documents = render(COMBINATIONS[name]).documents()
     assert {"neuron-emf"} == {one["metadata"]["namespace"] for one in documents}
 
 
 def test_a_digest_wins_over_a_tag(render):
-    """
-    And without either the chart's own version is the tag.
-    """
+    """And without either the chart's own version is the tag."""
     digest = "sha256:" + "0" * 64
     image = {"repository": "registry/neuron-emf"}
     assert "registry/neuron-emf:0.1.0" == render({"image": image}).container["image"]
@@ -202,9 +176,7 @@ def test_the_plain_manifests_are_the_chart(chart, render, golden):
 
 
 def test_the_plain_manifests_are_yaml_with_two_things_to_change(chart):
-    """
-    What is only an example stands in two kinds of lines.
-    """
+    """What is only an example stands in two kinds of lines."""
     text = (chart.parent / "manifests.yaml").read_text("utf-8")
     assert len(list(yaml.safe_load_all(text))) == 2
     lines = [one.strip() for one in text.splitlines() if "my-cluster" in one or "1111" in one]

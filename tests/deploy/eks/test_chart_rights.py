@@ -1,6 +1,4 @@
-"""
-Which rights the chart asks for: those of its values and no other.
-"""
+"""Which rights the chart asks for: those of its values and no other."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ VALUES = st.fixed_dictionaries(
 
 
 def host_paths(pod):
-    """
-    The folders of the node that a pod has.
-    """
+    """The folders of the node that a pod has."""
     return {one["hostPath"]["path"] for one in pod["volumes"] if "hostPath" in one}
 
 
@@ -82,9 +78,7 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
 
 
 def test_the_spool_is_the_users_also_where_the_kubelet_made_it(render):
-    """
-    As root for that alone; an emptyDir is given to the group instead.
-    """
+    """As root for that alone; an emptyDir is given to the group instead."""
     (init,) = render().pod["initContainers"]
     assert ["chown", "-R", "10001:10001", "/var/lib/neuron-emf"] == init["command"]
     in_memory = render({"spool": {"type": "emptyDir"}}).pod
@@ -96,9 +90,7 @@ def test_the_spool_is_the_users_also_where_the_kubelet_made_it(render):
     os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv"
 )
 def test_the_init_container_can_do_its_work_and_again(render, tmp_path):
-    """
-    With the capabilities that it has and no other, also when the folder is no longer root's.
-    """
+    """With the capabilities that it has and no other, also when the folder is no longer root's."""
     (init,) = render().pod["initContainers"]
     folder = tmp_path / "spool"
     folder.mkdir(mode=0o700)
@@ -115,18 +107,14 @@ def test_the_init_container_can_do_its_work_and_again(render, tmp_path):
 
 
 def test_devices_are_not_taken_from_anybody(render):
-    """
-    What a device plugin counts is not asked for: a core that we held nobody else could have.
-    """
+    """What a device plugin counts is not asked for: a core that we held nobody else could have."""
     resources = render().container["resources"]
     assert {"cpu", "memory"} == resources["requests"].keys()
     assert {"memory"} == resources["limits"].keys()
 
 
 def test_a_role_reaches_the_pod_by_irsa_or_by_pod_identity(render):
-    """
-    The annotation, or nothing but the account's name; never a token of Kubernetes' own.
-    """
+    """The annotation, or nothing but the account's name; never a token of Kubernetes' own."""
     role = "arn:aws:iam::111122223333:role/neuron-emf"
     (with_role,) = render({"serviceAccount": {"roleArn": role}}).of_kind("ServiceAccount")
     assert {"eks.amazonaws.com/role-arn": role} == with_role["metadata"]["annotations"]
@@ -139,9 +127,7 @@ def test_a_role_reaches_the_pod_by_irsa_or_by_pod_identity(render):
 
 
 def test_the_network_policy_lets_nothing_in(render):
-    """
-    And out only what the emitter asks: names, HTTPS, and the two addresses of the node.
-    """
+    """And out only what the emitter asks: names, HTTPS, and the two addresses of the node."""
     (policy,) = render(EVERYTHING).of_kind("NetworkPolicy")
     assert ["Ingress", "Egress"] == policy["spec"]["policyTypes"]
     assert [] == policy["spec"]["ingress"]
@@ -155,9 +141,7 @@ def test_the_network_policy_lets_nothing_in(render):
 
 @pytest.mark.parametrize("role", ["", "arn:aws:iam::111122223333:role/neuron-emf"])
 def test_the_notes_say_which_role_the_pods_take(helm, chart, tmp_path, role):
-    """
-    NOTES.txt, which Helm prints where there is a cluster, read as a template of the chart.
-    """
+    """NOTES.txt, which Helm prints where there is a cluster, read as a template of the chart."""
     copy = tmp_path / "chart"
     shutil.copytree(chart, copy)
     notes = (copy / "templates" / "NOTES.txt").read_text("utf-8")

@@ -34,9 +34,7 @@ TYPES = {"bool": "boolean", "int": "integer", "float": "number", "str": "string"
 
 
 def setting_schema(field):
-    """
-    What JSON schema says of a setting.
-    """
+    """What JSON schema says of a setting."""
     if isinstance(field.default, tuple):
         found = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     else:
@@ -48,9 +46,7 @@ def setting_schema(field):
 
 
 def test_the_schema_knows_every_setting_of_run(chart, golden):
-    """
-    Each as its flag is called, with its type and its words; but those the chart gives itself.
-    """
+    """Each as its flag is called, with its type and its words; but those the chart gives itself."""
     fields = {one.name: one for one in dataclasses.fields(RunSettings)}
     assert set() == OF_THE_CHART.keys() - fields.keys()
     path = chart / "values.schema.json"
@@ -64,9 +60,7 @@ def test_the_schema_knows_every_setting_of_run(chart, golden):
 
 
 def keys_of(value, above=()):
-    """
-    Every key of *value* and of what is in it.
-    """
+    """Every key of *value* and of what is in it."""
     if not isinstance(value, dict):
         return []
     return [
@@ -80,9 +74,7 @@ FREE = {"settings", "labels", "annotations", "podLabels", "podAnnotations", "req
 
 
 def test_every_value_is_in_the_schema(chart):
-    """
-    And every property of the schema is in values.yaml, where people look what there is.
-    """
+    """And every property of the schema is in values.yaml, where people look what there is."""
     schema = json.loads((chart / "values.schema.json").read_text("utf-8"))
     values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
     in_values = {path for path in keys_of(values) if not FREE & set(path[:-1])}
@@ -102,9 +94,7 @@ def test_every_value_is_in_the_schema(chart):
     "path", ["clusterNam", "image.tagg", "attribution.enable", "settings.metric", "nodes.types"]
 )
 def test_a_misspelt_key_is_refused(render, path):
-    """
-    At every depth, also for a setting of the emitter: its variable would be overlooked.
-    """
+    """At every depth, also for a setting of the emitter: its variable would be overlooked."""
     first, _, second = path.partition(".")
     values = {first: {**GIVEN.get(first, {}), second: "x"}} if second else {first: "x"}
     assert path.rpartition(".")[2] in render(values).refusal
@@ -131,25 +121,19 @@ def test_a_misspelt_key_is_refused(render, path):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_value_that_cannot_be_meant_is_refused(render, values, word):
-    """
-    By the schema, or by a sentence of the chart.
-    """
+    """By the schema, or by a sentence of the chart."""
     assert word in render(values).refusal
 
 
 @pytest.mark.parametrize("name", ["clusterName", "image.repository"])
 def test_what_must_be_given_is_asked_for(render, name):
-    """
-    Nothing else has no default.
-    """
+    """Nothing else has no default."""
     values = {key: one for key, one in GIVEN.items() if not name.startswith(key)}
     assert f"{name} is needed" in render(values, bare=True).refusal
 
 
 def test_every_setting_reaches_the_command_line(render, monkeypatch):
-    """
-    The variables of a pod are read as the settings that were asked for.
-    """
+    """The variables of a pod are read as the settings that were asked for."""
     asked = {
         "metrics": "none",
         "tag": ["team=search", "tier=gold"],
@@ -170,9 +154,7 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
 
 
 def test_values_name_every_instance_type_and_trn3(chart, programs_of_ecs):
-    """
-    Those of the wire's table and those of deploy/ecs; as SageMaker HyperPod names them, too.
-    """
+    """Those of the wire's table and those of deploy/ecs; as SageMaker HyperPod names them, too."""
     values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
     listed = values["nodes"]["instanceTypes"]
     expected = {*INSTANCE_TYPES, *programs_of_ecs[0].TRN3}
@@ -185,16 +167,12 @@ def test_values_name_every_instance_type_and_trn3(chart, programs_of_ecs):
 
 
 def test_the_version_is_the_emitters(chart):
-    """
-    The image's tag, where none is given.
-    """
+    """The image's tag, where none is given."""
     assert __version__ == yaml.safe_load((chart / "Chart.yaml").read_text("utf-8"))["appVersion"]
 
 
 def test_every_value_is_explained_or_is_one_of_a_group_that_is(chart):
-    """
-    A top-level key of values.yaml has a comment above it or above what is in it.
-    """
+    """A top-level key of values.yaml has a comment above it or above what is in it."""
     text = (chart / "values.yaml").read_text("utf-8")
     blocks = re.split(r"\n\n", text)
     names = [name for name in yaml.safe_load(text) if name != "tolerations"]

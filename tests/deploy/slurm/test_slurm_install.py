@@ -1,6 +1,4 @@
-"""
-What ParallelCluster runs on a node, in a throw-away root with recorded commands.
-"""
+"""What ParallelCluster runs on a node, in a throw-away root with recorded commands."""
 
 from __future__ import annotations
 
@@ -33,18 +31,14 @@ mkdir -p "$DESTDIR/etc/neuron-emf"
 
 
 def program(path, text):
-    """
-    A script that can be started.
-    """
+    """A script that can be started."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
 
 
 class Node:
-    """
-    A node of a cluster: its root, what it can run, and what was run on it.
-    """
+    """A node of a cluster: its root, what it can run, and what was run on it."""
 
     def __init__(self, repository, folder):
         self.root = folder / "root"
@@ -70,25 +64,19 @@ class Node:
         }
 
     def have_device(self, name="neuron0"):
-        """
-        A device of the driver.
-        """
+        """A device of the driver."""
         (self.root / "dev").mkdir()
         (self.root / "dev" / name).touch()
 
     def have_on_bus(self, vendor, device):
-        """
-        A device of the PCI bus.
-        """
+        """A device of the PCI bus."""
         folder = self.root / "sys/bus/pci/devices/0000:00:1e.0"
         folder.mkdir(parents=True)
         (folder / "vendor").write_text(f"{vendor}\n")
         (folder / "device").write_text(f"{device}\n")
 
     def run(self, *words):
-        """
-        Run the script as ParallelCluster does; what it said, its exit code, and what it ran.
-        """
+        """Run the script as ParallelCluster does; what it said, its exit code, and what it ran."""
         before = len(self.record.read_text("utf-8").splitlines())
         ended = subprocess.run(
             [self.script, *words],
@@ -103,25 +91,19 @@ class Node:
 
     @property
     def config(self):
-        """
-        The emitter's settings on this node, without comments.
-        """
+        """The emitter's settings on this node, without comments."""
         text = (self.root / "etc/neuron-emf/config.toml").read_text("utf-8")
         return re.findall(r"^[a-z].*", text, re.MULTILINE)
 
 
 @pytest.fixture
 def node(repository, tmp_path):
-    """
-    A node without a Neuron device.
-    """
+    """A node without a Neuron device."""
     return Node(repository, tmp_path)
 
 
 def test_a_node_with_devices_gets_a_running_service(node):
-    """
-    The bundle is fetched, installed, configured, enabled and started, in this order.
-    """
+    """The bundle is fetched, installed, configured, enabled and started, in this order."""
     node.have_device()
     said, code, ran = node.run(
         "s3://bucket/key.tar.gz", "--cluster", "blue", "--region", "eu-west-1"
@@ -151,9 +133,7 @@ def test_the_cluster_need_not_be_named(node):
 
 
 def test_a_second_run_changes_nothing(node):
-    """
-    Also when it is given other settings: what somebody wrote into the file stays.
-    """
+    """Also when it is given other settings: what somebody wrote into the file stays."""
     node.have_device()
     node.run(str(node.bundle), "--cluster", "blue", "--log-group", "/mine")
     before = node.config
@@ -169,9 +149,7 @@ def test_a_second_run_changes_nothing(node):
     ids=["network of Amazon", "another vendor", "another bus"],
 )
 def test_a_node_without_devices_is_left_alone(vendor, device, node):
-    """
-    A head node has devices of Amazon, too: its network and its disks.
-    """
+    """A head node has devices of Amazon, too: its network and its disks."""
     node.have_on_bus(vendor, device)
     said, code, ran = node.run("s3://bucket/key", "--strict")
     assert (0, []) == (code, ran)
@@ -183,9 +161,7 @@ def test_a_node_without_devices_is_left_alone(vendor, device, node):
     "device", ["0x7064", "0x7067", "0x7164", "0x7264", "0x7364", "0x7564", "0x7565"]
 )
 def test_a_device_is_found_before_its_driver_is_loaded(device, node):
-    """
-    On the bus, by the ids that the driver has: inf1, trn1, inf2, trn2, trn3.
-    """
+    """On the bus, by the ids that the driver has: inf1, trn1, inf2, trn2, trn3."""
     node.have_on_bus("0x1d0f", device)
     _, code, ran = node.run(str(node.bundle))
     assert 0 == code
@@ -205,9 +181,7 @@ def test_a_device_is_found_before_its_driver_is_loaded(device, node):
     ids=["none", "two", "no value", "quote", "option", "no file"],
 )
 def test_a_failure_is_said_and_costs_no_node(words, expected, node):
-    """
-    ParallelCluster terminates a node whose action fails: only --strict asks for that.
-    """
+    """ParallelCluster terminates a node whose action fails: only --strict asks for that."""
     node.have_device()
     said, code, ran = node.run(*words)
     assert 0 == code
@@ -219,9 +193,7 @@ def test_a_failure_is_said_and_costs_no_node(words, expected, node):
 
 @pytest.mark.parametrize("failing", ["aws", "systemctl"])
 def test_a_command_that_fails_ends_the_rest(failing, node):
-    """
-    Nothing is enabled that was not installed; --strict hands the failure on.
-    """
+    """Nothing is enabled that was not installed; --strict hands the failure on."""
     node.have_device()
     program(node.programs / failing, RECORDING + "exit 7\n")
     said, code, ran = node.run("s3://bucket/key")
@@ -238,9 +210,7 @@ def test_a_command_that_fails_ends_the_rest(failing, node):
 
 
 def test_all_that_is_said_is_in_the_log(node):
-    """
-    For whoever logs in to the node later; ParallelCluster keeps standard output elsewhere.
-    """
+    """For whoever logs in to the node later; ParallelCluster keeps standard output elsewhere."""
     node.have_device()
     said, _, _ = node.run(str(node.bundle))
     assert said == (node.root / "var/log/neuron-emf-install.log").read_text("utf-8")
@@ -255,9 +225,7 @@ def test_all_that_is_said_is_in_the_log(node):
     ],
 )
 def test_an_old_python_is_left_and_a_newer_one_brought(manager, expected, node):
-    """
-    Amazon Linux 2023 has 3.9, which must stay; Ubuntu has none that makes environments.
-    """
+    """Amazon Linux 2023 has 3.9, which must stay; Ubuntu has none that makes environments."""
     node.have_device()
     other = {"dnf": "apt-get", "apt-get": "dnf"}[manager]
     (node.programs / other).unlink()
@@ -311,9 +279,7 @@ def test_the_python_of_the_bundles_packages_is_brought(
 
 
 def test_the_example_names_what_there_is(repository):
-    """
-    Its arguments are those that the script takes; the bundle has this version.
-    """
+    """Its arguments are those that the script takes; the bundle has this version."""
     text = (repository / "deploy" / "slurm" / "cluster.yaml").read_text("utf-8")
     scheduling = yaml.safe_load(text)["Scheduling"]
     assert "DRAIN" == scheduling["SlurmSettings"]["QueueUpdateStrategy"]  # else it is refused
@@ -329,9 +295,7 @@ def test_the_example_names_what_there_is(repository):
 
 
 def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, request):
-    """
-    Those of the node, of systemd's folder, and of their tests.
-    """
+    """Those of the node, of systemd's folder, and of their tests."""
     program = repository / ".venv-deploy" / "bin" / "shellcheck"
     if not program.exists():
         if request.config.getoption("--built"):

@@ -17,9 +17,7 @@ from installing import install, system_python
 
 @pytest.fixture(scope="session")
 def installed(repository, tmp_path_factory, worker_id):
-    """
-    A root folder with neuron-emf in it; nobody changes it.
-    """
+    """A root folder with neuron-emf in it; nobody changes it."""
     base = tmp_path_factory.getbasetemp()
     shared = base if worker_id == "master" else base.parent  # of all workers of this run
     root = shared / "installed-neuron-emf"

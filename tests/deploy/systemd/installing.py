@@ -1,6 +1,4 @@
-"""
-install.sh as a person runs it.
-"""
+"""install.sh as a person runs it."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 def system_python():
-    """
-    The machine's own Python if it will do: one in a home is not seen by the service.
-    """
+    """The machine's own Python if it will do: one in a home is not seen by the service."""
     look = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))"
     found = shutil.which(SYSTEM_PYTHON)
     if found and subprocess.run([found, "-c", look], capture_output=True, check=False).returncode:
@@ -25,9 +21,7 @@ def system_python():
 
 
 def files(root):
-    """
-    What is in a root folder, without the program's own files and the fixture's mark.
-    """
+    """What is in a root folder, without the program's own files and the fixture's mark."""
     return sorted(
         path.relative_to(root).as_posix()
         for path in root.rglob("*")
@@ -36,9 +30,7 @@ def files(root):
 
 
 def run_installer(folder, what, **variables):
-    """
-    Run the install.sh of *folder*.
-    """
+    """Run the install.sh of *folder*."""
     return subprocess.run(
         [folder / "install.sh", what],
         env={**os.environ, **variables},
@@ -50,9 +42,7 @@ def run_installer(folder, what, **variables):
 
 
 def small_bundle(repository, folder):
-    """
-    A bundle whose program prints its name alone, with the real install.sh: quick to install.
-    """
+    """A bundle whose program prints its name alone, with the real install.sh: quick to install."""
     folder.mkdir(parents=True)
     for name in (
         "install.sh",
@@ -79,9 +69,7 @@ def small_bundle(repository, folder):
 
 
 def python_of(path, version, real=sys.executable):
-    """
-    A command that is the Python *real* and says that it is of another *version*.
-    """
+    """A command that is the Python *real* and says that it is of another *version*."""
     tells = (
         "import sys, ensurepip, venv; "
         f"sys.version_info = {version!r}; sys.executable = '$0'; exec(sys.argv.pop(1))"
@@ -97,7 +85,5 @@ exec {real} "$@"
 
 
 def install(repository, what, **variables):
-    """
-    Run that of the repository.
-    """
+    """Run that of the repository."""
     return run_installer(repository / "deploy" / "systemd", what, **variables)

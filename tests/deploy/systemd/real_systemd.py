@@ -26,9 +26,7 @@ PROGRAMS = ("unshare", "nsenter", "pivot_root", "systemd-sysusers", "systemctl")
 
 
 def missing() -> str | None:
-    """
-    What this machine lacks for it, None when nothing.
-    """
+    """What this machine lacks for it, None when nothing."""
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return "root on Linux is needed to make namespaces"
     if lacking := [name for name in PROGRAMS if shutil.which(name) is None]:
@@ -47,9 +45,7 @@ def missing() -> str | None:
 
 
 def _unified() -> Path | None:
-    """
-    Where cgroup v2 is mounted, if it may be written.
-    """
+    """Where cgroup v2 is mounted, if it may be written."""
     for line in Path("/proc/self/mounts").read_text("utf-8").splitlines():
         _, place, kind, *_ = line.split()
         if kind == "cgroup2" and os.access(place, os.W_OK):
@@ -58,37 +54,27 @@ def _unified() -> Path | None:
 
 
 class Machine:
-    """
-    A booted systemd; commands run inside of it.
-    """
+    """A booted systemd; commands run inside of it."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
 
     def run(self, *words: str) -> str:
-        """
-        What a command printed in there.
-        """
+        """What a command printed in there."""
         inside = ["nsenter", "-t", str(self.pid), "-m", "-p", "-C", "-r", "-w", *words]
         ended = subprocess.run(inside, capture_output=True, text=True, timeout=60, check=False)
         return ended.stdout
 
     def shows(self, name: str) -> str:
-        """
-        One property of the service.
-        """
+        """One property of the service."""
         return self.run("systemctl", "show", "neuron-emf", "--value", f"--property={name}").strip()
 
     def journal(self) -> str:
-        """
-        What the service said, without times.
-        """
+        """What the service said, without times."""
         return self.run("journalctl", "--unit=neuron-emf", "--output=cat", "--no-pager")
 
     def outside_pid(self) -> int:
-        """
-        The service's main process as this machine numbers it.
-        """
+        """The service's main process as this machine numbers it."""
         inside = self.shows("MainPID")
         for status in Path("/proc").glob("[0-9]*/status"):
             with suppress(OSError):
@@ -104,9 +90,7 @@ class Machine:
 
 @contextmanager
 def booted(installed: Path, files: Path, work: Path) -> Iterator[Machine]:
-    """
-    A machine with what is in *installed* and *files*; its end takes all with it.
-    """
+    """A machine with what is in *installed* and *files*; its end takes all with it."""
     unified = _unified()
     assert unified is not None
     cgroup = unified / f"neuron-emf-test-{os.getpid()}"
@@ -136,9 +120,7 @@ def booted(installed: Path, files: Path, work: Path) -> Iterator[Machine]:
 
 
 def _first_process(process: subprocess.Popen[bytes], log: Path) -> int:
-    """
-    PID 1 of the namespace once it is systemd and answers.
-    """
+    """PID 1 of the namespace once it is systemd and answers."""
     found: list[int] = []
 
     def is_up() -> bool:
@@ -155,9 +137,7 @@ def _first_process(process: subprocess.Popen[bytes], log: Path) -> int:
 
 
 def _members(cgroup: Path) -> list[int]:
-    """
-    Every process in a cgroup and below.
-    """
+    """Every process in a cgroup and below."""
     return [
         int(pid)
         for file in cgroup.rglob("cgroup.procs")

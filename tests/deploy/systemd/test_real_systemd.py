@@ -48,9 +48,7 @@ CAP_SYSLOG = 1 << 34  # linux/capability.h
 
 
 def put(path, text, mode=0o644):
-    """
-    A file that everybody may read.
-    """
+    """A file that everybody may read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     path.chmod(mode)
@@ -58,9 +56,7 @@ def put(path, text, mode=0o644):
 
 @pytest.fixture(scope="module")
 def machine(installed, repository, tmp_path_factory):
-    """
-    A booted machine where neuron-emf is active.
-    """
+    """A booted machine where neuron-emf is active."""
     if why := real_systemd.missing():
         pytest.skip(f"no systemd of our own can be started: {why}")
     program = (installed / "opt/neuron-emf/bin/python").resolve()
@@ -158,9 +154,7 @@ def test_a_live_uninstallation_leaves_nothing_of_the_program(machine):
 
 
 def bytes_of_reports(machine):
-    """
-    Bytes that neuron-monitor has written so far, as the kernel counts them.
-    """
+    """Bytes that neuron-monitor has written so far, as the kernel counts them."""
     pids = machine.run("pgrep", "--full", "local.monitor").split()
     if not pids:
         return 0

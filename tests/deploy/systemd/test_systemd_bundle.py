@@ -1,6 +1,4 @@
-"""
-bundle.sh: what installs the service without a clone.
-"""
+"""bundle.sh: what installs the service without a clone."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def bundle(repository, tmp_path_factory):
-    """
-    What bundle.sh packs, unpacked elsewhere.
-    """
+    """What bundle.sh packs, unpacked elsewhere."""
     folder = tmp_path_factory.mktemp("bundle")
     run = subprocess.run(
         [repository / "deploy" / "systemd" / "bundle.sh", "--wheels"],
@@ -74,9 +70,7 @@ def test_a_bundle_needs_neither_a_clone_nor_a_package_index(bundle, tmp_path):
 
 
 def test_a_bundle_with_packages_takes_their_python_alone(repository, tmp_path):
-    """
-    Not the first that would do: packages of one minor version are no use to another.
-    """
+    """Not the first that would do: packages of one minor version are no use to another."""
     bundle = small_bundle(repository, tmp_path / "bundle")
     programs = tmp_path / "bin"
     programs.mkdir()

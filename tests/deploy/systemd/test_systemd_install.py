@@ -1,6 +1,4 @@
-"""
-install.sh: what it puts where, that it may be run again, and what it says when it cannot.
-"""
+"""install.sh: what it puts where, that it may be run again, and what it says when it cannot."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def test_everything_is_where_systemd_and_people_look(installed):
-    """
-    The unit, its drop-in, the user, the configuration and the command; nothing else.
-    """
+    """The unit, its drop-in, the user, the configuration and the command; nothing else."""
     assert [
         "etc/neuron-emf/config.toml",
         "etc/systemd/system/neuron-emf.service",
@@ -38,9 +34,7 @@ def test_everything_is_where_systemd_and_people_look(installed):
 
 
 def test_every_user_may_read_what_a_strict_root_installed(installed):
-    """
-    It was installed under the umask 077, and the service's user has no right of root's.
-    """
+    """It was installed under the umask 077, and the service's user has no right of root's."""
     closed = [
         path
         for name in ("etc", "opt", "usr")
@@ -53,9 +47,7 @@ def test_every_user_may_read_what_a_strict_root_installed(installed):
 
 
 def test_the_next_steps_are_said(installed, repository):
-    """
-    In order, with the commands; the page has them in this order, too.
-    """
+    """In order, with the commands; the page has them in this order, too."""
     said = (installed / "ready").read_text("utf-8")
     steps = ["config.toml", "neuron-emf check", "systemctl enable --now neuron-emf", "journalctl"]
     assert sorted(said.index(step) for step in steps) == [said.index(step) for step in steps]
@@ -70,9 +62,7 @@ def test_the_next_steps_are_said(installed, repository):
 
 
 def test_nothing_in_the_program_names_where_it_was_made(installed):
-    """
-    An image is made in one place and runs in another: also tracebacks name the other.
-    """
+    """An image is made in one place and runs in another: also tracebacks name the other."""
     program = installed / "opt" / "neuron-emf"
     found = subprocess.run(
         ["grep", "-rlF", str(installed), str(program)], capture_output=True, text=True, check=False
@@ -83,9 +73,7 @@ def test_nothing_in_the_program_names_where_it_was_made(installed):
 
 
 def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
-    """
-    Every pin of requirements/emitter.txt that applies, neuron-emf itself, and no pip.
-    """
+    """Every pin of requirements/emitter.txt that applies, neuron-emf itself, and no pip."""
     (packages,) = (installed / "opt/neuron-emf/lib").glob("python*/site-packages")
     versions = {
         (match[1].lower().replace("_", "-"), match[2])
@@ -101,9 +89,7 @@ def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
 
 
 def test_an_installed_command_runs(installed, tmp_path):
-    """
-    By its own Python, from a folder that knows nothing of this repository.
-    """
+    """By its own Python, from a folder that knows nothing of this repository."""
     program = installed / "opt/neuron-emf/bin"
     run = subprocess.run(
         [program / "python", program / "neuron-emf", "--version"],
@@ -184,9 +170,7 @@ def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp
 
 
 def test_a_step_that_fails_says_why(repository, tmp_path):
-    """
-    Also the last one of pip, which takes pip away.
-    """
+    """Also the last one of pip, which takes pip away."""
     bundle = small_bundle(repository, tmp_path / "bundle")
     python = tmp_path / "python"
     python.write_text(

@@ -1,6 +1,4 @@
-"""
-Which Python install.sh takes, and what it says where there is none.
-"""
+"""Which Python install.sh takes, and what it says where there is none."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
     ],
 )
 def test_a_machine_without_a_python_says_what_to_install(system, expected, repository, tmp_path):
-    """
-    Amazon Linux 2023 has 3.9, Ubuntu none with venv: the command differs, nothing is made.
-    """
+    """Amazon Linux 2023 has 3.9, Ubuntu none with venv: the command differs, nothing is made."""
     (tmp_path / "os-release").write_text(system + "\n", encoding="utf-8")
     old = tmp_path / "bin"
     old.mkdir()
@@ -56,9 +52,7 @@ def test_a_machine_without_a_python_says_what_to_install(system, expected, repos
 
 
 def test_a_python_that_only_root_may_run_is_passed_over(repository, tmp_path):
-    """
-    The service would end with 203/EXEC; tried on the machine itself, not for a root folder.
-    """
+    """The service would end with 203/EXEC; tried on the machine itself, not for a root folder."""
     other = system_python()
     if os.geteuid() or other is None or shutil.which("setpriv") is None:
         pytest.skip("root, setpriv and a Python 3.10 of the machine's own are needed")

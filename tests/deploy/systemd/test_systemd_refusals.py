@@ -1,6 +1,4 @@
-"""
-What install.sh refuses, before anything is made or taken away.
-"""
+"""What install.sh refuses, before anything is made or taken away."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ def test_a_folder_that_is_not_ours_is_never_deleted(prefix, what, repository, tm
 def test_what_cannot_be_used_is_refused_before_anything_is_made(
     given, expected, repository, tmp_path
 ):
-    """
-    One sentence; a quote in a name must not become another setting.
-    """
+    """One sentence; a quote in a name must not become another setting."""
     run = install(repository, "install", DESTDIR=str(tmp_path / "root"), **given)
     assert run.returncode
     assert expected in run.stderr

@@ -1,6 +1,4 @@
-"""
-The unit as it is written: systemd's own checks, and what the emitter needs of it.
-"""
+"""The unit as it is written: systemd's own checks, and what the emitter needs of it."""
 
 from __future__ import annotations
 
@@ -26,17 +24,13 @@ TARGETS = [
 
 @pytest.fixture(scope="module")
 def folder(repository):
-    """
-    Where the unit and what belongs to it are.
-    """
+    """Where the unit and what belongs to it are."""
     return repository / "deploy" / "systemd"
 
 
 @pytest.fixture(scope="module")
 def analyze():
-    """
-    systemd-analyze with words; skips where there is none.
-    """
+    """systemd-analyze with words; skips where there is none."""
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("systemd-analyze is missing: it comes with systemd")
@@ -51,9 +45,7 @@ def analyze():
 
 @pytest.fixture(scope="module")
 def directives(folder):
-    """
-    The sections of the unit, each a list of assignments in order.
-    """
+    """The sections of the unit, each a list of assignments in order."""
     found = {}
     for line in (folder / "neuron-emf.service").read_text("utf-8").splitlines():
         if match := re.fullmatch(r"\[(\w+)\]", line):
@@ -64,16 +56,12 @@ def directives(folder):
 
 
 def seconds(text):
-    """
-    A time of the unit, which is written in seconds.
-    """
+    """A time of the unit, which is written in seconds."""
     return float(text.removesuffix("s"))
 
 
 def machine(folder, root, options=None):
-    """
-    A root folder with the unit, a program where it expects one, and perhaps a drop-in.
-    """
+    """A root folder with the unit, a program where it expects one, and perhaps a drop-in."""
     units = root / "etc" / "systemd" / "system"
     units.mkdir(parents=True)
     shutil.copy(folder / "neuron-emf.service", units)
@@ -93,26 +81,20 @@ def machine(folder, root, options=None):
 
 
 def complaints(run):
-    """
-    What systemd says, in one line.
-    """
+    """What systemd says, in one line."""
     assert not run.returncode or run.stderr
     return run.stderr.strip()
 
 
 def test_systemd_finds_no_fault(folder, analyze, tmp_path):
-    """
-    Every key known, every value readable, every program there.
-    """
+    """Every key known, every value readable, every program there."""
     machine(folder, tmp_path)
     run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
     assert "" == complaints(run)
 
 
 def test_every_option_of_the_drop_in_can_be_taken(folder, analyze, tmp_path):
-    """
-    With each # taken away that stands directly before a setting; none is there without.
-    """
+    """With each # taken away that stands directly before a setting; none is there without."""
     text = (folder / "options.conf").read_text("utf-8")
     settings = re.findall(r"^#(?=[A-Z]\w+=)", text, re.MULTILINE)
     assert len(settings) >= 8
@@ -127,18 +109,14 @@ def test_every_option_of_the_drop_in_can_be_taken(folder, analyze, tmp_path):
     [("Restart=sometimes", "sometimes"), ("WatchdogSecs=5", "WatchdogSecs"), ("User=a b", "a b")],
 )
 def test_a_planted_fault_is_found(line, found, folder, analyze, tmp_path):
-    """
-    A wrong value, a key that is none, a user that cannot be.
-    """
+    """A wrong value, a key that is none, a user that cannot be."""
     machine(folder, tmp_path, f"[Service]\n{line}\n")
     run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
     assert found in complaints(run)
 
 
 def exposure(analyze, unit):
-    """
-    The score of systemd's own tool, 0 to 10.
-    """
+    """The score of systemd's own tool, 0 to 10."""
     run = analyze("security", "--offline=true", "--no-pager", unit)
     if "nknown option" in run.stderr or "unrecognized option" in run.stderr:
         pytest.skip("systemd-analyze security reads no files before systemd 250")
@@ -146,9 +124,7 @@ def exposure(analyze, unit):
 
 
 def test_it_is_no_more_exposed_than_is_stated(folder, analyze, tmp_path, repository):
-    """
-    The score is that of the page; without the sandbox it would be over 9.
-    """
+    """The score is that of the page; without the sandbox it would be over 9."""
     unit = machine(folder, tmp_path / "ours")
     assert MOST_EXPOSED >= exposure(analyze, unit)
     page = (repository / "docs" / "how-to" / "ec2.md").read_text("utf-8")
@@ -169,9 +145,7 @@ def test_a_stop_has_the_time_it_needs(directives):
 
 
 def test_it_is_watched(directives):
-    """
-    Ready when it says so; one that hangs is aborted within a minute and says where.
-    """
+    """Ready when it says so; one that hangs is aborted within a minute and says where."""
     service = dict(directives["Service"])
     assert "notify" == service["Type"]
     assert "main" == service["NotifyAccess"]
@@ -181,9 +155,7 @@ def test_it_is_watched(directives):
 
 
 def test_it_comes_back_however_often_it_failed(directives):
-    """
-    Always, with no number of starts that is too many.
-    """
+    """Always, with no number of starts that is too many."""
     service = dict(directives["Service"])
     assert "always" == service["Restart"]
     assert "0" == dict(directives["Unit"])["StartLimitIntervalSec"]
@@ -191,9 +163,7 @@ def test_it_comes_back_however_often_it_failed(directives):
 
 
 def test_the_emitter_is_called_without_a_setting(directives):
-    """
-    They are in the configuration file, which a reload reads again.
-    """
+    """They are in the configuration file, which a reload reads again."""
     assert f"{COMMAND} run" == dict(directives["Service"])["ExecStart"]
 
 
@@ -201,9 +171,7 @@ def test_the_emitter_is_called_without_a_setting(directives):
     "setting", ["ProtectProc", "ProcSubset", "PrivateUsers", "PrivatePIDs", "PrivateDevices"]
 )
 def test_nothing_hides_what_must_be_seen(setting, directives):
-    """
-    Processes of others with their users, and the devices.
-    """
+    """Processes of others with their users, and the devices."""
     assert setting not in dict(directives["Service"])
 
 
@@ -222,9 +190,7 @@ def test_the_only_capability_reads_the_kernels_log(directives):
 
 
 def test_its_user_and_groups_are_made(folder, directives):
-    """
-    What User=, Group= and SupplementaryGroups= name is in the sysusers file.
-    """
+    """What User=, Group= and SupplementaryGroups= name is in the sysusers file."""
     service = dict(directives["Service"])
     lines = (folder / "neuron-emf.sysusers").read_text("utf-8").splitlines()
     made = {tuple(line.split()[:2]) for line in lines if line and not line.startswith("#")}
@@ -233,9 +199,7 @@ def test_its_user_and_groups_are_made(folder, directives):
 
 
 def test_systemd_makes_the_user(folder, tmp_path):
-    """
-    In a root folder of its own, member of the group of the devices.
-    """
+    """In a root folder of its own, member of the group of the devices."""
     program = shutil.which("systemd-sysusers")
     if program is None:
         pytest.skip("systemd-sysusers is missing: it comes with systemd")
@@ -253,9 +217,7 @@ def test_systemd_makes_the_user(folder, tmp_path):
 
 
 def test_the_example_is_a_configuration_of_nothing(folder):
-    """
-    Taken as it is it sets nothing; with each # taken away it sets what `run` knows.
-    """
+    """Taken as it is it sets nothing; with each # taken away it sets what `run` knows."""
     text = (folder / "config.toml").read_text("utf-8")
     assert [] == re.findall(r"^[a-z]", text, re.MULTILINE)
     parser = configparser.ConfigParser()

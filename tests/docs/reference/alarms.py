@@ -1,6 +1,4 @@
-"""
-The template's alarms: what each watches, when it rings, what silence means to it, and why.
-"""
+"""The template's alarms: what each watches, when it rings, what silence means to it, and why."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ HEADS = ["alarm", "watches", "rings when", "a minute without data"]
 
 
 def typed(template):
-    """
-    The alarms as the evaluator of the rehearsal reads them, by logical id.
-    """
+    """The alarms as the evaluator of the rehearsal reads them, by logical id."""
     found = {}
     for parameters in MODES:
         for alarm in read_alarms(Template(template, parameters)):
@@ -38,9 +34,7 @@ def typed(template):
 
 
 def alarms_table(template, text, *, on_clusters):
-    """
-    One row for each alarm on rollups, or for each of the others.
-    """
+    """One row for each alarm on rollups, or for each of the others."""
     properties = of_type(template["Resources"], ALARM)
     alarms = typed(template)
     return table(
@@ -54,9 +48,7 @@ def alarms_table(template, text, *, on_clusters):
 
 
 def row(name, alarm, stated, text):
-    """
-    One alarm in four cells, the first of which leads to what to do.
-    """
+    """One alarm in four cells, the first of which leads to what to do."""
     return [
         f"[{code(name)}](../operations.md#{anchor(stated)})",
         watched(alarm, stated),
@@ -66,9 +58,7 @@ def row(name, alarm, stated, text):
 
 
 def watched(alarm, stated):
-    """
-    The metric with its statistic, and of whom.
-    """
+    """The metric with its statistic, and of whom."""
     source = alarm.source
     if isinstance(source, InsightsQuery):
         of = f", each {codes(source.group_by)} for itself" if source.group_by else ""
@@ -81,9 +71,7 @@ def watched(alarm, stated):
 
 
 def rings(alarm, stated):
-    """
-    The comparison, with the parameter that sets the threshold, and M of N.
-    """
+    """The comparison, with the parameter that sets the threshold, and M of N."""
     words = COMPARISONS[alarm.comparison][1]
     limit = f"{words} {alarm.threshold:,g}"
     if isinstance(stated["Threshold"], dict) and "Ref" in stated["Threshold"]:
@@ -95,16 +83,12 @@ def rings(alarm, stated):
 
 
 def reason(name, text):
-    """
-    What the template says beside its rule for missing data.
-    """
+    """What the template says beside its rule for missing data."""
     resource = re.search(rf"^  {name}:\n(.*?)(?=^  \S|^\S|\Z)", text, re.MULTILINE | re.DOTALL)
     said = re.search(r"TreatMissingData: \w+ # (.+)", resource[1])
     return said[1]
 
 
 def anchor(stated):
-    """
-    The heading of the runbook that its message ends with.
-    """
+    """The heading of the runbook that its message ends with."""
     return re.search(r"\$\{Runbook\}#([a-z-]+)$", stated["AlarmDescription"]["Fn::Sub"])[1]

@@ -1,6 +1,4 @@
-"""
-Every command with its arguments, its options and its exit codes, as click has them.
-"""
+"""Every command with its arguments, its options and its exit codes, as click has them."""
 
 from __future__ import annotations
 
@@ -22,30 +20,22 @@ EXIT_CODES = re.compile(r"Exit codes: (.+?)\.?$", re.DOTALL)
 
 
 def each_command():
-    """
-    Name and command, in the order of `neuron-emf --help`.
-    """
+    """Name and command, in the order of `neuron-emf --help`."""
     return [(name, cli.get_command(CONTEXT, name)) for name in cli.list_commands(CONTEXT)]
 
 
 def options_of(command):
-    """
-    The options of *command* in its own order, without `--help`.
-    """
+    """The options of *command* in its own order, without `--help`."""
     return [one for one in command.params if isinstance(one, click.Option)]
 
 
 def sections():
-    """
-    One section for each command.
-    """
+    """One section for each command."""
     return "\n".join(section(name, command) for name, command in each_command())
 
 
 def section(name, command):
-    """
-    What it is for, how it is called, what it takes.
-    """
+    """What it is for, how it is called, what it takes."""
     context = click.Context(command, info_name=name, parent=CONTEXT)
     usage = " ".join(command.collect_usage_pieces(context))
     parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
@@ -62,9 +52,7 @@ def section(name, command):
 
 
 def paragraphs(text):
-    """
-    The sentences of a help text, each on a line of its own.
-    """
+    """The sentences of a help text, each on a line of its own."""
     found = []
     for paragraph in text.split("\n\n"):
         sentences = re.sub(r"(?<=\.) (?=[A-Z])", "\n", one_line(paragraph))
@@ -73,18 +61,14 @@ def paragraphs(text):
 
 
 def is_of_run(option):
-    """
-    Whether `run` has just this option, too.
-    """
+    """Whether `run` has just this option, too."""
     run = {one.name: one for one in options_of(cli.get_command(CONTEXT, "run"))}
     same = run.get(option.name)
     return same is not None and (same.help == option.help or option.name == CONFIG)
 
 
 def rows(options):
-    """
-    One row for each option.
-    """
+    """One row for each option."""
     return [
         [codes(sorted(one.opts, key=len)), values(one), default(one), one_line(one.help)]
         for one in options
@@ -92,9 +76,7 @@ def rows(options):
 
 
 def values(option):
-    """
-    What the option may be, empty for one that takes nothing.
-    """
+    """What the option may be, empty for one that takes nothing."""
     if option.is_flag:
         return ""
     kind = option.type
@@ -107,9 +89,7 @@ def values(option):
 
 
 def range_of(kind):
-    """
-    The bounds of a number, in words.
-    """
+    """The bounds of a number, in words."""
     low, high = getattr(kind, "min", None), getattr(kind, "max", None)
     if low is None and high is None:
         return ""
@@ -120,9 +100,7 @@ def range_of(kind):
 
 
 def default(option):
-    """
-    What it is when nobody says; empty for nothing and for a flag that is off.
-    """
+    """What it is when nobody says; empty for nothing and for a flag that is off."""
     value = option.default
     if not isinstance(value, (str, int, float, Path)) or isinstance(value, bool):
         return ""
@@ -130,9 +108,7 @@ def default(option):
 
 
 def exit_codes():
-    """
-    One row for each command.
-    """
+    """One row for each command."""
     found = []
     for name, command in each_command():
         said = EXIT_CODES.search(one_line(command.epilog or ""))
@@ -142,9 +118,7 @@ def exit_codes():
 
 
 def error_classes():
-    """
-    One row for each class of errors that a command ends with.
-    """
+    """One row for each class of errors that a command ends with."""
     for module in walk_packages(emitter.__path__, "emitter."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
@@ -157,14 +131,10 @@ def error_classes():
 
 
 def below(parent):
-    """
-    Every class of errors under *parent*.
-    """
+    """Every class of errors under *parent*."""
     return [one for child in parent.__subclasses__() for one in (child, *below(child))]
 
 
 def first_line(one):
-    """
-    The sentence that a class begins with.
-    """
+    """The sentence that a class begins with."""
     return one_line(one.__doc__.strip().partition("\n\n")[0])

@@ -1,6 +1,4 @@
-"""
-One line of each event, made by the code that tells it.
-"""
+"""One line of each event, made by the code that tells it."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ FAULT = (
 
 
 class Clock:
-    """
-    Seconds that pass when they are told to.
-    """
+    """Seconds that pass when they are told to."""
 
     def __init__(self):
         self.now_s = 1000.0
@@ -52,9 +48,7 @@ class Clock:
 
 
 def of_monitor(found):
-    """
-    neuron-monitor that dies, hangs, cannot be started, and is back.
-    """
+    """neuron-monitor that dies, hangs, cannot be started, and is back."""
     clock = Clock()
     troubles = Troubles("neuron-monitor", found.append, clock, lambda: AT_S)
     words = LastWords()
@@ -68,9 +62,7 @@ def of_monitor(found):
 
 
 def of_memory(found):
-    """
-    A device that begins with errors, and has one more.
-    """
+    """A device that begins with errors, and has one more."""
     ecc = EccFold()
     for errors in (1, 2):
         device = Device(neuron_device_index=3, mem_ecc_uncorrected=errors)
@@ -80,9 +72,7 @@ def of_memory(found):
 
 
 def of_groups(found):
-    """
-    A group and a runtime in error, and without.
-    """
+    """A group and a runtime in error, and without."""
     errors = GroupErrors(found.append)
     runtime = {"pid": 4242, "error": "process 4242 has no report"}
     system = {"vcpu_usage": {"error": "open /proc/4242/stat: permission denied"}}
@@ -96,9 +86,7 @@ def of_groups(found):
 
 
 def of_spool(found):
-    """
-    A disk that is full and takes lines again, and a file that is damaged.
-    """
+    """A disk that is full and takes lines again, and a file that is damaged."""
     clock = Clock()
     notices = Notices(Path("/var/lib/neuron-emf"), 16 << 20, lambda: AT_S, clock, found.append)
     notices.in_memory("No space left on device")
@@ -108,9 +96,7 @@ def of_spool(found):
 
 
 def of_kernel(found):
-    """
-    A broken device, one that broke before anybody looked, and messages that nobody read.
-    """
+    """A broken device, one that broke before anybody looked, and messages that nobody read."""
     telling = Telling()
     fault = read_fault(FAULT, AT_S)
     telling.add(SimpleNamespace(fault=fault, position=None))
@@ -123,9 +109,7 @@ MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_spool)
 
 
 def examples():
-    """
-    One event of each name, the first that its code tells.
-    """
+    """One event of each name, the first that its code tells."""
     found = []
     for make in MAKERS:
         make(found)
@@ -136,16 +120,12 @@ def examples():
 
 
 def line_of(event):
-    """
-    The line of *event*, as it is sent.
-    """
+    """The line of *event*, as it is sent."""
     return Lines(LineSettings(tier="none")).event(event, SOURCE, seq=7)
 
 
 def events_table():
-    """
-    One row for each event: what it means, and which members its line has beside those of all.
-    """
+    """One row for each event: what it means, and which members its line has beside those of all."""
     made = examples()
     rows = []
     for name, meaning in EVENT_NAMES.items():
@@ -155,8 +135,6 @@ def events_table():
 
 
 def lines():
-    """
-    The lines, one below the other.
-    """
+    """The lines, one below the other."""
     text = "\n".join(line_of(event) for event in examples().values())
     return f"```json\n{text}\n```\n"

@@ -1,6 +1,4 @@
-"""
-Tables of a page, as Markdown that the repository's host and the site read alike.
-"""
+"""Tables of a page, as Markdown that the repository's host and the site read alike."""
 
 from __future__ import annotations
 
@@ -25,21 +23,15 @@ def table(heads, rows):
 
 
 def code(value):
-    """
-    *value* as it is typed; nothing for nothing.
-    """
+    """*value* as it is typed; nothing for nothing."""
     return f"`{value}`" if value not in (None, "") else ""
 
 
 def codes(values):
-    """
-    Several of them.
-    """
+    """Several of them."""
     return ", ".join(code(one) for one in values)
 
 
 def one_line(text):
-    """
-    *text* without the line breaks that its source needed.
-    """
+    """*text* without the line breaks that its source needed."""
     return " ".join(text.split())

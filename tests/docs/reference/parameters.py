@@ -1,6 +1,4 @@
-"""
-The template's parameters by group, and its outputs.
-"""
+"""The template's parameters by group, and its outputs."""
 
 from __future__ import annotations
 
@@ -10,9 +8,7 @@ INTERFACE = "AWS::CloudFormation::Interface"
 
 
 def groups(template):
-    """
-    A heading and a table for each group that `sam deploy --guided` and the console show.
-    """
+    """A heading and a table for each group that `sam deploy --guided` and the console show."""
     found = []
     for group in template["Metadata"][INTERFACE]["ParameterGroups"]:
         rows = [row(name, template["Parameters"][name]) for name in group["Parameters"]]
@@ -22,23 +18,17 @@ def groups(template):
 
 
 def row(name, stated):
-    """
-    One parameter in four cells.
-    """
+    """One parameter in four cells."""
     return [code(name), code(stated["Default"]) or "empty", values(stated), text_of(stated)]
 
 
 def text_of(stated):
-    """
-    Its description, the prose of the console.
-    """
+    """Its description, the prose of the console."""
     return one_line(stated["Description"])
 
 
 def values(stated):
-    """
-    What it may be, as bounds, choices or in the words of its refusal.
-    """
+    """What it may be, as bounds, choices or in the words of its refusal."""
     if "AllowedValues" in stated:
         return codes(stated["AllowedValues"])
     if "MinValue" in stated:
@@ -49,9 +39,7 @@ def values(stated):
 
 
 def outputs(template):
-    """
-    One row for each output.
-    """
+    """One row for each output."""
     rows = [
         [
             code(name),
@@ -65,9 +53,7 @@ def outputs(template):
 
 
 def exported(stated):
-    """
-    The name that other stacks import it by.
-    """
+    """The name that other stacks import it by."""
     if "Export" not in stated:
         return ""
     return stated["Export"]["Name"]["Fn::Sub"].replace("${AWS::StackName}", "STACK")

@@ -1,6 +1,4 @@
-"""
-The saved queries, word for word.
-"""
+"""The saved queries, word for word."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ GROUPS = {
 
 
 def sections(template):
-    """
-    One section for each query.
-    """
+    """One section for each query."""
     resolved = dict(Template(template).resources(QUERY))
     return "\n".join(
         section(properties, template["Resources"][name]["Properties"])
@@ -29,9 +25,7 @@ def sections(template):
 
 
 def section(properties, stated):
-    """
-    What it shows, what it reads and is asked with, and its text.
-    """
+    """What it shows, what it reads and is asked with, and its text."""
     text = properties["QueryString"]
     purpose = re.match(r"# (.+)\n", text)[1]
     groups = [GROUPS[one["Ref"]] for one in stated["LogGroupNames"]]
@@ -51,8 +45,6 @@ def section(properties, stated):
 
 
 def names(template):
-    """
-    The names without the stack's, in the template's order.
-    """
+    """The names without the stack's, in the template's order."""
     found = Template(template).resources(QUERY)
     return codes(properties["Name"].partition("/")[2] for _, properties in found)

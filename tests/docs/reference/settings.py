@@ -1,6 +1,4 @@
-"""
-Every setting with its variable, its key in the file, and when a change of it counts.
-"""
+"""Every setting with its variable, its key in the file, and when a change of it counts."""
 
 from __future__ import annotations
 
@@ -43,25 +41,19 @@ EXAMPLES = {
 
 
 def own_settings(settings):
-    """
-    The settings that *settings* declares itself, inherited ones left out.
-    """
+    """The settings that *settings* declares itself, inherited ones left out."""
     return [
         one for one in dataclasses.fields(settings) if one.name in vars(settings)["__annotations__"]
     ]
 
 
 def sections(settings):
-    """
-    One section for each of them.
-    """
+    """One section for each of them."""
     return "\n".join(section(settings, one) for one in own_settings(settings))
 
 
 def section(settings, one):
-    """
-    What it is for, how it is given, and when a change counts.
-    """
+    """What it is for, how it is given, and when a change counts."""
     option = option_of(settings, one.name)
     usual = default(option) or ("`false`" if option.is_flag else "none")
     ways = [
@@ -77,31 +69,23 @@ def section(settings, one):
 
 
 def option_of(settings, name):
-    """
-    The option that a command with *settings* has for this one.
-    """
+    """The option that a command with *settings* has for this one."""
     command = click.command()(options(settings)(lambda **_values: None))
     return next(one for one in command.params if one.name == name)
 
 
 def key_of(one):
-    """
-    Its key in the file.
-    """
+    """Its key in the file."""
     return one.name.replace("_", "-")
 
 
 def example(one):
-    """
-    Its default, or a value that it may have.
-    """
+    """Its default, or a value that it may have."""
     return EXAMPLES.get(one.name, one.default)
 
 
 def toml_of(value):
-    """
-    *value* as TOML.
-    """
+    """*value* as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
@@ -110,18 +94,14 @@ def toml_of(value):
 
 
 def counts(settings, one):
-    """
-    When a running emitter takes over another value.
-    """
+    """When a running emitter takes over another value."""
     if settings is ReplaySettings:
         return "at the next run"
     return "at a restart" if one.name in service._FIXED else "with SIGHUP"
 
 
 def commands_table():
-    """
-    Which keys of the file each command takes.
-    """
+    """Which keys of the file each command takes."""
     run = {one.name for one in dataclasses.fields(RunSettings)}
     rows = []
     for name, command in each_command():

@@ -1,6 +1,4 @@
-"""
-What one report becomes: the line of its minute, and the rollup that it counts in.
-"""
+"""What one report becomes: the line of its minute, and the rollup that it counts in."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ REPORT = {
 
 
 def minute_line(folder):
-    """
-    The line of a minute with twelve such reports.
-    """
+    """The line of a minute with twelve such reports."""
     file = folder / "reports.jsonl"
     file.write_text(f"{json.dumps(REPORT)}\n" * REPORTS_A_MINUTE, encoding="utf-8")
     settings = ReplaySettings(
@@ -66,16 +62,12 @@ def minute_line(folder):
 
 
 def rollup_line(line):
-    """
-    What close prints of that minute of the cluster.
-    """
+    """What close prints of that minute of the cluster."""
     return next(one for one in rollups_of([line]) if '"Kind":"rollup"' in one)
 
 
 def shown(text):
-    """
-    One line of JSON over several lines, broken behind its commas.
-    """
+    """One line of JSON over several lines, broken behind its commas."""
     parts = json.dumps(json.loads(text), separators=(", ", ":"))
     lines = textwrap.wrap(parts, WIDTH, break_long_words=False, break_on_hyphens=False)
     whole = "\n".join(lines)
@@ -86,7 +78,5 @@ def shown(text):
 
 
 def report():
-    """
-    The report, as it would be written on one line.
-    """
+    """The report, as it would be written on one line."""
     return shown(json.dumps(REPORT))

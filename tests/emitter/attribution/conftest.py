@@ -1,6 +1,4 @@
-"""
-What the tests of attribution share: played machines, and a fence.
-"""
+"""What the tests of attribution share: played machines, and a fence."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ _connect = socket.create_connection
 
 @pytest.fixture(autouse=True)
 def fence(monkeypatch):
-    """
-    Only this host is reachable, and a busy machine is no reason for a missing answer.
-    """
+    """Only this host is reachable, and a busy machine is no reason for a missing answer."""
 
     def connect(address, *arguments, **options):
         assert address[0] in {"127.0.0.1", "localhost"}, address
@@ -37,15 +33,11 @@ def fence(monkeypatch):
 
 @pytest.fixture
 def played(tmp_path, closed_url):
-    """
-    A machine with init and nothing else; no service answers on it.
-    """
+    """A machine with init and nothing else; no service answers on it."""
     return PlayedMachine(tmp_path / "host", closed_url)
 
 
 @pytest.fixture
 def asked_at(monkeypatch):
-    """
-    Set when a source that did not answer may be asked again, in seconds from now.
-    """
+    """Set when a source that did not answer may be asked again, in seconds from now."""
     return lambda rest_s: monkeypatch.setattr(endpoint, "REST_S", rest_s)

@@ -35,9 +35,7 @@ V1_CONTROLLERS = (
 
 
 def v1(path, *, only=V1_CONTROLLERS, others="/"):
-    """
-    The eleven hierarchies of Amazon Linux 2: the same path in those of *only*.
-    """
+    """The eleven hierarchies of Amazon Linux 2: the same path in those of *only*."""
     lines = [
         f"{len(V1_CONTROLLERS) - place}:{name}:{path if name in only else others}"
         for place, name in enumerate(V1_CONTROLLERS)
@@ -46,9 +44,7 @@ def v1(path, *, only=V1_CONTROLLERS, others="/"):
 
 
 def v2(path):
-    """
-    The one hierarchy of version 2.
-    """
+    """The one hierarchy of version 2."""
     return f"0::{path}\n"
 
 
@@ -102,9 +98,7 @@ BARE = v2("/")
 
 
 class PlayedMachine:
-    """
-    A root folder with a `/proc` in it, and services at addresses that a test may set.
-    """
+    """A root folder with a `/proc` in it, and services at addresses that a test may set."""
 
     def __init__(self, root: Path, nowhere: str) -> None:
         self.root = root
@@ -119,15 +113,11 @@ class PlayedMachine:
 
     @property
     def places(self) -> Places:
-        """
-        Where to look on this machine.
-        """
+        """Where to look on this machine."""
         return Places(proc=self.proc, root=self.root, **self.urls)
 
     def file(self, path: str, content: object) -> None:
-        """
-        Write a file below the root; what is no text becomes JSON.
-        """
+        """Write a file below the root; what is no text becomes JSON."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         if not isinstance(content, (bytes, str)):
@@ -137,9 +127,7 @@ class PlayedMachine:
     def process(
         self, pid=42, *, groups=BARE, command="python3", user_id=1000, ticks=1000, variables=None
     ):
-        """
-        A process, in the place of one that had the pid before.
-        """
+        """A process, in the place of one that had the pid before."""
         self.end(pid)
         if isinstance(command, str):
             command = command.encode()
@@ -155,31 +143,23 @@ class PlayedMachine:
         return pid
 
     def end(self, pid):
-        """
-        The process ends, and its parent has heard of it.
-        """
+        """The process ends, and its parent has heard of it."""
         shutil.rmtree(self.proc / str(pid), ignore_errors=True)
 
 
 def owner_of(played, pid=42):
-    """
-    Whose the process is, with nothing known before.
-    """
+    """Whose the process is, with nothing known before."""
     with open_process(played.proc, pid) as process:
         return Naming(played.places).owner(process, process.command_and_start()[0])
 
 
 def name_of(played, pid=42):
-    """
-    The name alone.
-    """
+    """The name alone."""
     return owner_of(played, pid).name
 
 
 def reports_of(*pids):
-    """
-    A report in which each of *pids* holds a core and does nothing.
-    """
+    """A report in which each of *pids* holds a core and does nothing."""
     return report(
         *[
             runtime(counters([0] * len(pids)), memory({core: 1}), pid=pid, tag="1")

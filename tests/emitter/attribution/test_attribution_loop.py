@@ -1,6 +1,4 @@
-"""
-What the reading loop does with owners: on a timetable, with a lookup that the test decides.
-"""
+"""What the reading loop does with owners: on a timetable, with a lookup that the test decides."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from neuron_wire import parse
 
 
 class Known:
-    """
-    A lookup that knows all from the start.
-    """
+    """A lookup that knows all from the start."""
 
     def __init__(self):
         self.seen = []
@@ -32,9 +28,7 @@ class Known:
 
 
 def test_a_pod_of_the_cores_comes_before_the_process():
-    """
-    Kubernetes itself says to whom it gave a core; the rest is named by its pid.
-    """
+    """Kubernetes itself says to whom it gave a core; the rest is named by its pid."""
     pods = {
         "period": 15,
         "error": "",
@@ -50,9 +44,7 @@ def test_a_pod_of_the_cores_comes_before_the_process():
 
 
 def test_reports_of_another_instance_name_nobody():
-    """
-    Somebody pipes them from elsewhere: their pids are of no process here.
-    """
+    """Somebody pipes them from elsewhere: their pids are of no process here."""
     document = reports_of(7)
     chunks = [(second, written(document) + b"\n") for second in (1, 6)]
     for here, expected in (("i-0fedcba9876543210", None), (None, "unit:of-7")):
@@ -64,9 +56,7 @@ def test_reports_of_another_instance_name_nobody():
 
 
 def test_the_runtimes_of_a_report_are_looked_for_as_it_comes():
-    """
-    So that the first minute has their names; and a runtime without cores has a line with one.
-    """
+    """So that the first minute has their names; and a runtime without cores has a line with one."""
     known = Known()
     document = report(runtime(counters([0, 0]), pid=9, tag="1"), runtime(pid=10, tag="1"))
     lines, _ = run([(1, written(document) + b"\n")], until_s=30, owners=known, runtime_lines="all")
@@ -79,9 +69,7 @@ def test_the_runtimes_of_a_report_are_looked_for_as_it_comes():
 
 
 def test_a_runtime_that_has_ended_since_is_named_too():
-    """
-    Its minute has a line, though it holds nothing any more when the minute closes.
-    """
+    """Its minute has a line, though it holds nothing any more when the minute closes."""
     reports = [(1, reports_of(9, 10)), (6, reports_of(9))]
     chunks = [(second, written(one) + b"\n") for second, one in reports]
     lines, _ = run(chunks, until_s=30, owners=Known(), runtime_lines="all")
@@ -92,17 +80,13 @@ def test_a_runtime_that_has_ended_since_is_named_too():
 
 
 def test_a_name_found_late_is_a_change(tmp_path, closed_url):
-    """
-    The line at the start has no owner; the minute in which it is found has one more line.
-    """
+    """The line at the start has no owner; the minute in which it is found has one more line."""
     host = PlayedMachine(tmp_path, closed_url)
     host.process(7, ticks=1)
     owners = OwnerLookup(host.places, clock=lambda: 100.0, is_background=False)
 
     class Late:
-        """
-        The thread comes to it in the second minute.
-        """
+        """The thread comes to it in the second minute."""
 
         def __init__(self):
             self.reports = 0
@@ -129,9 +113,7 @@ def test_a_name_found_late_is_a_change(tmp_path, closed_url):
 
 
 def test_this_very_process_has_an_owner():
-    """
-    Whatever this machine is: the name is one of the forms that are documented.
-    """
+    """Whatever this machine is: the name is one of the forms that are documented."""
     owners = OwnerLookup(Places(), is_background=False)
     owners.see([os.getpid()])
     owners.work()

@@ -1,6 +1,4 @@
-"""
-The emitter names real processes: reports of a fake monitor, the /proc of this very machine.
-"""
+"""The emitter names real processes: reports of a fake monitor, the /proc of this very machine."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ def owners_in(tmp_path, pids, *options, before=()):
 
 @pytest.fixture
 def runtimes():
-    """
-    Three real processes that hold cores.
-    """
+    """Three real processes that hold cores."""
     started = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
     yield started
     for one in started:
@@ -78,9 +74,7 @@ def runtimes():
 
 
 def control_group(path):
-    """
-    A real control group, made for a test; the hierarchy of version 2 wherever it is mounted.
-    """
+    """A real control group, made for a test; the hierarchy of version 2 wherever it is mounted."""
     for root in CGROUPS:
         if (root / "cgroup.procs").exists() and (root / "cgroup.controllers").exists():
             try:
@@ -94,9 +88,7 @@ def control_group(path):
 
 @pytest.fixture
 def group():
-    """
-    Make real control groups and remove them at the end, each below a folder of its own.
-    """
+    """Make real control groups and remove them at the end, each below a folder of its own."""
     top = f"neuron-emf-{uuid.uuid4().hex}"
     roots = set()
 
@@ -115,9 +107,7 @@ def group():
 
 @pytest.mark.timeout(60)
 def test_a_line_names_the_real_processes(tmp_path, runtimes):
-    """
-    In the minute line for each idle core, in the runtime lines for each runtime.
-    """
+    """In the minute line for each idle core, in the runtime lines for each runtime."""
     pids = [one.pid for one in runtimes]
     owners, lines = owners_in(tmp_path, pids)
     (name,) = set(owners.values())
@@ -142,9 +132,7 @@ def test_a_line_names_the_real_processes(tmp_path, runtimes):
 def test_a_real_control_group_names_its_process(
     tmp_path, runtimes, group, *, path, expected, seen_from
 ):
-    """
-    As the kernel prints it, also for an emitter in a control-group namespace of its own.
-    """
+    """As the kernel prints it, also for an emitter in a control-group namespace of its own."""
     (group(path) / "cgroup.procs").write_text(str(runtimes[0].pid))
     before = ()
     if seen_from == "inside":
@@ -156,9 +144,7 @@ def test_a_real_control_group_names_its_process(
 
 @pytest.mark.timeout(60)
 def test_a_monitor_that_is_started_is_of_this_machine(tmp_path, runtimes):
-    """
-    Its reports are named as those of a pipe; a file's would not be.
-    """
+    """Its reports are named as those of a pipe; a file's would not be."""
     content = written(reports_of(runtimes[0].pid)) + b"\n"
     monitor = tmp_path / "monitor"
     monitor.write_text(
@@ -180,9 +166,7 @@ def test_a_monitor_that_is_started_is_of_this_machine(tmp_path, runtimes):
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("choice", [("--attribution", "none"), ("--proc-dir", "EMPTY")])
 def test_without_attribution_there_is_no_name(tmp_path, runtimes, choice):
-    """
-    Turned off, or with nothing to be seen: said once, and every line comes.
-    """
+    """Turned off, or with nothing to be seen: said once, and every line comes."""
     options = [str(tmp_path) if one == "EMPTY" else one for one in choice]
     pids = [one.pid for one in runtimes]
     lines, errors = lines_of(tmp_path, pids, *options, open_s=OPEN_S[0])
@@ -193,9 +177,7 @@ def test_without_attribution_there_is_no_name(tmp_path, runtimes, choice):
 
 @pytest.mark.timeout(30)
 def test_a_process_namespace_of_its_own_names_nobody(tmp_path, runtimes):
-    """
-    As in a sidecar: the pids of the reports are other processes there.
-    """
+    """As in a sidecar: the pids of the reports are other processes there."""
     before = ("unshare", "--pid", "--fork", "--mount-proc")
     if subprocess.run([*before, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this machine allows no process namespaces")
@@ -208,9 +190,7 @@ def test_a_process_namespace_of_its_own_names_nobody(tmp_path, runtimes):
 
 @pytest.mark.timeout(60)
 def test_a_hosts_proc_in_a_container_names_its_processes(tmp_path, closed_url):
-    """
-    --proc-dir, with the host's other files beside it.
-    """
+    """--proc-dir, with the host's other files beside it."""
     host = PlayedMachine(tmp_path / "host", closed_url)
     host.process(4242, groups=f"0::/kubepods/pod{POD}/{CONTAINER}\n", ticks=1)
     host.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")

@@ -1,6 +1,4 @@
-"""
-What the path of a control group says, in every form that a runtime gives it.
-"""
+"""What the path of a control group says, in every form that a runtime gives it."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ IN_CONTAINER = Membership(container=CONTAINER)
 
 
 def of(groups):
-    """
-    What the text of a cgroup file says.
-    """
+    """What the text of a cgroup file says."""
     lines = [line.partition(":")[2].partition(":") for line in groups.splitlines()]
     return membership((controllers, path) for controllers, _, path in lines)
 
@@ -56,9 +52,7 @@ def of(groups):
     ],
 )
 def test_every_runtime_is_known_by_its_groups(form, expected):
-    """
-    Control groups of version 1 and 2, as each runtime makes them.
-    """
+    """Control groups of version 1 and 2, as each runtime makes them."""
     assert expected == of(getattr(machines, form))
 
 
@@ -77,9 +71,7 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
     ],
 )  # fmt: skip
 def test_what_is_inside_counts(path, expected):
-    """
-    The innermost container; a job in a container, as where slurmd itself is a pod.
-    """
+    """The innermost container; a job in a container, as where slurmd itself is a pod."""
     assert expected == of(machines.v2(path))
 
 
@@ -126,9 +118,7 @@ def test_what_only_looks_like_one_is_none(path):
     ],
 )
 def test_who_may_make_groups_below_a_user_cannot_be_another(below):
-    """
-    A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs.
-    """
+    """A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs."""
     found = of(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
     assert (None, None, False) == (found.job, found.pod, found.is_ecs)
     assert found.container is None or found.is_rootless
@@ -145,9 +135,7 @@ PARTS = st.sampled_from(
 
 @given(st.lists(st.tuples(st.sampled_from(["", "name=systemd", "memory"]), st.lists(PARTS))))
 def test_any_path_is_read(groups):
-    """
-    Whatever the parts: nothing is raised, and ids have the form of ids.
-    """
+    """Whatever the parts: nothing is raised, and ids have the form of ids."""
     found = membership((name, "/" + "/".join(parts)) for name, parts in groups)
     assert found.job is None or found.job.isdigit()
     assert found.container is None or len(found.container) == 64

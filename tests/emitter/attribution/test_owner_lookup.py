@@ -1,6 +1,4 @@
-"""
-What is known of pids: found in the background, kept as long as it is the same process.
-"""
+"""What is known of pids: found in the background, kept as long as it is the same process."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Clock:
-    """
-    Seconds since the boot, as a test sets them.
-    """
+    """Seconds since the boot, as a test sets them."""
 
     def __init__(self):
         self.now_s = 1000.0
@@ -38,33 +34,25 @@ class Clock:
 
 @pytest.fixture
 def clock():
-    """
-    1,000 s after the boot.
-    """
+    """1,000 s after the boot."""
     return Clock()
 
 
 @pytest.fixture
 def owners(played, clock):
-    """
-    A lookup whose thread is the test.
-    """
+    """A lookup whose thread is the test."""
     return OwnerLookup(played.places, clock=clock, is_background=False)
 
 
 def of(owners, pid=42):
-    """
-    Who owns a pid that a report names now.
-    """
+    """Who owns a pid that a report names now."""
     owners.see([pid])
     owners.work()
     return owners.of(pid)
 
 
 def test_a_name_is_known_after_somebody_has_looked(played, owners):
-    """
-    Before, there is none; nothing is waited for.
-    """
+    """Before, there is none; nothing is waited for."""
     played.process()
     owners.see([42])
     assert owners.of(42) is None
@@ -74,9 +62,7 @@ def test_a_name_is_known_after_somebody_has_looked(played, owners):
 
 
 def test_a_process_is_looked_up_once(played, owners, monkeypatch):
-    """
-    However often reports name it, and also when it is looked at again.
-    """
+    """However often reports name it, and also when it is looked at again."""
     played.process()
     assert "process:python3 ada" == of(owners)
     monkeypatch.setattr(Process, "control_groups", never)
@@ -87,16 +73,12 @@ def test_a_process_is_looked_up_once(played, owners, monkeypatch):
 
 
 def never(*_arguments):
-    """
-    Nobody should ask.
-    """
+    """Nobody should ask."""
     raise AssertionError
 
 
 def test_a_pid_with_another_start_is_another_process(played, owners, clock):
-    """
-    The number came again: the name of the first would be wrong.
-    """
+    """The number came again: the name of the first would be wrong."""
     played.process(command="first", ticks=1000)
     assert "process:first ada" == of(owners)
     played.process(command="second", ticks=int(clock.now_s * TICKS_A_SECOND))
@@ -112,9 +94,7 @@ def test_a_pid_with_another_start_is_another_process(played, owners, clock):
 def test_a_process_younger_than_the_report_is_not_the_one_it_named(
     played, owners, clock, after_s, expected
 ):
-    """
-    The runtime ended before anybody looked, and something else has its pid.
-    """
+    """The runtime ended before anybody looked, and something else has its pid."""
     owners.see([42])
     played.process(ticks=round((clock.now_s + after_s) * TICKS_A_SECOND))
     owners.work()
@@ -122,9 +102,7 @@ def test_a_process_younger_than_the_report_is_not_the_one_it_named(
 
 
 def test_what_came_after_the_runtime_had_ended_takes_no_name(played, owners, clock):
-    """
-    A known pid is another's, and no report names it any more.
-    """
+    """A known pid is another's, and no report names it any more."""
     played.process()
     of(owners)
     clock.now_s += 30
@@ -138,9 +116,7 @@ def test_what_came_after_the_runtime_had_ended_takes_no_name(played, owners, clo
 def test_a_process_that_ends_midway_has_no_name(
     played, owners, monkeypatch, caplog, *, form, reads
 ):
-    """
-    Between any two of its reads; nothing is said, because it happens all the time.
-    """
+    """Between any two of its reads; nothing is said, because it happens all the time."""
     played.process(groups=getattr(machines, form))
     read, left = Process._read, [reads]
 
@@ -159,9 +135,7 @@ def test_a_process_that_ends_midway_has_no_name(
 
 
 def test_who_ended_is_forgotten(played, owners):
-    """
-    At the next look, with no name left behind.
-    """
+    """At the next look, with no name left behind."""
     played.process()
     of(owners)
     played.end(42)
@@ -183,9 +157,7 @@ def test_who_ended_before_its_name_got_better_is_forgotten(played, owners, clock
 
 
 def test_who_is_named_no_more_is_forgotten(played, owners, clock):
-    """
-    After a while without a report that names it, so that pids do not add up for ever.
-    """
+    """After a while without a report that names it, so that pids do not add up for ever."""
     played.process()
     of(owners)
     clock.now_s += KEPT_S
@@ -199,9 +171,7 @@ def test_who_is_named_no_more_is_forgotten(played, owners, clock):
 
 
 def test_who_was_never_found_is_forgotten_soon(owners, clock):
-    """
-    A shell that starts a thousand short runtimes leaves room for the next thousand.
-    """
+    """A shell that starts a thousand short runtimes leaves room for the next thousand."""
     owners.see([4001])
     owners.work()
     for after_s, expected in ((AGAIN_S, True), (0.1, False)):
@@ -226,9 +196,7 @@ def test_a_name_that_may_get_better_is_asked_for_again(played, owners, clock):
 
 
 def test_what_stays_unknown_is_asked_for_less_and_less(played, owners, clock, monkeypatch):
-    """
-    A day costs fewer questions than an hour of asking each time.
-    """
+    """A day costs fewer questions than an hour of asking each time."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     of(owners)
     asked = []
@@ -245,18 +213,14 @@ def test_what_stays_unknown_is_asked_for_less_and_less(played, owners, clock, mo
 
 @pytest.mark.parametrize("pid", [None, 0, -1, MAX_PID + 1, 1 << 80])
 def test_a_number_that_is_no_pid_is_not_looked_for(owners, pid):
-    """
-    Reports are other programs' output.
-    """
+    """Reports are other programs' output."""
     owners.see([pid])
     assert not owners._seen
     owners.work()
 
 
 def test_the_processes_are_bounded(owners, caplog):
-    """
-    A report of a million pids costs what there are cores; said once.
-    """
+    """A report of a million pids costs what there are cores; said once."""
     owners.see(range(1, 3 * MAX_PROCESSES))
     owners.see(range(1, 3 * MAX_PROCESSES))
     assert MAX_PROCESSES == len(owners._seen)
@@ -266,9 +230,7 @@ def test_the_processes_are_bounded(owners, caplog):
 
 
 def test_no_permission_is_said_once(played, owners, caplog, monkeypatch):
-    """
-    And is no failure.
-    """
+    """And is no failure."""
     played.process(7)
     played.process(8)
 
@@ -286,9 +248,7 @@ def test_no_permission_is_said_once(played, owners, caplog, monkeypatch):
 
 
 def test_an_environment_out_of_reach_is_said_once(played, owners, caplog, monkeypatch):
-    """
-    The name is there without it.
-    """
+    """The name is there without it."""
 
     def refused(*_arguments):
         raise PermissionError
@@ -302,9 +262,7 @@ def test_an_environment_out_of_reach_is_said_once(played, owners, caplog, monkey
 
 
 def test_a_fault_of_ours_costs_one_name(played, owners, caplog, monkeypatch):
-    """
-    Not the thread, and the message has nothing of what was read.
-    """
+    """Not the thread, and the message has nothing of what was read."""
 
     def broken(*_arguments):
         msg = "PASSWORD=secret"
@@ -318,9 +276,7 @@ def test_a_fault_of_ours_costs_one_name(played, owners, caplog, monkeypatch):
 
 
 def test_what_was_closed_looks_no_more(played, owners):
-    """
-    Neither for those it was asked for, nor again.
-    """
+    """Neither for those it was asked for, nor again."""
     played.process()
     owners.see([42])
     owners.close()
@@ -329,8 +285,6 @@ def test_what_was_closed_looks_no_more(played, owners):
 
 
 def test_a_pid_that_never_was_is_an_error_of_nobody(owners, caplog):
-    """
-    As every pid that ended before the first look.
-    """
+    """As every pid that ended before the first look."""
     assert of(owners, 4000) is None
     assert [] == caplog.messages

@@ -40,17 +40,13 @@ SHORT = f"container:{CONTAINER[:12]}"
     ],
 )
 def test_the_groups_alone_give_a_name(played, form, expected):
-    """
-    With nobody to ask: what the kernel says is enough for a name.
-    """
+    """With nobody to ask: what the kernel says is enough for a name."""
     played.process(groups=getattr(machines, form))
     assert expected == name_of(played)
 
 
 def test_a_job_without_groups_says_its_number(played):
-    """
-    The environment of a Slurm that tracks processes otherwise; a number and nothing else.
-    """
+    """The environment of a Slurm that tracks processes otherwise; a number and nothing else."""
     for value, expected in (
         ("4711", "slurm:4711 ada"),
         ("4711x", "process:python3 ada"),
@@ -67,17 +63,13 @@ def test_a_job_without_groups_says_its_number(played):
 
 
 def test_a_container_is_no_job_because_it_says_so(played):
-    """
-    An environment is the process's own; the groups are the kernel's.
-    """
+    """An environment is the process's own; the groups are the kernel's."""
     played.process(groups=machines.DOCKER_V2, variables=["SLURM_JOB_ID=4711"])
     assert SHORT == name_of(played)
 
 
 def test_a_users_own_container_has_no_name_of_another(played):
-    """
-    Its user can give it the id of a pod's or a task's container, which is no secret.
-    """
+    """Its user can give it the id of a pod's or a task's container, which is no secret."""
     played.process(groups=machines.ROOTLESS)
     played.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
     played.file(f"var/lib/docker/containers/{CONTAINER}/config.v2.json", {"Name": "/llama"})
@@ -86,9 +78,7 @@ def test_a_users_own_container_has_no_name_of_another(played):
 
 @pytest.mark.parametrize("form", ["DOCKER_V1", "DOCKER_V2"])
 def test_docker_says_what_a_container_is_called(played, form):
-    """
-    From its own file, whose environment is not decoded.
-    """
+    """From its own file, whose environment is not decoded."""
     played.process(groups=getattr(machines, form))
     file = f"var/lib/docker/containers/{CONTAINER}/config.v2.json"
     played.file(file, {"Name": "/llama_1", "Config": {"Env": ["KEY=secret"], "Labels": None}})
@@ -112,9 +102,7 @@ def test_docker_says_what_a_container_is_called(played, form):
     ],
 )
 def test_a_user_is_called_as_the_machine_calls_him(played, passwd, expected):
-    """
-    By the passwd beside its /proc, else by the number.
-    """
+    """By the passwd beside its /proc, else by the number."""
     played.file("etc/passwd", passwd)
     played.process(command="x")
     assert expected == name_of(played)
@@ -130,9 +118,7 @@ def test_a_user_is_called_as_the_machine_calls_him(played, passwd, expected):
     user_id=st.integers(0, 1 << 33),
 )  # fmt: skip
 def test_every_name_can_be_written(played, groups, command, variables, user_id):
-    """
-    Whatever a process is called and belongs to: printable, not empty, and bounded.
-    """
+    """Whatever a process is called and belongs to: printable, not empty, and bounded."""
     played.process(groups=groups, command=command, variables=variables, user_id=user_id)
     name = name_of(played)
     assert name.isprintable()

@@ -1,6 +1,4 @@
-"""
-The thread that looks for owners: it holds nobody up, and finds what happens by itself.
-"""
+"""The thread that looks for owners: it holds nobody up, and finds what happens by itself."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from emitter.attribution.places import Places
 
 
 def test_a_service_that_hangs_holds_nobody_up(played, play):
-    """
-    The reader sees and asks while the thread waits for an answer that does not come.
-    """
+    """The reader sees and asks while the thread waits for an answer that does not come."""
     agent = play()
     agent.routes[f"/v1/tasks?dockerid={CONTAINER}"] = agent.never
     played.urls["ecs_agent_url"] = agent.url
@@ -38,9 +34,7 @@ def test_a_service_that_hangs_holds_nobody_up(played, play):
 
 
 def test_the_thread_finds_a_real_process_and_its_end(monkeypatch):
-    """
-    On the /proc of this machine, and by itself.
-    """
+    """On the /proc of this machine, and by itself."""
     monkeypatch.setattr(lookup, "AGAIN_S", 0.05)
     child = subprocess.Popen(["sleep", "60"])
     owners = OwnerLookup(Places())

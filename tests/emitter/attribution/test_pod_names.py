@@ -1,6 +1,4 @@
-"""
-The name of a pod: what the kubelet and the runtimes leave on the node.
-"""
+"""The name of a pod: what the kubelet and the runtimes leave on the node."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ CONTAINER_LOG = f"var/log/containers/llama-0_search_server-{CONTAINER}.log"
      "EKS_SEEN_FROM_A_POD", "EKS_SEEN_FROM_THE_SAME_POD", "CRI_O"],
 )  # fmt: skip
 def test_the_kubelets_log_links_name_the_container(played, form):
-    """
-    In every form of group, also for a reader in a pod of its own.
-    """
+    """In every form of group, also for a reader in a pod of its own."""
     played.process(groups=getattr(machines, form))
     played.file(f"var/log/containers/other-0_search_server-{OTHER_CONTAINER}.log", "")
     played.file(CONTAINER_LOG, "")
@@ -30,9 +26,7 @@ def test_the_kubelets_log_links_name_the_container(played, form):
 
 
 def test_the_kubelets_log_folders_name_the_pod(played):
-    """
-    The container too when the pod has only one; else the name may still get better.
-    """
+    """The container too when the pod has only one; else the name may still get better."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     played.file(f"{POD_LOGS}/server/0.log", "")
     assert Owner("search/llama-0/server") == owner_of(played)
@@ -41,9 +35,7 @@ def test_the_kubelets_log_folders_name_the_pod(played):
 
 
 def test_a_static_pod_is_named_by_its_folder(played):
-    """
-    Its id is a hash without dashes, in the folder as in the group.
-    """
+    """Its id is a hash without dashes, in the folder as in the group."""
     played.process(groups=machines.STATIC_V2)
     played.file(f"var/log/pods/kube-system_proxy-ip-10-0-0-1.ec2.internal_{STATIC_POD}/p/0.log", "")
     assert "kube-system/proxy-ip-10-0-0-1.ec2.internal/p" == name_of(played)
@@ -66,9 +58,7 @@ def test_a_static_pod_is_named_by_its_folder(played):
     ids=["containerd", "cri-o"],
 )  # fmt: skip
 def test_the_bundle_of_a_container_names_it(played, file, keys):
-    """
-    What containerd and CRI-O wrote for runc, where nobody may list the logs.
-    """
+    """What containerd and CRI-O wrote for runc, where nobody may list the logs."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     names = dict(zip(keys, ("search", "llama-0", "server"), strict=True))
     played.file(file, {"process": {"env": ["KEY=secret"]}, "annotations": names})
@@ -76,9 +66,7 @@ def test_the_bundle_of_a_container_names_it(played, file, keys):
 
 
 def test_docker_below_kubernetes_has_labels(played):
-    """
-    The kubelet labels the containers that it starts by Docker.
-    """
+    """The kubelet labels the containers that it starts by Docker."""
     played.process(groups=machines.EKS_CGROUPFS_V1)
     labels = {
         "io.kubernetes.pod.namespace": "search",
@@ -93,9 +81,7 @@ def test_docker_below_kubernetes_has_labels(played):
 
 
 def pods(*, uid=POD, name="llama-0", container=CONTAINER, **metadata):
-    """
-    What the kubelet answers on its read-only port, in part.
-    """
+    """What the kubelet answers on its read-only port, in part."""
     return {
         "kind": "PodList",
         "items": [
@@ -128,9 +114,7 @@ def pods(*, uid=POD, name="llama-0", container=CONTAINER, **metadata):
     ],
 )
 def test_the_kubelet_is_asked_last(played, play, answer, expected):
-    """
-    Only its read-only port, only for a pod, and only names that Kubernetes allows.
-    """
+    """Only its read-only port, only for a pod, and only names that Kubernetes allows."""
     kubelet = play({"/pods": answer})
     played.urls["kubelet_url"] = kubelet.url
     played.process(groups=machines.EKS_SYSTEMD_V2)
@@ -142,9 +126,7 @@ def test_the_kubelet_is_asked_last(played, play, answer, expected):
 
 
 def test_a_large_answer_of_the_kubelet_is_read(played, play):
-    """
-    110 pods with all they have come to more than a small answer's bound.
-    """
+    """110 pods with all they have come to more than a small answer's bound."""
     answer = pods()
     answer["items"][0]["spec"] = {"x": "y" * 500_000}
     played.urls["kubelet_url"] = play({"/pods": answer}).url
@@ -165,9 +147,7 @@ def test_a_large_answer_of_the_kubelet_is_read(played, play):
     ],
 )
 def test_a_log_that_no_kubelet_would_write_is_left_out(played, file):
-    """
-    Names are those that Kubernetes allows, or none.
-    """
+    """Names are those that Kubernetes allows, or none."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     played.file(file, "")
     assert f"pod:{POD}" == name_of(played)

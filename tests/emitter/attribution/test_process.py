@@ -1,6 +1,4 @@
-"""
-One process of `/proc`: the real one, and files that no kernel would write.
-"""
+"""One process of `/proc`: the real one, and files that no kernel would write."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ PROC = Path("/proc")
 
 @pytest.fixture
 def child():
-    """
-    A real process with an environment of its own; it waits until the test is over.
-    """
+    """A real process with an environment of its own; it waits until the test is over."""
     process = subprocess.Popen(
         [sys.executable, "-c", "print(flush=True); input()"],
         stdin=subprocess.PIPE,
@@ -43,9 +39,7 @@ def child():
 
 
 def test_this_machine_says_what_a_process_is(child):
-    """
-    Command name, start, user, groups and variables of a real process, from a real /proc.
-    """
+    """Command name, start, user, groups and variables of a real process, from a real /proc."""
     with open_process(PROC, child.pid) as process:
         command, started_s = process.command_and_start()
         assert Path(f"/proc/{child.pid}/comm").read_text().strip() == command
@@ -60,9 +54,7 @@ def test_this_machine_says_what_a_process_is(child):
 
 @pytest.mark.parametrize("reads", range(4))
 def test_a_process_may_end_between_any_two_reads(child, reads):
-    """
-    Really killed and reaped after so many reads: the next one says that it has gone.
-    """
+    """Really killed and reaped after so many reads: the next one says that it has gone."""
     with open_process(PROC, child.pid) as process:
         steps = [
             process.command_and_start,
@@ -80,9 +72,7 @@ def test_a_process_may_end_between_any_two_reads(child, reads):
 
 
 def test_another_process_of_the_same_number_is_not_read(played):
-    """
-    What is open stays the process it was: the folder of its successor is another.
-    """
+    """What is open stays the process it was: the folder of its successor is another."""
     pid = played.process(command="first")
     with open_process(played.proc, pid) as process:
         played.process(pid, command="second")
@@ -92,27 +82,21 @@ def test_another_process_of_the_same_number_is_not_read(played):
 
 @pytest.mark.parametrize("pid", [-1, 0, MAX_PID + 1, 1 << 70, 43])
 def test_a_number_that_no_process_has_is_none(played, pid):
-    """
-    Reports may hold any number.
-    """
+    """Reports may hold any number."""
     with pytest.raises(ProcessGoneError), open_process(played.proc, pid):
         pass
 
 
 @pytest.mark.parametrize("name", ["a) S 1", "(", ")", "", " ", "a\nb", ") R 0 (", "\u00e9\u00e9"])
 def test_a_command_name_may_hold_brackets(played, name):
-    """
-    Anybody calls a process what he likes: the start behind the name is still found.
-    """
+    """Anybody calls a process what he likes: the start behind the name is still found."""
     played.process(command=name, ticks=12_345)
     with open_process(played.proc, 42) as process:
         assert (name, 12_345 / os.sysconf("SC_CLK_TCK")) == process.command_and_start()
 
 
 def test_a_name_of_half_a_character_is_read(played):
-    """
-    The kernel cuts a name at 15 bytes, wherever that is.
-    """
+    """The kernel cuts a name at 15 bytes, wherever that is."""
     played.process(command=b"caf\xc3")
     with open_process(played.proc, 42) as process:
         assert "caf\ufffd" == process.command_and_start()[0]
@@ -123,9 +107,7 @@ def test_a_name_of_half_a_character_is_read(played):
     [b"", b"42", b"42 (x) S", b"42 (x) " + b"a " * 40, b"42 (x) " + b"9" * 30, b"\0" * 99],
 )
 def test_a_status_that_is_none_is_no_process(played, content):
-    """
-    Cut, empty or of something else.
-    """
+    """Cut, empty or of something else."""
     played.process()
     played.file("proc/42/stat", content)
     with open_process(played.proc, 42) as process, pytest.raises(ProcessGoneError):
@@ -149,18 +131,14 @@ def test_a_status_that_is_none_is_no_process(played, content):
     ],
 )
 def test_groups_of_any_form_are_read(played, content, expected):
-    """
-    A mebibyte is cut, and what the cut goes through is left out.
-    """
+    """A mebibyte is cut, and what the cut goes through is left out."""
     played.process(groups=content)
     with open_process(played.proc, 42) as process:
         assert expected == process.control_groups()
 
 
 def test_the_bounds_themselves_are_read(played):
-    """
-    One byte less than the bound is whole, the bound is cut: it may have gone on.
-    """
+    """One byte less than the bound is whole, the bound is cut: it may have gone on."""
     whole = b"0::/" + b"a" * (MAX_CGROUP_BYTES - 5)
     for content, found in ((whole, 1), (whole + b"a", 0)):
         played.process(groups=content)
@@ -185,9 +163,7 @@ def test_the_bounds_themselves_are_read(played):
     ],
 )
 def test_only_the_variables_asked_for_are_found(played, variables, expected):
-    """
-    The first of a name as libc has it; nothing too long, nothing behind the bound.
-    """
+    """The first of a name as libc has it; nothing too long, nothing behind the bound."""
     played.process(variables=variables)
     with open_process(played.proc, 42) as process:
         assert expected == process.variables("A")
@@ -204,9 +180,7 @@ def test_only_the_variables_asked_for_are_found(played, variables, expected):
     ],
 )
 def test_the_real_user_is_read(played, status, expected):
-    """
-    Whoever started it, also where it runs with another's rights.
-    """
+    """Whoever started it, also where it runs with another's rights."""
     played.process(groups=BARE)
     played.file("proc/42/status", status)
     with open_process(played.proc, 42) as process:
@@ -214,9 +188,7 @@ def test_the_real_user_is_read(played, status, expected):
 
 
 def test_what_is_no_file_is_not_waited_for(played):
-    """
-    A pipe in the place of a file would never end.
-    """
+    """A pipe in the place of a file would never end."""
     played.process()
     (played.proc / "42" / "cgroup").unlink()
     os.mkfifo(played.proc / "42" / "cgroup")

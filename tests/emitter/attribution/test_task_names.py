@@ -1,6 +1,4 @@
-"""
-The name of an ECS task: who is asked, and what is believed.
-"""
+"""The name of an ECS task: who is asked, and what is believed."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ TASK = {
 
 @pytest.mark.parametrize("form", ["ECS_V1", "ECS_V2", "DOCKER_V1", "DOCKER_V2"])
 def test_the_ecs_agent_knows_its_containers(played, play, form):
-    """
-    By the id that Docker gave them, whether or not the task has a group of its own.
-    """
+    """By the id that Docker gave them, whether or not the task has a group of its own."""
     agent = play({f"/v1/tasks?dockerid={CONTAINER}": TASK})
     played.urls["ecs_agent_url"] = agent.url
     played.process(groups=getattr(machines, form))
@@ -82,9 +78,7 @@ def test_the_task_says_its_service(played, play, answer, expected):
     ],
 )
 def test_no_other_address_of_an_environment_is_asked(played, play, address):
-    """
-    Whoever writes an environment would choose where we send requests from this host.
-    """
+    """Whoever writes an environment would choose where we send requests from this host."""
     metadata = play({f"/v4/{METADATA_ID}/task": {**TASK, "ServiceName": "search"}})
     played.urls["ecs_metadata_url"] = metadata.url
     played.process(groups=machines.ECS_V2, variables=[f"ECS_CONTAINER_METADATA_URI_V4={address}"])
@@ -93,9 +87,7 @@ def test_no_other_address_of_an_environment_is_asked(played, play, address):
 
 
 def test_the_labels_of_a_task_are_read_while_the_agent_starts(played):
-    """
-    The agent wrote family and container on it; with the agent back the name may get better.
-    """
+    """The agent wrote family and container on it; with the agent back the name may get better."""
     labels = {
         "com.amazonaws.ecs.task-definition-family": "llama",
         "com.amazonaws.ecs.container-name": "server",
@@ -117,9 +109,7 @@ def test_the_labels_of_a_task_are_read_while_the_agent_starts(played):
     ],
 )
 def test_an_agent_that_does_not_know_a_container_costs_nothing(played, play, answer):
-    """
-    A container that somebody started by hand on an ECS instance keeps its own name.
-    """
+    """A container that somebody started by hand on an ECS instance keeps its own name."""
     played.urls["ecs_agent_url"] = play({f"/v1/tasks?dockerid={CONTAINER}": answer}).url
     played.process(groups=machines.DOCKER_V2)
     played.file(f"var/lib/docker/containers/{CONTAINER}/config.v2.json", {"Name": "/by-hand"})
@@ -127,9 +117,7 @@ def test_an_agent_that_does_not_know_a_container_costs_nothing(played, play, ans
 
 
 def test_an_agent_that_is_starting_is_asked_again(played, play):
-    """
-    A task without a group of its own would keep the name of a plain container for ever.
-    """
+    """A task without a group of its own would keep the name of a plain container for ever."""
     for status, is_final in ((404, True), (500, False), (503, False)):
         path = f"/v1/tasks?dockerid={CONTAINER}"
         played.urls["ecs_agent_url"] = play({path: status}).url
@@ -138,9 +126,7 @@ def test_an_agent_that_is_starting_is_asked_again(played, play):
 
 
 def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(played, play, asked_at):
-    """
-    One try for all processes of a minute, and another after it.
-    """
+    """One try for all processes of a minute, and another after it."""
     agent = play({f"/v1/tasks?dockerid={CONTAINER}": lambda request: request.wfile.write(b"?")})
     played.urls["ecs_agent_url"] = agent.url
     played.process(groups=machines.ECS_V2)
@@ -158,9 +144,7 @@ def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(played, play, a
 
 
 def test_an_environment_that_may_not_be_read_costs_what_is_in_it(played, play, monkeypatch):
-    """
-    The service is unknown, the rest is not; and somebody is told.
-    """
+    """The service is unknown, the rest is not; and somebody is told."""
     played.urls["ecs_agent_url"] = play({f"/v1/tasks?dockerid={CONTAINER}": TASK}).url
     played.process(groups=machines.ECS_V2, variables=[METADATA_URI])
     naming = Naming(played.places)
@@ -171,7 +155,5 @@ def test_an_environment_that_may_not_be_read_costs_what_is_in_it(played, play, m
 
 
 def refused(*_names):
-    """
-    As the kernel refuses.
-    """
+    """As the kernel refuses."""
     raise PermissionError

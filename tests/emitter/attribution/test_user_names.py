@@ -1,6 +1,4 @@
-"""
-The name of a user id, on the machine itself and in a container.
-"""
+"""The name of a user id, on the machine itself and in a container."""
 
 from __future__ import annotations
 
@@ -29,17 +27,13 @@ NOBODYS_ID = 3_999_999_999
     ],
 )
 def test_a_container_knows_other_users(monkeypatch, is_contained, user_id, expected):
-    """
-    There the same number is somebody else, but for root; the machine itself is asked.
-    """
+    """There the same number is somebody else, but for root; the machine itself is asked."""
     monkeypatch.setattr(users, "is_container", lambda _root: is_contained)
     assert expected == user_name(user_id, Places())
 
 
 def test_the_passwd_of_the_host_is_read_where_it_is_mounted(tmp_path, monkeypatch):
-    """
-    Beside its /proc, also from a container.
-    """
+    """Beside its /proc, also from a container."""
     monkeypatch.setattr(users, "is_container", lambda _root: True)
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "passwd").write_text("ada:x:1000:1000::/home/ada:/bin/sh\n")

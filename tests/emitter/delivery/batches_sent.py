@@ -1,6 +1,4 @@
-"""
-What the tests send to a log stream, and where.
-"""
+"""What the tests send to a log stream, and where."""
 
 from __future__ import annotations
 
@@ -17,16 +15,12 @@ DAY_MS = 24 * HOUR_MS
 
 
 def now_ms() -> int:
-    """
-    The service's clock is the real one.
-    """
+    """The service's clock is the real one."""
     return int(time.time() * 1000)
 
 
 def batch_of(*lines, ages_ms=()):
-    """
-    Records to put; the first ages_ms are those of the first lines.
-    """
+    """Records to put; the first ages_ms are those of the first lines."""
     ages = [*ages_ms, *[0] * (len(lines) - len(ages_ms))]
     return [
         SpooledRecord(i, BOOT, i, now_ms() - age_ms, line)

@@ -28,26 +28,20 @@ KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 
 @pytest.fixture
 def clock():
-    """
-    A clock for spool and delivery.
-    """
+    """A clock for spool and delivery."""
     return Clock()
 
 
 @pytest.fixture
 def spool(clock):
-    """
-    A spool in memory.
-    """
+    """A spool in memory."""
     with Spool.open(None, clock=clock) as opened:
         yield opened
 
 
 @pytest.fixture
 def deliver_to(spool, clock):
-    """
-    A delivery from the spool to a destination, on the fixtures' clock.
-    """
+    """A delivery from the spool to a destination, on the fixtures' clock."""
 
     def make(destination):
         return Delivery(
@@ -64,9 +58,7 @@ def deliver_to(spool, clock):
 
 @pytest.fixture
 def no_aws(monkeypatch, tmp_path):
-    """
-    No credentials, region or profile of this machine, and no instance metadata.
-    """
+    """No credentials, region or profile of this machine, and no instance metadata."""
     for name in ("PROFILE", "REGION", "DEFAULT_REGION", "SESSION_TOKEN", "ENDPOINT_URL"):
         monkeypatch.delenv(f"AWS_{name}", raising=False)
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
@@ -79,9 +71,7 @@ def no_aws(monkeypatch, tmp_path):
 
 @pytest.fixture
 def aws(no_aws):
-    """
-    Credentials that no account knows, only the loopback service.
-    """
+    """Credentials that no account knows, only the loopback service."""
     ((key, secret),) = KEYS.items()
     no_aws.setenv("AWS_ACCESS_KEY_ID", key)
     no_aws.setenv("AWS_SECRET_ACCESS_KEY", secret)
@@ -90,9 +80,7 @@ def aws(no_aws):
 
 @pytest.fixture
 def service(aws):
-    """
-    A CloudWatch Logs that keeps all the rules, where boto3 finds it.
-    """
+    """A CloudWatch Logs that keeps all the rules, where boto3 finds it."""
     with LogsService() as made:
         made.keys = dict(KEYS)
         aws.setenv("AWS_ENDPOINT_URL", made.url)
@@ -101,9 +89,7 @@ def service(aws):
 
 @pytest.fixture
 def log_stream(aws):  # noqa: ARG001 its environment
-    """
-    The destination under test, on whatever endpoint is set.
-    """
+    """The destination under test, on whatever endpoint is set."""
     opened = LogStream(GROUP, STREAM, region=REGION)
     yield opened
     opened.close()
@@ -111,18 +97,14 @@ def log_stream(aws):  # noqa: ARG001 its environment
 
 @pytest.fixture(scope="session")
 def moto_server():
-    """
-    The server of moto behind a socket, once for all: it takes a second to import.
-    """
+    """The server of moto behind a socket, once for all: it takes a second to import."""
     with moto_url() as url:
         yield url
 
 
 @pytest.fixture
 def moto(aws, moto_server):
-    """
-    A client to prepare and look with; every test has its own group.
-    """
+    """A client to prepare and look with; every test has its own group."""
     aws.setenv("AWS_ENDPOINT_URL", moto_server)
     client = boto3.client("logs", region_name=REGION)
     client.create_log_group(logGroupName=GROUP)

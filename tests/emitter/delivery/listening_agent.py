@@ -41,9 +41,7 @@ class Agent:
         self.thread.start()
 
     def run(self):
-        """
-        One thread does it all, so that a connection really ends when it is closed.
-        """
+        """One thread does it all, so that a connection really ends when it is closed."""
         with self.listener:
             while True:
                 sources = [self.listener, *(self.unread if self.is_reading else ())]
@@ -60,9 +58,7 @@ class Agent:
                         return
 
     def read(self, connection):
-        """
-        Keep whole lines.
-        """
+        """Keep whole lines."""
         try:
             found = connection.recv(65_536)
         except OSError:
@@ -75,37 +71,27 @@ class Agent:
         self.lines += [line.decode() for line in lines]
 
     def hang_up(self):
-        """
-        End all connections, as a restart does.
-        """
+        """End all connections, as a restart does."""
         for connection in self.unread:
             connection.close()
         self.unread.clear()
 
     def reset(self):
-        """
-        End all connections as a crash may.
-        """
+        """End all connections as a crash may."""
         for connection in self.unread:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_0)
         self.hang_up()
 
     def hang_up_for_good(self):
-        """
-        Listen no more.
-        """
+        """Listen no more."""
         self.hang_up()
 
     def say(self, words):
-        """
-        Answer, as the agent never does.
-        """
+        """Answer, as the agent never does."""
         for connection in self.unread:
             connection.sendall(words)
 
     def end(self):
-        """
-        Hang up, and wait until nobody listens.
-        """
+        """Hang up, and wait until nobody listens."""
         self.orders.put(self.hang_up_for_good)
         self.thread.join()

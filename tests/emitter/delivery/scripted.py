@@ -1,6 +1,4 @@
-"""
-A clock that only waiting moves, and a destination that answers as it is told.
-"""
+"""A clock that only waiting moves, and a destination that answers as it is told."""
 
 from __future__ import annotations
 
@@ -16,24 +14,18 @@ NO_GROUP = Refused("no_log_group", "there is no log group /x in y: deploy the st
 
 
 class Clock:
-    """
-    A clock that only waiting moves.
-    """
+    """A clock that only waiting moves."""
 
     def __init__(self) -> None:
         self.now_s = NOW_S
         self.waits: list[float] = []
 
     def __call__(self) -> float:
-        """
-        Seconds since the epoch.
-        """
+        """Seconds since the epoch."""
         return self.now_s
 
     def sleep(self, seconds: float) -> None:
-        """
-        Wait without waiting.
-        """
+        """Wait without waiting."""
         self.waits.append(seconds)
         self.now_s += seconds
 
@@ -53,9 +45,7 @@ class Scripted:
         self.taken: list[str] = []
 
     def send(self, batch):
-        """
-        Answer as scripted.
-        """
+        """Answer as scripted."""
         lines = [record.line for record in batch]
         self.calls.append(lines)
         answer = self.answers.pop(0) if self.answers else Delivered()
@@ -67,21 +57,15 @@ class Scripted:
         return answer
 
     def close(self):
-        """
-        Nothing to close.
-        """
+        """Nothing to close."""
 
 
 def fill(spool, *texts):
-    """
-    Append one record per text, of now.
-    """
+    """Append one record per text, of now."""
     spool.append([NewRecord(NOW_MS, text) for text in texts])
 
 
 def identity_holds(spool):
-    """
-    Whether every produced record is accounted for.
-    """
+    """Whether every produced record is accounted for."""
     health = spool.health()
     return health.produced == health.delivered + health.records + sum(health.dropped.values())

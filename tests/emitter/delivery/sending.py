@@ -21,9 +21,7 @@ TIMEOUT = Retry("timeout", "no answer")
 
 
 class Script(Waiter):
-    """
-    A waiter that waits for nobody: idle runs the next step, then the end comes.
-    """
+    """A waiter that waits for nobody: idle runs the next step, then the end comes."""
 
     def __init__(self, clock, *steps):
         super().__init__()
@@ -32,27 +30,21 @@ class Script(Waiter):
         self.pauses: list[float] = []
 
     def idle(self):
-        """
-        Do what the script says next, or stop.
-        """
+        """Do what the script says next, or stop."""
         if self.steps:
             self.steps.pop(0)()
         else:
             self.stop()
 
     def pause(self, seconds):
-        """
-        Let time pass, unless the end has come.
-        """
+        """Let time pass, unless the end has come."""
         if not self.stopped:
             self.pauses.append(seconds)
             self.clock.now_s += seconds
 
 
 class Recorder:
-    """
-    A destination that notes when it was sent what; answers first, then takes everything.
-    """
+    """A destination that notes when it was sent what; answers first, then takes everything."""
 
     limits = BatchLimits()
 
@@ -63,9 +55,7 @@ class Recorder:
         self.closed = 0
 
     def send(self, batch):
-        """
-        Answer as scripted; a scripted exception is raised.
-        """
+        """Answer as scripted; a scripted exception is raised."""
         self.sent.append((self.clock() - MINUTE_S, [record.line for record in batch]))
         answer = self.answers.pop(0) if self.answers else Delivered()
         if isinstance(answer, Exception):
@@ -73,16 +63,12 @@ class Recorder:
         return answer
 
     def close(self):
-        """
-        Note that connections would be closed.
-        """
+        """Note that connections would be closed."""
         self.closed += 1
 
 
 def run(spool, clock, destination, *steps, instance="i-1", spread_s=30.0):
-    """
-    A sender's whole life in this thread; the waits it asked for.
-    """
+    """A sender's whole life in this thread; the waits it asked for."""
     waiter = Script(clock, *steps)
     delivery = Delivery(spool, destination, clock=clock, monotonic=clock, sleep=waiter.pause)
     sender = Sender(
@@ -99,9 +85,7 @@ def run(spool, clock, destination, *steps, instance="i-1", spread_s=30.0):
 
 
 def appender(spool, clock, text, after_s=0.0):
-    """
-    A step that lets time pass and appends a line.
-    """
+    """A step that lets time pass and appends a line."""
 
     def step():
         clock.now_s += after_s

@@ -1,6 +1,4 @@
-"""
-The address of the CloudWatch agent: what can be one.
-"""
+"""The address of the CloudWatch agent: what can be one."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ from emitter.errors import SettingsError
     ],
 )
 def test_an_endpoint_is_a_host_and_a_port(endpoint, expected):
-    """
-    An IPv6 host stands in brackets.
-    """
+    """An IPv6 host stands in brackets."""
     assert expected == parse_endpoint(endpoint)
 
 
@@ -45,17 +41,13 @@ def test_an_endpoint_is_a_host_and_a_port(endpoint, expected):
     ],
 )
 def test_an_endpoint_that_cannot_be_is_wrong_use(endpoint):
-    """
-    UDP too: it loses lines without a word.
-    """
+    """UDP too: it loses lines without a word."""
     with pytest.raises(SettingsError, match="--agent-endpoint was expected to be tcp://HOST:PORT"):
         parse_endpoint(endpoint)
 
 
 def test_a_password_is_not_repeated():
-    """
-    The sentence goes to a log, and what stands before an @ may be secret.
-    """
+    """The sentence goes to a log, and what stands before an @ may be secret."""
     with pytest.raises(SettingsError) as refused:
         parse_endpoint("tcp://me:hunter2@127.0.0.1:25888")
     assert "hunter2" not in str(refused.value)

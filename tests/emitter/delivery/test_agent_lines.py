@@ -1,6 +1,4 @@
-"""
-Lines for the CloudWatch agent: each says where it belongs, and says all else as before.
-"""
+"""Lines for the CloudWatch agent: each says where it belongs, and says all else as before."""
 
 from __future__ import annotations
 
@@ -33,24 +31,18 @@ MEMBERS = st.dictionaries(
 
 
 def record(line):
-    """
-    A spooled record that says *line*.
-    """
+    """A spooled record that says *line*."""
     return SpooledRecord(1, "019aa3c5d2f04f1e2d3c", 1, TIME_MS, line)
 
 
 def compact(document):
-    """
-    As the emitter writes lines.
-    """
+    """As the emitter writes lines."""
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
 
 
 @given(MEMBERS)
 def test_a_line_with_metrics_gets_an_address(members):
-    """
-    Group and stream stand in `_aws`, which is where the agent looks; nothing else changes.
-    """
+    """Group and stream stand in `_aws`, which is where the agent looks; nothing else changes."""
     metadata = {"Timestamp": 1, "CloudWatchMetrics": [{"Namespace": "Neuron"}]}
     found = json.loads(
         addressed(record(compact({"_aws": metadata, **members})), group=GROUP, stream=STREAM)
@@ -61,9 +53,7 @@ def test_a_line_with_metrics_gets_an_address(members):
 
 @given(MEMBERS)
 def test_a_line_without_metrics_gets_metadata_without_metrics(members):
-    """
-    The agent drops a line without `_aws`: runtime lines, events, and all of --metrics none.
-    """
+    """The agent drops a line without `_aws`: runtime lines, events, and all of --metrics none."""
     found = json.loads(addressed(record(compact(members)), group=GROUP, stream=STREAM))
     metadata = found.pop("_aws")
     assert members == found
@@ -76,9 +66,7 @@ def test_a_line_without_metrics_gets_metadata_without_metrics(members):
 
 
 def test_the_stack_reads_the_same_from_an_addressed_line(repository):
-    """
-    With metrics or without: an address is nothing to whoever rolls minutes up.
-    """
+    """With metrics or without: an address is nothing to whoever rolls minutes up."""
     lines = [
         line
         for path in sorted((repository / "tests/data/wire/v1").glob("*.lines.jsonl"))
@@ -97,18 +85,14 @@ def test_the_stack_reads_the_same_from_an_addressed_line(repository):
 
 
 def test_numbers_stay_as_they_were_written():
-    """
-    A line is not parsed and written again: 0.10 stays 0.10.
-    """
+    """A line is not parsed and written again: 0.10 stays 0.10."""
     line = '{"_aws":{"Timestamp":1},"Value":0.10}'
     assert addressed(record(line), group="g", stream="s").endswith('"Timestamp":1},"Value":0.10}')
 
 
 @pytest.mark.parametrize("line", ["{}", '{"_aws":{}}', '{"_aws":{},"a":1}'])
 def test_empty_objects_stay_json(line):
-    """
-    No comma too many.
-    """
+    """No comma too many."""
     assert (
         GROUP
         == json.loads(addressed(record(line), group=GROUP, stream="s"))["_aws"]["LogGroupName"]
@@ -116,18 +100,14 @@ def test_empty_objects_stay_json(line):
 
 
 def test_names_are_escaped():
-    """
-    A stream's name may have quotes.
-    """
+    """A stream's name may have quotes."""
     found = json.loads(addressed(record("{}"), group=GROUP, stream='a"\\b'))
     assert 'a"\\b' == found["_aws"]["LogStreamName"]
 
 
 @pytest.mark.parametrize("line", ["text", "[]", " {}"])
 def test_a_line_that_is_no_object_is_refused(line):
-    """
-    The agent would drop it unseen.
-    """
+    """The agent would drop it unseen."""
     with pytest.raises(NotAnObjectError):
         addressed(record(line), group=GROUP, stream=STREAM)
 

@@ -1,6 +1,4 @@
-"""
-The CloudWatch agent's socket: what counts as delivered, and what a lost connection costs.
-"""
+"""The CloudWatch agent's socket: what counts as delivered, and what a lost connection costs."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ PATIENCE_S = 8.0
 
 
 def batch_of(*texts):
-    """
-    Records that say which they are.
-    """
+    """Records that say which they are."""
     return [
         SpooledRecord(i, "019aa3c5d2f04f1e2d3c", i, NOW_MS, f'{{"Text":"{text}"}}')
         for i, text in enumerate(texts, 1)
@@ -38,17 +34,13 @@ def batch_of(*texts):
 
 
 def texts_of(agent):
-    """
-    Which of them the agent has.
-    """
+    """Which of them the agent has."""
     return [json.loads(line)["Text"] for line in agent.lines]
 
 
 @pytest.fixture
 def agent():
-    """
-    A listening agent.
-    """
+    """A listening agent."""
     started = Agent()
     yield started
     started.end()
@@ -56,18 +48,14 @@ def agent():
 
 @pytest.fixture
 def destination(agent):
-    """
-    The destination under test.
-    """
+    """The destination under test."""
     opened = AgentSocket(agent.endpoint, group=GROUP, stream=STREAM)
     yield opened
     opened.close()
 
 
 def test_lines_arrive_whole_and_in_order(agent, destination):
-    """
-    Newline after each, all through one connection, each with its log group and stream.
-    """
+    """Newline after each, all through one connection, each with its log group and stream."""
     assert Delivered() == destination.send(batch_of("a", "b"))
     assert Delivered() == destination.send(batch_of("c"))
     wait_until(lambda: texts_of(agent) == ["a", "b", "c"])
@@ -77,18 +65,14 @@ def test_lines_arrive_whole_and_in_order(agent, destination):
 
 
 def test_a_large_batch_arrives_whole(agent, destination):
-    """
-    More than the kernel's buffers hold.
-    """
+    """More than the kernel's buffers hold."""
     texts = [f"{number:06d}" + "x" * 10_000 for number in range(600)]
     assert Delivered() == destination.send(batch_of(*texts))
     wait_until(lambda: texts_of(agent) == texts)
 
 
 def test_ipv6_is_spoken_too():
-    """
-    With the host in brackets.
-    """
+    """With the host in brackets."""
     try:
         agent = Agent(socket.AF_INET6)
     except OSError:
@@ -101,9 +85,7 @@ def test_ipv6_is_spoken_too():
 
 
 def test_nobody_listening_is_a_retry():
-    """
-    The sentence says where, and what to do.
-    """
+    """The sentence says where, and what to do."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         endpoint = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
@@ -114,9 +96,7 @@ def test_nobody_listening_is_a_retry():
 
 
 def test_a_name_that_nobody_has_is_a_retry():
-    """
-    A container's name may be known in a minute.
-    """
+    """A container's name may be known in a minute."""
     outcome = AgentSocket("tcp://agent.invalid:25888", group=GROUP, stream=STREAM).send(
         batch_of("a")
     )
@@ -139,9 +119,7 @@ def test_an_agent_that_was_restarted_is_connected_to_again(agent, destination, e
 
 @pytest.mark.parametrize("ending", ["hang_up", "reset"])
 def test_an_agent_that_ends_while_it_is_sent_to_may_have_taken_lines(agent, destination, ending):
-    """
-    Which ones nobody knows: the batch is sent again, and may arrive twice.
-    """
+    """Which ones nobody knows: the batch is sent again, and may arrive twice."""
     agent.is_reading = False
     assert Delivered() == destination.send(batch_of("a"))
     outcomes = []
@@ -156,16 +134,12 @@ def test_an_agent_that_ends_while_it_is_sent_to_may_have_taken_lines(agent, dest
 
 
 def huge_batch():
-    """
-    More than all buffers between here and a reader that does not read.
-    """
+    """More than all buffers between here and a reader that does not read."""
     return batch_of(*["x" * 100_000] * 300)
 
 
 def test_an_agent_that_reads_nothing_has_taken_nothing(agent, destination, monkeypatch):
-    """
-    What waits in the kernel is not delivered: a stuck agent is no place to leave records.
-    """
+    """What waits in the kernel is not delivered: a stuck agent is no place to leave records."""
     monkeypatch.setattr(agent_socket, "SEND_TIMEOUT_S", 0.2)
     agent.is_reading = False
     outcome = destination.send(huge_batch())
@@ -174,9 +148,7 @@ def test_an_agent_that_reads_nothing_has_taken_nothing(agent, destination, monke
 
 
 def test_bytes_nobody_acknowledged_are_waited_for(agent, destination, monkeypatch):
-    """
-    Until the other side's kernel has them all, in steps, and no longer than a time.
-    """
+    """Until the other side's kernel has them all, in steps, and no longer than a time."""
     left = [3, 2, 1, 0]
     monkeypatch.setattr(agent_socket, "_unacknowledged_bytes", lambda _: left.pop(0))
     assert Delivered() == destination.send(batch_of("a"))
@@ -188,9 +160,7 @@ def test_bytes_nobody_acknowledged_are_waited_for(agent, destination, monkeypatc
 
 
 def test_what_an_agent_says_is_passed_over(agent, destination):
-    """
-    It never says anything; another program at the port might.
-    """
+    """It never says anything; another program at the port might."""
     destination.send(batch_of("a"))
     wait_until(lambda: agent.connections)
     agent.orders.put(lambda: agent.say(b"HTTP/1.1 400 Bad Request\r\n"))
@@ -200,9 +170,7 @@ def test_what_an_agent_says_is_passed_over(agent, destination):
 
 
 def test_a_line_that_is_no_object_is_invalid(destination):
-    """
-    So that it is found by halving and quarantined, instead of dropped unseen by the agent.
-    """
+    """So that it is found by halving and quarantined, instead of dropped unseen by the agent."""
     record = SpooledRecord(1, "019aa3c5d2f04f1e2d3c", 1, NOW_MS, "secret")
     outcome = destination.send([*batch_of("a"), record])
     assert isinstance(outcome, Invalid)
@@ -210,9 +178,7 @@ def test_a_line_that_is_no_object_is_invalid(destination):
 
 
 def test_an_instance_that_was_renamed_has_another_stream(agent, destination):
-    """
-    From the next batch on; an impossible name changes nothing.
-    """
+    """From the next batch on; an impossible name changes nothing."""
     destination.rename("i-known")
     with pytest.raises(SettingsError):
         destination.rename("a*")
@@ -222,9 +188,7 @@ def test_an_instance_that_was_renamed_has_another_stream(agent, destination):
 
 
 def test_records_outlast_an_agent_that_comes_and_goes():
-    """
-    Spooled while nobody listens, delivered when somebody does, at least once and in order.
-    """
+    """Spooled while nobody listens, delivered when somebody does, at least once and in order."""
     agent = Agent()
     endpoint, port = agent.endpoint, agent.port
     destination = AgentSocket(endpoint, group=GROUP, stream=STREAM)

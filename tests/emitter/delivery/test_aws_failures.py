@@ -1,6 +1,4 @@
-"""
-Failures of AWS: which words mean a retry, a refusal, or a poison record.
-"""
+"""Failures of AWS: which words mean a retry, a refusal, or a poison record."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from emitter.delivery.destination import Refused, Retry
 
 
 def test_quoted_values_are_cut_from_the_words():
-    """
-    A validation message quotes the events; the member's name is what is worth keeping.
-    """
+    """A validation message quotes the events; the member's name is what is worth keeping."""
     words = "1 validation error detected: Value '[{message=secret}]' at 'logEvents' failed"
     failure = Failure("PutLogEvents", "InvalidParameterException", 400, words + " x" * 500)
     outcome = outcome_of(failure, group=GROUP, region=REGION)
@@ -48,9 +44,7 @@ def test_no_answer_of_the_service_drops_records_by_mistake(code, status, words):
     ],
 )
 def test_errors_of_the_sdk_are_known_by_name(kind, expected):
-    """
-    Some exist only in newer versions of it; what is unknown keeps the records.
-    """
+    """Some exist only in newer versions of it; what is unknown keeps the records."""
     assert expected == sdk_outcome({kind, "BotoCoreError", "Exception"}, "words").reason
 
 
@@ -66,9 +60,7 @@ def test_errors_of_the_sdk_are_known_by_name(kind, expected):
     ],
 )
 def test_calls_on_the_way_to_credentials_drop_nothing(operation, code, status, expected):
-    """
-    A pod's role is asked for by the SDK itself: its failure says nothing of the records.
-    """
+    """A pod's role is asked for by the SDK itself: its failure says nothing of the records."""
     failure = Failure(operation, code, status, "some words")
     outcome = outcome_of(failure, group=GROUP, region=REGION)
     assert expected == outcome.reason

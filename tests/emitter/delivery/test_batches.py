@@ -1,6 +1,4 @@
-"""
-Batches: what PutLogEvents accepts, and nothing lost on the way there.
-"""
+"""Batches: what PutLogEvents accepts, and nothing lost on the way there."""
 
 from __future__ import annotations
 
@@ -40,16 +38,12 @@ SMALL = BatchLimits(
 
 
 def spooled(*lines: tuple[int, str]) -> list[SpooledRecord]:
-    """
-    Records as the spool gives them, from (timestamp_ms, line).
-    """
+    """Records as the spool gives them, from (timestamp_ms, line)."""
     return [SpooledRecord(i, BOOT, i, ms, line) for i, (ms, line) in enumerate(lines, 1)]
 
 
 def at_now(*lines: str) -> list[SpooledRecord]:
-    """
-    Records of the same moment.
-    """
+    """Records of the same moment."""
     return spooled(*((NOW_MS, line) for line in lines))
 
 
@@ -64,9 +58,7 @@ RECORDS = st.lists(
 
 @given(RECORDS)
 def test_every_record_is_in_one_place(records):
-    """
-    Nothing is lost and nothing is sent twice: a record is in one batch, or unsendable.
-    """
+    """Nothing is lost and nothing is sent twice: a record is in one batch, or unsendable."""
     pieces = cut(records, now_ms=NOW_MS, limits=SMALL)
     placed = [record for batch in pieces.batches for record in batch]
     placed += [record for those in pieces.unsendable.values() for record in those]
@@ -75,9 +67,7 @@ def test_every_record_is_in_one_place(records):
 
 @given(RECORDS)
 def test_nothing_is_reordered_but_by_time(records):
-    """
-    Joined again, the batches are the sendable input in time order, equal times as they came.
-    """
+    """Joined again, the batches are the sendable input in time order, equal times as they came."""
     pieces = cut(records, now_ms=NOW_MS, limits=SMALL)
     unsendable = {record.id for those in pieces.unsendable.values() for record in those}
     sendable = [record for record in records if record.id not in unsendable]
@@ -88,9 +78,7 @@ def test_nothing_is_reordered_but_by_time(records):
 
 @given(RECORDS)
 def test_without_time_order_records_stay_as_they_came(records):
-    """
-    A stream of lines is written in the order of arrival, and every batch fits.
-    """
+    """A stream of lines is written in the order of arrival, and every batch fits."""
     limits = dataclasses.replace(SMALL, by_time=False, max_age_ms=None, max_future_ms=None)
     pieces = cut(records, now_ms=NOW_MS, limits=limits)
     placed = [record.id for batch in pieces.batches for record in batch]
@@ -101,9 +89,7 @@ def test_without_time_order_records_stay_as_they_came(records):
 
 
 def test_a_call_is_in_order_of_time_and_a_stream_in_that_of_arrival():
-    """
-    PutLogEvents asks for order; where nobody asks, nothing is reordered.
-    """
+    """PutLogEvents asks for order; where nobody asks, nothing is reordered."""
     records = spooled((NOW_MS, "later"), (NOW_MS - 1, "earlier"))
     orders = [
         [
@@ -118,9 +104,7 @@ def test_a_call_is_in_order_of_time_and_a_stream_in_that_of_arrival():
 
 @given(RECORDS)
 def test_every_batch_is_one_accepted_call(records):
-    """
-    Number, bytes, span and order: each batch obeys all of them, and is not empty.
-    """
+    """Number, bytes, span and order: each batch obeys all of them, and is not empty."""
     for batch in cut(records, now_ms=NOW_MS, limits=SMALL).batches:
         times = [record.timestamp_ms for record in batch]
         assert 1 <= len(batch) <= SMALL.max_events
@@ -131,9 +115,7 @@ def test_every_batch_is_one_accepted_call(records):
 
 @given(RECORDS)
 def test_a_new_batch_begins_only_when_it_must(records):
-    """
-    No batch could have taken the first record of the next one.
-    """
+    """No batch could have taken the first record of the next one."""
     batches = cut(records, now_ms=NOW_MS, limits=SMALL).batches
     for batch, following in itertools.pairwise(batches):
         longer = (*batch, following[0])
@@ -146,9 +128,7 @@ def test_a_new_batch_begins_only_when_it_must(records):
 
 @given(RECORDS)
 def test_the_reason_is_true(records):
-    """
-    Whoever is unsendable broke the rule it is named after.
-    """
+    """Whoever is unsendable broke the rule it is named after."""
     unsendable = cut(records, now_ms=NOW_MS, limits=SMALL).unsendable
     assert set(unsendable) <= {"too_old", "too_new", "too_large", "invalid"}
     assert all(NOW_MS - record.timestamp_ms > 100 for record in unsendable.get("too_old", ()))
@@ -159,9 +139,7 @@ def test_the_reason_is_true(records):
 
 @pytest.mark.parametrize(("events", "sizes"), [(10_000, [10_000]), (10_001, [10_000, 1])])
 def test_a_batch_has_at_most_10_000_events(events, sizes):
-    """
-    The number is inclusive.
-    """
+    """The number is inclusive."""
     pieces = cut(at_now(*["x"] * events), now_ms=NOW_MS)
     assert sizes == [len(batch) for batch in pieces.batches]
     assert MAX_BATCH_EVENTS == sizes[0]
@@ -169,9 +147,7 @@ def test_a_batch_has_at_most_10_000_events(events, sizes):
 
 @pytest.mark.parametrize(("more", "sizes"), [(0, [2]), (1, [1, 1])])
 def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
-    """
-    The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not.
-    """
+    """The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not."""
     line = "x" * (MAX_BATCH_BYTES // 2 - EVENT_OVERHEAD_BYTES)
     pieces = cut(at_now(line, line + "x" * more), now_ms=NOW_MS)
     assert sizes == [len(batch) for batch in pieces.batches]
@@ -179,9 +155,7 @@ def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
 
 @pytest.mark.parametrize(("more", "reasons"), [(0, set()), (1, {"too_large"})])
 def test_a_line_may_fill_a_whole_call(more, reasons):
-    """
-    1 MiB less 26 bytes of UTF-8, not of characters, is the longest line there is.
-    """
+    """1 MiB less 26 bytes of UTF-8, not of characters, is the longest line there is."""
     line = "é" * ((MAX_BATCH_BYTES - EVENT_OVERHEAD_BYTES) // 2) + "x" * more
     pieces = cut(at_now("first", line, "last"), now_ms=NOW_MS)
     assert reasons == set(pieces.unsendable)
@@ -190,9 +164,7 @@ def test_a_line_may_fill_a_whole_call(more, reasons):
 
 @pytest.mark.parametrize(("span_ms", "calls"), [(DAY_MS - 1, 1), (DAY_MS, 2)])
 def test_a_call_spans_less_than_24_hours(span_ms, calls):
-    """
-    From the first event to the last.
-    """
+    """From the first event to the last."""
     pieces = cut(spooled((NOW_MS - span_ms, "x"), (NOW_MS, "y")), now_ms=NOW_MS)
     assert calls == len(pieces.batches)
 
@@ -207,26 +179,20 @@ def test_a_call_spans_less_than_24_hours(span_ms, calls):
     ],
 )
 def test_age_counts_when_it_is_sent(age_ms, reasons):
-    """
-    14 days less five minutes back, 2 hours ahead, both inclusive.
-    """
+    """14 days less five minutes back, 2 hours ahead, both inclusive."""
     pieces = cut(spooled((NOW_MS - age_ms, "x")), now_ms=NOW_MS)
     assert reasons == set(pieces.unsendable)
 
 
 def test_an_empty_line_is_invalid():
-    """
-    CloudWatch Logs refuses a whole call for one empty message.
-    """
+    """CloudWatch Logs refuses a whole call for one empty message."""
     pieces = cut(at_now("", "x"), now_ms=NOW_MS)
     assert {"invalid"} == set(pieces.unsendable)
     assert [1] == [len(batch) for batch in pieces.batches]
 
 
 def test_a_line_above_the_batch_goes_alone_where_no_size_is_forbidden():
-    """
-    A stream has no largest line: it is written, not dropped.
-    """
+    """A stream has no largest line: it is written, not dropped."""
     records = at_now("x", "y" * 200, "z")
     pieces = cut(records, now_ms=NOW_MS, limits=BatchLimits(max_bytes=100))
     assert [1, 1, 1] == [len(batch) for batch in pieces.batches]
@@ -234,9 +200,7 @@ def test_a_line_above_the_batch_goes_alone_where_no_size_is_forbidden():
 
 @pytest.mark.parametrize(("more", "sizes"), [(0, [2]), (1, [1, 1])])
 def test_a_stream_has_no_overhead_for_a_line(more, sizes):
-    """
-    Where nothing is charged for an event, its bytes alone fill a batch.
-    """
+    """Where nothing is charged for an event, its bytes alone fill a batch."""
     pieces = cut(
         at_now("x" * 50, "y" * (50 + more)), now_ms=NOW_MS, limits=BatchLimits(max_bytes=100)
     )
@@ -244,9 +208,7 @@ def test_a_stream_has_no_overhead_for_a_line(more, sizes):
 
 
 def test_no_records_are_no_calls():
-    """
-    Nothing in, nothing out.
-    """
+    """Nothing in, nothing out."""
     pieces = cut([], now_ms=NOW_MS, limits=PUT_LOG_EVENTS)
     assert () == pieces.batches
     assert {} == pieces.unsendable

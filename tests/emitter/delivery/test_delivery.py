@@ -1,6 +1,4 @@
-"""
-Delivery: what each answer of a destination means for the records.
-"""
+"""Delivery: what each answer of a destination means for the records."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ from emitter.spool import NewRecord, Spool, SpoolFailedError
 
 
 def test_an_empty_spool_is_not_sent(spool, deliver_to):
-    """
-    No call is made for nothing.
-    """
+    """No call is made for nothing."""
     destination = Scripted()
     assert deliver_to(destination).attempt().outcome is None
     assert [] == destination.calls
@@ -37,9 +33,7 @@ def test_an_empty_spool_is_not_sent(spool, deliver_to):
 
 
 def test_the_oldest_go_first_until_nothing_is_left(spool, deliver_to):
-    """
-    In calls as large as they may be.
-    """
+    """In calls as large as they may be."""
     destination = Scripted()
     fill(spool, *"abcdefghij")
     assert Flushed(10, 0) == deliver_to(destination).flush(5)
@@ -48,9 +42,7 @@ def test_the_oldest_go_first_until_nothing_is_left(spool, deliver_to):
 
 
 def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
-    """
-    For as long as it takes; nothing is dropped, and the wait grows within its bounds.
-    """
+    """For as long as it takes; nothing is dropped, and the wait grows within its bounds."""
     destination = Scripted(*[TIMEOUT] * 40)
     delivery = deliver_to(destination)
     fill(spool, "a")
@@ -65,9 +57,7 @@ def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
 
 
 def test_a_refusal_keeps_the_records_and_waits_a_minute(spool, deliver_to):
-    """
-    Somebody must act; when they have, no restart is needed.
-    """
+    """Somebody must act; when they have, no restart is needed."""
     destination = Scripted(NO_GROUP)
     delivery = deliver_to(destination)
     fill(spool, "a")
@@ -80,9 +70,7 @@ def test_a_refusal_keeps_the_records_and_waits_a_minute(spool, deliver_to):
 
 
 def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog):
-    """
-    With its sentence and the records that wait; and once more when it is over.
-    """
+    """With its sentence and the records that wait; and once more when it is over."""
     delivery = deliver_to(Scripted(*[NO_GROUP] * 12))
     fill(spool, "a", "b")
     with caplog.at_level(logging.INFO, "emitter"):
@@ -101,9 +89,7 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
 
 
 def test_what_comes_and_goes_is_not_said_each_time(spool, deliver_to, clock, caplog):
-    """
-    Throttled once a minute for half an hour: three warnings, each with its end.
-    """
+    """Throttled once a minute for half an hour: three warnings, each with its end."""
     delivery = deliver_to(Scripted(*[TIMEOUT, Delivered()] * 30))
     with caplog.at_level(logging.INFO, "emitter"):
         for _ in range(30):
@@ -116,9 +102,7 @@ def test_what_comes_and_goes_is_not_said_each_time(spool, deliver_to, clock, cap
 
 
 def test_the_first_wait_after_a_success_is_short_again(spool, deliver_to):
-    """
-    What was learnt of the last problem says nothing of the next.
-    """
+    """What was learnt of the last problem says nothing of the next."""
     delivery = deliver_to(Scripted(*([TIMEOUT] * 10 + [Delivered()]) * 8))
     longest_s, firsts_s = 0.0, []
     for _ in range(8):
@@ -130,9 +114,7 @@ def test_the_first_wait_after_a_success_is_short_again(spool, deliver_to):
 
 
 def test_rejected_events_are_counted_by_class(spool, deliver_to):
-    """
-    The rest of the same call is delivered; none of them is sent again.
-    """
+    """The rest of the same call is delivered; none of them is sent again."""
     rejected = {"too_old": (0, 1), "expired": (2,), "too_new": (4,)}
     destination = Scripted(Delivered(rejected))
     fill(spool, *"abcde")
@@ -142,9 +124,7 @@ def test_rejected_events_are_counted_by_class(spool, deliver_to):
 
 
 def test_age_is_looked_at_before_each_attempt(spool, deliver_to, clock):
-    """
-    What became too old while it waited is dropped with its reason, not sent for ever.
-    """
+    """What became too old while it waited is dropped with its reason, not sent for ever."""
     destination = Scripted(TIMEOUT, limits=AGED)
     delivery = deliver_to(destination)
     fill(spool, "a")
@@ -155,9 +135,7 @@ def test_age_is_looked_at_before_each_attempt(spool, deliver_to, clock):
 
 
 def test_unsendable_records_do_not_hide_the_others(spool, deliver_to):
-    """
-    A full take of nothing but unsendable records is dropped and the next is taken.
-    """
+    """A full take of nothing but unsendable records is dropped and the next is taken."""
     destination = Scripted(limits=AGED)
     spool.append([NewRecord(NOW_MS + 6_000, "early")] * 8)
     fill(spool, "a")
@@ -166,9 +144,7 @@ def test_unsendable_records_do_not_hide_the_others(spool, deliver_to):
 
 
 def test_an_answer_that_cannot_be_recorded_is_asked_for_again(spool, deliver_to, monkeypatch):
-    """
-    The spool fails after the service took the records: they stay, a copy may arrive.
-    """
+    """The spool fails after the service took the records: they stay, a copy may arrive."""
 
     def fail(*_, **__):
         raise SpoolFailedError
@@ -194,9 +170,7 @@ OUTCOMES = st.one_of(
 
 @given(st.lists(OUTCOMES, max_size=20), st.integers(0, 25), st.sets(st.integers(0, 24)))
 def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, records, places):
-    """
-    Any sequence of answers: each line is taken at least once, or counted with a reason.
-    """
+    """Any sequence of answers: each line is taken at least once, or counted with a reason."""
     texts = [f"line {i}" for i in range(records)]
     destination = Scripted(*answers, poison={f"line {place}" for place in places})
     with Spool.open(None, max_age_s=None) as spool:

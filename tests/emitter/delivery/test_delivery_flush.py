@@ -1,6 +1,4 @@
-"""
-A flush: how long it goes on, and what it leaves.
-"""
+"""A flush: how long it goes on, and what it leaves."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from emitter.spool import Spool
 
 
 def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
-    """
-    It does not begin a wait that would end after it; the rest is kept, with the reason.
-    """
+    """It does not begin a wait that would end after it; the rest is kept, with the reason."""
     fill(spool, "a")
     flushed = deliver_to(Scripted(*[TIMEOUT] * 1000)).flush(5)
     assert Flushed(0, 1, TIMEOUT) == flushed
@@ -23,9 +19,7 @@ def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
 
 
 def test_a_flush_without_time_is_one_attempt(spool, deliver_to):
-    """
-    After a stop there is always time to ask once.
-    """
+    """After a stop there is always time to ask once."""
     destination = Scripted()
     fill(spool, *"abcdefghij")
     assert Flushed(8, 2) == deliver_to(destination).flush(0)
@@ -33,9 +27,7 @@ def test_a_flush_without_time_is_one_attempt(spool, deliver_to):
 
 
 def test_a_flush_ends_at_a_refusal(spool, deliver_to, clock):
-    """
-    Waiting would not help the command, its user must read the sentence.
-    """
+    """Waiting would not help the command, its user must read the sentence."""
     destination = Scripted(Delivered(), NO_GROUP)
     fill(spool, *"abcdefghij")
     assert Flushed(8, 2, NO_GROUP) == deliver_to(destination).flush(1000)
@@ -43,17 +35,13 @@ def test_a_flush_ends_at_a_refusal(spool, deliver_to, clock):
 
 
 def test_a_problem_that_passed_is_no_problem(spool, deliver_to):
-    """
-    The summary names what stands in the way now, not what did.
-    """
+    """The summary names what stands in the way now, not what did."""
     fill(spool, "a")
     assert Flushed(1, 0) == deliver_to(Scripted(TIMEOUT)).flush(1000)
 
 
 def test_records_of_older_boots_are_sent_and_counted_as_remaining(tmp_path, clock):
-    """
-    What a former run left behind goes first.
-    """
+    """What a former run left behind goes first."""
     with Spool.open(tmp_path, clock=clock) as spool:
         fill(spool, "older")
     with Spool.open(tmp_path, clock=clock) as spool:

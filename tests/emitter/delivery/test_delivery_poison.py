@@ -32,9 +32,7 @@ from emitter.spool.ledger import cost_bytes
 
 @pytest.fixture
 def quarantined(spool, monkeypatch):
-    """
-    What the spool was asked to quarantine, and why.
-    """
+    """What the spool was asked to quarantine, and why."""
     found = []
     original = Spool.quarantine
 
@@ -48,9 +46,7 @@ def quarantined(spool, monkeypatch):
 
 
 def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
-    """
-    In the words of the destination, for whoever looks into it.
-    """
+    """In the words of the destination, for whoever looks into it."""
     fill(spool, *"abcd")
     assert Flushed(3, 0) == deliver_to(Scripted(poison=["c"])).flush(5)
     assert [(["c"], "one of these is wrong")] == quarantined
@@ -59,9 +55,7 @@ def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
 
 
 def test_an_empty_line_is_quarantined_without_a_call(spool, deliver_to, quarantined):
-    """
-    CloudWatch Logs would refuse the whole call for it.
-    """
+    """CloudWatch Logs would refuse the whole call for it."""
     destination = Scripted()
     fill(spool, "a", "", "b")
     assert Flushed(2, 0) == deliver_to(destination).flush(5)
@@ -72,9 +66,7 @@ def test_an_empty_line_is_quarantined_without_a_call(spool, deliver_to, quaranti
 def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
     spool, deliver_to, quarantined, caplog
 ):
-    """
-    After 100 in a row it is not the records: the rest is kept, and somebody is asked to look.
-    """
+    """After 100 in a row it is not the records: the rest is kept, and somebody is asked to look."""
     texts = [f"line {number}" for number in range(150)]
     destination = Scripted(poison=texts, limits=BatchLimits())
     delivery = deliver_to(destination)
@@ -92,9 +84,7 @@ def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
 
 
 def test_a_destination_that_came_to_its_senses_gets_what_was_kept(spool, deliver_to):
-    """
-    The newest record is offered first: it tells whether things are right again.
-    """
+    """The newest record is offered first: it tells whether things are right again."""
     texts = [f"line {number}" for number in range(110)]
     destination = Scripted(poison=texts, limits=BatchLimits())
     delivery = deliver_to(destination)
@@ -121,9 +111,7 @@ def test_a_destination_that_came_to_its_senses_gets_what_was_kept(spool, deliver
     )
 )
 def test_only_poison_is_dropped_from_an_invalid_batch(example):
-    """
-    Wherever the poison is and however much, all else is delivered, in order.
-    """
+    """Wherever the poison is and however much, all else is delivered, in order."""
     records, places = example
     texts = [f"line {i}" for i in range(records)]
     poison = {texts[place] for place in places}
@@ -139,9 +127,7 @@ def test_only_poison_is_dropped_from_an_invalid_batch(example):
 
 
 def test_one_poison_record_costs_few_calls(spool, deliver_to):
-    """
-    Halving: 1,000 records with one poison in them need about 2 log2 calls, not 1,000.
-    """
+    """Halving: 1,000 records with one poison in them need about 2 log2 calls, not 1,000."""
     destination = Scripted(poison=["line 700"], limits=BatchLimits())
     fill(spool, *(f"line {i}" for i in range(1000)))
     assert Flushed(999, 0) == deliver_to(destination).flush(5)
@@ -149,9 +135,7 @@ def test_one_poison_record_costs_few_calls(spool, deliver_to):
 
 
 def test_throttling_does_not_lose_the_place_of_the_poison(spool, deliver_to):
-    """
-    Every second call throttled: the halving goes on where it was.
-    """
+    """Every second call throttled: the halving goes on where it was."""
     answers = [answer for _ in range(12) for answer in (Delivered(), TIMEOUT)]
     destination = Scripted(*answers, poison=["line 5"])
     fill(spool, *(f"line {i}" for i in range(8)))
@@ -161,9 +145,7 @@ def test_throttling_does_not_lose_the_place_of_the_poison(spool, deliver_to):
 
 
 def test_what_the_spool_dropped_meanwhile_is_not_sent(clock):
-    """
-    While an invalid batch is halved, the spool may run full: what is gone is gone.
-    """
+    """While an invalid batch is halved, the spool may run full: what is gone is gone."""
     destination = Scripted(poison=["b"])
     with Spool.open(None, max_bytes=4 * cost_bytes(1), clock=clock) as spool:
         delivery = Delivery(spool, destination, clock=clock)
@@ -177,9 +159,7 @@ def test_what_the_spool_dropped_meanwhile_is_not_sent(clock):
 
 
 def test_a_dropped_record_is_logged_without_its_line(spool, deliver_to, caplog):
-    """
-    The reason, the stage and the service's words; never the payload.
-    """
+    """The reason, the stage and the service's words; never the payload."""
     fill(spool, "secret payload")
     with caplog.at_level(logging.WARNING, "emitter"):
         deliver_to(Scripted(poison=["secret payload"])).flush(5)

@@ -1,6 +1,4 @@
-"""
-Names of log groups and streams: what can be one, and which stream an instance has.
-"""
+"""Names of log groups and streams: what can be one, and which stream an instance has."""
 
 from __future__ import annotations
 
@@ -25,17 +23,13 @@ VALUES = st.text(min_size=1)
 
 
 def name_of(template, instance_id=INSTANCE, cluster="blue", region="eu-north-1"):
-    """
-    The stream of an instance, by a template.
-    """
+    """The stream of an instance, by a template."""
     return stream_name(template, cluster=cluster, instance_id=instance_id, region=region)
 
 
 @given(TEMPLATES, VALUES, VALUES, VALUES)
 def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, region):
-    """
-    Whatever the cluster, the instance and the region are called, and however long they are.
-    """
+    """Whatever the cluster, the instance and the region are called, and however long they are."""
     require_stream(name_of(template, instance_id, cluster, region))
 
 
@@ -57,16 +51,12 @@ def test_placeholders_are_filled_in(template, expected):
 
 
 def test_what_a_name_cannot_have_becomes_a_hyphen():
-    """
-    In values, which nobody chose as names of streams.
-    """
+    """In values, which nobody chose as names of streams."""
     assert "a-b-c-d" == name_of("{cluster}", cluster="a:b*c d")
 
 
 def test_names_that_would_be_too_long_stay_apart():
-    """
-    512 characters are the most; the end of a longer one becomes a hash of all of it.
-    """
+    """512 characters are the most; the end of a longer one becomes a hash of all of it."""
     longest = name_of("{instance}", "i" * 512)
     cut = [name_of("{instance}", "i" * 513 + end) for end in "ab"]
     assert "i" * 512 == longest
@@ -76,18 +66,14 @@ def test_names_that_would_be_too_long_stay_apart():
 
 @given(st.integers(1, 1000), VALUES)
 def test_a_shard_is_one_of_n_padded_to_sort(shards, instance_id):
-    """
-    From 0 to N - 1, all of one length.
-    """
+    """From 0 to N - 1, all of one length."""
     shard = name_of(f"{{shard:{shards}}}", instance_id)
     assert int(shard) in range(shards)
     assert len(str(shards - 1)) == len(shard)
 
 
 def test_a_shard_is_the_same_in_every_process():
-    """
-    An instance whose emitter starts again goes on in the same stream.
-    """
+    """An instance whose emitter starts again goes on in the same stream."""
     program = (
         "from emitter.delivery.log_names import stream_name;"
         "print(stream_name('{shard:1000}', cluster='c', instance_id='i-0123456789abcdef0'))"
@@ -103,9 +89,7 @@ def test_a_shard_is_the_same_in_every_process():
 
 
 def test_a_fleet_is_spread_over_all_shards():
-    """
-    100,000 instances on 256 streams: 256 streams to make, none with twice its share.
-    """
+    """100,000 instances on 256 streams: 256 streams to make, none with twice its share."""
     counts = Counter(name_of("{shard:256}", f"i-{number:017x}") for number in range(100_000))
     assert 256 == len(counts)
     assert max(counts.values()) < 2 * 100_000 / 256
@@ -130,9 +114,7 @@ def test_a_fleet_is_spread_over_all_shards():
     ],
 )
 def test_a_template_that_cannot_be_is_wrong_use(template, found):
-    """
-    One sentence with the option, what there is to choose from, and what is wrong.
-    """
+    """One sentence with the option, what there is to choose from, and what is wrong."""
     with pytest.raises(SettingsError, match="--log-stream was expected") as caught:
         require_template(template, region="r")
     assert found in str(caught.value)
@@ -140,16 +122,12 @@ def test_a_template_that_cannot_be_is_wrong_use(template, found):
 
 
 def test_the_most_shards_are_a_thousand():
-    """
-    Inclusive.
-    """
+    """Inclusive."""
     assert "{shard:1000}" == require_template("{shard:1000}", region=None)
 
 
 def test_a_region_nobody_knows_is_wrong_use():
-    """
-    Only where the template names it.
-    """
+    """Only where the template names it."""
     require_template("{instance}", region=None)
     with pytest.raises(SettingsError, match="--region"):
         require_template("{region}", region=None)
@@ -168,16 +146,12 @@ def test_a_region_nobody_knows_is_wrong_use():
     ],
 )
 def test_a_name_that_cannot_be_is_wrong_use(group, stream):
-    """
-    Found before the first record, not by refusing records one by one.
-    """
+    """Found before the first record, not by refusing records one by one."""
     with pytest.raises(SettingsError, match="must be") as caught:
         LogStream(group, stream)
     assert len(str(caught.value)) < 300
 
 
 def test_the_longest_names_are_accepted():
-    """
-    512 characters, inclusive.
-    """
+    """512 characters, inclusive."""
     LogStream("g" * 512, "s" * 512)

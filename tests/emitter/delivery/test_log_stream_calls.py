@@ -1,6 +1,4 @@
-"""
-A log stream: what one send asks of CloudWatch Logs, and what it reads in the answer.
-"""
+"""A log stream: what one send asks of CloudWatch Logs, and what it reads in the answer."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def test_one_put_is_one_call(service, log_stream):
 
 
 def test_a_stream_that_another_made_meanwhile_is_a_success(service, log_stream):
-    """
-    Two emitters of one instance start together.
-    """
+    """Two emitters of one instance start together."""
     streams = service.rules.groups[GROUP]
     service.next_create_faults.append(ServiceError(EXISTS, "already exists"))
     service.before_taking = lambda: service.calls and streams.add(STREAM)
@@ -49,9 +45,7 @@ def test_a_stream_that_another_made_meanwhile_is_a_success(service, log_stream):
 
 
 def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
-    """
-    Made, and still unknown: try again, it is not the group.
-    """
+    """Made, and still unknown: try again, it is not the group."""
     service.next_faults += [ServiceError(NOT_FOUND, "The specified log stream does not exist.")] * 2
     assert "stream_not_ready" == log_stream.send(batch_of("a")).reason
     assert Delivered() == log_stream.send(batch_of("a"))
@@ -59,9 +53,7 @@ def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
 
 @pytest.mark.timeout(60)
 def test_a_fleet_shares_its_streams(service):
-    """
-    Instances that start together on shared streams: made once each, by whoever comes first.
-    """
+    """Instances that start together on shared streams: made once each, by whoever comes first."""
     instances = [f"i-{number:017x}" for number in range(24)]
     streams = {
         instance: stream_name("{cluster}/{shard:4}", cluster="blue", instance_id=instance)
@@ -88,9 +80,7 @@ def test_a_fleet_shares_its_streams(service):
 
 
 def test_an_instance_that_was_renamed_has_another_stream(service, log_stream):
-    """
-    From the next call on, with the same connection; an impossible name changes nothing.
-    """
+    """From the next call on, with the same connection; an impossible name changes nothing."""
     log_stream.send(batch_of("guessed"))
     log_stream.rename("training/i-known")
     with pytest.raises(SettingsError, match="must be"):
@@ -100,9 +90,7 @@ def test_an_instance_that_was_renamed_has_another_stream(service, log_stream):
 
 
 def test_the_region_may_come_from_the_environment(aws, service):
-    """
-    As boto3 finds it; the sentence then names it.
-    """
+    """As boto3 finds it; the sentence then names it."""
     aws.setenv("AWS_DEFAULT_REGION", "us-west-2")
     service.rules.groups.clear()
     log_stream = LogStream(GROUP, STREAM)
@@ -119,9 +107,7 @@ def test_the_region_may_come_from_the_environment(aws, service):
     ],
 )
 def test_where_the_instance_is_comes_last(aws, service, region, variable, expected):
-    """
-    On a bare instance nobody names a region; what is named goes before it.
-    """
+    """On a bare instance nobody names a region; what is named goes before it."""
     if variable:
         aws.setenv("AWS_DEFAULT_REGION", variable)
     log_stream = LogStream(GROUP, STREAM, region=region, instance_region="eu-west-3")
@@ -149,18 +135,14 @@ def test_where_the_instance_is_comes_last(aws, service, region, variable, expect
     ],
 )
 def test_rejected_events_are_in_one_class_each(service, log_stream, indexes, expected):
-    """
-    Ends are exclusive, the start is inclusive; an index out of range is cut to the batch.
-    """
+    """Ends are exclusive, the start is inclusive; an index out of range is cut to the batch."""
     service.instead = lambda answer: {**answer, "rejectedLogEventsInfo": indexes}
     assert Delivered(expected) == log_stream.send(batch_of(*"abcd"))
 
 
 @pytest.mark.usefixtures("service")
 def test_the_largest_call_is_accepted(log_stream):
-    """
-    The service enforces the limits; 10,000 events and exactly 1,048,576 bytes pass them.
-    """
+    """The service enforces the limits; 10,000 events and exactly 1,048,576 bytes pass them."""
     filler = MAX_BATCH_BYTES - 26 * MAX_BATCH_EVENTS - (MAX_BATCH_EVENTS - 1)
     lines = ["x"] * (MAX_BATCH_EVENTS - 1) + ["x" * filler]
     assert Delivered() == log_stream.send(batch_of(*lines))
@@ -168,9 +150,7 @@ def test_the_largest_call_is_accepted(log_stream):
 
 
 def test_skew_is_measured_and_said_once_an_hour(service, log_stream, caplog):
-    """
-    At every answer, errors included; 60 s is still within what a network may cost.
-    """
+    """At every answer, errors included; 60 s is still within what a network may cost."""
     assert log_stream.skew_s is None
     service.next_faults.append(faults.THROTTLED)
     service.clock = lambda: time.time() - 100
@@ -185,9 +165,7 @@ def test_skew_is_measured_and_said_once_an_hour(service, log_stream, caplog):
 
 @pytest.mark.usefixtures("service")
 def test_the_hour_is_counted_by_our_own_clock(caplog):
-    """
-    Once more after an hour, however wrong the clock is.
-    """
+    """Once more after an hour, however wrong the clock is."""
     times = [time.time()]
     log_stream = LogStream(GROUP, STREAM, region=REGION, clock=lambda: times[-1] + 500)
     with caplog.at_level(logging.WARNING, "emitter"):
@@ -255,9 +233,7 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
 
 
 def test_the_sdk_is_loaded_with_the_first_send_only():
-    """
-    `--output stdout` must not pay for it.
-    """
+    """`--output stdout` must not pay for it."""
     program = (
         "import sys; from emitter.delivery.cloudwatch_logs import LogStream; LogStream('a', 'b');"
         "print([name for name in sys.modules if name.startswith('boto')])"

@@ -1,6 +1,4 @@
-"""
-A log stream: what each failure means, through a real SDK client.
-"""
+"""A log stream: what each failure means, through a real SDK client."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ from tests.proof.logs.forms import ServiceError
     ids=str,
 )
 def test_what_passes_is_a_retry(service, log_stream, answer, expected):
-    """
-    After one call: the waiting is ours, not the SDK's.
-    """
+    """After one call: the waiting is ours, not the SDK's."""
     service.rules.groups[GROUP].add(STREAM)
     service.next_faults.append(answer)
     outcome = log_stream.send(batch_of("a"))
@@ -64,9 +60,7 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     ],
 )
 def test_a_success_brings_an_answer(status, body, is_answer):
-    """
-    Whatever its number; an error is one whatever it brings.
-    """
+    """Whatever its number; an error is one whatever it brings."""
     expected = contextlib.nullcontext() if is_answer else pytest.raises(ResponseParserError)
     with expected:
         cloudwatch_logs._require_answer({"status_code": status, "body": body}, event_name="any")
@@ -74,18 +68,14 @@ def test_a_success_brings_an_answer(status, body, is_answer):
 
 
 def test_throttled_while_the_stream_is_made_is_a_retry(service, log_stream):
-    """
-    CreateLogStream has 50 a second for the whole account.
-    """
+    """CreateLogStream has 50 a second for the whole account."""
     service.next_create_faults.append(faults.THROTTLED)
     assert "throttled" == log_stream.send(batch_of("a")).reason
 
 
 @pytest.mark.parametrize("fault", [faults.UNHEARD, faults.NEVER_ANSWERED])
 def test_no_answer_in_time_is_ambiguous(fault, service, log_stream, monkeypatch):
-    """
-    The records may have been taken.
-    """
+    """The records may have been taken."""
     monkeypatch.setattr(cloudwatch_logs, "READ_TIMEOUT_S", 0.2)
     service.rules.groups[GROUP].add(STREAM)
     service.next_faults.append(fault)
@@ -94,9 +84,7 @@ def test_no_answer_in_time_is_ambiguous(fault, service, log_stream, monkeypatch)
 
 
 def test_nobody_listening_is_no_connection(aws, log_stream):
-    """
-    A subnet without a way to CloudWatch: the sentence names the address.
-    """
+    """A subnet without a way to CloudWatch: the sentence names the address."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -125,9 +113,7 @@ def test_nobody_listening_is_no_connection(aws, log_stream):
     ],
 )
 def test_what_somebody_must_change_is_refused(service, log_stream, answer, reason, words):
-    """
-    One sentence with the region and what to do; never a dropped record.
-    """
+    """One sentence with the region and what to do; never a dropped record."""
     service.next_faults.append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Refused)
@@ -157,9 +143,7 @@ def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, 
 
 
 def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
-    """
-    None at first; then somebody writes the file.
-    """
+    """None at first; then somebody writes the file."""
     no_aws.delenv("AWS_ACCESS_KEY_ID")
     no_aws.delenv("AWS_SECRET_ACCESS_KEY")
     log_stream = LogStream(GROUP, STREAM, region=REGION)
@@ -178,25 +162,19 @@ def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
 
 @pytest.mark.usefixtures("aws")
 def test_no_region_is_refused():
-    """
-    With the option to pass.
-    """
+    """With the option to pass."""
     outcome = LogStream(GROUP, STREAM).send(batch_of("a"))
     assert "no_region" == outcome.reason
     assert "--region" in outcome.sentence
 
 
 def test_an_endpoint_that_is_no_address_is_refused(aws, log_stream):
-    """
-    The SDK's own words.
-    """
+    """The SDK's own words."""
     aws.setenv("AWS_ENDPOINT_URL", "not an address")
     assert "client" == log_stream.send(batch_of("a")).reason
 
 
 def test_an_empty_message_is_invalid(service, log_stream):
-    """
-    The SDK finds it before the service does.
-    """
+    """The SDK finds it before the service does."""
     assert isinstance(log_stream.send(batch_of("")), Invalid)
     assert [] == service.calls

@@ -1,6 +1,4 @@
-"""
-A log stream through a real SDK client, against moto: order, age, missing names.
-"""
+"""A log stream through a real SDK client, against moto: order, age, missing names."""
 
 from __future__ import annotations
 
@@ -14,26 +12,20 @@ from emitter.spool import NewRecord, Spool
 
 
 def lines_in(client, group=GROUP):
-    """
-    What moto holds, in its order.
-    """
+    """What moto holds, in its order."""
     found = client.get_log_events(logGroupName=group, logStreamName=STREAM, startFromHead=True)
     return [event["message"] for event in found["events"]]
 
 
 def test_a_missing_stream_is_made(moto, log_stream):
-    """
-    Put, create, put; then only put.
-    """
+    """Put, create, put; then only put."""
     assert Delivered() == log_stream.send(batch_of("a", "b"))
     assert Delivered() == log_stream.send(batch_of("c"))
     assert ["a", "b", "c"] == lines_in(moto)
 
 
 def test_a_missing_group_is_refused_with_what_to_do(moto):
-    """
-    The emitter makes no group: it would have no subscription and no retention.
-    """
+    """The emitter makes no group: it would have no subscription and no retention."""
     missing = LogStream("/not/there", STREAM, region=REGION)
     answer = missing.send(batch_of("a"))
     missing.close()
@@ -47,9 +39,7 @@ def test_a_missing_group_is_refused_with_what_to_do(moto):
 
 @pytest.mark.usefixtures("moto")
 def test_out_of_order_is_invalid(log_stream):
-    """
-    The service refuses the whole call.
-    """
+    """The service refuses the whole call."""
     log_stream.send(batch_of("first"))
     answer = log_stream.send(batch_of("now", "before", ages_ms=(0, 1000)))
     assert Invalid(
@@ -58,18 +48,14 @@ def test_out_of_order_is_invalid(log_stream):
 
 
 def test_too_new_is_rejected_from_its_place_on(moto, log_stream):
-    """
-    The start is inclusive; the rest of the call is kept.
-    """
+    """The start is inclusive; the rest of the call is kept."""
     answer = log_stream.send(batch_of("now", "later", ages_ms=(0, -3 * HOUR_MS)))
     assert Delivered({"too_new": (1,)}) == answer
     assert ["now"] == lines_in(moto)
 
 
 def test_too_old_is_answered_and_not_tried_again(moto, log_stream):
-    """
-    The index of moto is that of the last old event, the service's is one more.
-    """
+    """The index of moto is that of the last old event, the service's is one more."""
     answer = log_stream.send(batch_of("older", "old", "now", ages_ms=(16 * DAY_MS, 15 * DAY_MS, 0)))
     assert Delivered({"too_old": (0,)}) == answer
     assert ["now"] == lines_in(moto)

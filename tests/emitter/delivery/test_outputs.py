@@ -1,6 +1,4 @@
-"""
-The output that the settings ask for: the right destination, or one sentence at the start.
-"""
+"""The output that the settings ask for: the right destination, or one sentence at the start."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ RECORDS = [NewRecord(NOW_MS, '{"Text":"first"}'), NewRecord(NOW_MS, '{"Text":"se
 
 @pytest.fixture
 def deliver_as():
-    """
-    Deliver two records as the settings say.
-    """
+    """Deliver two records as the settings say."""
 
     def deliver(instance_id="i-1", cluster="blue", **changes):
         with Spool.open(None, max_age_s=None) as spool:
@@ -39,9 +35,7 @@ def deliver_as():
 
 
 def test_lines_on_standard_output_are_whole_lines(deliver_as, monkeypatch):
-    """
-    One per record, in order.
-    """
+    """One per record, in order."""
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stdout", stream)
     deliver_as(output="stdout")
@@ -49,9 +43,7 @@ def test_lines_on_standard_output_are_whole_lines(deliver_as, monkeypatch):
 
 
 def test_lines_in_a_file_are_whole_lines(deliver_as, tmp_path):
-    """
-    Whatever their age; the size at which it rotates is a whole MiB.
-    """
+    """Whatever their age; the size at which it rotates is a whole MiB."""
     path = tmp_path / "neuron.log"
     deliver_as(output=f"file:{path}", rotate_mib=1, rotate_keep=1)
     assert '{"Text":"first"}\n{"Text":"second"}\n' == path.read_text()
@@ -62,9 +54,7 @@ def test_lines_in_a_file_are_whole_lines(deliver_as, tmp_path):
 
 
 def test_lines_for_the_agent_say_where_they_belong(deliver_as):
-    """
-    By the same settings as a log stream.
-    """
+    """By the same settings as a log stream."""
     with socket.create_server(("127.0.0.1", 0)) as agent:
         found = []
 
@@ -89,9 +79,7 @@ def test_lines_for_the_agent_say_where_they_belong(deliver_as):
 
 
 def test_lines_in_a_log_stream_are_in_the_right_one(service):
-    """
-    Named by the template, also after the instance was given its own name.
-    """
+    """Named by the template, also after the instance was given its own name."""
     service.rules.groups = {"/g": set()}
     settings = RunSettings(
         log_group="/g", log_stream="{cluster}/{instance}", region="eu-north-1", spread_seconds=0
@@ -121,25 +109,19 @@ def test_lines_in_a_log_stream_are_in_the_right_one(service):
 )
 @pytest.mark.usefixtures("no_aws")
 def test_a_setting_that_cannot_be_is_found_before_the_first_record(changes, words):
-    """
-    With the name of the option.
-    """
+    """With the name of the option."""
     with pytest.raises(SettingsError) as caught:
         Output(RunSettings(**changes), "blue")
     assert words in str(caught.value)
 
 
 def test_a_stream_that_is_not_used_is_not_looked_at(tmp_path):
-    """
-    One configuration file may serve outputs that have no log stream.
-    """
+    """One configuration file may serve outputs that have no log stream."""
     Output(RunSettings(output=f"file:{tmp_path / 'lines'}", log_stream="{host}"), "blue")
 
 
 def test_the_region_of_a_stream_may_come_from_the_environment(no_aws):
-    """
-    As the SDK finds it; else it is the one the instance is in.
-    """
+    """As the SDK finds it; else it is the one the instance is in."""
     no_aws.setenv("AWS_DEFAULT_REGION", "us-west-2")
     output = Output(RunSettings(log_stream="{region}/{instance}"), "blue")
     assert "us-west-2/i-1" == output.destination("i-1")._stream
@@ -149,9 +131,7 @@ def test_the_region_of_a_stream_may_come_from_the_environment(no_aws):
 
 
 def test_a_closed_standard_output_is_found_before_the_first_record(monkeypatch):
-    """
-    Python has no sys.stdout then.
-    """
+    """Python has no sys.stdout then."""
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(DeliveryError, match="standard output was expected to take lines"):
         Output(RunSettings(output="stdout"), "blue")
@@ -159,8 +139,6 @@ def test_a_closed_standard_output_is_found_before_the_first_record(monkeypatch):
 
 @pytest.mark.parametrize("instance_id", ["i-1", "arn:aws:x*y", "a b"])
 def test_by_default_the_stream_is_named_after_the_instance(instance_id):
-    """
-    What a stream's name cannot have becomes a hyphen.
-    """
+    """What a stream's name cannot have becomes a hyphen."""
     expected = instance_id.replace(":", "-").replace("*", "-").replace(" ", "-")
     assert expected == Output(RunSettings(), "blue").destination(instance_id)._stream

@@ -1,6 +1,4 @@
-"""
-Lines to a file that is rotated: nothing lost, nothing twice, and what stands in the way said.
-"""
+"""Lines to a file that is rotated: nothing lost, nothing twice, and what stands in the way said."""
 
 from __future__ import annotations
 
@@ -24,18 +22,14 @@ NOW_MS = 1_795_000_000_000
 
 
 def batch_of(*lines):
-    """
-    Records that say *lines*.
-    """
+    """Records that say *lines*."""
     return [
         SpooledRecord(i, "019aa3c5d2f04f1e2d3c", i, NOW_MS, line) for i, line in enumerate(lines, 1)
     ]
 
 
 def contents(path):
-    """
-    The text of the file and of its older ones, by number; 0 is the newest.
-    """
+    """The text of the file and of its older ones, by number; 0 is the newest."""
     found = {0: path.read_text()} if path.exists() else {}
     for older in path.parent.glob(f"{path.name}.*"):
         found[int(older.name.rpartition(".")[2])] = older.read_text()
@@ -44,17 +38,13 @@ def contents(path):
 
 @pytest.fixture
 def path(tmp_path):
-    """
-    Where the file will be.
-    """
+    """Where the file will be."""
     return tmp_path / "neuron.log"
 
 
 @pytest.fixture
 def open_file(path):
-    """
-    Open the destination under test.
-    """
+    """Open the destination under test."""
     opened = []
 
     def make(max_bytes=20, keep=2, at=path):
@@ -71,9 +61,7 @@ def open_file(path):
     st.integers(1, 30),
 )
 def test_the_files_read_together_are_all_that_was_sent(tmp_path_factory, batches, max_bytes):
-    """
-    From the oldest to the newest, with enough of them kept: each line once, in order.
-    """
+    """From the oldest to the newest, with enough of them kept: each line once, in order."""
     path = tmp_path_factory.mktemp("rotating") / "file"
     destination = RotatingFile(path, max_bytes=max_bytes, keep=len(batches))
     for batch in batches:
@@ -91,9 +79,7 @@ def test_the_files_read_together_are_all_that_was_sent(tmp_path_factory, batches
     [("x" * 9, {0: "123456789\nxxxxxxxxx\n"}), ("x" * 10, {0: "xxxxxxxxxx\n", 1: "123456789\n"})],
 )
 def test_a_file_at_exactly_its_size_is_not_rotated(open_file, path, second, expected):
-    """
-    The size is inclusive: one byte more begins a new file.
-    """
+    """The size is inclusive: one byte more begins a new file."""
     destination = open_file(max_bytes=20)
     destination.send(batch_of("123456789"))
     destination.send(batch_of(second))
@@ -110,9 +96,7 @@ def test_a_file_at_exactly_its_size_is_not_rotated(open_file, path, second, expe
     ],
 )
 def test_as_many_older_files_are_kept_as_asked_for(open_file, path, keep, expected):
-    """
-    The highest number is the oldest; the one beyond is removed.
-    """
+    """The highest number is the oldest; the one beyond is removed."""
     destination = open_file(max_bytes=2, keep=keep)
     for line in "abcde":
         destination.send(batch_of(line))
@@ -120,9 +104,7 @@ def test_as_many_older_files_are_kept_as_asked_for(open_file, path, keep, expect
 
 
 def test_a_batch_is_never_split_over_two_files(open_file, path):
-    """
-    One write: a reader that follows the file sees all of it or nothing.
-    """
+    """One write: a reader that follows the file sees all of it or nothing."""
     destination = open_file(max_bytes=6)
     destination.send(batch_of("a", "b"))
     destination.send(batch_of("c", "d"))
@@ -130,18 +112,14 @@ def test_a_batch_is_never_split_over_two_files(open_file, path):
 
 
 def test_a_batch_is_no_larger_than_a_file(open_file):
-    """
-    And no larger than one call to CloudWatch Logs would be.
-    """
+    """And no larger than one call to CloudWatch Logs would be."""
     assert 20 == open_file(max_bytes=20).limits.max_bytes
     assert MAX_BATCH_BYTES == open_file(max_bytes=64 << 20).limits.max_bytes
     assert 1 == open_file().limits.event_overhead_bytes
 
 
 def test_a_rotation_that_a_crash_broke_off_is_no_loss(open_file, path):
-    """
-    A number that is free is filled by the next rotation.
-    """
+    """A number that is free is filled by the next rotation."""
     destination = open_file(max_bytes=2, keep=3)
     for line in "abc":
         destination.send(batch_of(line))
@@ -153,9 +131,7 @@ def test_a_rotation_that_a_crash_broke_off_is_no_loss(open_file, path):
 
 
 def test_a_file_that_was_moved_away_is_left_alone(open_file, path):
-    """
-    logrotate moves it: the next batch begins a new one.
-    """
+    """logrotate moves it: the next batch begins a new one."""
     destination = open_file()
     destination.send(batch_of("a"))
     path.rename(path.with_name("kept"))
@@ -165,9 +141,7 @@ def test_a_file_that_was_moved_away_is_left_alone(open_file, path):
 
 
 def test_a_file_that_was_removed_is_made_again(open_file, path):
-    """
-    With its folder, if that comes back too.
-    """
+    """With its folder, if that comes back too."""
     destination = open_file()
     destination.send(batch_of("a"))
     path.unlink()
@@ -183,9 +157,7 @@ def test_a_file_that_was_removed_is_made_again(open_file, path):
 
 
 def test_a_half_line_of_a_former_run_is_ended(open_file, path):
-    """
-    What was half written is sent again, on a line of its own.
-    """
+    """What was half written is sent again, on a line of its own."""
     path.write_text('whole\n{"half')
     open_file(max_bytes=100).send(batch_of("{}"))
     assert 'whole\n{"half\n{}\n' == path.read_text()
@@ -209,9 +181,7 @@ def test_a_half_line_of_a_former_run_is_ended(open_file, path):
 def test_what_passes_is_a_retry_and_what_somebody_must_change_a_refusal(
     open_file, path, monkeypatch, number, expected
 ):
-    """
-    With the path and the system's words; afterwards it goes on.
-    """
+    """With the path and the system's words; afterwards it goes on."""
     destination = open_file()
     original = rotating_file.WholeLines
 
@@ -228,18 +198,14 @@ def test_what_passes_is_a_retry_and_what_somebody_must_change_a_refusal(
 
 
 def test_a_folder_and_a_pipe_are_refused(open_file, tmp_path):
-    """
-    Each with a sentence, and no thread that waits for a reader.
-    """
+    """Each with a sentence, and no thread that waits for a reader."""
     os.mkfifo(tmp_path / "pipe")
     assert "not_writable" == open_file(at=tmp_path).send(batch_of("a")).reason
     assert "not_a_file" == open_file(at=tmp_path / "pipe").send(batch_of("a")).reason
 
 
 def test_a_spool_is_emptied_into_files(path):
-    """
-    However old its records are, in the order they came.
-    """
+    """However old its records are, in the order they came."""
     texts = [f"line {number}" for number in range(500)]
     with Spool.open(None, max_age_s=None) as spool:
         spool.append(
@@ -256,16 +222,12 @@ def test_a_spool_is_emptied_into_files(path):
 
 @pytest.mark.parametrize("path", ["", ".", "/", "a\0b"])
 def test_a_path_that_cannot_be_is_wrong_use(path):
-    """
-    Found before the first record.
-    """
+    """Found before the first record."""
     with pytest.raises(SettingsError, match="--output file:PATH"):
         RotatingFile(file_of(f"file:{path}", "file:"), max_bytes=1, keep=0)
 
 
 def test_a_path_may_be_in_the_home_folder(monkeypatch):
-    """
-    A shell does not fill in a tilde behind the colon.
-    """
+    """A shell does not fill in a tilde behind the colon."""
     monkeypatch.setenv("HOME", "/home/someone")
     assert "/home/someone/lines" == str(file_of("file:~/lines", "file:"))

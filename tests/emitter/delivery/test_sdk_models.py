@@ -1,6 +1,4 @@
-"""
-The lean reading of the SDK's own data: less of it, and the same client.
-"""
+"""The lean reading of the SDK's own data: less of it, and the same client."""
 
 from __future__ import annotations
 
@@ -27,31 +25,23 @@ REGIONS = ["eu-north-1", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "xx-fut
 
 
 class Whole:
-    """
-    The SDK's loader, which notes what it was asked to read.
-    """
+    """The SDK's loader, which notes what it was asked to read."""
 
     def __init__(self):
         self.read = []
 
     def exists(self, file_path):
-        """
-        As if everything was there.
-        """
+        """As if everything was there."""
         return file_path == "known"
 
     def load_file(self, file_path):
-        """
-        Note it.
-        """
+        """Note it."""
         self.read.append(file_path)
         return "whole"
 
 
 def session_of(*, lean):
-    """
-    A session that reads all of the SDK's data, or what is needed.
-    """
+    """A session that reads all of the SDK's data, or what is needed."""
     session = botocore.session.Session()
     loader = session.get_component("data_loader")
     if lean:
@@ -97,9 +87,7 @@ def test_the_client_is_the_same(service, variant, monkeypatch):
 
 @pytest.mark.usefixtures("aws")
 def test_what_is_needed_is_read_as_the_sdk_reads_it():
-    """
-    Two operations with all shapes they refer to, none changed; nothing beyond them.
-    """
+    """Two operations with all shapes they refer to, none changed; nothing beyond them."""
     whole = session_of(lean=False).get_service_model("logs")
     lean = session_of(lean=True).get_service_model("logs")
     assert sorted(OPERATIONS) == sorted(lean.operation_names)
@@ -113,17 +101,13 @@ def test_what_is_needed_is_read_as_the_sdk_reads_it():
 
 @pytest.mark.usefixtures("aws", "service")
 def test_a_call_goes_through_the_lean_client(log_stream):
-    """
-    With an error on the way, whose shape is needed too.
-    """
+    """With an error on the way, whose shape is needed too."""
     assert Delivered() == log_stream.send(batch_of("a"))
     assert [*OPERATIONS] == sorted(log_stream._client.meta.service_model.operation_names)
 
 
 def test_only_the_services_that_are_asked_for_stay():
-    """
-    All else of a partition stays, also what nobody knows yet.
-    """
+    """All else of a partition stays, also what nobody knows yet."""
     services = {"logs": {"endpoints": {"a": {}}}, "ec2": {}, "sts": {"x": [1.5]}}
     partition = {"partition": "aws", "services": services, "new": {"deep": [1]}}
     document = {"version": 3, "partitions": [partition], "news": True}
@@ -133,9 +117,7 @@ def test_only_the_services_that_are_asked_for_stay():
 
 
 def test_shapes_that_refer_to_each_other_are_found():
-    """
-    In lists, in maps, and in circles.
-    """
+    """In lists, in maps, and in circles."""
     operation = {"input": {"shape": "A"}, "errors": [{"shape": "E"}]}
     document = {
         "operations": dict.fromkeys((*OPERATIONS, "Other"), operation),
@@ -157,9 +139,7 @@ def test_shapes_that_refer_to_each_other_are_found():
 )
 @pytest.mark.parametrize("name", ["endpoints", "logs/2014-03-28/service-2"])
 def test_a_file_of_another_shape_is_read_by_the_sdk(name, text, tmp_path):
-    """
-    A later SDK may lay its data out anew: then it costs memory, and nothing else.
-    """
+    """A later SDK may lay its data out anew: then it costs memory, and nothing else."""
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_name(f"{path.name}.json").write_text(text)
@@ -169,9 +149,7 @@ def test_a_file_of_another_shape_is_read_by_the_sdk(name, text, tmp_path):
 
 
 def test_other_files_are_left_to_the_sdk(tmp_path):
-    """
-    Also when one of the two is not where it is looked for first.
-    """
+    """Also when one of the two is not where it is looked for first."""
     whole = Whole()
     loader = LeanFileLoader(whole)
     paths = [str(tmp_path / "partitions"), str(tmp_path / "endpoints"), "service-2"]
@@ -182,9 +160,7 @@ def test_other_files_are_left_to_the_sdk(tmp_path):
 
 
 def test_a_compressed_file_is_read_too(tmp_path):
-    """
-    As newer SDKs bring them.
-    """
+    """As newer SDKs bring them."""
     text = json.dumps({"version": 3, "partitions": []}).encode()
     (tmp_path / "endpoints.json.gz").write_bytes(gzip.compress(text))
     loaded = LeanFileLoader(Whole()).load_file(str(tmp_path / "endpoints"))
@@ -193,9 +169,7 @@ def test_a_compressed_file_is_read_too(tmp_path):
 
 @pytest.mark.timeout(60)
 def test_the_lean_client_needs_less_memory():
-    """
-    Eleven MiB less with the SDK of today, in a process of its own; half of that is asked for.
-    """
+    """Eleven MiB less with the SDK of today, in a process of its own; half of that is asked for."""
     program = """
 import os, sys
 import botocore.session

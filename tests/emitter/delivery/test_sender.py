@@ -1,6 +1,4 @@
-"""
-The sender: what it does after each answer, and what a stop leaves behind.
-"""
+"""The sender: what it does after each answer, and what a stop leaves behind."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from emitter.spool import NewRecord, Spool, SpoolFailedError
 
 
 def test_a_backlog_is_sent_in_one_go(spool, clock):
-    """
-    Several calls follow one another without a wait.
-    """
+    """Several calls follow one another without a wait."""
     spool.append([NewRecord(round(clock.now_s * 1000), f"line {i}") for i in range(25_000)])
     destination = Recorder(clock)
     assert [0.0] == run(spool, clock, destination, spread_s=0)
@@ -28,9 +24,7 @@ def test_a_backlog_is_sent_in_one_go(spool, clock):
 
 
 def test_after_a_problem_it_waits_as_it_was_told(spool, clock):
-    """
-    A refusal waits a minute; the jitter of a passing failure stays within its bounds.
-    """
+    """A refusal waits a minute; the jitter of a passing failure stays within its bounds."""
     appender(spool, clock, "a")()
     pauses = run(spool, clock, Recorder(clock, NO_GROUP, TIMEOUT), spread_s=0)
     assert [0.0, 60.0] == pauses[:2]
@@ -39,9 +33,7 @@ def test_after_a_problem_it_waits_as_it_was_told(spool, clock):
 
 
 def test_a_bug_does_not_end_delivery(spool, clock, caplog):
-    """
-    An answer nobody thought of is logged with its trace and tried again.
-    """
+    """An answer nobody thought of is logged with its trace and tried again."""
     appender(spool, clock, "a")()
     with caplog.at_level(logging.ERROR, "emitter"):
         pauses = run(spool, clock, Recorder(clock, RuntimeError("surprise")), spread_s=0)
@@ -53,9 +45,7 @@ def test_a_bug_does_not_end_delivery(spool, clock, caplog):
 
 
 def test_waits_after_bugs_start_short_again_after_a_success(spool, clock):
-    """
-    A bug a day must not add up to a wait of a minute.
-    """
+    """A bug a day must not add up to a wait of a minute."""
     bug = RuntimeError("surprise")
     destination = Recorder(clock, bug, bug, bug, bug, Delivered(), bug)
     appender(spool, clock, "a")()
@@ -65,9 +55,7 @@ def test_waits_after_bugs_start_short_again_after_a_success(spool, clock):
 
 
 def test_a_spool_that_fails_is_tried_again(spool, clock, caplog, monkeypatch):
-    """
-    A full disk: the answer could not be recorded, so the records are sent once more.
-    """
+    """A full disk: the answer could not be recorded, so the records are sent once more."""
     settle, failures = Spool.settle, [SpoolFailedError("the disk is full")]
 
     def fail_once(self, *args, **kwargs):
@@ -86,9 +74,7 @@ def test_a_spool_that_fails_is_tried_again(spool, clock, caplog, monkeypatch):
 
 
 def test_stop_flushes_what_is_left(spool, clock):
-    """
-    The real thread: started, woken, stopped; everything arrives, the summary says so.
-    """
+    """The real thread: started, woken, stopped; everything arrives, the summary says so."""
     destination = Recorder(clock)
     sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=0)
     sender.start()
@@ -103,9 +89,7 @@ def test_stop_flushes_what_is_left(spool, clock):
 
 
 def test_stop_does_not_wait_for_the_moment(spool, clock):
-    """
-    A stop in the middle of the spread sends at once.
-    """
+    """A stop in the middle of the spread sends at once."""
     destination = Recorder(clock)
     sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=3600)
     appender(spool, clock, "a")()
@@ -114,9 +98,7 @@ def test_stop_does_not_wait_for_the_moment(spool, clock):
 
 
 def test_stop_keeps_what_is_refused(spool, clock):
-    """
-    And says why.
-    """
+    """And says why."""
     sender = Sender(
         Delivery(spool, Recorder(clock, *[NO_GROUP] * 9), clock=clock), instance="i-1", spread_s=0
     )
@@ -126,18 +108,14 @@ def test_stop_keeps_what_is_refused(spool, clock):
 
 
 def test_stop_without_start_flushes_too(spool, clock):
-    """
-    A run that ended before its first send still sends.
-    """
+    """A run that ended before its first send still sends."""
     appender(spool, clock, "a")()
     sender = Sender(Delivery(spool, Recorder(clock), clock=clock), instance="i-1")
     assert Flushed(1, 0) == sender.stop(5)
 
 
 def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
-    """
-    The process must end in time: the records are kept, and may arrive twice.
-    """
+    """The process must end in time: the records are kept, and may arrive twice."""
     entered, released = threading.Event(), threading.Event()
 
     class Hanging(Recorder):
@@ -165,9 +143,7 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
 
 
 def test_who_makes_place_for_another_sends_nothing_more(spool, clock):
-    """
-    What is left is the other's; the connections are closed.
-    """
+    """What is left is the other's; the connections are closed."""
     destination = Recorder(clock, *[NO_GROUP] * 9)
     sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=3600)
     appender(spool, clock, "a")()
@@ -180,18 +156,14 @@ def test_who_makes_place_for_another_sends_nothing_more(spool, clock):
 
 
 def test_who_never_began_makes_place_too(spool, clock):
-    """
-    An outlet may be replaced before its first record.
-    """
+    """An outlet may be replaced before its first record."""
     destination = Recorder(clock)
     Sender(Delivery(spool, destination, clock=clock), instance="i-1").abandon(8)
     assert ([], 1) == (destination.sent, destination.closed)
 
 
 def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
-    """
-    It is left behind; its answer counts when it comes, and nothing is sent after it.
-    """
+    """It is left behind; its answer counts when it comes, and nothing is sent after it."""
     entered, released = threading.Event(), threading.Event()
 
     class Hanging(Recorder):
@@ -215,9 +187,7 @@ def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
 
 
 def test_a_wake_before_idle_is_not_lost():
-    """
-    Records appended between the last look and the wait are sent.
-    """
+    """Records appended between the last look and the wait are sent."""
     waiter = Waiter()
     waiter.wake()
     waiter.idle()

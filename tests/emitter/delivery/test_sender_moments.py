@@ -1,6 +1,4 @@
-"""
-The sender: at which moment of the minute records are sent.
-"""
+"""The sender: at which moment of the minute records are sent."""
 
 from __future__ import annotations
 
@@ -20,17 +18,13 @@ from emitter.spool import NewRecord
 
 @given(st.text(), st.floats(0, 60))
 def test_the_moment_of_an_instance_is_within_the_spread(instance, spread_s):
-    """
-    At least 0, less than the spread, 0 without one.
-    """
+    """At least 0, less than the spread, 0 without one."""
     assert 0 <= offset_s(instance, spread_s) <= spread_s
     assert 0 == offset_s(instance, 0)
 
 
 def test_the_moment_is_the_same_in_every_process():
-    """
-    Python's own hash differs from process to process; this one is fixed for ever.
-    """
+    """Python's own hash differs from process to process; this one is fixed for ever."""
     program = (
         "from emitter.delivery.sender import offset_s; print(offset_s('i-0123456789abcdef0', 30))"
     )
@@ -46,9 +40,7 @@ def test_the_moment_is_the_same_in_every_process():
 
 
 def test_a_fleet_is_spread_evenly():
-    """
-    1,000 instances over 30 s: no second has more than twice its share.
-    """
+    """1,000 instances over 30 s: no second has more than twice its share."""
     seconds = [int(offset_s(f"i-{number:017x}", 30)) for number in range(1000)]
     assert set(range(30)) == set(seconds)
     assert max(seconds.count(second) for second in range(30)) <= 66
@@ -65,9 +57,7 @@ def test_who_comes_before_the_moment_waits_for_it(second, wait_s):
 
 
 def test_a_start_is_spread_too(spool, clock):
-    """
-    What a former run left is not sent by the whole fleet in the second of a deployment.
-    """
+    """What a former run left is not sent by the whole fleet in the second of a deployment."""
     clock.now_s += 45
     appender(spool, clock, "left behind")()
     destination = Recorder(clock)
@@ -79,9 +69,7 @@ def test_a_start_is_spread_too(spool, clock):
 
 
 def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
-    """
-    A line appended just after the minute waits for the slot; one appended after it does not.
-    """
+    """A line appended just after the minute waits for the slot; one appended after it does not."""
     slot = offset_s("i-1", 30)
     destination = Recorder(clock)
     run(
@@ -97,9 +85,7 @@ def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
 
 @pytest.mark.parametrize("instance", ["i-1", "i-2", "i-3"])
 def test_a_spread_of_a_second_sends_within_a_second(spool, clock, instance):
-    """
-    One-second metrics: a record every five seconds, none waits for the next minute.
-    """
+    """One-second metrics: a record every five seconds, none waits for the next minute."""
     destination, appended = Recorder(clock), {}
 
     def report():
@@ -114,9 +100,7 @@ def test_a_spread_of_a_second_sends_within_a_second(spool, clock, instance):
 
 
 def test_an_instance_that_was_renamed_has_its_own_moment(spool, clock):
-    """
-    Guessed at first, known later: from then on the hash of the known name counts.
-    """
+    """Guessed at first, known later: from then on the hash of the known name counts."""
     first, second = (offset_s(instance, 30) for instance in ("i-1", "i-2"))
     destination = Recorder(clock)
     waiter = Script(clock)

@@ -1,6 +1,4 @@
-"""
-Utilization and FLOP/s of a core over a minute, and what nobody measured.
-"""
+"""Utilization and FLOP/s of a core over a minute, and what nobody measured."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from neuron_reports import (
 
 
 def test_two_busy_of_four_cores():
-    """
-    As captured on an inf1.xlarge: two cores work, two are listed as 0 by the same runtime.
-    """
+    """As captured on an inf1.xlarge: two cores work, two are listed as 0 by the same runtime."""
     record = minute_of(
         report(
             runtime(
@@ -35,9 +31,7 @@ def test_two_busy_of_four_cores():
 
 
 def test_a_core_is_the_maximum_over_runtimes_never_their_mean():
-    """
-    Every runtime lists every core it can see, 0 for those it does not use.
-    """
+    """Every runtime lists every core it can see, 0 for those it does not use."""
     entries = [
         runtime(counters([80.0 if core == mine else 0 for core in range(4)]), pid=mine + 1)
         for mine in range(4)
@@ -46,9 +40,7 @@ def test_a_core_is_the_maximum_over_runtimes_never_their_mean():
 
 
 def test_32_runtimes_that_each_list_32_cores():
-    """
-    As on a trn1n.32xlarge: the mean over runtimes would say 1/32 of the truth.
-    """
+    """As on a trn1n.32xlarge: the mean over runtimes would say 1/32 of the truth."""
     entries = [
         runtime(
             counters([96.0 if core == mine else 0 for core in range(32)]),
@@ -68,61 +60,47 @@ def test_32_runtimes_that_each_list_32_cores():
     [(-0.5, 0.0), (0, 0.0), (0.01, 0.01), (99.99, 99.99), (100, 100.0), (100.01, 100.0)],
 )
 def test_utilization_is_cut_to_0_to_100(found, expected):
-    """
-    What is outside is rounding of the monitor.
-    """
+    """What is outside is rounding of the monitor."""
     record = minute_of(two_cores(runtime(counters([found, 50]))))
     assert (expected, 50.0) == record.utilization_percent
 
 
 def test_a_core_that_exists_but_nobody_lists_is_0():
-    """
-    A runtime that sees one device lists its cores only; the others are known and idle.
-    """
+    """A runtime that sees one device lists its cores only; the others are known and idle."""
     record = minute_of(report(runtime(counters({0: 50}), memory({0: 1}))))
     assert (50.0, 0.0, 0.0, 0.0) == record.utilization_percent
     assert "buuu" == record.core_state
 
 
 def test_a_core_listed_without_a_percentage_is_unknown():
-    """
-    Absent is absent: null is not 0.
-    """
+    """Absent is absent: null is not 0."""
     record = minute_of(two_cores(runtime(counters([None, 50]))))
     assert (None, 50.0) == record.utilization_percent
     assert "?b" == record.core_state
 
 
 def test_a_core_whose_entry_is_null_hides_no_other():
-    """
-    It is unknown, and the ones after it are read.
-    """
+    """It is unknown, and the ones after it are read."""
     group = counters([0, 50])
     group["neuroncores_in_use"]["0"] = None
     assert "?b" == minute_of(two_cores(runtime(group))).core_state
 
 
 def test_a_share_below_0_is_no_use():
-    """
-    Who uses a core holds it; rounding of the monitor is no use.
-    """
+    """Who uses a core holds it; rounding of the monitor is no use."""
     record = minute_of(two_cores(runtime(counters([-0.5, 50]), memory(cores=2))))
     assert "ub" == record.core_state
 
 
 def test_another_runtime_speaks_for_a_core_listed_without_a_percentage():
-    """
-    Above 0 it is known to work; a 0 beside it says nothing about the silent one.
-    """
+    """Above 0 it is known to work; a 0 beside it says nothing about the silent one."""
     silent = runtime(counters([None, None]))
     other = runtime(counters([30, 0]), pid=2)
     assert (30.0, None) == minute_of(two_cores(silent, other)).utilization_percent
 
 
 def test_a_minute_has_the_cores_it_saw_and_no_more():
-    """
-    An instance of unknown size is as wide as the widest report about it.
-    """
+    """An instance of unknown size is as wide as the widest report about it."""
     unknown = {"neuron_hardware_info": None, "instance_info": None}
     narrow = report(runtime(counters([50, 50])), **unknown)
     wide = report(runtime(counters([50, 50, 50])), **unknown)
@@ -130,17 +108,13 @@ def test_a_minute_has_the_cores_it_saw_and_no_more():
 
 
 def test_while_no_report_tells_or_lists_a_core_there_is_none():
-    """
-    A runtime that sees none, on an instance of which nothing is known.
-    """
+    """A runtime that sees none, on an instance of which nothing is known."""
     unknown = {"neuron_hardware_info": None, "instance_info": None}
     assert "" == minute_of(report(runtime(counters({}), memory(cores=0)), **unknown)).core_state
 
 
 def test_core_keys_sort_as_integers():
-    """
-    As texts, 10 would stand before 2.
-    """
+    """As texts, 10 would stand before 2."""
     record = minute_of(
         report(
             runtime(counters({str(core): core for core in (10, 11, 2, 0, 1, 3, 9, 8, 7, 6, 5, 4)})),
@@ -151,9 +125,7 @@ def test_core_keys_sort_as_integers():
 
 
 def test_counters_without_the_list_of_cores_are_no_counters():
-    """
-    null is not collected: zeros nobody measured would call the cores idle.
-    """
+    """null is not collected: zeros nobody measured would call the cores idle."""
     absent = counters([0, 0])
     absent["neuroncores_in_use"] = None
     missing = counters([0, 0])
@@ -165,9 +137,7 @@ def test_counters_without_the_list_of_cores_are_no_counters():
 
 
 def test_a_runtime_that_sees_no_core_lists_none():
-    """
-    An empty list of cores was collected: the instance's cores are known and not used by it.
-    """
+    """An empty list of cores was collected: the instance's cores are known and not used by it."""
     record = minute_of(two_cores(runtime(counters({}), memory())))
     assert (0.0, 0.0) == record.utilization_percent
 
@@ -185,9 +155,7 @@ def test_a_sample_under_half_a_second_gives_no_utilization(period, expected):
 
 
 def test_the_tallies_and_gauges_of_a_short_sample_count():
-    """
-    As captured on an idle inf1.xlarge: only what is a share of the period is noise.
-    """
+    """As captured on an idle inf1.xlarge: only what is a share of the period is noise."""
     record = minute_of(
         report(
             runtime(
@@ -205,16 +173,12 @@ def test_the_tallies_and_gauges_of_a_short_sample_count():
 
 
 def test_counters_without_a_period_give_no_utilization():
-    """
-    A weight nobody measured is no weight.
-    """
+    """A weight nobody measured is no weight."""
     assert "??" == minute_of(two_cores(runtime(counters([50, 50], None)))).core_state
 
 
 def test_a_core_in_a_minute_is_weighted_by_the_length_of_its_samples():
-    """
-    5 s at 90 and 10 s at 0 are 30, not 45.
-    """
+    """5 s at 90 and 10 s at 0 are 30, not 45."""
     record = minute_of(
         two_cores(runtime(counters([90, 0], 5))), two_cores(runtime(counters([0, 0], 10)))
     )
@@ -223,9 +187,7 @@ def test_a_core_in_a_minute_is_weighted_by_the_length_of_its_samples():
 
 
 def test_a_report_weighs_as_long_as_its_longest_accepted_counters():
-    """
-    Counters too short to be accepted have no say.
-    """
+    """Counters too short to be accepted have no say."""
     first = two_cores(runtime(counters([90, 0], 4)), runtime(counters([0, 0], 6), pid=2))
     record = minute_of(first, two_cores(runtime(counters([0, 0], 6))))
     assert (45.0, 0.0) == record.utilization_percent
@@ -236,33 +198,25 @@ def test_a_report_weighs_as_long_as_its_longest_accepted_counters():
     ("period", "expected"), [(9.99, 9.99), (10.0, 10.0), (10.01, 10.0), (3600.0, 10.0)]
 )
 def test_a_report_weighs_at_most_two_nominal_periods(period, expected):
-    """
-    After a suspended machine a single sample must not speak for a whole minute.
-    """
+    """After a suspended machine a single sample must not speak for a whole minute."""
     record = minute_of(two_cores(runtime(counters([50, 50], period))), period_s=5.0)
     assert expected == record.covered_seconds
 
 
 def test_coverage_is_at_most_the_minute():
-    """
-    Samples that straddle the minute's start are not split.
-    """
+    """Samples that straddle the minute's start are not split."""
     record = minute_of(*[two_cores(runtime(counters([50, 50], 5.1)))] * 12)
     assert 60 == record.covered_seconds
 
 
 def test_a_report_that_samples_no_core_covers_nothing():
-    """
-    Coverage is that of core utilization.
-    """
+    """Coverage is that of core utilization."""
     record = minute_of(two_cores(runtime(None, None, executions(3))))
     assert 0 == record.covered_seconds
 
 
 def test_a_core_that_is_listed_exists_although_nothing_is_known_of_it():
-    """
-    An index beyond the count widens the instance, also when a failing runtime may use it.
-    """
+    """An index beyond the count widens the instance, also when a failing runtime may use it."""
     failing = runtime(counters([0, 0, 0, 0], error="x"), pid=1)
     lister = runtime(counters({5: 0}), pid=2)
     record = minute_of(report(failing, lister))

@@ -1,6 +1,4 @@
-"""
-Memory errors that are worth a line of their own.
-"""
+"""Memory errors that are worth a line of their own."""
 
 from __future__ import annotations
 
@@ -17,16 +15,12 @@ from neuron_reports import (
 
 
 def ecc(*devices):
-    """
-    A report whose only system group is that of the devices.
-    """
+    """A report whose only system group is that of the devices."""
     return report(system_data={"neuron_hw_counters": hardware_counters(*devices)})
 
 
 def test_a_first_sight_with_uncorrectable_errors_is_an_event():
-    """
-    Nobody knows when they came, but somebody should know that they are there.
-    """
+    """Nobody knows when they came, but somebody should know that they are there."""
     (event,) = events_of(new_fold(), [ecc({}, {"sram_ecc_uncorrected": 3})])
     assert "EccFirstSeen" == event.name
     assert {
@@ -39,16 +33,12 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
 
 
 def test_a_first_sight_of_corrected_errors_is_none():
-    """
-    Corrected errors are normal; only their rise is news.
-    """
+    """Corrected errors are normal; only their rise is news."""
     assert [] == events_of(new_fold(), [ecc({"mem_ecc_corrected": 9})])
 
 
 def test_a_rise_is_an_event_with_its_device_and_counter():
-    """
-    By how much it rose in the minute, and what it says now.
-    """
+    """By how much it rose in the minute, and what it says now."""
     first, second, third = ({"mem_ecc_uncorrected": value} for value in (1, 2, 5))
     found = events_of(new_fold(), [ecc(first)], [ecc(second), ecc(third)])
     assert ["EccFirstSeen", "EccRise"] == [event.name for event in found]
@@ -63,9 +53,7 @@ def test_a_rise_is_an_event_with_its_device_and_counter():
 
 
 def test_a_storm_makes_one_event_a_minute():
-    """
-    16 devices with rising counters in every report: the worst is named, the rest counted.
-    """
+    """16 devices with rising counters in every report: the worst is named, the rest counted."""
     storms = [
         [
             ecc(
@@ -89,9 +77,7 @@ def test_a_storm_makes_one_event_a_minute():
 
 
 def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
-    """
-    One lost bit matters more than a million repaired ones.
-    """
+    """One lost bit matters more than a million repaired ones."""
     found = events_of(
         new_fold(),
         [ecc({}, {}), ecc({"mem_ecc_corrected": 1_000_000}, {"sram_ecc_uncorrected": 1})],
@@ -103,9 +89,7 @@ def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
     ("rising", "expected"), [((2, 9), (1, 9)), ((9, 2), (0, 9)), ((4, 4), (0, 4))]
 )
 def test_the_greatest_first_sight_is_named(rising, expected):
-    """
-    Of equal ones that of the lowest device.
-    """
+    """Of equal ones that of the lowest device."""
     (event,) = events_of(new_fold(), [ecc(*({"mem_ecc_uncorrected": value} for value in rising))])
     assert expected == (event.details["Device"], event.details["Value"])
     assert 2 == event.details["Counters"]
@@ -113,9 +97,7 @@ def test_the_greatest_first_sight_is_named(rising, expected):
 
 
 def test_two_others_are_counters():
-    """
-    And one other is a counter.
-    """
+    """And one other is a counter."""
     (event,) = events_of(new_fold(), [ecc(*[{"mem_ecc_uncorrected": 1}] * 3)])
     assert event.message.endswith(" at 1, and 2 other counters with it")
 
@@ -138,9 +120,7 @@ def test_the_greatest_rise_is_named_whatever_the_value(rises, expected):
 
 
 def test_a_device_listed_twice_does_not_rise_by_itself():
-    """
-    Two values of one counter in one report are a fault, no restart from 0.
-    """
+    """Two values of one counter in one report are a fault, no restart from 0."""
     group = hardware_counters({"mem_ecc_corrected": 5}, {"mem_ecc_corrected": 3})
     group["neuron_devices"][1]["neuron_device_index"] = 0
     fold, documents = new_fold(), [report(system_data={"neuron_hw_counters": group})]
@@ -151,9 +131,7 @@ def test_a_device_listed_twice_does_not_rise_by_itself():
 
 
 def test_errors_of_a_minute_without_a_record_are_told_all_the_same():
-    """
-    A full disk costs the minute, not the news.
-    """
+    """A full disk costs the minute, not the news."""
     fold = new_fold()
     add(fold, ecc({"mem_ecc_uncorrected": 1}), START_S)
     fold.discard()

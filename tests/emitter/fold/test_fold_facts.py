@@ -1,6 +1,4 @@
-"""
-What is known of the instance from beside its reports.
-"""
+"""What is known of the instance from beside its reports."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ NAMELESS = instance(
 
 
 def test_facts_fill_what_no_report_tells():
-    """
-    In a pod two hops from the metadata service, neuron-monitor knows no instance.
-    """
+    """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
     fold = new_fold()
     fold.know(FACTS)
     add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
@@ -57,9 +53,7 @@ def test_facts_fill_what_no_report_tells():
 
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_report_wins(is_late):
-    """
-    Whichever comes first: the report is about the devices that are counted.
-    """
+    """Whichever comes first: the report is about the devices that are counted."""
     fold = new_fold()
     if not is_late:
         fold.know(FACTS)
@@ -80,9 +74,7 @@ def test_a_report_wins(is_late):
     ],
 )
 def test_a_report_that_names_half_of_it_wins_with_that_half(told, expected):
-    """
-    What it leaves open is filled; what it says stands, also when the facts come later.
-    """
+    """What it leaves open is filled; what it says stands, also when the facts come later."""
     fold = new_fold()
     add(fold, report(instance_info={**NAMELESS, **told}), START_S)
     fold.know(FACTS)
@@ -110,9 +102,7 @@ def test_what_reports_told_before_the_facts_is_learnt_again():
 
 
 def test_facts_that_a_report_has_overruled_forget_nothing():
-    """
-    The metadata service of a proxy names another instance: idle minutes and ECC values stay.
-    """
+    """The metadata service of a proxy names another instance: idle minutes and ECC values stay."""
     fold = new_fold()
     for second in range(0, 60, 5):
         add(fold, report(runtime(counters([0] * 4), memory())), START_S + second)
@@ -123,9 +113,7 @@ def test_facts_that_a_report_has_overruled_forget_nothing():
 
 
 def test_facts_of_another_instance_forget_the_state_of_the_one_before():
-    """
-    A disk image carries a spool along: its idle minutes, cores and ECC values are another's.
-    """
+    """A disk image carries a spool along: its idle minutes, cores and ECC values are another's."""
     fold = new_fold()
     device = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 5})}
     for second in range(0, 60, 5):
@@ -150,9 +138,7 @@ def test_facts_of_another_instance_forget_the_state_of_the_one_before():
 
 @pytest.mark.parametrize("is_told_by_report", [False, True])
 def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
-    """
-    Stopped, resized and started again, an instance keeps its id and nothing else.
-    """
+    """Stopped, resized and started again, an instance keeps its id and nothing else."""
     fold = new_fold()
     for second in range(0, 60, 5):
         add(fold, report(runtime(counters([0] * 4), memory())), START_S + second)
@@ -174,9 +160,7 @@ def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
 
 
 def test_the_same_facts_forget_nothing():
-    """
-    Also when no report ever names the instance: the stored name is that of the facts.
-    """
+    """Also when no report ever names the instance: the stored name is that of the facts."""
     fold = new_fold()
     fold.know(FACTS)
     for second in range(0, 60, 5):
@@ -190,9 +174,7 @@ def test_the_same_facts_forget_nothing():
 
 
 def test_facts_that_cannot_stand_in_a_record_are_none():
-    """
-    A proxy's error page in place of an instance id.
-    """
+    """A proxy's error page in place of an instance id."""
     fold = new_fold()
     fold.know(InstanceFacts(instance_id="<html>\n", instance_type=" ", region="x" * 999))
     assert fold.instance_id is None

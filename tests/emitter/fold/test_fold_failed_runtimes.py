@@ -1,6 +1,4 @@
-"""
-What a runtime that failed hides, and what it does not.
-"""
+"""What a runtime that failed hides, and what it does not."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ FAILED = {
 
 @pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
 def test_a_failed_runtime_hides_the_cores_it_holds(failed):
-    """
-    What it did on them is not known; the other cores are.
-    """
+    """What it did on them is not known; the other cores are."""
     healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
     record = minute_of(report(healthy, runtime(failed, memory({1: 1}, [(0, 2)]), pid=2)))
     assert (40.0, None, None, 0.0) == record.utilization_percent
@@ -35,9 +31,7 @@ def test_a_failed_runtime_hides_the_cores_it_holds(failed):
 
 @pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
 def test_a_failed_runtime_does_not_hide_what_another_shows(failed):
-    """
-    A core above 0 is known to work, whoever else holds it.
-    """
+    """A core above 0 is known to work, whoever else holds it."""
     healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
     record = minute_of(report(healthy, runtime(failed, memory({0: 1}), pid=2)))
     assert (40.0, 0.0, 0.0, 0.0) == record.utilization_percent
@@ -48,18 +42,14 @@ def test_a_failed_runtime_does_not_hide_what_another_shows(failed):
 )
 @pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
 def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
-    """
-    Nothing says which cores are its own; what another shows above 0 stays known.
-    """
+    """Nothing says which cores are its own; what another shows above 0 stays known."""
     healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
     record = minute_of(report(healthy, runtime(failed, group, pid=2)))
     assert (40.0, None, None, None) == record.utilization_percent
 
 
 def test_a_failure_hides_cores_in_its_report_only():
-    """
-    In a minute the cores are known from the reports that gave them a sample.
-    """
+    """In a minute the cores are known from the reports that gave them a sample."""
     healthy = report(runtime(counters([40, 20, 0, 0]), memory({0: 1, 1: 1})))
     failed = report(runtime(None, memory({0: 1, 1: 1})), runtime(counters([0] * 4), pid=2))
     record = minute_of(healthy, failed, failed)
@@ -86,9 +76,7 @@ def test_a_group_error_of_a_living_runtime_leaves_the_others():
 
 
 def test_a_runtime_whose_process_is_gone_is_left_out():
-    """
-    It neither hides cores nor keeps the list from being empty of runtimes.
-    """
+    """It neither hides cores nor keeps the list from being empty of runtimes."""
     gone = runtime(pid=2, error="no such process")
     gone["report"] = None
     healthy = runtime(counters([40, 0]), memory({0: 1}))
@@ -98,9 +86,7 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
 
 
 def test_a_runtime_in_error_that_exists_hides_every_core():
-    """
-    Its report is null and nothing says that it ended: what it does is unknown.
-    """
+    """Its report is null and nothing says that it ended: what it does is unknown."""
     entry = runtime(error="failed to read metrics")
     entry["report"] = None
     assert "??" == minute_of(two_cores(entry)).core_state

@@ -1,6 +1,4 @@
-"""
-FLOP/s of the cores, and the physical cores behind them.
-"""
+"""FLOP/s of the cores, and the physical cores behind them."""
 
 from __future__ import annotations
 
@@ -23,24 +21,18 @@ from neuron_reports import (
 
 
 def flops_of(*documents, **settings):
-    """
-    TeraFlops of the minute.
-    """
+    """TeraFlops of the minute."""
     return minute_of(*documents, **settings).tera_flops
 
 
 def test_effective_flops_win_over_flops():
-    """
-    Both stand in a mock of a trn1n; the observed name is effective_flops, and 0 counts.
-    """
+    """Both stand in a mock of a trn1n; the observed name is effective_flops, and 0 counts."""
     group = counters([50, 50], flops={0: 9e12, 1: 9e12}, effective_flops={0: 2e12, 1: 0})
     assert 2.0 == flops_of(two_cores(runtime(group)))
 
 
 def test_flops_stand_in_for_effective_flops():
-    """
-    The documentation still says flops, and so did older tools.
-    """
+    """The documentation still says flops, and so did older tools."""
     group = counters([50, 50], flops={0: 1e12, 1: 2e12})
     assert 3.0 == flops_of(two_cores(runtime(group)))
     null = counters([50, 50], flops={0: 1e12, 1: 2e12}, effective_flops={0: None, 1: None})
@@ -48,9 +40,7 @@ def test_flops_stand_in_for_effective_flops():
 
 
 def test_flops_are_the_sum_over_the_runtimes_of_a_core():
-    """
-    Work adds up where shares do not.
-    """
+    """Work adds up where shares do not."""
     entries = [
         runtime(counters([50, 0], effective_flops={0: 1e12, 1: 0}), pid=pid) for pid in (1, 2)
     ]
@@ -58,9 +48,7 @@ def test_flops_are_the_sum_over_the_runtimes_of_a_core():
 
 
 def test_flops_of_a_core_are_the_mean_of_the_reports_that_told_them():
-    """
-    A report that is silent about a core's FLOP/s is no report of 0.
-    """
+    """A report that is silent about a core's FLOP/s is no report of 0."""
     first = two_cores(runtime(counters([50, 50], effective_flops={0: 1e12})))
     second = two_cores(runtime(counters([50, 50], effective_flops={1: 1e12})))
     assert 2.0 == flops_of(first, second)
@@ -75,18 +63,14 @@ def test_flops_of_a_core_are_the_mean_of_the_reports_that_told_them():
     ("rate", "expected"), [(1e18, 1e6), (1.1e18, 0.0), (-1.0, 0.0), (None, 0.0)]
 )
 def test_a_rate_that_cannot_be_is_missing(rate, expected):
-    """
-    From above 0 to 10^18 FLOP/s of one core, inclusive; the other core told 0.
-    """
+    """From above 0 to 10^18 FLOP/s of one core, inclusive; the other core told 0."""
     group = counters([50, 50], effective_flops={0: rate, 1: 0})
     assert expected == flops_of(two_cores(runtime(group)))
 
 
 @pytest.mark.parametrize(("rate", "expected"), [(1.0, 0.0), (-0.5, None)])
 def test_one_flop_a_second_is_told_and_less_than_none_is_not(rate, expected):
-    """
-    The first is 0 in a line, the second is absent from it.
-    """
+    """The first is 0 in a line, the second is absent from it."""
     group = counters([50, 50], effective_flops={0: rate, 1: rate})
     assert expected == flops_of(two_cores(runtime(group)))
 
@@ -95,9 +79,7 @@ def test_one_flop_a_second_is_told_and_less_than_none_is_not(rate, expected):
     "silent", [None, {"neuroncore_utilization": 0}, {"neuroncore_utilization": 0, "flops": -1}]
 )
 def test_a_runtime_that_told_flops_of_any_core_has_told_them(silent):
-    """
-    Of one of two cores: its rate is the sum of what it told; of none: it is absent.
-    """
+    """Of one of two cores: its rate is the sum of what it told; of none: it is absent."""
     found = []
     for first in ({"neuroncore_utilization": 50, "flops": 1e12}, silent):
         group = counters([50, 50])
@@ -110,9 +92,7 @@ def test_a_runtime_that_told_flops_of_any_core_has_told_them(silent):
 
 
 def test_flops_are_absent_when_no_report_had_them():
-    """
-    inf1 has none: absent, never 0.
-    """
+    """inf1 has none: absent, never 0."""
     assert flops_of(two_cores(runtime(counters([50, 50])))) is None
     assert flops_of(nobody(), nobody()) is None
     null = counters([50, 50])
@@ -122,25 +102,19 @@ def test_flops_are_absent_when_no_report_had_them():
 
 
 def test_flops_of_0_are_0():
-    """
-    A tool that says 0 FLOP/s is believed.
-    """
+    """A tool that says 0 FLOP/s is believed."""
     assert 0 == flops_of(two_cores(runtime(counters([0, 0], effective_flops={0: 0, 1: 0}))))
 
 
 def test_flops_are_weighted_like_utilization():
-    """
-    5 s at 3 TFLOP/s and 10 s at 0 are 1 TFLOP/s.
-    """
+    """5 s at 3 TFLOP/s and 10 s at 0 are 1 TFLOP/s."""
     working = two_cores(runtime(counters([90, 0], 5, effective_flops={0: 3e12, 1: 0})))
     resting = two_cores(runtime(counters([0, 0], 10, effective_flops={0: 0, 1: 0})))
     assert 1.0 == flops_of(working, resting)
 
 
 def test_a_core_that_nobody_uses_any_more_does_no_flops():
-    """
-    Weighted like utilization also means: the zeros of a minute without a runtime count.
-    """
+    """Weighted like utilization also means: the zeros of a minute without a runtime count."""
     working = two_cores(runtime(counters([90, 0], effective_flops={0: 3e12, 1: 0})))
     record = minute_of(working, nobody(), nobody())
     assert (30.0, 0.0) == record.utilization_percent
@@ -148,9 +122,7 @@ def test_a_core_that_nobody_uses_any_more_does_no_flops():
 
 
 def test_flops_of_a_core_without_a_sample_do_not_count():
-    """
-    Too short a sample is noise in FLOP/s too.
-    """
+    """Too short a sample is noise in FLOP/s too."""
     short = two_cores(runtime(counters([90, 90], 0.07, effective_flops={0: 9e12, 1: 9e12})))
     assert flops_of(short) is None
 

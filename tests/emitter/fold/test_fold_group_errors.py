@@ -1,6 +1,4 @@
-"""
-Errors of groups that are worth a line of their own, told once and not in every report.
-"""
+"""Errors of groups that are worth a line of their own, told once and not in every report."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ SILENT = "open /proc/4711/stat: no such file or directory"
 
 
 def complaint(text, **members):
-    """
-    A report whose vCPU group is in error.
-    """
+    """A report whose vCPU group is in error."""
     return report(**{"system_data": {"vcpu_usage": vcpu(error=text)}, **members})
 
 
@@ -67,9 +63,7 @@ def test_an_error_of_a_sidecar_is_told_once():
 
 
 def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
-    """
-    It says that all groups of the runtime are in doubt.
-    """
+    """It says that all groups of the runtime are in doubt."""
     broken = report(runtime(counters([0, 0, 0, 0]), memory(), error="lost the connection"))
     well = report(runtime(counters([0, 0, 0, 0]), memory()))
     found = events_of(new_fold(), [broken], [well])
@@ -78,26 +72,20 @@ def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
 
 
 def test_a_process_that_ended_is_no_error():
-    """
-    It is counted, and ends without noise.
-    """
+    """It is counted, and ends without noise."""
     gone = runtime(pid=7, error="no such process")
     assert [] == events_of(new_fold(), [report(gone), report(gone, runtime(pid=8))])
 
 
 def test_nobody_knows_whether_an_error_has_gone_without_a_report():
-    """
-    A monitor that died clears nothing.
-    """
+    """A monitor that died clears nothing."""
     fold = new_fold()
     assert ["GroupError"] == [event.name for event in events_of(fold, [complaint(SILENT)], [])]
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_events_of_one_error_are_at_most_two_an_hour(minutes):
-    """
-    However it comes and goes: one that it is there, one that it has gone.
-    """
+    """However it comes and goes: one that it is there, one that it has gone."""
     fold = new_fold()
     found = events_of(fold, *[[complaint(SILENT if is_bad else "")] for is_bad in minutes])
     for name in ("GroupError", "GroupErrorCleared"):
@@ -109,9 +97,7 @@ def test_events_of_one_error_are_at_most_two_an_hour(minutes):
 
 
 def test_an_error_that_came_back_is_told_with_its_count():
-    """
-    Nothing is told twice within the hour, and nothing is left uncounted.
-    """
+    """Nothing is told twice within the hour, and nothing is left uncounted."""
     bad, well = [complaint(SILENT)] * 2, [complaint("")]
     found = events_of(new_fold(), bad, well, *[bad] * 70)
     assert ["GroupError", "GroupErrorCleared", "GroupError"] == [event.name for event in found]
@@ -131,25 +117,19 @@ def told(*moments):
 
 
 def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
-    """
-    Not a moment before; and that it has gone is told of the second telling too.
-    """
+    """Not a moment before; and that it has gone is told of the second telling too."""
     found = told((0, SILENT), (3599.5, SILENT), (3600, SILENT), (3601, ""))
     assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
 
 
 def test_an_error_that_came_back_and_was_told_again_is_cleared_again():
-    """
-    What was told is taken back, each time.
-    """
+    """What was told is taken back, each time."""
     found = told((0, SILENT), (60, ""), (120, SILENT), (3600, SILENT), (3660, ""))
     assert ["GroupError", "GroupErrorCleared"] * 2 == found
 
 
 def test_after_a_clock_was_set_back_the_hour_begins_again():
-    """
-    An error that stays is told an hour after it was first seen by the new time.
-    """
+    """An error that stays is told an hour after it was first seen by the new time."""
     assert ["GroupError"] == told((7200, SILENT), (0, SILENT), (3599.5, SILENT))
     assert ["GroupError"] * 2 == told((7200, SILENT), (0, SILENT), (3600, SILENT))
 
@@ -166,9 +146,7 @@ WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 
 @pytest.mark.parametrize("group", [*RUNTIME_GROUPS, *SYSTEM_GROUPS, *WHOLE_GROUPS])
 def test_the_error_of_every_group_is_told(group):
-    """
-    Under the group's own name, once; the other groups have none.
-    """
+    """Under the group's own name, once; the other groups have none."""
     document = whole()
     if group in RUNTIME_GROUPS:
         holder = document["neuron_runtime_data"][0]["report"]
@@ -180,25 +158,19 @@ def test_the_error_of_every_group_is_told(group):
 
 
 def test_an_error_that_went_and_came_in_one_moment_is_told_once():
-    """
-    The hour begins with its telling, also where the clock stands still.
-    """
+    """The hour begins with its telling, also where the clock stands still."""
     assert ["GroupError", "GroupErrorCleared"] == told((5, SILENT), (5, ""), (5, SILENT))
 
 
 def test_what_was_told_by_a_clock_that_was_ahead_is_forgotten_when_it_goes():
-    """
-    By half a second or by an hour: nobody knows when its hour ends.
-    """
+    """By half a second or by an hour: nobody knows when its hour ends."""
     found = told((10, SILENT), (9.5, ""), (9.6, SILENT))
     assert ["GroupError", "GroupErrorCleared", "GroupError"] == found
 
 
 @pytest.mark.parametrize(("after_s", "expected"), [(3599, "further errors"), (3600, "late")])
 def test_an_error_that_has_gone_makes_room_after_an_hour(after_s, expected):
-    """
-    64 texts are known at a time; those whose hour is over are forgotten.
-    """
+    """64 texts are known at a time; those whose hour is over are forgotten."""
     texts = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(64)]
     fold = new_fold()
     for text in texts:
@@ -214,9 +186,7 @@ def test_an_error_that_has_gone_makes_room_after_an_hour(after_s, expected):
 
 @pytest.mark.parametrize(("same", "expected"), [(1023, 2), (1024, 1)])
 def test_the_first_1024_characters_tell_one_error_from_another(same, expected):
-    """
-    What is behind them does not.
-    """
+    """What is behind them does not."""
     texts = ["x" * same + end for end in "ab"]
     assert expected == len(events_of(new_fold(), [complaint(text) for text in texts]))
 
@@ -229,9 +199,7 @@ def test_the_first_1024_characters_tell_one_error_from_another(same, expected):
     ],
 )
 def test_what_is_remembered_of_texts_is_bounded(texts):
-    """
-    Of 2 MB of long texts, and of 1.2 MB that differ in a number.
-    """
+    """Of 2 MB of long texts, and of 1.2 MB that differ in a number."""
     fold = new_fold()
     add(fold, complaint("begin"), START_S)
     tracemalloc.start()
@@ -246,17 +214,13 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
 
 @pytest.mark.parametrize(("length", "shown"), [(160, "x" * 160), (161, "x" * 157 + "...")])
 def test_a_long_text_is_cut_to_160_characters(length, shown):
-    """
-    Dots are the last three of them.
-    """
+    """Dots are the last three of them."""
     (event,) = events_of(new_fold(), [complaint("x" * length)])
     assert shown == event.details["Error"]
 
 
 def test_a_message_says_whether_the_error_is_there():
-    """
-    In words, for a person.
-    """
+    """In words, for a person."""
     found = events_of(new_fold(), [complaint(SILENT)], [complaint("")])
     said = "an error of the group vcpu_usage: open /proc/N/stat: no such file or directory"
     assert [
@@ -266,9 +230,7 @@ def test_a_message_says_whether_the_error_is_there():
 
 
 def test_texts_that_are_told_apart_are_bounded():
-    """
-    A monitor that invents a text for every report makes no event for each.
-    """
+    """A monitor that invents a text for every report makes no event for each."""
     texts = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(500)]
     found = events_of(new_fold(), [complaint(text) for text in texts])
     assert 64 + 1 == len(found)
@@ -290,9 +252,7 @@ def test_texts_that_are_told_apart_are_bounded():
     ],
 )
 def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
-    """
-    Paths and names of models identify a customer: only what the system itself names stays.
-    """
+    """Paths and names of models identify a customer: only what the system itself names stays."""
     (event,) = events_of(new_fold(), [complaint(text)])
     assert shown == event.details["Error"]
     assert event.message.endswith(f"of the group vcpu_usage: {shown}")
@@ -300,9 +260,7 @@ def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
 
 @given(st.text())
 def test_a_shown_text_is_short_and_printable(text):
-    """
-    Whatever the monitor says.
-    """
+    """Whatever the monitor says."""
     for event in events_of(new_fold(), [complaint(text)]):
         assert len(event.details["Error"]) <= MAX_TEXT_CHARS
         assert event.message.isprintable()

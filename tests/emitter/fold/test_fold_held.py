@@ -1,6 +1,4 @@
-"""
-A core is held by bytes on it, a model on it, or use of it; listing it is not holding it.
-"""
+"""A core is held by bytes on it, a model on it, or use of it; listing it is not holding it."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ IDLE = counters([0, 0, 0, 0])
 
 
 def test_listing_a_core_is_not_holding_it():
-    """
-    Every runtime lists every core it can see.
-    """
+    """Every runtime lists every core it can see."""
     assert "uuuu" == minute_of(report(runtime(IDLE, memory()))).core_state
 
 
@@ -32,9 +28,7 @@ def test_listing_a_core_is_not_holding_it():
     "use", ["constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors"]
 )
 def test_any_bytes_on_a_core_hold_it(use):
-    """
-    As on an inf2.xlarge: 13,376 bytes of runtime memory and no loaded model.
-    """
+    """As on an inf2.xlarge: 13,376 bytes of runtime memory and no loaded model."""
     group = memory()
     table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
     table["1"][use] = 1
@@ -42,9 +36,7 @@ def test_any_bytes_on_a_core_hold_it(use):
 
 
 def test_bytes_of_a_kind_a_newer_tool_names_hold_a_core():
-    """
-    Whatever the bytes are for, they are on the core.
-    """
+    """Whatever the bytes are for, they are on the core."""
     group = memory()
     table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
     table["1"]["collectives"] = 4096
@@ -53,9 +45,7 @@ def test_bytes_of_a_kind_a_newer_tool_names_hold_a_core():
 
 @pytest.mark.parametrize("size", [None, 0, -1])
 def test_no_bytes_hold_no_core(size):
-    """
-    Null, 0 and what is below 0 are none.
-    """
+    """Null, 0 and what is below 0 are none."""
     group = memory()
     table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
     table["1"]["tensors"] = size
@@ -64,9 +54,7 @@ def test_no_bytes_hold_no_core(size):
 
 @pytest.mark.parametrize("first", [None, {"neuroncore_index": None, "neuron_device_index": 0}])
 def test_a_subgraph_that_says_no_place_hides_no_other(first):
-    """
-    The next one of the same model holds its core.
-    """
+    """The next one of the same model holds its core."""
     group = memory(models=[(0, 3)])
     loaded = group["loaded_models"][0]
     loaded["subgraphs"] = {"sg_000": first, **loaded["subgraphs"]}
@@ -95,9 +83,7 @@ def test_the_core_index_of_a_model_counts_within_its_device(place, expected):
 
 
 def test_use_holds_a_core():
-    """
-    Utilization below the busy threshold is still use: attached, not unattached.
-    """
+    """Utilization below the busy threshold is still use: attached, not unattached."""
     record = minute_of(report(runtime(counters([0.5, 0.001, 0, 1.0]), memory())))
     assert "aaub" == record.core_state
 
@@ -108,43 +94,33 @@ def test_use_holds_a_core():
     ids=["missing", "in error"],
 )
 def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
-    """
-    Nothing says otherwise; cores it does not list stay free.
-    """
+    """Nothing says otherwise; cores it does not list stay free."""
     entry = runtime(counters({1: 0, 2: 0}), group)
     assert "uaau" == minute_of(report(entry)).core_state
 
 
 def test_a_memory_group_of_a_wrong_type_is_no_evidence():
-    """
-    The dropped group is missing, so what the runtime lists is held.
-    """
+    """The dropped group is missing, so what the runtime lists is held."""
     entry = runtime(counters({1: 0}), {**memory(), "loaded_models": "many"})
     assert "uauu" == minute_of(report(entry)).core_state
 
 
 def test_one_runtime_without_memory_does_not_blind_the_others():
-    """
-    The exception is for the runtime, not for the report.
-    """
+    """The exception is for the runtime, not for the report."""
     first = runtime(IDLE, memory({0: 1}))
     second = runtime(counters({3: 0}), None, pid=2)
     assert "auua" == minute_of(report(first, second)).core_state
 
 
 def test_the_last_report_of_the_minute_decides():
-    """
-    A runtime that let go of a core within the minute does not hold it.
-    """
+    """A runtime that let go of a core within the minute does not hold it."""
     before = report(runtime(IDLE, memory({0: 1, 1: 1})))
     after = report(runtime(IDLE, memory({1: 1})))
     assert "uauu" == minute_of(before, after).core_state
 
 
 def test_the_last_report_that_had_the_group_decides():
-    """
-    Where memory is due less often than counters, its last reading stands.
-    """
+    """Where memory is due less often than counters, its last reading stands."""
     with_group = report(runtime(IDLE, memory({1: 1})))
     without = report(runtime(IDLE))
     assert "uauu" == minute_of(with_group, without, without).core_state
@@ -153,9 +129,7 @@ def test_the_last_report_that_had_the_group_decides():
 
 
 def test_a_group_that_failed_last_leaves_the_reading_before_it():
-    """
-    The last report that had a runtime's own group decides, whatever others reported since.
-    """
+    """The last report that had a runtime's own group decides, whatever others reported since."""
     failed = memory({0: 1, 1: 1, 2: 1}, error="cannot read memory")
     before = report(runtime(IDLE, memory({0: 1})), runtime(IDLE, memory({1: 1}), pid=2))
     after = report(runtime(IDLE, failed), runtime(IDLE, memory({3: 1}), pid=2))
@@ -168,9 +142,7 @@ def test_a_group_that_failed_last_leaves_the_reading_before_it():
 
 
 def test_a_runtime_that_appears_after_the_last_memory_reading_holds_what_it_lists():
-    """
-    It has no usable memory group yet.
-    """
+    """It has no usable memory group yet."""
     before = report(runtime(IDLE, memory({1: 1})))
     after = report(runtime(IDLE), runtime(counters({3: 0}), pid=2))
     assert "uaua" == minute_of(before, after).core_state
@@ -178,17 +150,13 @@ def test_a_runtime_that_appears_after_the_last_memory_reading_holds_what_it_list
 
 
 def test_a_runtime_that_ended_holds_nothing():
-    """
-    The last report with memory does not have it any more.
-    """
+    """The last report with memory does not have it any more."""
     first, second = runtime(IDLE, memory({0: 1})), runtime(IDLE, memory({1: 1}), pid=2)
     assert "uauu" == minute_of(report(first, second), report(second)).core_state
 
 
 def test_an_empty_list_of_runtimes_holds_nothing():
-    """
-    Once it is believed, no runtime is no holder.
-    """
+    """Once it is believed, no runtime is no holder."""
     held = report(runtime(IDLE, memory({0: 1})))
     assert "uuuu" == minute_of(held, report(), report()).core_state
     listed = report(runtime(counters({1: 0})))
@@ -196,9 +164,7 @@ def test_an_empty_list_of_runtimes_holds_nothing():
 
 
 def test_holding_does_not_outlive_its_minute():
-    """
-    A minute speaks of its own reports.
-    """
+    """A minute speaks of its own reports."""
     fold = new_fold()
     add(fold, report(runtime(IDLE, memory({0: 1}))), START_S)
     assert "auuu" == closed(fold).core_state
@@ -207,34 +173,26 @@ def test_holding_does_not_outlive_its_minute():
 
 
 def test_runtimes_with_one_tag_are_told_apart_by_their_pid():
-    """
-    An unset tag is the pid the container sees: "1" everywhere.
-    """
+    """An unset tag is the pid the container sees: "1" everywhere."""
     entries = [runtime(IDLE, memory({core: 1}), pid=10 + core, tag="1") for core in range(3)]
     assert "aaau" == minute_of(report(*entries)).core_state
 
 
 def test_runtimes_with_one_pid_are_told_apart_by_their_tag():
-    """
-    Pids repeat over namespaces: the second one without memory holds what it lists.
-    """
+    """Pids repeat over namespaces: the second one without memory holds what it lists."""
     first = runtime(IDLE, memory({0: 1}), pid=1, tag="a")
     second = runtime(counters({2: 0}), None, pid=1, tag="b")
     assert "auau" == minute_of(report(first, second)).core_state
 
 
 def test_entries_with_the_same_pid_and_tag_add_up():
-    """
-    Two containers can show the same pair: what either holds is held.
-    """
+    """Two containers can show the same pair: what either holds is held."""
     entries = [runtime(IDLE, memory({core: 1}), pid=1, tag="1") for core in (0, 2)]
     assert "auau" == minute_of(report(*entries)).core_state
 
 
 def test_an_unknown_core_is_unknown_although_it_is_held():
-    """
-    Holding says nothing about use.
-    """
+    """Holding says nothing about use."""
     entry = runtime(None, memory({0: 1}))
     other = runtime(IDLE, memory(), pid=2)
     assert "?uuu" == minute_of(report(entry, other)).core_state
@@ -248,9 +206,7 @@ def test_a_core_that_is_held_exists_although_nobody_lists_it():
 
 
 def test_a_short_sample_is_evidence_of_holding():
-    """
-    Gauges of a first sample count: only its percentages are noise.
-    """
+    """Gauges of a first sample count: only its percentages are noise."""
     short = report(runtime(counters([0] * 4, 0.07), memory({2: 1}, period=0.07)))
     counted = report(runtime(IDLE))
     assert "uuau" == minute_of(short, counted).core_state
@@ -258,9 +214,7 @@ def test_a_short_sample_is_evidence_of_holding():
 
 @pytest.mark.parametrize(("place", "states"), [((0, 2), "uuau"), ((1, 0), "uuuu")])
 def test_while_nobody_says_how_many_cores_a_device_has_only_the_first_is_understood(place, states):
-    """
-    Nothing tells where the cores of a second device start.
-    """
+    """Nothing tells where the cores of a second device start."""
     unknown = {"neuron_hardware_info": None, "instance_info": None}
     entry = runtime(IDLE, memory(models=[place]))
     assert states == minute_of(report(entry, **unknown)).core_state
@@ -281,9 +235,7 @@ def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
 
 
 def test_a_place_is_counted_once_also_when_the_runtime_ends():
-    """
-    The minute after has no runtime, and no malformed place.
-    """
+    """The minute after has no runtime, and no malformed place."""
     fold = new_fold()
     add(fold, report(runtime(IDLE, memory(models=[(0, 4)]))), START_S)
     closed(fold)
@@ -294,9 +246,7 @@ def test_a_place_is_counted_once_also_when_the_runtime_ends():
 
 @pytest.mark.parametrize("key", ["1024", "-1", "nc0", "01", "1.0", ""])
 def test_bytes_on_a_core_that_cannot_be_are_dropped_and_counted(key):
-    """
-    At most 1,024 cores: more is malformed.
-    """
+    """At most 1,024 cores: more is malformed."""
     fold = new_fold()
     group = memory()
     table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]

@@ -1,6 +1,4 @@
-"""
-Who holds the cores that are attached idle.
-"""
+"""Who holds the cores that are attached idle."""
 
 from __future__ import annotations
 
@@ -27,16 +25,12 @@ TRN1 = hardware(16, 2)
 
 
 def holding(pid, *cores, tag="1"):
-    """
-    A runtime with a byte on each of these cores.
-    """
+    """A runtime with a byte on each of these cores."""
     return runtime(LISTED, memory(dict.fromkeys(cores, 1)), pid=pid, tag=tag)
 
 
 def trn1(*runtimes, **members):
-    """
-    A report of 32 cores.
-    """
+    """A report of 32 cores."""
     return report(*runtimes, **{"neuron_hardware_info": TRN1, **members})
 
 
@@ -51,9 +45,7 @@ def trn1(*runtimes, **members):
     )
 )
 def test_every_attached_idle_core_has_a_holder(entries):
-    """
-    Holders name no other core, at most eight stand in a record, and none is forgotten.
-    """
+    """Holders name no other core, at most eight stand in a record, and none is forgotten."""
     record = minute_of(*[trn1(*[holding(pid, *cores) for pid, cores in entries])] * 12)
     named = [core for one in record.holders for core in core_indexes(one.cores)]
     idle = {core for core, state in enumerate(record.core_state) if state == "a"}
@@ -65,35 +57,27 @@ def test_every_attached_idle_core_has_a_holder(entries):
 
 
 def test_a_holder_has_cores_pid_tag_and_owner():
-    """
-    One runtime without use on cores 0 to 7 and 12.
-    """
+    """One runtime without use on cores 0 to 7 and 12."""
     pods = kubernetes(dict.fromkeys(range(8), "blue/pod-1"))
     record = minute_of(trn1(holding(7, *range(8), 12, tag="train"), neuron_k8s_info=pods))
     assert (Holder("0-7,12", "blue/pod-1/main", 7, "train"),) == record.holders
 
 
 def test_a_busy_core_has_no_holder():
-    """
-    Holders are about waste.
-    """
+    """Holders are about waste."""
     working = runtime(counters([50, 0, 0, 0]), memory({0: 1, 1: 1}), pid=7, tag="1")
     assert (Holder("1", None, 7, "1"),) == minute_of(report(working)).holders
 
 
 def test_low_use_is_held_by_the_runtime_that_used_the_core():
-    """
-    Half a percent is not busy; without bytes on the core it is the evidence itself.
-    """
+    """Half a percent is not busy; without bytes on the core it is the evidence itself."""
     low = runtime(counters([0.5, 0, 0, 0]), memory(), pid=7, tag="1")
     other = runtime(counters([0, 0, 0, 0]), memory(), pid=8, tag="1")
     assert (Holder("0", None, 7, "1"),) == minute_of(report(low, other)).holders
 
 
 def test_the_most_idle_come_first():
-    """
-    By the longest idle of their idle cores, then by how many these are, then by pid.
-    """
+    """By the longest idle of their idle cores, then by how many these are, then by pid."""
     fold = new_fold()
     for minute, runtimes in enumerate(
         ([holding(30, 5)], [holding(30, 5), holding(20, 1), holding(10, 2, 3), holding(9, 8, 9)])
@@ -108,9 +92,7 @@ def test_the_most_idle_come_first():
 
 
 def test_holders_alike_come_by_pid_then_tag():
-    """
-    A runtime of which no pid is known comes before those of one.
-    """
+    """A runtime of which no pid is known comes before those of one."""
     entries = [
         holding(7, 4, tag="b"),
         holding(7, 3, tag="a"),
@@ -124,17 +106,13 @@ def test_holders_alike_come_by_pid_then_tag():
 
 
 def test_the_rest_is_counted():
-    """
-    Nine holders: eight names and one more.
-    """
+    """Nine holders: eight names and one more."""
     record = minute_of(trn1(*[holding(pid, pid) for pid in range(9)]))
     assert list(range(8)) == [one.pid for one in record.holders]
     assert 1 == record.holders_more
 
 
 def test_two_that_hold_one_core_are_both_named():
-    """
-    Nothing tells which of them wastes it.
-    """
+    """Nothing tells which of them wastes it."""
     record = minute_of(trn1(holding(1, 4), holding(2, 4)))
     assert [("4", 1), ("4", 2)] == [(one.cores, one.pid) for one in record.holders]

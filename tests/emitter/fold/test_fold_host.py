@@ -1,6 +1,4 @@
-"""
-The host's vCPU and memory: `average_usage` and `memory_info` only.
-"""
+"""The host's vCPU and memory: `average_usage` and `memory_info` only."""
 
 from __future__ import annotations
 
@@ -11,25 +9,19 @@ from emitter.fold.readings import MAX_WAITING
 
 
 def one(cpu=None, memory=None):
-    """
-    A report with these system groups.
-    """
+    """A report with these system groups."""
     groups = {"vcpu_usage": cpu, "memory_info": memory}
     return report(system_data={name: group for name, group in groups.items() if group is not None})
 
 
 def test_vcpu_is_the_time_in_which_something_ran():
-    """
-    As captured on an inf1.xlarge; waiting for I/O and idling are not work.
-    """
+    """As captured on an inf1.xlarge; waiting for I/O and idling are not work."""
     group = vcpu(user=28.37, system=5.05, idle=66.38, io_wait=0.1, soft_irq=0.1)
     assert 33.52 == minute_of(one(group)).number("HostCpuPercent")
 
 
 def test_vcpu_is_weighted_by_the_length_of_its_samples():
-    """
-    5 s at 90 and 10 s at 0 are 30.
-    """
+    """5 s at 90 and 10 s at 0 are 30."""
     assert 30 == minute_of(one(vcpu(5, user=90)), one(vcpu(10, user=0))).number("HostCpuPercent")
 
 
@@ -37,23 +29,17 @@ def test_vcpu_is_weighted_by_the_length_of_its_samples():
     ("period", "expected"), [(0.069_988_574, None), (0.499, None), (0.5, 50.0), (None, None)]
 )
 def test_a_sample_under_half_a_second_gives_no_vcpu(period, expected):
-    """
-    The first sample says 100 % idle, whatever runs.
-    """
+    """The first sample says 100 % idle, whatever runs."""
     assert expected == minute_of(one(vcpu(period, user=50))).number("HostCpuPercent")
 
 
 def test_a_group_in_error_gives_no_vcpu():
-    """
-    A vCPU error in every report is normal in a sidecar.
-    """
+    """A vCPU error in every report is normal in a sidecar."""
     assert minute_of(one(vcpu(error="open /proc/stat", user=50))).number("HostCpuPercent") is None
 
 
 def test_vcpu_absent_is_absent():
-    """
-    No group, null or without a share: no member, never 0.
-    """
+    """No group, null or without a share: no member, never 0."""
     null = vcpu()
     null["average_usage"] = None
     nulls = vcpu()
@@ -73,34 +59,26 @@ def test_vcpu_absent_is_absent():
     ],
 )
 def test_one_share_is_enough(told, expected):
-    """
-    Whichever share of work is told; what is no work tells nothing of work.
-    """
+    """Whichever share of work is told; what is no work tells nothing of work."""
     shares = dict.fromkeys(vcpu()["average_usage"])
     assert expected == minute_of(one(vcpu(**{**shares, **told}))).number("HostCpuPercent")
 
 
 def test_vcpu_stays_within_0_to_100():
-    """
-    Rounded parts may add up to more.
-    """
+    """Rounded parts may add up to more."""
     assert 100 == minute_of(one(vcpu(user=70, system=30.1))).number("HostCpuPercent")
     assert 0 == minute_of(one(vcpu(user=-1))).number("HostCpuPercent")
 
 
 def test_usage_per_vcpu_is_not_read():
-    """
-    128 of them say nothing that their average does not.
-    """
+    """128 of them say nothing that their average does not."""
     group = vcpu(user=12)
     group["usage_data"] = "a new shape"
     assert 12 == minute_of(one(group)).number("HostCpuPercent")
 
 
 def test_memory_is_the_last_reading():
-    """
-    A gauge, with its total beside it.
-    """
+    """A gauge, with its total beside it."""
     record = minute_of(one(memory=host_memory(3 * GIB)), one(memory=host_memory(5 * GIB)), one())
     assert 5 * GIB == record.number("HostMemoryUsed")
     assert 8 * GIB == record.number("HostMemoryTotal")
@@ -108,27 +86,21 @@ def test_memory_is_the_last_reading():
 
 @pytest.mark.parametrize("wrong", [None, -1, 1 << 63])
 def test_memory_absent_or_impossible_is_absent(wrong):
-    """
-    Never -1.
-    """
+    """Never -1."""
     record = minute_of(one(memory=host_memory(wrong, wrong)))
     assert record.number("HostMemoryUsed") is None
     assert record.number("HostMemoryTotal") is None
 
 
 def test_memory_in_error_is_absent():
-    """
-    A number beside an error is no number.
-    """
+    """A number beside an error is no number."""
     group = {**host_memory(), "error": "no /proc/meminfo"}
     assert minute_of(one(memory=group)).number("HostMemoryUsed") is None
 
 
 @pytest.mark.parametrize("later", [1, MAX_WAITING - 1, MAX_WAITING, 100])
 def test_memory_is_the_last_that_was_told_in_the_minute(later):
-    """
-    However many reports after it tell nothing.
-    """
+    """However many reports after it tell nothing."""
     unread = [one(memory=host_memory(None, None))] * later
     record = minute_of(one(memory=host_memory(5 * GIB)), *unread, every_s=0.5)
     assert 5 * GIB == record.number("HostMemoryUsed")

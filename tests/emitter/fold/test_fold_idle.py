@@ -1,6 +1,4 @@
-"""
-Idle minutes: whole minutes in a row a core has not been busy, by minute label.
-"""
+"""Idle minutes: whole minutes in a row a core has not been busy, by minute label."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from emitter.fold.idle import IdleMinutes
 
 
 def play(fold, minute, percent, covered_s=60.0, instance_id="i-1"):
-    """
-    One minute of an instance with two cores: each of *percent* for *covered_s* in all.
-    """
+    """One minute of an instance with two cores: each of *percent* for *covered_s* in all."""
     at_s = START_S + 60 * minute
     left = covered_s
     while left > 0.4:
@@ -47,25 +43,19 @@ def play(fold, minute, percent, covered_s=60.0, instance_id="i-1"):
 
 
 def again(fold):
-    """
-    A new emitter with the state the old one stored.
-    """
+    """A new emitter with the state the old one stored."""
     return new_fold(fold.state())
 
 
 def test_a_whole_minute_that_was_not_busy_adds_one():
-    """
-    Attached idle and unattached alike: not busy is what counts.
-    """
+    """Attached idle and unattached alike: not busy is what counts."""
     fold = new_fold()
     assert (1, 1) == play(fold, 0, [0, 0])
     assert (2, 2) == play(fold, 1, [0.99, 0])
 
 
 def test_busy_resets():
-    """
-    At or above the threshold the count starts again.
-    """
+    """At or above the threshold the count starts again."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     assert (0, 2) == play(fold, 1, [1.0, 0])
@@ -74,18 +64,14 @@ def test_busy_resets():
 
 @pytest.mark.parametrize(("covered_s", "expected"), [(44.9, 1), (44.98, 1), (45.0, 2), (60.0, 2)])
 def test_a_whole_minute_has_45_covered_seconds(covered_s, expected):
-    """
-    A partial minute that was not busy neither adds nor resets.
-    """
+    """A partial minute that was not busy neither adds nor resets."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     assert (expected, expected) == play(fold, 1, [0, 0], covered_s)
 
 
 def test_nine_reports_of_five_seconds_are_a_whole_minute():
-    """
-    Measured periods are a little off 5 s: what rounds to 45.00 s is 45 s, as the line says.
-    """
+    """Measured periods are a little off 5 s: what rounds to 45.00 s is 45 s, as the line says."""
     fold = new_fold()
     for place in range(9):
         entry = runtime(counters([0, 0], 4.9997), memory())
@@ -97,18 +83,14 @@ def test_nine_reports_of_five_seconds_are_a_whole_minute():
 
 
 def test_busy_in_a_partial_minute_resets():
-    """
-    Busy is busy, however short it was watched.
-    """
+    """Busy is busy, however short it was watched."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     assert (0, 1) == play(fold, 1, [50, 0], 5)
 
 
 def test_an_unknown_minute_neither_adds_nor_resets():
-    """
-    Unknown is never counted as idle, and never as busy.
-    """
+    """Unknown is never counted as idle, and never as busy."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     play(fold, 1, [0, 0], 0)
@@ -118,9 +100,7 @@ def test_an_unknown_minute_neither_adds_nor_resets():
 
 
 def test_a_core_is_counted_by_its_own_seconds():
-    """
-    A core hidden for most of the minute by a failed runtime was not watched for it.
-    """
+    """A core hidden for most of the minute by a failed runtime was not watched for it."""
     fold = new_fold()
     good = report(runtime(counters([0, 0]), memory()), neuron_hardware_info=hardware(1, 2))
     hidden = report(
@@ -134,9 +114,7 @@ def test_a_core_is_counted_by_its_own_seconds():
 
 
 def test_a_restart_keeps_the_count():
-    """
-    Label and counts are stored and read again.
-    """
+    """Label and counts are stored and read again."""
     fold = new_fold()
     for minute in range(3):
         play(fold, minute, [0, 0])
@@ -144,9 +122,7 @@ def test_a_restart_keeps_the_count():
 
 
 def test_a_minute_counts_once_however_often_the_emitter_starts():
-    """
-    Keyed by label: the second part of a counted minute adds nothing.
-    """
+    """Keyed by label: the second part of a counted minute adds nothing."""
     fold = new_fold()
     assert (1, 1) == play(fold, 0, [0, 0], 45)
     second = again(fold)
@@ -155,27 +131,21 @@ def test_a_minute_counts_once_however_often_the_emitter_starts():
 
 
 def test_two_partial_parts_of_a_minute_do_not_count():
-    """
-    Neither part is whole, and what lay between them nobody watched.
-    """
+    """Neither part is whole, and what lay between them nobody watched."""
     fold = new_fold()
     assert (0, 0) == play(fold, 0, [0, 0], 25)
     assert (0, 0) == play(again(fold), 0, [0, 0], 30)
 
 
 def test_a_whole_part_counts_after_a_partial_one():
-    """
-    The partial part neither added nor reset, so nothing of this minute is stored yet.
-    """
+    """The partial part neither added nor reset, so nothing of this minute is stored yet."""
     fold = new_fold()
     play(fold, 0, [0, 0], 10)
     assert (1, 1) == play(again(fold), 0, [0, 0], 50)
 
 
 def test_busy_in_any_part_of_a_minute_resets():
-    """
-    First or second part: the minute was not idle.
-    """
+    """First or second part: the minute was not idle."""
     first_busy = new_fold()
     play(first_busy, 0, [0, 0])
     play(first_busy, 1, [90, 0], 10)
@@ -188,18 +158,14 @@ def test_busy_in_any_part_of_a_minute_resets():
 
 @pytest.mark.parametrize(("gap", "expected"), [(1, 2), (9, 2), (10, 2), (11, 1), (1000, 1)])
 def test_what_is_older_than_ten_minutes_is_forgotten(gap, expected):
-    """
-    Idleness that nobody watched is not idleness.
-    """
+    """Idleness that nobody watched is not idleness."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     assert (expected, expected) == play(again(fold), gap, [0, 0])
 
 
 def test_partial_minutes_keep_the_count_alive():
-    """
-    They were watched, if not wholly: neither added nor reset nor forgotten.
-    """
+    """They were watched, if not wholly: neither added nor reset nor forgotten."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     for minute in range(1, 15):
@@ -208,9 +174,7 @@ def test_partial_minutes_keep_the_count_alive():
 
 
 def test_a_long_time_without_telemetry_is_forgotten():
-    """
-    Records without a single known core do not keep a count alive.
-    """
+    """Records without a single known core do not keep a count alive."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     for minute in range(1, 11):
@@ -219,9 +183,7 @@ def test_a_long_time_without_telemetry_is_forgotten():
 
 
 def test_another_instance_starts_from_nothing():
-    """
-    A disk image can carry the state of one instance to another.
-    """
+    """A disk image can carry the state of one instance to another."""
     fold = new_fold()
     for minute in range(5):
         play(fold, minute, [0, 0], instance_id="i-1")
@@ -229,9 +191,7 @@ def test_another_instance_starts_from_nothing():
 
 
 def test_a_count_from_the_future_does_not_stop_the_clock():
-    """
-    After a clock that was days ahead is set right, minutes count again.
-    """
+    """After a clock that was days ahead is set right, minutes count again."""
     fold = new_fold()
     play(fold, 10_000, [0, 0])
     second = again(fold)
@@ -240,9 +200,7 @@ def test_a_count_from_the_future_does_not_stop_the_clock():
 
 
 def test_a_minute_before_the_stored_one_adds_nothing():
-    """
-    The clock went back by minutes over a restart: those minutes were counted.
-    """
+    """The clock went back by minutes over a restart: those minutes were counted."""
     fold = new_fold()
     play(fold, 5, [0, 0])
     second = again(fold)
@@ -251,35 +209,27 @@ def test_a_minute_before_the_stored_one_adds_nothing():
 
 
 def test_a_minute_without_any_core_keeps_the_counts():
-    """
-    Nobody told a core in it: that ends no idleness.
-    """
+    """Nobody told a core in it: that ends no idleness."""
     idle = IdleMinutes(100, [3, 4], 100)
     assert () == idle.close(101, "", ())
     assert (4, 5) == idle.close(102, "uu", (60.0, 60.0))
 
 
 def test_a_core_that_is_gone_is_forgotten():
-    """
-    When an instance has as many cores again, the count of the new one begins at nothing.
-    """
+    """When an instance has as many cores again, the count of the new one begins at nothing."""
     idle = IdleMinutes(100, [3, 4], 100)
     assert (4,) == idle.close(101, "u", (60.0,))
     assert (5, 1) == idle.close(102, "uu", (60.0, 60.0))
 
 
 def test_the_state_of_another_release_starts_again():
-    """
-    What cannot be read is no reason not to start.
-    """
+    """What cannot be read is no reason not to start."""
     for state in (b"", b"{", b'{"idle_minutes":"many"}', b"\xff", b"[]", b'{"idle_minutes":[-5]}'):
         assert (1, 1) == play(new_fold(state), 0, [0, 0])
 
 
 def test_the_configured_threshold_is_the_one_that_counts():
-    """
-    idle_below_percent: at it a core is busy, below it is not.
-    """
+    """idle_below_percent: at it a core is busy, below it is not."""
     fold = new_fold(idle_below_percent=10.0)
     assert (1, 0) == play(fold, 0, [9.99, 10.0])
 
@@ -293,9 +243,7 @@ def test_the_configured_threshold_is_the_one_that_counts():
     )
 )
 def test_restarts_between_minutes_change_nothing(minutes):
-    """
-    A fold that is stored and restored after any minute counts as one that never stopped.
-    """
+    """A fold that is stored and restored after any minute counts as one that never stopped."""
     steady, restarted = new_fold(), new_fold()
     for minute, (percent, covered_s, is_restart) in enumerate(minutes):
         expected = play(steady, minute, [percent, 0], covered_s)
@@ -305,9 +253,7 @@ def test_restarts_between_minutes_change_nothing(minutes):
 
 
 def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched():
-    """
-    Not after the last count; a state that does not say when was watched when it counted last.
-    """
+    """Not after the last count; a state that does not say when was watched when it counted last."""
     assert (6,) == IdleMinutes(100, [5], 108).close(115, "u", [60.0])
     assert (1,) == IdleMinutes(100, [5], 104).close(115, "u", [60.0])
     assert (6,) == IdleMinutes(100, [5]).close(110, "u", [60.0])

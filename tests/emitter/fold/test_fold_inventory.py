@@ -1,6 +1,4 @@
-"""
-Which instance this is, and which cores exist on it.
-"""
+"""Which instance this is, and which cores exist on it."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ BUSY = counters([50, 50])
     [(1, 4, 4), (16, 2, 32), (16, 4, 64), (16, 64, 1024), (1024, 1, 1024)],
 )
 def test_cores_are_devices_times_cores_per_device(devices, per_device, expected):
-    """
-    Up to 1,024 of them.
-    """
+    """Up to 1,024 of them."""
     document = report(neuron_hardware_info=hardware(devices, per_device))
     record = minute_of(document, document)
     assert expected == record.neuron_cores
@@ -38,9 +34,7 @@ def test_cores_are_devices_times_cores_per_device(devices, per_device, expected)
 
 
 def test_the_reported_count_wins_over_the_type():
-    """
-    Logical cores can be configured; the table knows the default only.
-    """
+    """Logical cores can be configured; the table knows the default only."""
     document = report(neuron_hardware_info=hardware(16, 8), instance_info=instance("trn2.48xlarge"))
     assert 128 == minute_of(document).neuron_cores
 
@@ -58,9 +52,7 @@ def test_the_reported_count_wins_over_the_type():
     ],
 )
 def test_a_missing_count_is_the_last_known(unknown):
-    """
-    What was once known of this instance stays known, also over a restart.
-    """
+    """What was once known of this instance stays known, also over a restart."""
     fold = new_fold()
     add(fold, report(neuron_hardware_info=hardware(1, 3)), START_S)
     add(fold, report(neuron_hardware_info=unknown), START_S + 5)
@@ -74,9 +66,7 @@ def test_a_missing_count_is_the_last_known(unknown):
 
 
 def test_a_count_that_was_never_reported_is_that_of_the_type_and_unknown():
-    """
-    The table says that cores exist, not what they do.
-    """
+    """The table says that cores exist, not what they do."""
     document = report(neuron_hardware_info=None, instance_info=instance("inf2.24xlarge"))
     record = minute_of(document, document, document)
     assert "?" * 12 == record.core_state
@@ -84,9 +74,7 @@ def test_a_count_that_was_never_reported_is_that_of_the_type_and_unknown():
 
 
 def test_cores_of_the_type_that_a_runtime_lists_are_known():
-    """
-    Telemetry is telemetry; the cores that nobody lists stay unknown.
-    """
+    """Telemetry is telemetry; the cores that nobody lists stay unknown."""
     document = report(
         runtime(BUSY), neuron_hardware_info=None, instance_info=instance("inf1.xlarge")
     )
@@ -94,9 +82,7 @@ def test_cores_of_the_type_that_a_runtime_lists_are_known():
 
 
 def test_cores_of_an_unknown_type_are_those_listed():
-    """
-    Nothing else says that they exist.
-    """
+    """Nothing else says that they exist."""
     document = report(
         runtime(counters({0: 50, 2: 0}), memory({2: 1})),
         neuron_hardware_info=None,
@@ -106,9 +92,7 @@ def test_cores_of_an_unknown_type_are_those_listed():
 
 
 def test_with_no_known_core_there_are_no_core_members():
-    """
-    Zeros nobody measured would look like an instance without work.
-    """
+    """Zeros nobody measured would look like an instance without work."""
     document = report(neuron_hardware_info=None, instance_info=instance("inf9.large"))
     record = minute_of(document)
     assert record.neuron_cores is None
@@ -116,27 +100,21 @@ def test_with_no_known_core_there_are_no_core_members():
 
 
 def test_a_listed_index_beyond_the_count_widens_it():
-    """
-    A core that is listed exists.
-    """
+    """A core that is listed exists."""
     record = minute_of(report(runtime(counters({0: 50, 5: 25}), memory())))
     assert "buuuub" == record.core_state
     assert 6 == record.neuron_cores
 
 
 def test_a_core_listed_without_a_percentage_widens_the_count():
-    """
-    It exists, and what it does is unknown.
-    """
+    """It exists, and what it does is unknown."""
     record = minute_of(report(runtime(counters({0: 50, 5: None}), memory())))
     assert "buuuu?" == record.core_state
 
 
 @pytest.mark.parametrize(("index", "cores", "malformed"), [(1023, 1024, 0), (1024, 4, 1)])
 def test_more_than_1024_cores_are_malformed(index, cores, malformed):
-    """
-    The last index is 1,023; beyond it the key is dropped and counted, and nothing else is.
-    """
+    """The last index is 1,023; beyond it the key is dropped and counted, and nothing else is."""
     fold = new_fold()
     add(fold, report(runtime(counters({0: 50, index: 75}), memory())), START_S)
     record = closed(fold)
@@ -147,9 +125,7 @@ def test_more_than_1024_cores_are_malformed(index, cores, malformed):
 
 @pytest.mark.parametrize("key", ["-1", "nc0", "01", " 1", "1.0", "\u0661", ""])
 def test_a_key_that_is_no_index_is_malformed(key):
-    """
-    It costs itself: dropped and counted.
-    """
+    """It costs itself: dropped and counted."""
     fold = new_fold()
     add(fold, report(runtime(counters({"0": 50, key: 75}), memory())), START_S)
     assert "buuu" == closed(fold).core_state
@@ -157,9 +133,7 @@ def test_a_key_that_is_no_index_is_malformed(key):
 
 
 def test_the_instance_is_the_one_that_reports_name():
-    """
-    Id, type, region and zone as reported.
-    """
+    """Id, type, region and zone as reported."""
     record = minute_of(report(instance_info=instance("trn1.2xlarge", ultraserver_id="u-1")))
     assert INSTANCE_ID == record.instance_id
     assert "trn1.2xlarge" == record.instance_type
@@ -170,9 +144,7 @@ def test_the_instance_is_the_one_that_reports_name():
 
 
 def test_an_empty_id_is_no_id():
-    """
-    As scraped in a pod: instance metadata was out of its reach.
-    """
+    """As scraped in a pod: instance metadata was out of its reach."""
     for info in (None, instance(instance_id=""), instance(instance_id=" "), {}):
         record = minute_of(report(instance_info=info))
         assert "host-guess" == record.instance_id
@@ -180,9 +152,7 @@ def test_an_empty_id_is_no_id():
 
 
 def test_an_id_once_known_stays_known():
-    """
-    Over reports without one and over restarts.
-    """
+    """Over reports without one and over restarts."""
     fold = new_fold()
     add(fold, report(), START_S)
     add(fold, report(instance_info=instance("", instance_id="")), START_S + 5)
@@ -195,9 +165,7 @@ def test_an_id_once_known_stays_known():
 
 
 def test_another_instance_shares_nothing_with_the_one_before():
-    """
-    Its core count, type and memory are its own.
-    """
+    """Its core count, type and memory are its own."""
     fold = new_fold()
     first = hardware(16, 2, neuron_device_memory_size=1 << 35)
     add(fold, report(neuron_hardware_info=first), START_S)
@@ -218,9 +186,7 @@ def test_another_instance_shares_nothing_with_the_one_before():
 
 
 def test_another_instance_in_one_run_shares_nothing_either():
-    """
-    A monitor that another instance's reports are piped into: no place and no image is kept.
-    """
+    """A monitor that another instance's reports are piped into: no place and no image is kept."""
     fold = new_fold()
     add(fold, report(instance_info=instance(ultraserver_id="u-1")), START_S)
     add(fold, report(instance_info={"instance_id": "i-2"}), START_S + 5)
@@ -233,9 +199,7 @@ def test_another_instance_in_one_run_shares_nothing_either():
 
 
 def test_a_text_that_may_not_stand_in_a_record_is_missing():
-    """
-    Metadata that is no metadata: too long, or not printable.
-    """
+    """Metadata that is no metadata: too long, or not printable."""
     for wrong in ("i-" + "x" * 200, "i-\u00e9", "i-\n"):
         assert (
             "host-guess" == minute_of(report(instance_info=instance(instance_id=wrong))).instance_id
@@ -244,9 +208,7 @@ def test_a_text_that_may_not_stand_in_a_record_is_missing():
 
 @pytest.mark.parametrize(("length", "is_kept"), [(128, True), (129, False)])
 def test_a_text_of_a_record_has_128_characters_at_most(length, is_kept):
-    """
-    As the stack takes it.
-    """
+    """As the stack takes it."""
     told = "i-" + "0" * (length - 2)
     record = minute_of(report(instance_info=instance(instance_id=told)))
     assert is_kept == (told == record.instance_id)

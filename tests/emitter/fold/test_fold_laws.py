@@ -1,6 +1,4 @@
-"""
-What holds for every minute, whatever the reports say.
-"""
+"""What holds for every minute, whatever the reports say."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ BYTES = st.sampled_from([0, 0, 1, 4096])
 
 @st.composite
 def counter_groups(draw):
-    """
-    `neuroncore_counters`, sometimes missing, short or in error.
-    """
+    """`neuroncore_counters`, sometimes missing, short or in error."""
     listed = draw(st.dictionaries(st.integers(0, CORES + 1), PERCENT, max_size=CORES))
     rates = draw(
         st.dictionaries(st.integers(0, CORES), st.sampled_from([0, 1e12, 3e12]), max_size=CORES)
@@ -61,9 +57,7 @@ def counter_groups(draw):
 
 @st.composite
 def memory_groups(draw):
-    """
-    `memory_used`, sometimes in error.
-    """
+    """`memory_used`, sometimes in error."""
     by_core = draw(st.dictionaries(st.integers(0, CORES), BYTES, max_size=CORES))
     models = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, CORES)), max_size=2))
     return memory(by_core, models, error=draw(ERROR))
@@ -71,9 +65,7 @@ def memory_groups(draw):
 
 @st.composite
 def runtimes(draw):
-    """
-    One entry; pids and tags collide on purpose.
-    """
+    """One entry; pids and tags collide on purpose."""
     return runtime(
         draw(st.one_of(st.none(), counter_groups(), counter_groups())),
         draw(st.one_of(st.none(), memory_groups(), memory_groups())),
@@ -96,9 +88,7 @@ def runtimes(draw):
 
 @st.composite
 def reports(draw):
-    """
-    One report with none to four runtimes, or with runtimes not collected.
-    """
+    """One report with none to four runtimes, or with runtimes not collected."""
     entries = draw(st.one_of(st.none(), st.lists(runtimes(), max_size=4)))
     information = draw(
         st.sampled_from([None, hardware(), hardware(), hardware(2, 2), hardware(0, 0, error="x")])
@@ -124,9 +114,7 @@ SETTINGS = st.fixed_dictionaries(
 
 
 def folded(entries, chosen):
-    """
-    The minute of reports that come so many seconds after each other.
-    """
+    """The minute of reports that come so many seconds after each other."""
     fold = new_fold(**chosen)
     at_s = START_S
     fold.open(at_s)
@@ -160,9 +148,7 @@ def test_every_minute_agrees_with_itself(entries, chosen):
 @LAW
 @given(MINUTES, SETTINGS)
 def test_a_core_nobody_listed_or_counted_is_never_idle(entries, chosen):
-    """
-    Without one accepted sample there is no letter but ?.
-    """
+    """Without one accepted sample there is no letter but ?."""
     for document, _ in entries:
         document["neuron_hardware_info"] = None
         for entry in document["neuron_runtime_data"] or ():
@@ -176,9 +162,7 @@ def test_a_core_nobody_listed_or_counted_is_never_idle(entries, chosen):
 @LAW
 @given(MINUTES, SETTINGS, st.randoms(use_true_random=False))
 def test_the_order_of_runtimes_in_a_report_does_not_matter(entries, chosen, random):
-    """
-    Every reading of a minute is a maximum or a sum over runtimes.
-    """
+    """Every reading of a minute is a maximum or a sum over runtimes."""
     shuffled = copy.deepcopy(entries)
     for document, _ in shuffled:
         random.shuffle(document["neuron_runtime_data"] or [])
@@ -241,9 +225,7 @@ def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_letter(document, chosen
 @LAW
 @given(MINUTES, SETTINGS)
 def test_every_minute_can_be_sent_and_read(entries, chosen):
-    """
-    CloudWatch extracts the line of any minute, and the stack reads the same record from it.
-    """
+    """CloudWatch extracts the line of any minute, and the stack reads the same record from it."""
     record = folded(entries, chosen)
     for tier in ("none", "cluster"):
         found = neuron_wire.parse(Lines(LineSettings(tier=tier)).minute(record)[0])
@@ -261,9 +243,7 @@ EXTREME = st.sampled_from(
 
 @st.composite
 def spoiled(draw):
-    """
-    A report in which any numbers are replaced with extreme ones.
-    """
+    """A report in which any numbers are replaced with extreme ones."""
     document = copy.deepcopy(draw(reports()))
     leaves = []
 
@@ -309,9 +289,7 @@ def test_no_number_of_a_report_breaks_a_line(documents, chosen):
 @LAW
 @given(MINUTES, SETTINGS)
 def test_the_state_of_any_minute_can_be_read_again(entries, chosen):
-    """
-    Stored and restored, a fold knows the same instance and the same idle minutes.
-    """
+    """Stored and restored, a fold knows the same instance and the same idle minutes."""
     fold = new_fold(**chosen)
     fold.open(START_S)
     for place, (document, _) in enumerate(entries):
@@ -326,9 +304,7 @@ def test_the_state_of_any_minute_can_be_read_again(entries, chosen):
 
 
 def test_a_minute_of_twelve_reports_is_whole():
-    """
-    The plain case, once: 60 covered seconds of a busy instance.
-    """
+    """The plain case, once: 60 covered seconds of a busy instance."""
     document = report(runtime(counters([50, 0, 0, 0]), memory({0: 1})))
     record = minute_of(*[document] * 12)
     assert 60 == record.covered_seconds

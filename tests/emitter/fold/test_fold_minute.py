@@ -1,6 +1,4 @@
-"""
-The minute is that of receipt, and minutes never reopen.
-"""
+"""The minute is that of receipt, and minutes never reopen."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ MINUTE_MS = int(START_S) * 1000
 
 
 def busy(percent=50.0):
-    """
-    A report of two cores, one of them at *percent*.
-    """
+    """A report of two cores, one of them at *percent*."""
     return report(
         runtime(counters([percent, 0]), None, executions(10)),
         neuron_hardware_info=hardware(1, 2),
@@ -39,18 +35,14 @@ def busy(percent=50.0):
     ("at_s", "expected"), [(0.0, 0), (59.999, 0), (60.0, 60_000), (119.999, 60_000)]
 )
 def test_the_minute_is_that_of_receipt(at_s, expected):
-    """
-    A record's timestamp is the start of the minute in which its reports came.
-    """
+    """A record's timestamp is the start of the minute in which its reports came."""
     fold = new_fold()
     add(fold, busy(), START_S + at_s)
     assert MINUTE_MS + expected == closed(fold).minute_ms
 
 
 def test_a_straddling_report_is_not_split():
-    """
-    Received one second into the minute, its five seconds belong to that minute.
-    """
+    """Received one second into the minute, its five seconds belong to that minute."""
     fold = new_fold()
     add(fold, busy(), START_S + 1)
     record = closed(fold)
@@ -62,18 +54,14 @@ def test_a_straddling_report_is_not_split():
     ("at_s", "expected"), [(0, False), (59.999, False), (60, True), (600, True)]
 )
 def test_a_minute_is_due_when_the_clock_has_left_it(at_s, expected):
-    """
-    At the end of its 60th second.
-    """
+    """At the end of its 60th second."""
     fold = new_fold()
     fold.open(START_S)
     assert expected == fold.is_due(START_S + at_s)
 
 
 def test_nothing_is_due_before_a_minute_is_open():
-    """
-    No minute, no end.
-    """
+    """No minute, no end."""
     fold = new_fold()
     assert not fold.is_due(START_S)
     assert fold.ends_at_s() is None
@@ -82,18 +70,14 @@ def test_nothing_is_due_before_a_minute_is_open():
 
 
 def test_a_minute_ends_after_60_seconds():
-    """
-    Whenever in it the first report came.
-    """
+    """Whenever in it the first report came."""
     fold = new_fold()
     fold.open(START_S + 17)
     assert START_S + 60 == fold.ends_at_s()
 
 
 def test_after_a_backward_step_reports_go_to_the_open_minute():
-    """
-    Until the clock passes it.
-    """
+    """Until the clock passes it."""
     fold = new_fold()
     add(fold, busy(100), START_S + 30)
     for at_s in (-3600, -60, -1):
@@ -106,9 +90,7 @@ def test_after_a_backward_step_reports_go_to_the_open_minute():
 
 
 def test_a_closed_minute_never_reopens():
-    """
-    A report from before goes to the minute after the closed one.
-    """
+    """A report from before goes to the minute after the closed one."""
     fold = new_fold()
     add(fold, busy(), START_S)
     closed(fold)
@@ -119,9 +101,7 @@ def test_a_closed_minute_never_reopens():
 
 
 def test_labels_only_rise():
-    """
-    Whatever the clock does by less than two hours.
-    """
+    """Whatever the clock does by less than two hours."""
     fold = new_fold()
     labels = []
     for seq, at_s in enumerate((0, 60, 30, -600, 61, 7100, 200, 7200), start=1):
@@ -131,9 +111,7 @@ def test_labels_only_rise():
 
 
 def test_a_clock_that_was_far_ahead_is_followed_back():
-    """
-    More than two hours ahead CloudWatch takes nothing: the open minute ends at once.
-    """
+    """More than two hours ahead CloudWatch takes nothing: the open minute ends at once."""
     fold = new_fold()
     fold.open(START_S)
     assert not fold.is_due(START_S - 120 * 60)
@@ -141,9 +119,7 @@ def test_a_clock_that_was_far_ahead_is_followed_back():
 
 
 def test_minutes_share_nothing():
-    """
-    Tallies, samples and gauges of one minute are not in the next.
-    """
+    """Tallies, samples and gauges of one minute are not in the next."""
     fold = new_fold()
     add(fold, busy(90), START_S)
     assert 10 == closed(fold).executions
@@ -158,9 +134,7 @@ def test_minutes_share_nothing():
 
 
 def test_a_minute_without_a_report_is_unknown():
-    """
-    Never idle: the monitor may be dead.
-    """
+    """Never idle: the monitor may be dead."""
     fold = new_fold()
     fold.open(START_S)
     record = closed(fold)
@@ -169,9 +143,7 @@ def test_a_minute_without_a_report_is_unknown():
 
 
 def test_a_minute_closed_without_a_record_is_closed():
-    """
-    It does not reopen either.
-    """
+    """It does not reopen either."""
     fold = new_fold()
     add(fold, busy(), START_S)
     fold.discard()
@@ -183,9 +155,7 @@ def test_a_minute_closed_without_a_record_is_closed():
     ("percent", "expected"), [(0, "u"), (0.001, "a"), (0.99, "a"), (1.0, "b"), (100, "b")]
 )
 def test_busy_starts_at_the_threshold(percent, expected):
-    """
-    1 % unless told otherwise: live services run at 2 to 3 %.
-    """
+    """1 % unless told otherwise: live services run at 2 to 3 %."""
     document = report(
         runtime(counters([percent]), {"error": ""}), neuron_hardware_info=hardware(1, 1)
     )
@@ -193,18 +163,14 @@ def test_busy_starts_at_the_threshold(percent, expected):
 
 
 def test_letters_agree_with_the_numbers_beside_them():
-    """
-    A value that is written as 1.0 is busy at a threshold of 1.
-    """
+    """A value that is written as 1.0 is busy at a threshold of 1."""
     record = minute_of(busy(0.996))
     assert 1.0 == record.utilization_percent[0]
     assert "b" == record.core_state[0]
 
 
 def test_what_no_report_tells_is_stamped():
-    """
-    Cluster, boot, sequence, goodbye and the emitter's own health.
-    """
+    """Cluster, boot, sequence, goodbye and the emitter's own health."""
     fold = new_fold()
     add(fold, busy(), START_S)
     stamp = Stamp(
@@ -248,9 +214,7 @@ def test_other_settings_hold_from_the_next_minute():
 def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hours(
     back_minutes, opened_minutes
 ):
-    """
-    CloudWatch takes nothing further ahead: what was closed then is not waited for.
-    """
+    """CloudWatch takes nothing further ahead: what was closed then is not waited for."""
     label = Label()
     label.open(START_S)
     label.close()
@@ -262,9 +226,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
     ("minutes", "due"), [(1, True), (0, False), (-1, False), (-120, False), (-121, True)]
 )
 def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
-    """
-    Forward by one, or back by more than two hours.
-    """
+    """Forward by one, or back by more than two hours."""
     label = Label()
     assert not label.is_due(START_S + 60 * minutes)
     label.open(START_S)

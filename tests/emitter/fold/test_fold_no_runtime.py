@@ -1,6 +1,4 @@
-"""
-An empty list of runtimes: every core at 0, not due, or unknown.
-"""
+"""An empty list of runtimes: every core at 0, not due, or unknown."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from emitter.fold import FoldSettings
 
 
 def test_without_a_runtime_every_core_is_0():
-    """
-    No runtime, no core entries: the zeros are made from the hardware information.
-    """
+    """No runtime, no core entries: the zeros are made from the hardware information."""
     record = minute_of(*[nobody()] * 12)
     assert (0.0, 0.0) == record.utilization_percent
     assert "uu" == record.core_state
@@ -46,9 +42,7 @@ def test_the_first_report_without_a_runtime_may_be_too_short_to_count():
 
 
 def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
-    """
-    What the filter hides may run: from the next minute on no core is known.
-    """
+    """What the filter hides may run: from the next minute on no core is known."""
     fold = new_fold()
     add(fold, nobody(), START_S)
     assert "uu" == closed(fold).core_state
@@ -59,17 +53,13 @@ def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
 
 
 def test_cores_beyond_those_that_exist_keep_what_was_said_of_them():
-    """
-    A runtime listed four of two; the empty lists after it are about the two alone.
-    """
+    """A runtime listed four of two; the empty lists after it are about the two alone."""
     listed = two_cores(runtime(counters([50, 50, 50, 50])))
     assert (16.67, 16.67, 50.0, 50.0) == minute_of(listed, nobody(), nobody()).utilization_percent
 
 
 def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():
-    """
-    An empty report before the last one weighs nothing; the next counts from it.
-    """
+    """An empty report before the last one weighs nothing; the next counts from it."""
     fold = new_fold()
     for second in (30, 20, 25):
         add(fold, nobody(), START_S + second)
@@ -77,9 +67,7 @@ def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():
 
 
 def test_two_reports_of_one_moment_are_no_clock_that_was_set_back():
-    """
-    Counters that failed, then an empty list: the cores were last known a period before.
-    """
+    """Counters that failed, then an empty list: the cores were last known a period before."""
     fold = new_fold()
     add(fold, two_cores(runtime(counters([0, 0]))), START_S)
     add(fold, two_cores(runtime(counters([0, 0], error="x"))), START_S + 5)
@@ -92,24 +80,18 @@ def test_two_reports_of_one_moment_are_no_clock_that_was_set_back():
     ("period", "expected"), [(0.499, 0.0), (0.5, 0.5), (5.0, 5.0), (10.0, 10.0), (10.1, 10.0)]
 )
 def test_the_first_report_without_a_runtime_weighs_its_largest_system_period(period, expected):
-    """
-    Under half a second nothing, and at most two nominal periods.
-    """
+    """Under half a second nothing, and at most two nominal periods."""
     assert expected == minute_of(nobody(period)).covered_seconds
 
 
 @pytest.mark.parametrize(("gap_s", "expected"), [(4.0, 9.0), (10.0, 15.0), (10.5, 15.0)])
 def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s, expected):
-    """
-    At most two nominal periods: nobody watched longer than that.
-    """
+    """At most two nominal periods: nobody watched longer than that."""
     assert expected == minute_of(nobody(), nobody(), every_s=gap_s).covered_seconds
 
 
 def test_null_is_not_collected():
-    """
-    null or absent runtimes say nothing about the cores: unknown, never idle.
-    """
+    """null or absent runtimes say nothing about the cores: unknown, never idle."""
     absent = nobody()
     del absent["neuron_runtime_data"]
     for document in (nobody(neuron_runtime_data=None), absent):
@@ -135,9 +117,7 @@ def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
 
 
 def test_an_empty_list_that_was_not_due_leaves_holders_and_memory():
-    """
-    It is ignored, not half believed.
-    """
+    """It is ignored, not half believed."""
     working = two_cores(runtime(counters([0, 0]), memory({0: 4096})))
     record = minute_of(working, nobody(), every_s=1.0)
     assert "au" == record.core_state
@@ -145,18 +125,14 @@ def test_an_empty_list_that_was_not_due_leaves_holders_and_memory():
 
 
 def test_an_empty_list_after_a_runtime_ended_counts_from_its_last_sample():
-    """
-    The list within 1.5 periods is ignored; the next one weighs the time since the counters.
-    """
+    """The list within 1.5 periods is ignored; the next one weighs the time since the counters."""
     record = minute_of(two_cores(runtime(counters([90, 90]))), nobody(), nobody())
     assert 15 == record.covered_seconds
     assert (30.0, 30.0) == record.utilization_percent
 
 
 def test_a_hardware_error_makes_an_empty_list_unknown():
-    """
-    With the driver out of reach, no runtime is what anybody would see.
-    """
+    """With the driver out of reach, no runtime is what anybody would see."""
     failed = nobody(neuron_hardware_info=hardware(1, 2, error="no devices found"))
     fold = new_fold()
     for place in range(12):
@@ -167,9 +143,7 @@ def test_a_hardware_error_makes_an_empty_list_unknown():
 
 
 def test_an_empty_list_after_a_backward_clock_step_is_still_not_due():
-    """
-    The clock may be set back between two lines of one second.
-    """
+    """The clock may be set back between two lines of one second."""
     fold = new_fold()
     add(fold, two_cores(runtime(counters([0, 0]), memory({0: 4096}))), START_S + 30)
     add(fold, nobody(), START_S + 10)
@@ -179,9 +153,7 @@ def test_an_empty_list_after_a_backward_clock_step_is_still_not_due():
 
 
 def test_cores_without_a_runtime_are_known_again_soon_after_a_backward_clock_step():
-    """
-    An hour that the clock goes back is no hour without telemetry.
-    """
+    """An hour that the clock goes back is no hour without telemetry."""
     fold = new_fold()
     add(fold, two_cores(runtime(counters([0, 0]))), START_S + 30)
     for place in range(3):
@@ -190,9 +162,7 @@ def test_cores_without_a_runtime_are_known_again_soon_after_a_backward_clock_ste
 
 
 def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
-    """
-    They may be busy for a runtime that the filter hides.
-    """
+    """They may be busy for a runtime that the filter hides."""
     entry = runtime(counters([40, 0, 0, 0]), memory({0: 1, 1: 1}))
     record = minute_of(report(entry), only_matched=True)
     assert "ba??" == record.core_state
@@ -200,7 +170,5 @@ def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
 
 
 def test_with_a_tag_filter_an_empty_list_says_nothing():
-    """
-    No matched runtime is not no runtime.
-    """
+    """No matched runtime is not no runtime."""
     assert "??" == minute_of(nobody(), nobody(), nobody(), only_matched=True).core_state

@@ -1,6 +1,4 @@
-"""
-Readings: numbers of the system groups that need one entry and one rule.
-"""
+"""Readings: numbers of the system groups that need one entry and one rule."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ GROUPS = st.none() | st.builds(
 
 
 def made(monkeypatch, merges, unit="Count"):
-    """
-    What a rule of a made-up member folds of each list of groups.
-    """
+    """What a rule of a made-up member folds of each list of groups."""
     member = Member("Made", unit, "gauge", "a test", "as told", "Made up.", merges=merges)
     monkeypatch.setitem(READINGS, "Made", member)
     monkeypatch.setattr(readings, "MEMORY", {"Made": lambda group: group.value})
@@ -57,9 +53,7 @@ def made(monkeypatch, merges, unit="Count"):
 
 
 def told(groups):
-    """
-    The groups that tell a number which can be.
-    """
+    """The groups that tell a number which can be."""
     return [
         group
         for group in groups
@@ -79,9 +73,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("merges", EXPECTED)
 def test_a_reading_is_of_all_reports_that_tell_it(monkeypatch, merges):
-    """
-    However many there are, and whatever stands between them: nothing told is no member.
-    """
+    """However many there are, and whatever stands between them: nothing told is no member."""
     folded = made(monkeypatch, merges)
 
     @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
@@ -95,9 +87,7 @@ def test_a_reading_is_of_all_reports_that_tell_it(monkeypatch, merges):
 
 
 def test_a_mean_is_weighted_by_the_period_of_the_group(monkeypatch):
-    """
-    Periods under half a second, and unknown ones, are no sample.
-    """
+    """Periods under half a second, and unknown ones, are no sample."""
     folded = made(monkeypatch, "mean", unit="None")
 
     @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
@@ -116,26 +106,20 @@ def test_a_mean_is_weighted_by_the_period_of_the_group(monkeypatch):
     [("Count", 2), ("Bytes", 2), ("Percent", 2.12), ("Seconds", 2.123456789), ("None", 2.1235)],
 )
 def test_a_reading_is_as_exact_as_its_unit(monkeypatch, unit, expected):
-    """
-    Counts and bytes are whole: a reader refuses others.
-    """
+    """Counts and bytes are whole: a reader refuses others."""
     group = SimpleNamespace(value=2.12345678912, period=5.0, error=None)
     found = made(monkeypatch, "last", unit)([group])
     assert (expected, type(expected)) == (found, type(found))
 
 
 def test_each_reading_of_the_catalogue_has_one_rule():
-    """
-    And each rule its entry: a name that stands in one of the two only is a mistake.
-    """
+    """And each rule its entry: a name that stands in one of the two only is a mistake."""
     names = [name for rules in RULES for name in rules]
     assert sorted([*names, *readings.BESIDE]) == sorted(READINGS)
 
 
 def test_the_next_minute_begins_without_readings():
-    """
-    What the last minute was told is no reading of this one.
-    """
+    """What the last minute was told is no reading of this one."""
     fold = new_fold()
     groups = {"memory_info": host_memory(5 * GIB), "vcpu_usage": vcpu(user=50)}
     add(fold, report(system_data=groups), START_S)
@@ -145,9 +129,7 @@ def test_the_next_minute_begins_without_readings():
 
 
 def test_faults_are_absent_while_nobody_reads_kernel_messages():
-    """
-    Missing is not zero; once somebody reads, none is 0.
-    """
+    """Missing is not zero; once somebody reads, none is 0."""
     assert {} == minute_of(nobody(system_data=None)).readings
     fold = new_fold()
     fold.open(START_S)
@@ -156,9 +138,7 @@ def test_faults_are_absent_while_nobody_reads_kernel_messages():
 
 
 def test_faults_of_a_minute_add_up_and_end_with_it():
-    """
-    Told bit by bit; the next minute has its own.
-    """
+    """Told bit by bit; the next minute has its own."""
     fold = new_fold()
     fold.open(START_S)
     for count in (1, 0, 2):
@@ -172,9 +152,7 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
 
 
 def test_faults_of_a_minute_without_a_record_are_not_in_the_next():
-    """
-    They are of that minute, like its reports: who counts them knows that no record has them.
-    """
+    """They are of that minute, like its reports: who counts them knows that no record has them."""
     fold = new_fold()
     fold.open(START_S)
     fold.know_faults(2)

@@ -1,6 +1,4 @@
-"""
-Which runtimes a line is due for, minute by minute.
-"""
+"""Which runtimes a line is due for, minute by minute."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ OWNED = report(runtime(LISTED, memory({0: 1})), neuron_k8s_info=kubernetes({0: "
 
 
 def reasons(*minutes, every_minutes=1, **chosen):
-    """
-    Why the one runtime has a line, minute by minute, None where it has none.
-    """
+    """Why the one runtime has a line, minute by minute, None where it has none."""
     fold = new_fold(**chosen)
     found = []
     for number, document in enumerate(minutes):
@@ -58,16 +54,12 @@ def reasons(*minutes, every_minutes=1, **chosen):
     ],
 )
 def test_a_line_comes_with_what_is_new(minutes, expected):
-    """
-    At start, on a change of held cores or owner, on error; a gap of a minute ends a runtime.
-    """
+    """At start, on a change of held cores or owner, on error; a gap of a minute ends a runtime."""
     assert expected == reasons(*minutes)
 
 
 def test_a_quiet_runtime_has_a_line_an_hour():
-    """
-    60 minutes after its last one, whatever that was for.
-    """
+    """60 minutes after its last one, whatever that was for."""
     found = reasons(*[ON_0] * 30, *[ON_1] * 100)
     assert {0: "start", 30: "change", 90: "hourly"} == {
         minute: reason for minute, reason in enumerate(found) if reason
@@ -75,38 +67,28 @@ def test_a_quiet_runtime_has_a_line_an_hour():
 
 
 def test_a_runtime_that_always_fails_has_six_lines_an_hour():
-    """
-    An error line for each minute of 32 runtimes would cost nine times the minute line.
-    """
+    """An error line for each minute of 32 runtimes would cost nine times the minute line."""
     found = reasons(*[FAILING] * 60)
     assert ["start"] + ["error"] * 5 == [reason for reason in found if reason]
 
 
 def test_the_first_failure_after_a_quiet_start_is_told_at_once():
-    """
-    The interval counts from the last line that told of a failure.
-    """
+    """The interval counts from the last line that told of a failure."""
     assert ["start", None, "error"] == reasons(ON_0, ON_0, FAILING)
 
 
 def test_all_is_a_line_for_every_runtime_and_minute():
-    """
-    With the reason that the other policy would have, and `all` where it has none.
-    """
+    """With the reason that the other policy would have, and `all` where it has none."""
     assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
 
 
 def test_none_is_no_line():
-    """
-    Whatever happens.
-    """
+    """Whatever happens."""
     assert [None, None] == reasons(ON_0, FAILING, runtime_lines="none")
 
 
 def test_another_policy_holds_from_the_next_minute():
-    """
-    Settings that are read again: to every minute, to none and back.
-    """
+    """Settings that are read again: to every minute, to none and back."""
     fold = new_fold()
     found = []
     for minute, lines in enumerate(("changes", "all", "none", "changes")):
@@ -118,17 +100,13 @@ def test_another_policy_holds_from_the_next_minute():
 
 
 def test_a_pid_that_comes_back_with_another_tag_is_another_runtime():
-    """
-    Pids repeat over time.
-    """
+    """Pids repeat over time."""
     again = report(runtime(LISTED, memory({0: 1}), tag="other"))
     assert ["start", "start"] == reasons(ON_0, again)
 
 
 def test_a_minute_without_a_record_has_no_runtimes():
-    """
-    What is discarded says nothing.
-    """
+    """What is discarded says nothing."""
     fold = new_fold()
     add(fold, ON_0, START_S)
     closed(fold)
@@ -139,9 +117,7 @@ def test_a_minute_without_a_record_has_no_runtimes():
 
 
 def test_a_clock_set_back_starts_runtimes_anew():
-    """
-    Two hours and more behind, minutes are followed back: nobody knows what lies between.
-    """
+    """Two hours and more behind, minutes are followed back: nobody knows what lies between."""
     fold = new_fold()
     add(fold, ON_0, START_S)
     closed(fold)

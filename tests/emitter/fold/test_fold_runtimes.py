@@ -1,6 +1,4 @@
-"""
-What one runtime did in a minute: its own numbers, which together are the instance's.
-"""
+"""What one runtime did in a minute: its own numbers, which together are the instance's."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from neuron_reports import (
 
 
 def runtimes_of(*documents, **chosen):
-    """
-    The runtimes of a minute with these reports.
-    """
+    """The runtimes of a minute with these reports."""
     fold = new_fold(**{"runtime_lines": "all", **chosen})
     for place, document in enumerate(documents):
         add(fold, document, START_S + 5 * place)
@@ -47,9 +43,7 @@ def runtimes_of(*documents, **chosen):
     )
 )
 def test_the_runtimes_add_up_to_the_instance(reports):
-    """
-    Whatever pids and tags collide, no execution and no error is lost or counted twice.
-    """
+    """Whatever pids and tags collide, no execution and no error is lost or counted twice."""
     fold = new_fold(runtime_lines="all")
     fold.open(START_S)
     for entries in reports:
@@ -68,9 +62,7 @@ def test_the_runtimes_add_up_to_the_instance(reports):
 
 
 def test_runtimes_that_share_a_tag_stay_apart():
-    """
-    An unset tag is the pid that the container sees: "1" for all four.
-    """
+    """An unset tag is the pid that the container sees: "1" for all four."""
     found = runtimes_of(
         report(*[runtime(execution_stats=executions(pid), pid=pid, tag="1") for pid in (5, 6, 7)])
     )
@@ -78,9 +70,7 @@ def test_runtimes_that_share_a_tag_stay_apart():
 
 
 def test_a_runtime_is_told_whole():
-    """
-    Every number of its groups, folded as those of the instance are.
-    """
+    """Every number of its groups, folded as those of the instance are."""
     latency = {"p0": 0.125, "p50": 0.25, "p99": 0.5, "p100": 1.0}
     document = report(
         runtime(
@@ -111,9 +101,7 @@ def test_a_runtime_is_told_whole():
 
 
 def test_what_was_not_read_of_a_runtime_is_absent():
-    """
-    A trimmed report says nothing of memory and vCPU: None, never 0.
-    """
+    """A trimmed report says nothing of memory and vCPU: None, never 0."""
     (found,) = runtimes_of(report(runtime(counters([0, 0, 0, 0]))))
     assert found.executions is None
     assert found.latency_p50_mean_s is None
@@ -125,9 +113,7 @@ def test_what_was_not_read_of_a_runtime_is_absent():
 
 
 def test_a_use_that_a_newer_tool_names_is_other():
-    """
-    The member names of a line are fixed: unknown uses are one.
-    """
+    """The member names of a line are fixed: unknown uses are one."""
     group = memory({0: 10})
     breakdown = group["neuron_runtime_used_bytes"]["usage_breakdown"]
     breakdown["neuroncore_memory_usage"]["0"].update(collectives=5, scratch=2)
@@ -138,9 +124,7 @@ def test_a_use_that_a_newer_tool_names_is_other():
 
 
 def test_zeros_of_inf1_are_no_device_memory_of_a_runtime():
-    """
-    All-zero device memory while models are loaded: absent, as for the instance.
-    """
+    """All-zero device memory while models are loaded: absent, as for the instance."""
     (found,) = runtimes_of(report(runtime(memory_used=memory(models=[(0, 3)]))))
     assert found.device_memory_used_bytes is None
     assert {} == found.device_memory_by_use
@@ -148,27 +132,21 @@ def test_zeros_of_inf1_are_no_device_memory_of_a_runtime():
 
 
 def test_a_core_that_a_runtime_used_is_its_own():
-    """
-    Without a memory group that says so, and although another runtime lists it too.
-    """
+    """Without a memory group that says so, and although another runtime lists it too."""
     busy = runtime(counters([0, 7.5, 0, 0]), memory(), pid=1)
     idle = runtime(counters([0, 0, 0, 0]), memory({3: 1}), pid=2)
     assert [(1,), (3,)] == [one.cores for one in runtimes_of(report(busy, idle))]
 
 
 def test_a_first_sample_lists_cores_too():
-    """
-    Its percentages are noise; what the runtime can see is not.
-    """
+    """Its percentages are noise; what the runtime can see is not."""
     (found,) = runtimes_of(report(runtime(counters([0, 3, 0, 0], period=0.07), memory({1: 1}))))
     assert 4 == found.cores_listed
     assert (1,) == found.cores
 
 
 def test_flops_of_a_runtime_are_the_mean_over_its_own_samples():
-    """
-    One that lived for a quarter of the minute did what it did in that time.
-    """
+    """One that lived for a quarter of the minute did what it did in that time."""
     long = runtime(counters([50, 0, 0, 0], flops={0: 1e12}), pid=1)
     short = runtime(counters([0, 50, 0, 0], flops={1: 4e12}), pid=2)
     found = runtimes_of(*[report(long)] * 9, *[report(long, short)] * 3)
@@ -189,9 +167,7 @@ def test_flops_of_a_runtime_are_the_mean_over_its_own_samples():
     ],
 )
 def test_vcpu_of_a_runtime_that_means_nothing_is_absent(group):
-    """
-    A first sample of milliseconds, and the error of a sidecar that sees no other processes.
-    """
+    """A first sample of milliseconds, and the error of a sidecar that sees no other processes."""
     (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=group)))
     assert found.vcpu_user_percent is None
     assert found.vcpu_system_percent is None
@@ -199,17 +175,13 @@ def test_vcpu_of_a_runtime_that_means_nothing_is_absent(group):
 
 @pytest.mark.parametrize("told", [(0, 5), (5, 0), (0, 0), (999_999.5, 999_999.5)])
 def test_vcpu_of_a_runtime_is_from_0_to_10_000_vcpus(told):
-    """
-    A runtime that waits spends nothing, and that is known of it.
-    """
+    """A runtime that waits spends nothing, and that is known of it."""
     (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=runtime_vcpu(*told))))
     assert told == (found.vcpu_user_percent, found.vcpu_system_percent)
 
 
 def test_vcpu_of_a_runtime_is_weighted_by_period():
-    """
-    Several threads take more than 100 percent of a vCPU.
-    """
+    """Several threads take more than 100 percent of a vCPU."""
     short, long = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
     (found,) = runtimes_of(
         report(runtime(neuron_runtime_vcpu_usage=short)),
@@ -219,9 +191,7 @@ def test_vcpu_of_a_runtime_is_weighted_by_period():
 
 
 def test_the_physical_cores_of_held_logical_ones_are_kept():
-    """
-    As on trn2: two physical cores behind core 0, of which one works and one waits.
-    """
+    """As on trn2: two physical cores behind core 0, of which one works and one waits."""
     cores = counters([42.01, 0])
     for core, use in cores["neuroncores_in_use"].items():
         use["v3d"] = {
@@ -250,9 +220,7 @@ def test_the_physical_cores_of_held_logical_ones_are_kept():
     ],
 )
 def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
-    """
-    Of the cores that it holds; by device where a pod asked for whole devices.
-    """
+    """Of the cores that it holds; by device where a pod asked for whole devices."""
     document = report(
         runtime(counters([0, 0, 0, 0]), memory({0: 1, 1: 1, 2: 1})), neuron_k8s_info=pods
     )
@@ -261,9 +229,7 @@ def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
 
 
 def test_an_owner_is_remembered_until_the_group_has_gone():
-    """
-    The group is due every 15 s, so a minute may miss it; after two it is old.
-    """
+    """The group is due every 15 s, so a minute may miss it; after two it is old."""
     held = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
     fold = new_fold(runtime_lines="all")
     owners = []
@@ -275,9 +241,7 @@ def test_an_owner_is_remembered_until_the_group_has_gone():
 
 
 def test_who_starts_processes_in_a_loop_still_gets_true_totals():
-    """
-    512 runtimes are told apart in one minute; the executions of all are counted.
-    """
+    """512 runtimes are told apart in one minute; the executions of all are counted."""
     fold = new_fold(runtime_lines="all")
     for pid in range(512 + 50):
         document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
@@ -287,8 +251,6 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
 
 
 def test_a_runtime_whose_process_is_gone_has_no_minute():
-    """
-    What is left of an ended process is left out.
-    """
+    """What is left of an ended process is left out."""
     gone = runtime(pid=7, error="no such process")
     assert [8] == [one.pid for one in runtimes_of(report(gone, runtime(pid=8)))]

@@ -1,6 +1,4 @@
-"""
-What is read back of an earlier run, of this release or of another.
-"""
+"""What is read back of an earlier run, of this release or of another."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from emitter.fold.state import FoldState, read_state
 
 
 def stored():
-    """
-    The state after one minute of four idle cores.
-    """
+    """The state after one minute of four idle cores."""
     fold = new_fold()
     for second in range(0, 60, 5):
         add(fold, report(runtime(counters([0, 0, 0, 0]))), START_S + second)
@@ -71,9 +67,7 @@ def test_a_member_that_cannot_be_read_begins_again_alone(changes, lost):
     ],
 )
 def test_the_last_value_that_can_be_is_read(name, kept, lost):
-    """
-    One beyond it begins again.
-    """
+    """One beyond it begins again."""
     for value, expected in ((kept, kept), (lost, getattr(FoldState(), name))):
         found = read_state(json.dumps({"idle_label": 7, name: value}).encode())
         assert expected == getattr(found, name)
@@ -81,25 +75,19 @@ def test_the_last_value_that_can_be_is_read(name, kept, lost):
 
 @pytest.mark.parametrize("encoded", [None, b"", b"\xff", b"[]", b"{", b"null", b"7"])
 def test_what_is_no_state_is_a_first_start(encoded):
-    """
-    It costs idle minutes and nothing else.
-    """
+    """It costs idle minutes and nothing else."""
     assert FoldState() == read_state(encoded)
 
 
 @given(st.binary() | st.text().map(str.encode))
 def test_no_state_stops_the_emitter(encoded):
-    """
-    Whatever stands in the spool.
-    """
+    """Whatever stands in the spool."""
     fold = new_fold(encoded)
     add(fold, report(runtime(counters([0, 0, 0, 0]))), START_S)
     assert "aaaa" == closed(fold).core_state
 
 
 def test_an_older_release_knew_less():
-    """
-    Members that a state does not have begin at nothing.
-    """
+    """Members that a state does not have begin at nothing."""
     found = read_state(json.dumps({"instance_id": INSTANCE_ID, "cores": 4}).encode())
     assert (INSTANCE_ID, 4, []) == (found.instance_id, found.cores, found.idle_minutes)

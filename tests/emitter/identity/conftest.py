@@ -22,9 +22,7 @@ _connect = socket.create_connection
 
 @pytest.fixture(autouse=True)
 def fence(monkeypatch):
-    """
-    Only this host is reachable, and no variable of the machine changes what is tested.
-    """
+    """Only this host is reachable, and no variable of the machine changes what is tested."""
 
     def connect(address, *arguments, **options):
         assert address[0] in {"127.0.0.1", "localhost", "::1"}, address
@@ -40,9 +38,7 @@ def fence(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """
-    Bounds that a busy machine does not reach; a test of a bound sets its own.
-    """
+    """Bounds that a busy machine does not reach; a test of a bound sets its own."""
 
     def set_bounds(within_s):
         monkeypatch.setattr(local_http, "CONNECT_S", within_s)
@@ -56,9 +52,7 @@ def patience(monkeypatch):
 
 @pytest.fixture
 def imds():
-    """
-    A metadata service of an instance that allows tags in it and has none.
-    """
+    """A metadata service of an instance that allows tags in it and has none."""
     playing = PlayedImds()
     yield playing
     playing.close()
@@ -66,9 +60,7 @@ def imds():
 
 @pytest.fixture
 def machine(tmp_path):
-    """
-    Write files of a machine whose root is an empty folder; gives the root.
-    """
+    """Write files of a machine whose root is an empty folder; gives the root."""
 
     def write(files=None):
         for name, text in (files or {}).items():

@@ -1,6 +1,4 @@
-"""
-The cluster's name: the first source in order that has one, or a list of what was tried.
-"""
+"""The cluster's name: the first source in order that has one, or a list of what was tried."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ BOARD_ID = "i-0fedcba9876543210"
 
 @pytest.fixture(autouse=True)
 def api(monkeypatch):
-    """
-    The EC2 API denies access unless a test says otherwise; gives the calls.
-    """
+    """The EC2 API denies access unless a test says otherwise; gives the calls."""
     calls = []
 
     def describe_tags(instance_id, region, *, environ):
@@ -42,9 +38,7 @@ def api(monkeypatch):
 
 
 def test_the_sources_are_asked_in_the_order_of_the_design():
-    """
-    From what the orchestrator says of this process to what is only likely of the instance.
-    """
+    """From what the orchestrator says of this process to what is only likely of the instance."""
     assert (
         "ECS task metadata",
         "ECS agent",
@@ -59,9 +53,7 @@ def test_the_sources_are_asked_in_the_order_of_the_design():
 def test_whichever_sources_have_a_name_the_first_of_them_wins(
     play, imds, machine, tmp_path, closed_url
 ):
-    """
-    All 128 ways in which seven sources may have a name or none.
-    """
+    """All 128 ways in which seven sources may have a name or none."""
     task = play({"/task": {"Cluster": "task"}})
     agent = play({"/v1/metadata": {"Cluster": "agent"}})
     slurm_conf = tmp_path / "etc/slurm/slurm.conf"
@@ -87,9 +79,7 @@ def test_whichever_sources_have_a_name_the_first_of_them_wins(
 
 
 def test_a_name_that_was_given_asks_nobody(imds):
-    """
-    Nothing on the network can delay or change it.
-    """
+    """Nothing on the network can delay or change it."""
     environ = {URI: imds.url, ENDPOINT: imds.url}
     found = find_cluster("training", environ=environ, agent_url=imds.url)
     assert FoundCluster("training", "--cluster") == found
@@ -97,9 +87,7 @@ def test_a_name_that_was_given_asks_nobody(imds):
 
 
 def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, closed_url):
-    """
-    One sentence with what to do, then every source in its order; exit 2.
-    """
+    """One sentence with what to do, then every source in its order; exit 2."""
     imds.routes[TAGS_PATH] = 404
     agent_url = closed_url
     with pytest.raises(SettingsError) as raised:
@@ -129,9 +117,7 @@ def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, close
 
 
 def test_an_ecs_task_that_does_not_learn_its_cluster_takes_no_other(play, imds, machine):
-    """
-    The list ends there, although the group would have had a name.
-    """
+    """The list ends there, although the group would have had a name."""
     imds.tag({"aws:autoscaling:groupName": "group"})
     environ = {URI: play({"/task": 500}).url, ENDPOINT: imds.url}
     with pytest.raises(SettingsError, match=r"no other source was asked$"):
@@ -141,9 +127,7 @@ def test_an_ecs_task_that_does_not_learn_its_cluster_takes_no_other(play, imds, 
 
 @pytest.mark.parametrize("name", ["x" * 256, "träning", "a\tb"])
 def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(name, play, machine):
-    """
-    As the settings refuse it; the message says who gave it, and not what.
-    """
+    """As the settings refuse it; the message says who gave it, and not what."""
     agent = play({"/v1/metadata": {"Cluster": name}})
     with pytest.raises(SettingsError, match="1 to 255 printable ASCII"):
         find_cluster(name, environ={})
@@ -153,9 +137,7 @@ def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(nam
 
 
 def test_a_name_at_the_limit_is_taken(play, machine):
-    """
-    A dimension's value has at most 255 characters.
-    """
+    """A dimension's value has at most 255 characters."""
     agent = play({"/v1/metadata": {"Cluster": "x" * 255}})
     found = find_cluster(environ={}, root=machine(), agent_url=agent.url)
     assert 255 == len(found.name)
@@ -173,9 +155,7 @@ def test_the_api_is_asked_for_the_instance_on_the_board(api, machine, closed_url
 
 
 def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, closed_url):
-    """
-    Else the variable's, else the metadata service's.
-    """
+    """Else the variable's, else the metadata service's."""
     environ = {ENDPOINT: imds.url, "TAGGED": "group"}
     common = {"root": machine(), "agent_url": closed_url}
     find_cluster(environ=environ, **common)
@@ -185,18 +165,14 @@ def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, 
 
 
 def test_without_an_instance_id_the_api_is_not_asked(api, machine, closed_url):
-    """
-    There is nothing to ask it for.
-    """
+    """There is nothing to ask it for."""
     with pytest.raises(SettingsError, match="the instance id is not known"):
         find_cluster(environ={ENDPOINT: closed_url}, root=machine(), agent_url=closed_url)
     assert [] == api
 
 
 def test_what_was_found_is_said_once(play, machine, caplog):
-    """
-    A person must be able to see where a name came from.
-    """
+    """A person must be able to see where a name came from."""
     agent = play({"/v1/metadata": {"Cluster": "training"}})
     with caplog.at_level("INFO", "emitter"):
         find_cluster(environ={}, root=machine(), agent_url=agent.url)

@@ -1,6 +1,4 @@
-"""
-The facts of an instance without a report, and how little a broken service can do.
-"""
+"""The facts of an instance without a report, and how little a broken service can do."""
 
 from __future__ import annotations
 
@@ -21,18 +19,14 @@ BOARD_ID = "i-0fedcba9876543210"
 
 
 def test_the_identity_document_has_it_all(imds, machine):
-    """
-    One question beside the token, and every fact is known.
-    """
+    """One question beside the token, and every fact is known."""
     assert FACTS == find_instance(MetadataService(imds.url), root=machine())
     assert [DOCUMENT_PATH] == imds.paths()
 
 
 @pytest.mark.parametrize("document", [404, "no JSON", "[]", b"\xff", b"x" * 100_000])
 def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
-    """
-    Emulators of the service have the single values and no document, or a broken one.
-    """
+    """Emulators of the service have the single values and no document, or a broken one."""
     imds.routes[DOCUMENT_PATH] = document
     for path, value in {
         "instance-id": FACTS.instance_id,
@@ -51,18 +45,14 @@ def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
 
 @pytest.mark.parametrize("value", [None, 7, "", " ", "x" * 129, "a\nb", "trän1", ["trn1.2xlarge"]])
 def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
-    """
-    What comes over a network is checked; the other facts hold.
-    """
+    """What comes over a network is checked; the other facts hold."""
     imds.routes[DOCUMENT_PATH] = json.dumps({**DOCUMENT, "instanceType": value})
     found = find_instance(MetadataService(imds.url), root=machine())
     assert (None, FACTS.region) == (found.instance_type, found.region)
 
 
 def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
-    """
-    Half of the facts are better than none.
-    """
+    """Half of the facts are better than none."""
     imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": FACTS.instance_id})
     imds.routes[f"{DATA_PATH}instance-type"] = 500
     imds.routes[f"{DATA_PATH}ami-id"] = FACTS.ami_id
@@ -73,9 +63,7 @@ def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
 @pytest.mark.parametrize("route", ["never", "drip"])
 @pytest.mark.parametrize("path", [TOKEN_PATH, DOCUMENT_PATH])
 def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, machine, patience):
-    """
-    A pod behind a hop limit of 1 still learns its instance, at once.
-    """
+    """A pod behind a hop limit of 1 still learns its instance, at once."""
     imds.routes[path] = getattr(imds, route)
     patience(0.3)
     root = machine({ASSET_TAG_FILE: f"{BOARD_ID}\n"})
@@ -85,24 +73,18 @@ def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, mach
 
 
 def test_without_anybody_nothing_is_known(machine, closed_url):
-    """
-    Missing is missing: no empty texts.
-    """
+    """Missing is missing: no empty texts."""
     assert InstanceFacts() == find_instance(MetadataService(closed_url), root=machine())
 
 
 def test_the_metadata_service_wins_over_the_board(imds, machine):
-    """
-    It can be told which instance to speak of; the board cannot.
-    """
+    """It can be told which instance to speak of; the board cannot."""
     root = machine({ASSET_TAG_FILE: BOARD_ID})
     assert FACTS == find_instance(MetadataService(imds.url), root=root)
 
 
 def test_the_variables_decide_when_no_service_is_given(imds, machine, monkeypatch):
-    """
-    As every SDK on the same machine does it.
-    """
+    """As every SDK on the same machine does it."""
     monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
     monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", imds.url)
     assert FACTS == find_instance(root=machine())
@@ -112,9 +94,7 @@ def test_the_variables_decide_when_no_service_is_given(imds, machine, monkeypatc
 
 @pytest.mark.parametrize("tag", [BOARD_ID, f" {BOARD_ID}\n", "i-01234567"])
 def test_the_board_of_a_nitro_instance_names_it(tag, machine):
-    """
-    Without a network and without a permission; old ids are shorter.
-    """
+    """Without a network and without a permission; old ids are shorter."""
     assert tag.strip() == board_instance_id(machine({ASSET_TAG_FILE: tag}))
 
 
@@ -122,14 +102,10 @@ def test_the_board_of_a_nitro_instance_names_it(tag, machine):
     "tag", ["", "Not Specified", "i-", "i-0123456789ABCDEF0", "i-0123456789abcdef01", "x" * 5000]
 )
 def test_another_board_names_nobody(tag, machine):
-    """
-    Most boards have a text there, and it is no instance id.
-    """
+    """Most boards have a text there, and it is no instance id."""
     assert board_instance_id(machine({ASSET_TAG_FILE: tag})) is None
 
 
 def test_no_board_names_nobody(machine):
-    """
-    A machine without DMI has no such file.
-    """
+    """A machine without DMI has no such file."""
     assert board_instance_id(machine()) is None

@@ -1,6 +1,4 @@
-"""
-Tags by the EC2 API: one signed request, and every failure is only one more thing tried.
-"""
+"""Tags by the EC2 API: one signed request, and every failure is only one more thing tried."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ REFUSAL = (
 
 @pytest.fixture(autouse=True)
 def credentials(monkeypatch, tmp_path):
-    """
-    Keys of nobody, and no file or service that could have others.
-    """
+    """Keys of nobody, and no file or service that could have others."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
@@ -59,9 +55,7 @@ def credentials(monkeypatch, tmp_path):
 
 @pytest.fixture
 def ec2(play):
-    """
-    EC2 as a played service that keeps the bodies of the requests.
-    """
+    """EC2 as a played service that keeps the bodies of the requests."""
     service = play()
     service.bodies = []
 
@@ -80,9 +74,7 @@ def ec2(play):
 
 
 def test_one_signed_request_gives_all_tags(ec2):
-    """
-    Of this instance only, with the keys that the metadata service cannot have.
-    """
+    """Of this instance only, with the keys that the metadata service cannot have."""
     found = describe_tags(ID, REGION, environ=ec2.environ)
     assert {"kubernetes.io/cluster/serving": "owned", "empty": ""} == found
     (body,) = ec2.bodies
@@ -99,9 +91,7 @@ def test_one_signed_request_gives_all_tags(ec2):
 
 @pytest.mark.timeout(60)  # moto's import alone takes seconds on a busy machine
 def test_moto_understands_the_request():
-    """
-    Somebody else's reading of the API: an instance's own tags, and no other instance's.
-    """
+    """Somebody else's reading of the API: an instance's own tags, and no other instance's."""
     from moto.server import ThreadedMotoServer  # noqa: PLC0415 - only this test needs it
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -137,9 +127,7 @@ def test_moto_understands_the_request():
     ],
 )
 def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
-    """
-    A role without the permission is the usual case, and no failure of ours.
-    """
+    """A role without the permission is the usual case, and no failure of ours."""
     ec2.says = (status, REFUSAL.format(code).encode())
     with pytest.raises(TagsUnavailableError) as raised:
         describe_tags(ID, REGION, environ=ec2.environ)
@@ -147,9 +135,7 @@ def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
 
 
 def test_an_answer_that_is_no_xml_is_said_to_be_none(ec2):
-    """
-    A proxy on the way may answer in the place of EC2.
-    """
+    """A proxy on the way may answer in the place of EC2."""
     ec2.says = (200, b"<html>")
     with pytest.raises(TagsUnavailableError, match="no XML"):
         describe_tags(ID, REGION, environ=ec2.environ)
@@ -157,17 +143,13 @@ def test_an_answer_that_is_no_xml_is_said_to_be_none(ec2):
 
 @given(st.binary(max_size=200))
 def test_any_answer_has_tags_or_a_reason(body):
-    """
-    No exception leaves the reading of an answer.
-    """
+    """No exception leaves the reading of an answer."""
     assert isinstance(instance_tags_api._tags(body), (dict, str))
     assert instance_tags_api._refusal(500, body).startswith("refused with status 500")
 
 
 def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
-    """
-    A subnet without a way to EC2 ends in the list, not in a traceback.
-    """
+    """A subnet without a way to EC2 ends in the list, not in a traceback."""
     with pytest.raises(TagsUnavailableError, match="failed with EndpointConnectionError"):
         describe_tags(ID, REGION, environ={"AWS_ENDPOINT_URL": closed_url})
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
@@ -177,27 +159,21 @@ def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
 
 
 def test_without_a_region_nobody_is_asked(ec2):
-    """
-    The endpoint and the signature need one.
-    """
+    """The endpoint and the signature need one."""
     with pytest.raises(TagsUnavailableError, match="the region is not known"):
         describe_tags(ID, None, environ=ec2.environ)
     assert [] == ec2.asked
 
 
 def test_the_region_of_the_sdk_counts_when_no_other_is_known(ec2, monkeypatch):
-    """
-    As for the log group.
-    """
+    """As for the log group."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
     assert describe_tags(ID, None, environ=ec2.environ)
     assert "/us-west-2/ec2/" in ec2.asked[0][2]["Authorization"]
 
 
 def test_an_api_that_is_silent_is_left(ec2):
-    """
-    Whoever it is that does not answer: the search for credentials has no bound of its own.
-    """
+    """Whoever it is that does not answer: the search for credentials has no bound of its own."""
     ec2.routes["/"] = ec2.never
     with pytest.raises(TagsUnavailableError, match=r"no answer within 0\.2 s"):
         describe_tags(ID, REGION, environ=ec2.environ, within_s=0.2)
@@ -212,16 +188,12 @@ def test_an_api_that_is_silent_is_left(ec2):
     ],
 )
 def test_the_endpoint_is_that_of_the_region(expected, region):
-    """
-    China's has a suffix of its own.
-    """
+    """China's has a suffix of its own."""
     assert expected == instance_tags_api._endpoint(region)
 
 
 def test_botocore_is_not_loaded_before_it_is_needed():
-    """
-    Its memory is for those who need it: --output stdout has no other use for it.
-    """
+    """Its memory is for those who need it: --output stdout has no other use for it."""
     code = (
         "import sys, emitter.identity.cluster, emitter.identity.lookup; "
         "sys.exit('botocore' in sys.modules)"

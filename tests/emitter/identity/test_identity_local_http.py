@@ -1,6 +1,4 @@
-"""
-An exchange with a service of this host ends in time, in bounds, and nowhere else.
-"""
+"""An exchange with a service of this host ends in time, in bounds, and nowhere else."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ SHORT_S = 0.3
 
 @contextlib.contextmanager
 def saying(raw):
-    """
-    A server that says *raw* to the first that asks, and hangs up.
-    """
+    """A server that says *raw* to the first that asks, and hangs up."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer():
@@ -47,33 +43,25 @@ def saying(raw):
 
 @given(st.binary(max_size=300) | st.binary(max_size=200).map(b"HTTP/1.1 200 OK\r\n".__add__))
 def test_whatever_is_said_is_an_answer_or_an_error_of_ours(raw):
-    """
-    No other exception leaves an exchange, whoever it is that listens there.
-    """
+    """No other exception leaves an exchange, whoever it is that listens there."""
     with saying(raw) as url, contextlib.suppress(LocalHttpError):
         assert isinstance(exchange(url).status, int)
 
 
 @given(st.binary(max_size=200) | st.integers(1, 20_000).map(b"[".__mul__))
 def test_a_body_that_is_no_json_object_is_an_error_of_ours(body):
-    """
-    Garbage, a bare value and a nesting too deep to read are refused alike.
-    """
+    """Garbage, a bare value and a nesting too deep to read are refused alike."""
     with contextlib.suppress(LocalHttpError):
         assert isinstance(Reply(200, body).json_object(), dict)
 
 
 def test_the_bounds_are_a_second():
-    """
-    Two questions, of which the first may go unanswered, take two seconds.
-    """
+    """Two questions, of which the first may go unanswered, take two seconds."""
     assert (1.0, 1.0) == (CONNECT_S, EXCHANGE_S)
 
 
 def test_an_answer_comes_with_its_status_and_what_was_sent(play):
-    """
-    A status that is no success is the caller's to judge.
-    """
+    """A status that is no success is the caller's to judge."""
     service = play({"/here": "yes \n"})
     found = exchange(f"{service.url}/here", headers={"X-Mark": "1"})
     assert (200, "yes") == (found.status, found.text())
@@ -83,9 +71,7 @@ def test_an_answer_comes_with_its_status_and_what_was_sent(play):
 
 @pytest.mark.parametrize("behavior", ["never", "drip"])
 def test_a_service_that_does_not_end_its_answer_is_left(behavior, play, patience):
-    """
-    Neither silence nor a byte at a time keeps us longer than the bound.
-    """
+    """Neither silence nor a byte at a time keeps us longer than the bound."""
     service = play()
     service.routes["/"] = getattr(service, behavior)
     patience(SHORT_S)
@@ -94,9 +80,7 @@ def test_a_service_that_does_not_end_its_answer_is_left(behavior, play, patience
 
 
 def test_a_moment_that_has_passed_is_not_waited_for(play):
-    """
-    What a round of questions has used up is not used again.
-    """
+    """What a round of questions has used up is not used again."""
     service = play({"/": "yes"})
     with pytest.raises(LocalHttpError, match="in time"):
         exchange(f"{service.url}/", ends_at_s=0.0)
@@ -104,9 +88,7 @@ def test_a_moment_that_has_passed_is_not_waited_for(play):
 
 
 def test_a_body_at_the_limit_is_read_and_one_byte_more_is_not(play):
-    """
-    What claims to be a name is no reason to fill the memory.
-    """
+    """What claims to be a name is no reason to fill the memory."""
     limit = MAX_BODY_BYTES
     service = play({"/all": b"x" * limit, "/more": b"x" * (limit + 1)})
     assert limit == len(exchange(f"{service.url}/all").body)
@@ -115,9 +97,7 @@ def test_a_body_at_the_limit_is_read_and_one_byte_more_is_not(play):
 
 
 def test_a_redirect_is_not_followed(play):
-    """
-    It could lead from this host to any other.
-    """
+    """It could lead from this host to any other."""
     other = play({"/": "stolen"})
     service = play({"/": redirect_to(f"{other.url}/")})
     assert 302 == exchange(f"{service.url}/").status
@@ -126,9 +106,7 @@ def test_a_redirect_is_not_followed(play):
 
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"])
 def test_a_proxy_is_never_asked(variable, play, monkeypatch):
-    """
-    A link-local address is this host's; a proxy would ask about its own.
-    """
+    """A link-local address is this host's; a proxy would ask about its own."""
     proxy, service = play({"/": "stolen"}), play({"/": "ours"})
     monkeypatch.setenv(variable, proxy.url)
     monkeypatch.delenv("no_proxy", raising=False)
@@ -137,9 +115,7 @@ def test_a_proxy_is_never_asked(variable, play, monkeypatch):
 
 
 def test_nobody_there_is_said_with_the_address(closed_url):
-    """
-    The reader of the message knows which service was meant.
-    """
+    """The reader of the message knows which service was meant."""
     with pytest.raises(LocalHttpError) as raised:
         exchange(closed_url)
     assert f"nothing listens at {closed_url.removeprefix('http://')}" == str(raised.value)
@@ -149,16 +125,12 @@ def test_nobody_there_is_said_with_the_address(closed_url):
     "url", ["", "https://127.0.0.1/", "file:///etc/passwd", "http://", "http://x:port/", "http://["]
 )
 def test_what_is_no_http_address_is_said_to_be_none(url):
-    """
-    A variable holds it, so it may hold anything.
-    """
+    """A variable holds it, so it may hold anything."""
     with pytest.raises(LocalHttpError, match=r"is no (http )?address"):
         exchange(url)
 
 
 def test_a_body_that_is_no_text_is_an_error_of_ours():
-    """
-    Names are text.
-    """
+    """Names are text."""
     with pytest.raises(LocalHttpError, match="no text"):
         Reply(200, b"\xff\xfe").text()

@@ -1,6 +1,4 @@
-"""
-Facts in the background: there when they come, and never waited for longer than asked.
-"""
+"""Facts in the background: there when they come, and never waited for longer than asked."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ PATIENCE_S = 8.0
 
 @pytest.fixture
 def look(machine):
-    """
-    Start a lookup that tries again at once; all are closed with the test.
-    """
+    """Start a lookup that tries again at once; all are closed with the test."""
     started = []
 
     def start(service, files=None):
@@ -38,9 +34,7 @@ def look(machine):
 
 
 def until(is_so):
-    """
-    Wait for *is_so* to hold.
-    """
+    """Wait for *is_so* to hold."""
     ends_at_s = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < ends_at_s
@@ -48,24 +42,18 @@ def until(is_so):
 
 
 def test_the_first_try_can_be_waited_for(imds, look):
-    """
-    At the start of the emitter all facts are there, in the usual case.
-    """
+    """At the start of the emitter all facts are there, in the usual case."""
     found = look(MetadataService(imds.url)).wait(PATIENCE_S)
     assert (DOCUMENT["instanceId"], DOCUMENT["region"]) == (found.instance_id, found.region)
 
 
 def test_a_first_try_has_time_to_end():
-    """
-    The wait for it is longer than it can take.
-    """
+    """The wait for it is longer than it can take."""
     assert FIRST_TRY_S > WITHIN_S
 
 
 def test_a_service_that_answers_later_is_heard(imds, look):
-    """
-    Tried again until it names the instance; then nobody asks any more.
-    """
+    """Tried again until it names the instance; then nobody asks any more."""
     imds.routes[TOKEN_PATH] = 503
     lookup = look(MetadataService(imds.url))
     until(lambda: len(imds.paths("PUT")) >= 3)
@@ -76,9 +64,7 @@ def test_a_service_that_answers_later_is_heard(imds, look):
 
 
 def test_an_answer_without_an_id_is_kept_and_asked_for_again(imds, look):
-    """
-    What is known of an instance is not lost while its name is missing.
-    """
+    """What is known of an instance is not lost while its name is missing."""
     imds.routes[DOCUMENT_PATH] = {"region": "eu-north-1"}
     lookup = look(MetadataService(imds.url))
     until(lambda: lookup.facts.region is not None)
@@ -88,9 +74,7 @@ def test_an_answer_without_an_id_is_kept_and_asked_for_again(imds, look):
 
 
 def test_the_board_is_there_at_once(imds, look, patience):
-    """
-    Also while the service is silent, and the wait for it ends in time.
-    """
+    """Also while the service is silent, and the wait for it ends in time."""
     imds.routes[TOKEN_PATH] = imds.never
     patience(PATIENCE_S)
     lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
@@ -99,18 +83,14 @@ def test_the_board_is_there_at_once(imds, look, patience):
 
 
 def test_turned_off_nobody_is_asked_and_nobody_waits(imds, look):
-    """
-    The board still counts: it is no service.
-    """
+    """The board still counts: it is no service."""
     lookup = look(MetadataService(imds.url, disabled=True), {ASSET_TAG_FILE: BOARD_ID})
     assert BOARD_ID == lookup.wait(PATIENCE_S).instance_id
     assert [] == imds.asked
 
 
 def test_closed_it_asks_no_more(imds, look):
-    """
-    A stop of the emitter waits neither for an answer nor for a backoff.
-    """
+    """A stop of the emitter waits neither for an answer nor for a backoff."""
     imds.routes[TOKEN_PATH] = 503
     lookup = look(MetadataService(imds.url))
     until(lambda: imds.paths("PUT"))

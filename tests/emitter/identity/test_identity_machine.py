@@ -1,6 +1,4 @@
-"""
-A guessed name: the same over restarts, another on another machine, and no machine id in it.
-"""
+"""A guessed name: the same over restarts, another on another machine, and no machine id in it."""
 
 from __future__ import annotations
 
@@ -34,18 +32,14 @@ CONTAINERS = [
 
 @pytest.fixture(autouse=True)
 def host_names(monkeypatch):
-    """
-    Another host name each time, as each new container has one.
-    """
+    """Another host name each time, as each new container has one."""
     names = iter(range(100))
     monkeypatch.setattr(socket, "gethostname", lambda: f"name-{next(names)}")
 
 
 @pytest.fixture
 def guess(tmp_path):
-    """
-    The guess on a machine with these files and variables.
-    """
+    """The guess on a machine with these files and variables."""
     numbers = iter(range(100))
 
     def guessed(files, environ=()):
@@ -60,9 +54,7 @@ def guess(tmp_path):
 
 
 def test_a_guess_stays_the_same_and_is_another_elsewhere(guess):
-    """
-    A hash of the machine id, which is not to be published itself.
-    """
+    """A hash of the machine id, which is not to be published itself."""
     first = guess({MACHINE_ID_FILE: f"{ONE}\n", MOUNTS_FILE: DISK})
     assert first == guess({MACHINE_ID_FILE: f"{ONE}\n"})
     assert first != guess({MACHINE_ID_FILE: f"{OTHER}\n"})
@@ -74,18 +66,14 @@ def test_a_guess_stays_the_same_and_is_another_elsewhere(guess):
 
 @pytest.mark.parametrize("content", [None, b"", b"\n", b"\xff\xfe", b"uninitialized\n"])
 def test_on_a_host_without_a_machine_id_its_name_counts(content, guess):
-    """
-    `uninitialized` stands there on every first boot, says machine-id(5).
-    """
+    """`uninitialized` stands there on every first boot, says machine-id(5)."""
     files = {} if content is None else {MACHINE_ID_FILE: content}
     assert guess(files) != guess(files)
 
 
 @pytest.mark.parametrize(("marks", "environ"), CONTAINERS)
 def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
-    """
-    Its host name is another each time; with it every restart would leave a silent instance.
-    """
+    """Its host name is another each time; with it every restart would leave a silent instance."""
     files = {**marks, BOOT_ID_FILE: BOOT}
     assert guess(files, environ) == guess(files, environ)
     assert guess(files, environ) != guess({**marks, BOOT_ID_FILE: OTHER_BOOT}, environ)
@@ -93,31 +81,23 @@ def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
 
 @pytest.mark.parametrize(("marks", "environ"), CONTAINERS)
 def test_the_machine_id_of_an_image_does_not_merge_machines(marks, environ, guess):
-    """
-    All copies of an image share it: two instances with one name would be one.
-    """
+    """All copies of an image share it: two instances with one name would be one."""
     files = {**marks, MACHINE_ID_FILE: ONE}
     one, other = ({**files, BOOT_ID_FILE: boot} for boot in (BOOT, OTHER_BOOT))
     assert guess(one, environ) != guess(other, environ)
 
 
 def test_the_hosts_machine_id_mounted_into_a_container_counts(guess):
-    """
-    It outlives a start of the machine, and is the name that the host itself would guess.
-    """
+    """It outlives a start of the machine, and is the name that the host itself would guess."""
     mounted = {MOUNTS_FILE: OVERLAY + HOSTS_ID, MACHINE_ID_FILE: ONE, BOOT_ID_FILE: BOOT}
     assert guess({MACHINE_ID_FILE: ONE}) == guess(mounted)
 
 
 def test_a_container_without_anything_has_its_host_name(guess):
-    """
-    A sandbox may hide the boot id as well.
-    """
+    """A sandbox may hide the boot id as well."""
     assert guess({".dockerenv": ""}) != guess({".dockerenv": ""})
 
 
 def test_on_this_machine_there_is_a_guess_that_stays():
-    """
-    Whatever the machine is that the tests run on.
-    """
+    """Whatever the machine is that the tests run on."""
     assert guessed_instance_id() == guessed_instance_id()

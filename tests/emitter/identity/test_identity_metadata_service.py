@@ -1,6 +1,4 @@
-"""
-The instance metadata service: version 2 or nothing, where the SDKs' variables say.
-"""
+"""The instance metadata service: version 2 or nothing, where the SDKs' variables say."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ PATH = "/latest/meta-data/instance-id"
 
 
 def test_a_token_comes_first_and_serves_all_questions(imds):
-    """
-    One PUT a session; the token is in each question after it.
-    """
+    """One PUT a session; the token is in each question after it."""
     imds.routes[PATH] = "i-1"
     service = MetadataService(imds.url)
     assert ("i-1", "i-1") == (service.text(PATH), service.text(PATH))
@@ -30,9 +26,7 @@ def test_a_token_comes_first_and_serves_all_questions(imds):
 
 
 def test_an_expired_token_is_replaced_once(imds):
-    """
-    A 401 in the middle of a session costs one more PUT and no answer.
-    """
+    """A 401 in the middle of a session costs one more PUT and no answer."""
     imds.routes[PATH] = "i-1"
     service = MetadataService(imds.url)
     service.get(PATH)
@@ -42,9 +36,7 @@ def test_an_expired_token_is_replaced_once(imds):
 
 
 def test_a_service_that_takes_no_token_is_given_up(imds):
-    """
-    A second 401 is an answer, not a reason to go on for ever.
-    """
+    """A second 401 is an answer, not a reason to go on for ever."""
     imds.routes[TOKEN_PATH] = "refused"
     with pytest.raises(MetadataError, match="401"):
         MetadataService(imds.url).get(PATH)
@@ -53,9 +45,7 @@ def test_a_service_that_takes_no_token_is_given_up(imds):
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 500])
 def test_without_a_token_nothing_is_asked(status, imds):
-    """
-    Version 1 is never tried: whoever turned it off had a reason.
-    """
+    """Version 1 is never tried: whoever turned it off had a reason."""
     imds.routes[TOKEN_PATH] = status
     with pytest.raises(MetadataError, match=str(status)):
         MetadataService(imds.url).get(PATH)
@@ -64,9 +54,7 @@ def test_without_a_token_nothing_is_asked(status, imds):
 
 @pytest.mark.parametrize("token", ["", "a\nb", b"\xff", "x" * 2000, "tök"])
 def test_what_cannot_be_a_header_is_no_token(token, imds):
-    """
-    It would go into the next request as it is.
-    """
+    """It would go into the next request as it is."""
     imds.routes[TOKEN_PATH] = token
     with pytest.raises(MetadataError):
         MetadataService(imds.url).get(PATH)
@@ -74,9 +62,7 @@ def test_what_cannot_be_a_header_is_no_token(token, imds):
 
 
 def test_a_token_that_never_comes_ends_the_session(imds, patience):
-    """
-    With a hop limit of 1 the answer to the PUT does not reach a pod.
-    """
+    """With a hop limit of 1 the answer to the PUT does not reach a pod."""
     imds.routes[TOKEN_PATH] = imds.never
     patience(0.3)
     with pytest.raises(MetadataError, match="in time"):
@@ -84,25 +70,19 @@ def test_a_token_that_never_comes_ends_the_session(imds, patience):
 
 
 def test_a_round_of_questions_takes_two_seconds_at_most():
-    """
-    The bound that the start of the emitter counts on.
-    """
+    """The bound that the start of the emitter counts on."""
     assert 2.0 == WITHIN_S
 
 
 def test_what_is_not_there_is_none(imds):
-    """
-    A 404 is knowledge, no failure; so is an empty text.
-    """
+    """A 404 is knowledge, no failure; so is an empty text."""
     imds.routes["/empty"] = ""
     service = MetadataService(imds.url)
     assert (None, None) == (service.get("/nowhere"), service.text("/empty"))
 
 
 def test_any_other_status_is_a_failure(imds, play):
-    """
-    A redirect is one of them, and its target is not asked.
-    """
+    """A redirect is one of them, and its target is not asked."""
     other = play()
     imds.routes[PATH], imds.routes["/later"] = redirect_to(other.url), 503
     service = MetadataService(imds.url)
@@ -115,9 +95,7 @@ def test_any_other_status_is_a_failure(imds, play):
 
 @pytest.mark.parametrize("value", ["true", "True", " TRUE "])
 def test_turned_off_by_variable_nobody_is_asked(value, imds):
-    """
-    AWS_EC2_METADATA_DISABLED means here what it means to the SDKs.
-    """
+    """AWS_EC2_METADATA_DISABLED means here what it means to the SDKs."""
     environ = {
         "AWS_EC2_METADATA_DISABLED": value,
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url,
@@ -145,18 +123,14 @@ def test_turned_off_by_variable_nobody_is_asked(value, imds):
     ],
 )
 def test_the_address_is_the_one_the_variables_name(expected, environ):
-    """
-    An endpoint wins over a mode, as in the SDKs.
-    """
+    """An endpoint wins over a mode, as in the SDKs."""
     service = MetadataService.from_environment(environ)
     assert expected == service._endpoint
     assert not service.disabled
 
 
 def test_a_path_is_put_behind_the_endpoint(imds):
-    """
-    The endpoint variable may end with a slash.
-    """
+    """The endpoint variable may end with a slash."""
     environ = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{imds.url}/"}
     reply = MetadataService.from_environment(environ).get(DOCUMENT_PATH)
     assert reply is not None

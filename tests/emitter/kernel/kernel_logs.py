@@ -1,6 +1,4 @@
-"""
-Kernel logs of a test: a machine's root folder, a ring that can be written to, a journalctl.
-"""
+"""Kernel logs of a test: a machine's root folder, a ring that can be written to, a journalctl."""
 
 from __future__ import annotations
 
@@ -28,24 +26,18 @@ has it, but for the core."""
 
 
 def message(us, seq=None, text="", *, boot=BOOT):
-    """
-    A message as it was read, *us* after the boot.
-    """
+    """A message as it was read, *us* after the boot."""
     at_s = BOOTED_S + us / 1e6
     return KernelMessage(boot_id=boot, since_boot_us=us, at_s=at_s, seq=seq, text=text)
 
 
 def fault(us, seq=None, code="DMA_ERROR", device=0, *, boot=BOOT):
-    """
-    A message that tells of a fault.
-    """
+    """A message that tells of a fault."""
     return message(us, seq, f"neuron: NEURON_HW_ERR={code} nd-id={device}", boot=boot)
 
 
 def record(seq, us, text, priority=4):
-    """
-    The same as /dev/kmsg gives it.
-    """
+    """The same as /dev/kmsg gives it."""
     escaped = "".join(
         letter if letter.isprintable() and letter != "\\" else f"\\x{ord(letter):02x}"
         for letter in text
@@ -54,9 +46,7 @@ def record(seq, us, text, priority=4):
 
 
 def entry(us, text, *, boot=BOOT, **members):
-    """
-    The same as journalctl writes it.
-    """
+    """The same as journalctl writes it."""
     found = {
         "_BOOT_ID": boot,
         "_SOURCE_BOOTTIME_TIMESTAMP": str(us),
@@ -70,9 +60,7 @@ def entry(us, text, *, boot=BOOT, **members):
 
 
 class Machine:
-    """
-    A root folder with the id of a boot and a ring, which is a file that grows.
-    """
+    """A root folder with the id of a boot and a ring, which is a file that grows."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder
@@ -85,25 +73,19 @@ class Machine:
         self.ring.write_bytes(b"")
 
     def write(self, us, text):
-        """
-        Have the kernel say something.
-        """
+        """Have the kernel say something."""
         self.seq += 1
         with self.ring.open("ab") as ring:
             ring.write(record(self.seq, us, text))
 
     def overwrite(self, records):
-        """
-        Forget the oldest *records*, as a ring does.
-        """
+        """Forget the oldest *records*, as a ring does."""
         lines = self.ring.read_bytes().splitlines(keepends=True)
         self.ring.write_bytes(b"".join(lines[records:]))
 
 
 class JournalCommand:
-    """
-    A journalctl that says what a file says, and then waits; its calls are written down.
-    """
+    """A journalctl that says what a file says, and then waits; its calls are written down."""
 
     def __init__(self, folder: Path) -> None:
         self.entries = folder / "journal.jsonl"
@@ -123,23 +105,17 @@ class JournalCommand:
 
     @property
     def command(self):
-        """
-        How it is called.
-        """
+        """How it is called."""
         return (str(self.program),)
 
     def write(self, us, text, **members):
-        """
-        Have journald keep something.
-        """
+        """Have journald keep something."""
         with self.entries.open("a", encoding="utf-8") as entries:
             entries.write(entry(us, text, **members) + "\n")
 
 
 def pipe(folder):
-    """
-    A named pipe that somebody has open for writing: its path, and the writer's end.
-    """
+    """A named pipe that somebody has open for writing: its path, and the writer's end."""
     path = folder / "pipe"
     os.mkfifo(path)
     return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)

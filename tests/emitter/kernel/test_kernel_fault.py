@@ -1,6 +1,4 @@
-"""
-What a kernel message says about broken hardware.
-"""
+"""What a kernel message says about broken hardware."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ KNOWN = [
 
 
 def test_the_documented_message_is_read_whole():
-    """
-    Code, device, core, serial number and action.
-    """
+    """Code, device, core, serial number and action."""
     expected = Fault(
         at_s=AT_S,
         code="SRAM_UNCORRECTABLE_ERROR",
@@ -41,9 +37,7 @@ def test_the_documented_message_is_read_whole():
 
 @pytest.mark.parametrize("code", [*KNOWN, "SOMETHING_NEW"])
 def test_every_code_is_a_fault_also_without_a_member(code):
-    """
-    As AWS's own detector matches it: whatever stands before and behind.
-    """
+    """As AWS's own detector matches it: whatever stands before and behind."""
     for text in (
         f"NEURON_HW_ERR={code}",
         f"kernel: NEURON_HW_ERR={code} affecting neuron devices",
@@ -69,41 +63,31 @@ def test_every_code_is_a_fault_also_without_a_member(code):
     ],
 )
 def test_what_only_looks_like_it_is_none(text):
-    """
-    An audit record that quotes the command of somebody who searches for faults, for one.
-    """
+    """An audit record that quotes the command of somebody who searches for faults, for one."""
     assert read_fault(text, AT_S) is None
 
 
 def test_a_message_without_a_code_is_a_fault_without_a_name():
-    """
-    Somebody wanted to tell of one.
-    """
+    """Somebody wanted to tell of one."""
     assert "UNNAMED" == read_fault("NEURON_HW_ERR= nd-id=3", AT_S).code
     assert 3 == read_fault("NEURON_HW_ERR= nd-id=3", AT_S).device
 
 
 @pytest.mark.parametrize("index", ["-1", "1e3", "99999", "0x1", "\u0663", "", "1;rm"])
 def test_an_index_that_is_none_is_left_out(index):
-    """
-    Also digits that are not ASCII, and numbers that no instance has.
-    """
+    """Also digits that are not ASCII, and numbers that no instance has."""
     assert read_fault(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", AT_S).device is None
 
 
 def test_the_first_of_two_members_counts():
-    """
-    What is appended to a message cannot change what it began with.
-    """
+    """What is appended to a message cannot change what it began with."""
     found = read_fault("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", AT_S)
     assert (1, "X") == (found.device, found.action)
 
 
 @given(st.text(max_size=2000), st.text(max_size=2000))
 def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind):
-    """
-    Control characters, escapes of a terminal, half characters, and lengths without bound.
-    """
+    """Control characters, escapes of a terminal, half characters, and lengths without bound."""
     found = read_fault(f"{before} NEURON_HW_ERR={behind}", AT_S)
     words = [found.code, found.serial_number or "", found.action or ""]
     assert all(len(word) <= MAX_WORD_CHARS for word in words)
@@ -116,7 +100,5 @@ def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind
 
 
 def test_the_mark_is_what_is_looked_for():
-    """
-    Messages are searched as bytes before they are read as text.
-    """
+    """Messages are searched as bytes before they are read as text."""
     assert read_fault(MARK.decode() + "X", AT_S) is not None

@@ -23,9 +23,7 @@ FIRST_S = BOOTED_S + 1.0  # the first start, so that nothing is from long before
 
 
 class Reader:
-    """
-    Who reads the log, without the thread.
-    """
+    """Who reads the log, without the thread."""
 
     is_reading = True
 
@@ -34,17 +32,13 @@ class Reader:
         self.sight = Sight(state, FIRST_S)
 
     def take(self):
-        """
-        What was found since.
-        """
+        """What was found since."""
         return self.sight.take()
 
 
 @dataclass
 class Machine:
-    """
-    A kernel that says things, and an emitter that reads them.
-    """
+    """A kernel that says things, and an emitter that reads them."""
 
     log: list = field(default_factory=list)
     boot: int = 0
@@ -60,18 +54,14 @@ class Machine:
         self.begin(from_ring=True)
 
     def begin(self, *, from_ring):
-        """
-        Start the emitter on what the spool holds.
-        """
+        """Start the emitter on what the spool holds."""
         self.from_ring = from_ring
         self.place = 0
         self.reader = Reader(read_log_state(self.state))
         self.emitter = KernelFaults(self.reader)
 
     def say(self, *, is_fault, after_us):
-        """
-        A message; stamps can be a little out of order.
-        """
+        """A message; stamps can be a little out of order."""
         stamp_us = self.now_us + after_us
         self.now_us = max(self.now_us, stamp_us)
         made = message(stamp_us)
@@ -84,9 +74,7 @@ class Machine:
         self.log.append(replace(made, boot_id=boot_id, at_s=at_s, seq=seq))
 
     def look(self, *, is_end=False):
-        """
-        Read what there is, and tell it in one transaction.
-        """
+        """Read what there is, and tell it in one transaction."""
         if self.from_ring:
             found = [one for one in self.log if one.boot_id == f"{self.boot:032x}"]
         else:
@@ -99,18 +87,14 @@ class Machine:
             self.state = self.emitter.told_state(self.state) or self.state
 
     def close(self):
-        """
-        Close the minute.
-        """
+        """Close the minute."""
         self.look(is_end=True)
         self.counted += self.emitter.count
         self.state = self.emitter.counted_state(b"{}")
         self.emitter.is_counted()
 
     def reboot(self):
-        """
-        Another boot, the ring of the last one is gone; the journal has it.
-        """
+        """Another boot, the ring of the last one is gone; the journal has it."""
         self.boot += 1
         self.now_us = 1_000_000
         self.begin(from_ring=False)

@@ -1,6 +1,4 @@
-"""
-Messages out of systemd's journal, as journalctl writes them.
-"""
+"""Messages out of systemd's journal, as journalctl writes them."""
 
 from __future__ import annotations
 
@@ -22,26 +20,20 @@ BROKEN = b"\xff NEURON_HW_ERR=X"
 
 @pytest.fixture
 def journalctl(tmp_path):
-    """
-    A program in the place of journalctl.
-    """
+    """A program in the place of journalctl."""
     return JournalCommand(tmp_path)
 
 
 @pytest.fixture
 def journal(journalctl):
-    """
-    A journal that is closed in the end.
-    """
+    """A journal that is closed in the end."""
     made = Journal(journalctl.command, BOOTED_S, rng=random.Random(1))
     yield made
     made.close()
 
 
 def test_an_entry_is_read_with_boot_stamp_time_and_text():
-    """
-    The stamp is the kernel's own, in whichever member this systemd keeps it.
-    """
+    """The stamp is the kernel's own, in whichever member this systemd keeps it."""
     for members in ({}, {"_SOURCE_BOOTTIME_TIMESTAMP": None}):
         found = read_entry(entry(5_000_000, REAL, **members).encode())
         assert (BOOT, 5_000_000, BOOTED_S + 5.0, None, REAL) == (
@@ -55,9 +47,7 @@ def test_an_entry_is_read_with_boot_stamp_time_and_text():
 
 
 def test_a_message_is_of_when_the_kernel_wrote_it():
-    """
-    journald begins after the kernel, and says when it received what was there.
-    """
+    """journald begins after the kernel, and says when it received what was there."""
     received = {
         "__MONOTONIC_TIMESTAMP": "95000000",
         "__REALTIME_TIMESTAMP": str(int(BOOTED_S + 95) * 1_000_000),
@@ -79,32 +69,24 @@ def test_a_message_is_of_when_the_kernel_wrote_it():
     ],
 )
 def test_what_is_no_entry_of_the_kernel_is_left_out(line):
-    """
-    One without the kernel's stamp could be counted twice.
-    """
+    """One without the kernel's stamp could be counted twice."""
     assert read_entry(line) is None
 
 
 def test_a_text_that_is_no_utf8_is_a_list_of_bytes():
-    """
-    As journalctl writes what JSON cannot hold; a message without any text is no fault.
-    """
+    """As journalctl writes what JSON cannot hold; a message without any text is no fault."""
     assert "\ufffd NEURON_HW_ERR=X" == read_entry(entry(1, list(BROKEN)).encode()).text
     assert "" == read_entry(entry(1, None).encode()).text
 
 
 @given(st.binary(max_size=200))
 def test_no_line_ends_the_reading(line):
-    """
-    Whatever journalctl writes.
-    """
+    """Whatever journalctl writes."""
     read_entry(line)
 
 
 def test_entries_are_read_as_they_come(journalctl, journal):
-    """
-    Those that are there, then those that follow, in pieces of any size.
-    """
+    """Those that are there, then those that follow, in pieces of any size."""
     journalctl.write(1, REAL)
     found = []
     wait_until(lambda: found.extend(journal.read(0.1)) or found)
@@ -115,9 +97,7 @@ def test_entries_are_read_as_they_come(journalctl, journal):
 
 
 def test_a_journalctl_that_ends_is_started_again_from_a_little_before(tmp_path):
-    """
-    And what is read twice is told apart by whoever counts.
-    """
+    """And what is read twice is told apart by whoever counts."""
     clock = [0.0]
     program = JournalCommand(tmp_path)
     program.program.write_text(
@@ -138,9 +118,7 @@ def test_a_journalctl_that_ends_is_started_again_from_a_little_before(tmp_path):
 
 
 def test_a_journalctl_that_cannot_be_started_is_tried_again(tmp_path):
-    """
-    Nothing is raised: the reading goes on when it is there.
-    """
+    """Nothing is raised: the reading goes on when it is there."""
     clock = [0.0]
     journal = Journal((str(tmp_path / "none"),), BOOTED_S, clock=lambda: clock[0])
     assert [] == journal.read(0.0)
@@ -156,9 +134,7 @@ def test_a_journalctl_that_cannot_be_started_is_tried_again(tmp_path):
 
 
 def test_a_journal_that_shows_nothing_says_so(journalctl, tmp_path):
-    """
-    A user who may not read it gets an empty answer and no failure; so it is asked first.
-    """
+    """A user who may not read it gets an empty answer and no failure; so it is asked first."""
     with pytest.raises(UnreadableLogError, match=r"shows none to this user.*systemd-journal"):
         require_messages(journalctl.command)
     with pytest.raises(UnreadableLogError, match="cannot be run: No such file"):
@@ -169,9 +145,7 @@ def test_a_journal_that_shows_nothing_says_so(journalctl, tmp_path):
 
 @pytest.mark.skipif(shutil.which("journalctl") is None, reason="there is no journalctl here")
 def test_the_real_journalctl_knows_every_option(tmp_path):
-    """
-    Asked of an empty folder, so that nothing of this machine is read.
-    """
+    """Asked of an empty folder, so that nothing of this machine is read."""
     asked = [one for one in arguments(BOOTED_S) if one != "--follow"]
     answer = subprocess.run(
         ["journalctl", f"--directory={tmp_path}", *asked],

@@ -1,6 +1,4 @@
-"""
-Hardware faults through the reading loop and the spool, and through the emitter as a process.
-"""
+"""Hardware faults through the reading loop and the spool, and through the emitter as a process."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ from tests.emitter.loop_rig import (
 
 
 class Reader:
-    """
-    Who reads the log, without the thread: it finds what is said before the next look.
-    """
+    """Who reads the log, without the thread: it finds what is said before the next look."""
 
     def __init__(self, state=None, *, is_reading=True):
         self.state = state or LogState()
@@ -44,45 +40,33 @@ class Reader:
         self.sight = Sight(self.state, 0.0)
 
     def say(self, *messages):
-        """
-        Have the kernel say *messages*.
-        """
+        """Have the kernel say *messages*."""
         self.sight.add(messages)
         return b""
 
     def take(self):
-        """
-        What was found since.
-        """
+        """What was found since."""
         return self.sight.take()
 
 
 class Talking(Timetable):
-    """
-    A timetable whose entries may also be things that the kernel says.
-    """
+    """A timetable whose entries may also be things that the kernel says."""
 
     def read(self, timeout_s):
-        """
-        The next chunk, or what a call of it gives.
-        """
+        """The next chunk, or what a call of it gives."""
         found = super().read(timeout_s)
         return found() if callable(found) else found
 
 
 @contextmanager
 def spooled(clock):
-    """
-    A spool that lives as long as the machine.
-    """
+    """A spool that lives as long as the machine."""
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
         yield spool
 
 
 def run(reader, timetable, until_s, *, spool, clock):
-    """
-    Run an emitter with *reader*; the lines it left in the spool.
-    """
+    """Run an emitter with *reader*; the lines it left in the spool."""
     source = Talking(clock, timetable, until_s)
     chosen = settings_of()
     emitter = Emitter(
@@ -101,25 +85,19 @@ def run(reader, timetable, until_s, *, spool, clock):
 
 
 def lines_of(spool):
-    """
-    What waits in it, taken out.
-    """
+    """What waits in it, taken out."""
     taken = spool.oldest(10_000, 1 << 30)
     spool.delivered([one.id for one in taken])
     return [json.loads(one.line) for one in taken]
 
 
 def counts(lines):
-    """
-    The tally of each minute, None where it says nothing.
-    """
+    """The tally of each minute, None where it says nothing."""
     return [line.get("HardwareFaults") for line in lines if line["Kind"] == "minute"]
 
 
 def events(lines):
-    """
-    The faults told one by one.
-    """
+    """The faults told one by one."""
     return [line for line in lines if line.get("Event") == "HardwareFault"]
 
 
@@ -129,9 +107,7 @@ def events(lines):
     ids=["read", "not-readable", "not-asked-for"],
 )
 def test_missing_is_not_zero(reader, expected):
-    """
-    Only where somebody reads the log is no fault a 0.
-    """
+    """Only where somebody reads the log is no fault a 0."""
     clock = Clock()
     with spooled(clock) as spool:
         lines = run(reader, [(5, chunk(busy())), (65, chunk(busy()))], 70, spool=spool, clock=clock)
@@ -139,9 +115,7 @@ def test_missing_is_not_zero(reader, expected):
 
 
 def test_a_fault_is_told_at_once_and_counted_by_its_minute():
-    """
-    The event is there before the minute is over, with the identity of every line.
-    """
+    """The event is there before the minute is over, with the identity of every line."""
     reader, clock = Reader(), Clock()
     told = []
     with spooled(clock) as spool:
@@ -169,9 +143,7 @@ def test_a_fault_is_told_at_once_and_counted_by_its_minute():
 
 
 def test_a_flood_is_ten_events_and_one_and_all_of_it_is_counted():
-    """
-    Over the whole minute, however often the loop looks.
-    """
+    """Over the whole minute, however often the loop looks."""
     reader, clock = Reader(), Clock()
     batches = [[fault(10 * n + i, seq=10 * n + i) for i in range(7)] for n in range(5)]
     timetable = [(5, chunk(busy()))]
@@ -184,9 +156,7 @@ def test_a_flood_is_ten_events_and_one_and_all_of_it_is_counted():
 
 
 def test_a_restart_counts_what_came_meanwhile_and_nothing_again():
-    """
-    From the state that the spool holds, after a planned stop.
-    """
+    """From the state that the spool holds, after a planned stop."""
     clock = Clock()
     log = [fault(us, seq=us) for us in range(1, 6)]
     with spooled(clock) as spool:
@@ -201,9 +171,7 @@ def test_a_restart_counts_what_came_meanwhile_and_nothing_again():
 
 
 def test_a_minute_that_the_spool_refuses_counts_with_the_next_one():
-    """
-    Its faults are no part of the reports that are lost with it.
-    """
+    """Its faults are no part of the reports that are lost with it."""
     clock = Clock()
     reader = Reader()
     with spooled(clock) as spool:
@@ -237,9 +205,7 @@ MONITOR = """
 
 @pytest.fixture
 def command(tmp_path):
-    """
-    How the emitter is started: a monitor that reports, and a file in the place of the ring.
-    """
+    """How the emitter is started: a monitor that reports, and a file in the place of the ring."""
     reports = tmp_path / "reports"
     reports.write_bytes(chunk(busy()))
     monitor = tmp_path / "monitor"
@@ -255,9 +221,7 @@ def command(tmp_path):
 
 @contextmanager
 def started(command, home, lines):
-    """
-    The emitter as a process; its lines go into *lines*, a file.
-    """
+    """The emitter as a process; its lines go into *lines*, a file."""
     with lines.open("ab") as output:
         process = subprocess.Popen(
             command,
@@ -277,9 +241,7 @@ def started(command, home, lines):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 @pytest.mark.timeout(40)
 def test_a_killed_emitter_loses_no_fault_and_tells_none_twice(command, tmp_path):
-    """
-    With kill -9 right after the event; the next run counts what the killed one had told.
-    """
+    """With kill -9 right after the event; the next run counts what the killed one had told."""
     ring, lines = tmp_path / "kmsg", tmp_path / "lines"
     since_boot_us = int(1e6 * time.monotonic())
 

@@ -1,6 +1,4 @@
-"""
-How far the kernel log was read, and what is kept of it.
-"""
+"""How far the kernel log was read, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, fault
 
 
 def after(*messages):
-    """
-    The position when these were seen.
-    """
+    """The position when these were seen."""
     position = beginning(messages[0].boot_id, BOOTED_S)
     for one in messages:
         position = position.after(one)
@@ -34,9 +30,7 @@ def after(*messages):
 
 
 def test_numbers_decide_where_both_have_one():
-    """
-    Two faults with one stamp and one text are two.
-    """
+    """Two faults with one stamp and one text are two."""
     position = after(fault(5, seq=7))
     assert position.covers(fault(5, seq=7))
     assert position.covers(fault(900, seq=6))
@@ -44,9 +38,7 @@ def test_numbers_decide_where_both_have_one():
 
 
 def test_stamps_decide_between_the_ring_and_the_journal():
-    """
-    A fault that is a little older than the newest message is news unless it was seen.
-    """
+    """A fault that is a little older than the newest message is news unless it was seen."""
     seen, unseen = fault(10 * NEAR_US - 9), fault(10 * NEAR_US - 8)
     position = after(fault(10 * NEAR_US - 9, seq=3), message(10 * NEAR_US, seq=4))
     assert position.covers(seen)
@@ -57,18 +49,14 @@ def test_stamps_decide_between_the_ring_and_the_journal():
 
 
 def test_two_faults_of_one_microsecond_are_told_apart_by_what_they_say():
-    """
-    Two processes of a job may well tell at once.
-    """
+    """Two processes of a job may well tell at once."""
     position = after(fault(5, seq=1, device=0))
     assert position.covers(fault(5, device=0))
     assert not position.covers(fault(5, device=1))
 
 
 def test_the_ring_of_another_boot_is_news_whatever_the_clock_says():
-    """
-    A clock that was wrong in the last boot must not hide this one's faults.
-    """
+    """A clock that was wrong in the last boot must not hide this one's faults."""
     position = after(fault(10**12, seq=900, boot=EARLIER_BOOT))
     assert not position.covers(fault(1, seq=0))
     assert position.covers(fault(1))  # out of the journal: an earlier boot, by its time
@@ -76,9 +64,7 @@ def test_the_ring_of_another_boot_is_news_whatever_the_clock_says():
 
 
 def test_what_was_overwritten_is_counted_by_number():
-    """
-    Only within a boot, and only where there are numbers.
-    """
+    """Only within a boot, and only where there are numbers."""
     position = after(message(1, seq=10))
     assert 0 == position.missed(message(2, seq=11))
     assert 4 == position.missed(message(2, seq=15))
@@ -88,9 +74,7 @@ def test_what_was_overwritten_is_counted_by_number():
 
 @given(st.lists(st.integers(0, 3 * NEAR_US), min_size=1, max_size=400))
 def test_what_is_remembered_is_bounded(stamps):
-    """
-    Also of a flood, and the newest are what is remembered.
-    """
+    """Also of a flood, and the newest are what is remembered."""
     position = after(*(fault(us, device=number) for number, us in enumerate(stamps)))
     assert len(position.near) <= MAX_NEAR
     assert max(stamps) == position.since_boot_us
@@ -111,9 +95,7 @@ STATES = st.builds(LogState, st.none() | POSITIONS, st.none() | POSITIONS)
 
 @given(STATES)
 def test_what_is_kept_is_read_again_and_the_fold_reads_its_own(state):
-    """
-    Each finds its part in the state of the spool and leaves the other's alone.
-    """
+    """Each finds its part in the state of the spool and leaves the other's alone."""
     fold = FoldState(instance_id="i-0a1b2c3d4e5f60718", cores=32)
     kept = with_log_state(fold.encoded(), state)
     assert state == read_log_state(kept)
@@ -138,16 +120,12 @@ def test_what_is_kept_is_read_again_and_the_fold_reads_its_own(state):
     ],
 )
 def test_what_cannot_be_read_is_a_first_sight(kept):
-    """
-    And costs the fold nothing: it is written anew with the next minute.
-    """
+    """And costs the fold nothing: it is written anew with the next minute."""
     assert LogState() == read_log_state(kept)
 
 
 def test_a_state_that_nobody_can_read_is_replaced():
-    """
-    A later start has something to go on from.
-    """
+    """A later start has something to go on from."""
     position = after(message(1, seq=1))
     kept = with_log_state(b"\xff", LogState(position))
     assert {"kernel"} == json.loads(kept).keys()

@@ -1,6 +1,4 @@
-"""
-Messages out of /dev/kmsg, and out of what speaks like it.
-"""
+"""Messages out of /dev/kmsg, and out of what speaks like it."""
 
 from __future__ import annotations
 
@@ -20,16 +18,12 @@ NOW_S = BOOTED_S + 1000.0
 
 
 def ring(path, boot=BOOT):
-    """
-    A ring, a thousand seconds after the boot.
-    """
+    """A ring, a thousand seconds after the boot."""
     return KernelRing(path, boot, clock=lambda: NOW_S, since_boot_s=lambda: 1000.0)
 
 
 def read_all(source):
-    """
-    All that is there now.
-    """
+    """All that is there now."""
     found = []
     while new := source.read(0.0):
         found += new
@@ -38,9 +32,7 @@ def read_all(source):
 
 @pytest.fixture
 def machine(tmp_path):
-    """
-    A machine that has just begun.
-    """
+    """A machine that has just begun."""
     return Machine(tmp_path)
 
 
@@ -65,9 +57,7 @@ def test_records_are_read_with_number_stamp_time_and_text(machine):
 
 @given(st.text(max_size=200))
 def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
-    """
-    Line breaks, backslashes and bytes that are no UTF-8 make no record and no other text.
-    """
+    """Line breaks, backslashes and bytes that are no UTF-8 make no record and no other text."""
     path = tmp_path_factory.mktemp("ring") / "kmsg"
     wanted = f"NEURON_HW_ERR=X {text}".encode("utf-8", "replace").decode()
     raw = "".join(
@@ -87,9 +77,7 @@ def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
     [b"", b"hello", b"4,5;x", b"4,x,6,-;y", b",,,;", b"4,1,2,-", b"4," + b"9" * 40 + b",1,-;x"],
 )
 def test_a_line_that_is_no_record_is_left_out(machine, line):
-    """
-    And the next record is read.
-    """
+    """And the next record is read."""
     machine.ring.write_bytes(line + b"\n" + record(7, 8, REAL))
     source = ring(machine.ring)
     assert [(7, REAL)] == [(one.seq, one.text) for one in read_all(source)]
@@ -97,9 +85,7 @@ def test_a_line_that_is_no_record_is_left_out(machine, line):
 
 
 def test_a_record_that_comes_in_pieces_is_one(tmp_path):
-    """
-    Out of a pipe there are no records, only bytes.
-    """
+    """Out of a pipe there are no records, only bytes."""
     path, writer = pipe(tmp_path)
     source = ring(path)
     whole = record(1, 2, REAL)
@@ -128,9 +114,7 @@ def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
 
 
 def test_a_text_is_bounded(machine):
-    """
-    No kernel writes a longer one.
-    """
+    """No kernel writes a longer one."""
     machine.write(1, "NEURON_HW_ERR=X " + "y" * 20_000)
     source = ring(machine.ring)
     (found,) = read_all(source)
@@ -139,9 +123,7 @@ def test_a_text_is_bounded(machine):
 
 
 def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
-    """
-    EPIPE says that the place is gone; the next read goes on with what is there.
-    """
+    """EPIPE says that the place is gone; the next read goes on with what is there."""
     machine.write(1, REAL)
     read = os.read
     gone = [OSError(errno.EPIPE, "Broken pipe")] * 2
@@ -158,9 +140,7 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
 
 
 def test_a_ring_that_fails_says_so(machine, monkeypatch):
-    """
-    Any other error is no message for ever.
-    """
+    """Any other error is no message for ever."""
     source = ring(machine.ring)
 
     def fails(_file, _size):
@@ -174,43 +154,33 @@ def test_a_ring_that_fails_says_so(machine, monkeypatch):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_no_permission_is_one_sentence(machine):
-    """
-    With what to do.
-    """
+    """With what to do."""
     machine.ring.chmod(0)
     with pytest.raises(UnreadableLogError, match=r"Permission denied.*CAP_SYSLOG"):
         ring(machine.ring)
 
 
 def test_a_ring_that_is_not_there_is_one_sentence(tmp_path):
-    """
-    With what to do.
-    """
+    """With what to do."""
     with pytest.raises(UnreadableLogError, match=r"No such file.*CAP_SYSLOG.*systemd-journal"):
         ring(tmp_path / "none")
 
 
 def test_the_boot_is_the_kernels(machine):
-    """
-    Without the dashes, as the journal writes it.
-    """
+    """Without the dashes, as the journal writes it."""
     assert BOOT == boot_id(machine.root)
 
 
 @pytest.mark.parametrize("text", ["", "no id", "0" * 31, "0" * 33, "g" * 32])
 def test_a_boot_without_an_id_cannot_be_read(machine, text):
-    """
-    Without it nothing could be told from what an earlier boot said.
-    """
+    """Without it nothing could be told from what an earlier boot said."""
     (machine.root / kmsg.BOOT_ID_FILE).write_text(text, "utf-8")
     with pytest.raises(UnreadableLogError, match="mount /proc"):
         boot_id(machine.root)
 
 
 def test_closing_twice_is_closing_once(machine):
-    """
-    And a closed ring gives nothing.
-    """
+    """And a closed ring gives nothing."""
     source = ring(machine.ring)
     assert source.is_open
     source.close()

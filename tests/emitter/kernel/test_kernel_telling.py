@@ -1,6 +1,4 @@
-"""
-Faults as events, and no more of them than a person can read.
-"""
+"""Faults as events, and no more of them than a person can read."""
 
 from __future__ import annotations
 
@@ -17,16 +15,12 @@ NOW_S = BOOTED_S + 7200.0
 
 
 def seen(number, text=REAL, at_s=NOW_S):
-    """
-    A fault with its place.
-    """
+    """A fault with its place."""
     return Seen(read_fault(text, at_s), beginning(BOOT, at_s).after(fault(number, seq=number)))
 
 
 def told(telling, *, is_end=False, now_s=NOW_S):
-    """
-    What is told now, as name, message and count.
-    """
+    """What is told now, as name, message and count."""
     made = telling.events(now_s, is_end=is_end)
     assert {one.name for one in made} <= EVENT_NAMES.keys()
     assert all(one.details.keys() <= members_of("event").keys() for one in made)
@@ -34,9 +28,7 @@ def told(telling, *, is_end=False, now_s=NOW_S):
 
 
 def test_a_fault_is_told_at_once_with_all_that_is_known():
-    """
-    The instance may be terminated before the minute is over.
-    """
+    """The instance may be terminated before the minute is over."""
     telling = Telling()
     telling.add(seen(1))
     (event,) = told(telling)
@@ -58,9 +50,7 @@ def test_a_fault_is_told_at_once_with_all_that_is_known():
 
 
 def test_a_minute_has_ten_events_and_one_for_the_rest():
-    """
-    However the faults come in it, and the next minute has ten of its own.
-    """
+    """However the faults come in it, and the next minute has ten of its own."""
     telling = Telling()
     for minute in range(2):
         made = []
@@ -80,9 +70,7 @@ def test_a_minute_has_ten_events_and_one_for_the_rest():
 
 
 def test_a_single_further_fault_is_one():
-    """
-    Words and number agree.
-    """
+    """Words and number agree."""
     telling = Telling()
     for number in range(MAX_EVENTS + 1):
         telling.add(seen(number, "NEURON_HW_ERR=DMA_ERROR"))
@@ -91,9 +79,7 @@ def test_a_single_further_fault_is_one():
 
 
 def test_a_flood_of_codes_is_bounded():
-    """
-    Whoever can write to the kernel log cannot fill the memory of the emitter.
-    """
+    """Whoever can write to the kernel log cannot fill the memory of the emitter."""
     telling = Telling()
     for number in range(5000):
         telling.add(seen(number, f"NEURON_HW_ERR=CODE_{number}"))
@@ -111,18 +97,14 @@ def test_a_flood_of_codes_is_bounded():
     ],
 )
 def test_an_event_is_of_its_own_time_within_a_day(at_s, expected):
-    """
-    CloudWatch refuses lines of the future and of weeks ago.
-    """
+    """CloudWatch refuses lines of the future and of weeks ago."""
     telling = Telling()
     telling.add(seen(1, at_s=at_s))
     assert [expected] == [one.at_s for one in told(telling)]
 
 
 def test_what_nobody_could_read_is_told_at_the_end_of_the_minute():
-    """
-    Once, with the number.
-    """
+    """Once, with the number."""
     telling = Telling()
     telling.lost(3)
     telling.lost(4)
@@ -133,9 +115,7 @@ def test_what_nobody_could_read_is_told_at_the_end_of_the_minute():
 
 
 def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
-    """
-    Ten minutes is what a restart of everything takes; an older fault may be repaired by now.
-    """
+    """Ten minutes is what a restart of everything takes; an older fault may be repaired by now."""
     start_s = NOW_S
     young_us, old_us = ((start_s - BOOTED_S) - LOOK_BACK_S + by_s for by_s in (0, -1))
     sight = Sight(LogState(), start_s)
@@ -155,9 +135,7 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
 
 
 def test_a_clock_that_is_set_back_makes_no_new_fault_old():
-    """
-    Once the log has said something young, all that follows is.
-    """
+    """Once the log has said something young, all that follows is."""
     sight = Sight(LogState(), NOW_S)
     sight.add([message(int((NOW_S - BOOTED_S) * 1e6), seq=0), fault(5, seq=1)])
     assert (0, 1) == (sight.take().older, 1)

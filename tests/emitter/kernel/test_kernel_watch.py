@@ -1,6 +1,4 @@
-"""
-The thread that reads the kernel log, and which log it reads.
-"""
+"""The thread that reads the kernel log, and which log it reads."""
 
 from __future__ import annotations
 
@@ -30,26 +28,20 @@ NOW_S = BOOTED_S + 60.0
 
 @pytest.fixture
 def machine(tmp_path):
-    """
-    A machine that has just begun.
-    """
+    """A machine that has just begun."""
     (tmp_path / "root").mkdir()
     return Machine(tmp_path / "root")
 
 
 @pytest.fixture
 def journalctl(tmp_path):
-    """
-    A program in the place of journalctl.
-    """
+    """A program in the place of journalctl."""
     return JournalCommand(tmp_path)
 
 
 @pytest.fixture
 def watched(machine, journalctl):
-    """
-    Begins to read the machine's log; all are closed in the end.
-    """
+    """Begins to read the machine's log; all are closed in the end."""
     begun = []
 
     def begin(choice="auto", state=None, *, is_asked_for=True):
@@ -70,18 +62,14 @@ def watched(machine, journalctl):
 
 
 def caught(watch, count):
-    """
-    The faults of the next catches, when there are *count*.
-    """
+    """The faults of the next catches, when there are *count*."""
     found = []
     wait_until(lambda: found.extend(watch.take().seen) or len(found) >= count)
     return found
 
 
 def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
-    """
-    Those from before as well as those that follow.
-    """
+    """Those from before as well as those that follow."""
     machine.write(1, REAL)
     watch = watched("kmsg")
     assert [1] == [one.position.seq for one in caught(watch, 1)]
@@ -91,9 +79,7 @@ def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
 
 
 def test_auto_is_the_ring_and_the_journal_where_there_is_none(machine, journalctl, watched):
-    """
-    Nobody is asked to choose.
-    """
+    """Nobody is asked to choose."""
     machine.write(1, "NEURON_HW_ERR=RING")
     journalctl.write(1, "NEURON_HW_ERR=JOURNAL")
     assert ["RING"] == [one.fault.code for one in caught(watched(), 1)]
@@ -102,9 +88,7 @@ def test_auto_is_the_ring_and_the_journal_where_there_is_none(machine, journalct
 
 
 def test_the_journal_goes_on_where_the_ring_was(machine, journalctl, watched):
-    """
-    Nothing twice: the stamps are the same.
-    """
+    """Nothing twice: the stamps are the same."""
     machine.write(1, "NEURON_HW_ERR=A")
     (first,) = caught(watched(), 1)
     journalctl.write(1, "NEURON_HW_ERR=A")
@@ -114,18 +98,14 @@ def test_the_journal_goes_on_where_the_ring_was(machine, journalctl, watched):
 
 
 def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, watched):
-    """
-    Such as that of a host, mounted elsewhere in a container.
-    """
+    """Such as that of a host, mounted elsewhere in a container."""
     machine.write(1, REAL)
     machine.ring.rename(tmp_path / "host-kmsg")
     assert 1 == len(caught(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
 
 
 def test_none_is_none():
-    """
-    No thread, no file, no child.
-    """
+    """No thread, no file, no child."""
     assert opener("none") is None
 
 
@@ -148,9 +128,7 @@ def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, 
 
 
 def test_a_log_that_fails_while_it_is_read_is_said_once(caplog):
-    """
-    Nobody reads from then on, so nothing is counted as 0.
-    """
+    """Nobody reads from then on, so nothing is counted as 0."""
 
     class Failing:
         name = "failing"
@@ -171,9 +149,7 @@ def test_a_log_that_fails_while_it_is_read_is_said_once(caplog):
 
 
 def test_a_flood_waits_where_it_is(monkeypatch):
-    """
-    Nothing is read ahead without bound; all of it is there when it is taken.
-    """
+    """Nothing is read ahead without bound; all of it is there when it is taken."""
     monkeypatch.setattr(watching, "MAX_WAITING", 5)
     reads = threading.Semaphore(0)
 
@@ -205,9 +181,7 @@ def test_a_flood_waits_where_it_is(monkeypatch):
 
 
 def test_a_close_ends_the_thread_and_its_child(journalctl, watched):
-    """
-    A journalctl that follows would go on for ever.
-    """
+    """A journalctl that follows would go on for ever."""
     journalctl.write(1, REAL)
     watch = watched("journal")
     assert 1 == len(caught(watch, 1))
@@ -220,9 +194,7 @@ def test_a_close_ends_the_thread_and_its_child(journalctl, watched):
 
 
 def test_messages_that_were_overwritten_meanwhile_are_counted(machine, watched):
-    """
-    A ring that went round between two runs may have held a fault.
-    """
+    """A ring that went round between two runs may have held a fault."""
     for number in range(9):
         machine.write(number, "neuron: hello")
     state = LogState(beginning(BOOT, BOOTED_S).after(fault(0, seq=1)))

@@ -1,6 +1,4 @@
-"""
-Minutes to make lines of: one with every member, any at all, and what to read of their lines.
-"""
+"""Minutes to make lines of: one with every member, any at all, and what to read of their lines."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ DETAILS = {
 
 
 def full(cores, known=None):
-    """
-    A record with every member, of *cores* cores of which the first *known* are known.
-    """
+    """A record with every member, of *cores* cores of which the first *known* are known."""
     known = cores if known is None else known
     letters = ("bau" * cores)[:known] + "?" * (cores - known)
     return MinuteRecord(
@@ -74,9 +70,7 @@ UTILIZATIONS = st.lists(st.none() | PERCENTS, max_size=40) | st.builds(
 
 @st.composite
 def records(draw):
-    """
-    Any minute that a fold could close.
-    """
+    """Any minute that a fold could close."""
     utilization = tuple(draw(UTILIZATIONS))
     letters = st.sampled_from("bau")
     return MinuteRecord(
@@ -115,9 +109,7 @@ SETTINGS = st.builds(
 
 
 def metadata(line):
-    """
-    The `_aws` of a line that defines metrics, else None.
-    """
+    """The `_aws` of a line that defines metrics, else None."""
     return json.loads(line).get("_aws")
 
 
@@ -143,9 +135,7 @@ def data(lines):
 
 
 def dimension_names(lines):
-    """
-    How many series there are by the names of their dimensions.
-    """
+    """How many series there are by the names of their dimensions."""
     counts = {}
     for _, _, dimensions in data(lines):
         names = tuple(name for name, _ in dimensions)

@@ -1,6 +1,4 @@
-"""
-The minute line: what is in it, in which order, how long it is, and what never gets out.
-"""
+"""The minute line: what is in it, in which order, how long it is, and what never gets out."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ from neuron_wire.emf import violations
 
 
 def lines(record, tier):
-    """
-    The lines of one minute at a tier, all else as it is by default.
-    """
+    """The lines of one minute at a tier, all else as it is by default."""
     return Lines(LineSettings(tier=tier)).minute(record)
 
 
@@ -54,18 +50,14 @@ def test_a_line_is_no_longer_than_was_promised(cores, limit, tier):
 
 
 def defined(line):
-    """
-    Names of the metrics that a line defines.
-    """
+    """Names of the metrics that a line defines."""
     (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
     return [one["Name"] for one in directive["Metrics"]]
 
 
 @pytest.mark.parametrize("cores", [1, 4, 100])
 def test_the_cluster_tier_defines_exactly_eight_metrics(cores):
-    """
-    By ClusterName alone: the bill is the same for 10 instances and for 10,000.
-    """
+    """By ClusterName alone: the bill is the same for 10 instances and for 10,000."""
     (line,) = lines(full(cores), "cluster")
     (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
     assert list(MINUTE) == defined(line)
@@ -76,9 +68,7 @@ def test_the_cluster_tier_defines_exactly_eight_metrics(cores):
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_scalars_stand_before_arrays_in_the_order_of_the_record(tier):
-    """
-    Logs Insights discovers about 200 fields of an event and flattens arrays.
-    """
+    """Logs Insights discovers about 200 fields of an event and flattens arrays."""
     found = json.loads(lines(full(32), tier)[0])
     head = "Timestamp" if tier == "none" else "_aws"
     expected = [head, *full(32).members()]
@@ -90,9 +80,7 @@ def test_scalars_stand_before_arrays_in_the_order_of_the_record(tier):
 
 
 def test_without_metrics_a_line_is_no_emf_document():
-    """
-    With the stack deployed nobody pays twice: no `_aws`, and the same record all the same.
-    """
+    """With the stack deployed nobody pays twice: no `_aws`, and the same record all the same."""
     (line,) = lines(full(4), "none")
     assert "_aws" not in json.loads(line)
     assert parse(lines(full(4), "cluster")[0]) == parse(line)
@@ -103,9 +91,7 @@ def test_without_metrics_a_line_is_no_emf_document():
     [(99, []), (100, []), (101, [1]), (128, [28]), (200, [100]), (201, [100, 1]), (1024, None)],
 )
 def test_values_beyond_100_are_in_lines_of_their_own(known, expected):
-    """
-    One metric takes 100 values in a line; the minute line holds them all for the stack.
-    """
+    """One metric takes 100 values in a line; the minute line holds them all for the stack."""
     record = full(max(known, 128))
     record = full(record.neuron_cores, known)
     expected = [100] * 9 + [24] if expected is None else expected
@@ -120,17 +106,13 @@ def test_values_beyond_100_are_in_lines_of_their_own(known, expected):
 
 
 def values(line):
-    """
-    The utilization values that CloudWatch extracts from a line.
-    """
+    """The utilization values that CloudWatch extracts from a line."""
     found = json.loads(line)["NeuronCoreUtilization"]
     return found if isinstance(found, list) else [found]
 
 
 def test_a_more_line_has_identity_and_a_number_of_its_own():
-    """
-    Its time and cluster are the minute's, its Seq the next, and the stack leaves it out.
-    """
+    """Its time and cluster are the minute's, its Seq the next, and the stack leaves it out."""
     record = full(250)
     first, second, third = (json.loads(line) for line in lines(record, "cluster"))
     assert [44_640, 44_641, 44_642] == [one["Seq"] for one in (first, second, third)]
@@ -143,24 +125,18 @@ def test_a_more_line_has_identity_and_a_number_of_its_own():
 
 
 def test_more_lines_are_for_cloudwatch_only():
-    """
-    Without metrics the minute line says it all.
-    """
+    """Without metrics the minute line says it all."""
     assert 1 == len(lines(full(1024), "none"))
 
 
 def test_unknown_cores_do_not_count_towards_the_100():
-    """
-    128 cores of which 100 are known fit one line.
-    """
+    """128 cores of which 100 are known fit one line."""
     assert 1 == len(lines(full(128, 100), "cluster"))
 
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_with_no_known_core_nothing_is_called_idle_or_busy(tier):
-    """
-    Utilization, busy and idle counts are absent; that the cores exist is not.
-    """
+    """Utilization, busy and idle counts are absent; that the cores exist is not."""
     (line,) = lines(full(16, 0), tier)
     found = json.loads(line)
     absent = {"BusyCores", "AttachedIdleCores", "UnattachedCores", "NeuronCoreUtilization"}
@@ -172,9 +148,7 @@ def test_with_no_known_core_nothing_is_called_idle_or_busy(tier):
 
 
 def test_a_record_without_any_metric_is_no_emf_document():
-    """
-    A directive that defines no metric would be counted as a fault of ours.
-    """
+    """A directive that defines no metric would be counted as a fault of ours."""
     bare = dataclasses.replace(
         full(0), execution_errors=None, ecc_uncorrected_rise=None, health={}, details={}
     )
@@ -184,9 +158,7 @@ def test_a_record_without_any_metric_is_no_emf_document():
 
 
 def test_numbers_are_rounded_and_compact():
-    """
-    Two decimals of a percent, no space, no point behind whole numbers.
-    """
+    """Two decimals of a percent, no space, no point behind whole numbers."""
     record = dataclasses.replace(
         full(3), utilization_percent=(10.0, 33.333333, 1.005), covered_seconds=60.0
     )
@@ -212,26 +184,20 @@ def test_numbers_are_rounded_and_compact():
     ids=str,
 )
 def test_what_cloudwatch_would_not_extract_is_not_made(changes):
-    """
-    Whoever finds it, the library or we, it is one kind of error.
-    """
+    """Whoever finds it, the library or we, it is one kind of error."""
     with pytest.raises(WireFormatError) as caught:
         lines(dataclasses.replace(full(4), **changes), "cluster")
     assert "not_extractable" == caught.value.reason
 
 
 def test_a_boolean_is_no_metric():
-    """
-    The library writes True as true; the line would lose all eight metrics.
-    """
+    """The library writes True as true; the line would lose all eight metrics."""
     with pytest.raises(WireFormatError):
         lines(dataclasses.replace(full(4), execution_errors=True), "cluster")
 
 
 def test_names_of_details_and_health_take_no_other_members_place():
-    """
-    All members share one root: no error type or drop reason is named like another member.
-    """
+    """All members share one root: no error type or drop reason is named like another member."""
     counts = "completed_with_err completed_with_num_err timed_out incorrect_input failed_to_queue"
     causes = "generic numerical transient model runtime hardware of_a_later_tool"
     failing = executions(
@@ -245,18 +211,14 @@ def test_names_of_details_and_health_take_no_other_members_place():
 
 
 def test_old_and_future_minutes_are_written():
-    """
-    Replay may be asked for any time; the age of a record is judged when it is sent.
-    """
+    """Replay may be asked for any time; the age of a record is judged when it is sent."""
     for minute_ms in (0, 60_000, 946_684_800_000, 4_102_444_800_000):
         (line,) = lines(dataclasses.replace(full(4), minute_ms=minute_ms), "cluster")
         assert minute_ms == json.loads(line)["_aws"]["Timestamp"] == parse(line).minute_ms
 
 
 def test_variables_of_the_library_change_nothing():
-    """
-    AWS_EMF_* variables meant for another program must not take our metrics away.
-    """
+    """AWS_EMF_* variables meant for another program must not take our metrics away."""
     program = (
         "from emitter.lines import Lines, LineSettings; from neuron_wire import MinuteRecord\n"
         "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
@@ -276,9 +238,7 @@ def test_variables_of_the_library_change_nothing():
 
 
 def busy_report(**values):
-    """
-    A report with every group, a number of which can be replaced.
-    """
+    """A report with every group, a number of which can be replaced."""
     return report(
         runtime(
             counters([50.0, 0.0], effective_flops={0: values.pop("flops", 1e12)}),
@@ -310,9 +270,7 @@ STRANGE = (
 
 @given(st.lists(st.dictionaries(st.sampled_from(NUMBERS.split()), STRANGE), min_size=1, max_size=3))
 def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
-    """
-    One absurd number costs itself or its group: the minute is written, extracted and read.
-    """
+    """One absurd number costs itself or its group: the minute is written, extracted and read."""
     record = minute_of(*(busy_report(**values) for values in documents))
     (line,) = lines(record, "cluster")
     assert [] == violations(line)
@@ -320,9 +278,7 @@ def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
 
 
 def test_a_minute_from_reports_is_written_whole():
-    """
-    From a report to the line, every group it had is in the line.
-    """
+    """From a report to the line, every group it had is in the line."""
     fold = new_fold()
     for second in range(0, 60, 5):
         add(fold, busy_report(), 1_800_000_000.0 + second)

@@ -1,6 +1,4 @@
-"""
-Coming from neuron-monitor-cloudwatch.py: old names go on, and what differs is said.
-"""
+"""Coming from neuron-monitor-cloudwatch.py: old names go on, and what differs is said."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ NAME = "NeuronCoreUtilizationNC"
 
 
 def test_old_alarms_find_the_metrics_of_each_core():
-    """
-    By name and number, in Percent, without a dimension as the script by default.
-    """
+    """By name and number, in Percent, without a dimension as the script by default."""
     (line,) = Lines(LineSettings(tier="legacy")).minute(full(4, 3))
     (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
     assert [[]] == directive["Dimensions"]
@@ -31,9 +27,7 @@ def test_old_alarms_find_the_metrics_of_each_core():
 
 
 def test_common_dimensions_are_those_of_the_metrics():
-    """
-    As given, and the cluster is none of them: the old alarms know of no cluster.
-    """
+    """As given, and the cluster is none of them: the old alarms know of no cluster."""
     settings = LineSettings(tier="legacy", common_dims=("instance_id", "instance_type"))
     (line,) = Lines(settings).minute(full(4))
     dimensions = {dims for _, _, dims in data([line])}
@@ -43,9 +37,7 @@ def test_common_dimensions_are_those_of_the_metrics():
 
 @given(records())
 def test_an_unknown_core_has_no_value(record):
-    """
-    Its metric is missing from the line: nobody is told that it was 0.
-    """
+    """Its metric is missing from the line: nobody is told that it was 0."""
     (line, *_) = Lines(LineSettings(tier="legacy")).minute(record)
     expected = {
         f"{NAME}{core}": [round(value, 2)]
@@ -59,9 +51,7 @@ def test_an_unknown_core_has_no_value(record):
     ("cores", "expected"), [(1, [1]), (100, [100]), (101, [100, 1]), (256, [100, 100, 56])]
 )
 def test_beyond_100_metrics_one_line_has_several_directives(cores, expected):
-    """
-    A directive takes 100 definitions, a line as many directives as it likes.
-    """
+    """A directive takes 100 definitions, a line as many directives as it likes."""
     (line,) = Lines(LineSettings(tier="legacy")).minute(full(cores))
     assert expected == [len(one["Metrics"]) for one in metadata(line)["CloudWatchMetrics"]]
     assert [] == violations(line)
@@ -72,26 +62,20 @@ def test_beyond_100_metrics_one_line_has_several_directives(cores, expected):
     "record", [full(4, 0), full(0)], ids=["no core is known", "no core is there"]
 )
 def test_without_a_value_there_is_no_metric(record):
-    """
-    And the line is no EMF document.
-    """
+    """And the line is no EMF document."""
     (line,) = Lines(LineSettings(tier="legacy")).minute(record)
     assert None is metadata(line)
 
 
 def test_without_a_dimension_it_must_have_a_metric_is_left_out():
-    """
-    An alarm by AMI must not be fed with the values of all AMIs.
-    """
+    """An alarm by AMI must not be fed with the values of all AMIs."""
     (line,) = Lines(LineSettings(tier="legacy", common_dims=("ami_id",))).minute(full(4))
     assert None is metadata(line)
     assert f"{NAME}0" not in line
 
 
 def test_one_second_metrics_are_in_the_report_lines():
-    """
-    Each with StorageResolution 1, as the script has them; none in the minute line.
-    """
+    """Each with StorageResolution 1, as the script has them; none in the minute line."""
     lines = Lines(LineSettings(tier="legacy", high_resolution=True))
     (minute,) = lines.minute(full(4))
     assert None is metadata(minute)
@@ -107,9 +91,7 @@ def test_one_second_metrics_are_in_the_report_lines():
 
 
 def test_a_runtime_tag_is_no_dimension():
-    """
-    A core has one value, the greatest of its runtimes: it has no one tag.
-    """
+    """A core has one value, the greatest of its runtimes: it has no one tag."""
     settings = LineSettings(tier="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
     (line,) = Lines(settings).minute(full(4))
     assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
@@ -135,9 +117,7 @@ def test_a_runtime_tag_is_no_dimension():
     ids=str,
 )
 def test_what_differs_is_said_to_those_it_concerns(settings, expected):
-    """
-    One sentence for each difference, none for who uses no setting of the script.
-    """
+    """One sentence for each difference, none for who uses no setting of the script."""
     said = differences(settings)
     assert len(expected) == len(said)
     assert [] == [

@@ -1,6 +1,4 @@
-"""
-How aws-embedded-metrics is loaded: what builds documents, without what would send them.
-"""
+"""How aws-embedded-metrics is loaded: what builds documents, without what would send them."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ MINUTE = (
 
 
 def run(program, *folders):
-    """
-    What a fresh Python prints that runs *program*.
-    """
+    """What a fresh Python prints that runs *program*."""
     environment = {"PYTHONPATH": ":".join([*map(str, folders), *sys.path])}
     made = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
@@ -30,9 +26,7 @@ def run(program, *folders):
 
 
 def test_a_line_with_metrics_does_not_load_aiohttp():
-    """
-    9 MiB beside boto3, 23 without: an emitter must fit 60 and 45. The library itself is used.
-    """
+    """9 MiB beside boto3, 23 without: an emitter must fit 60 and 45. The library itself is used."""
     program = MINUTE + (
         "import sys; line = Lines(LineSettings()).minute(record)[0]\n"
         "print('CloudWatchMetrics' in line, 'aiohttp' in sys.modules,\n"
@@ -42,9 +36,7 @@ def test_a_line_with_metrics_does_not_load_aiohttp():
 
 
 def test_a_line_without_metrics_does_not_load_the_library():
-    """
-    It has nothing to do there.
-    """
+    """It has nothing to do there."""
     program = MINUTE + (
         "import sys; line = Lines(LineSettings(tier='none')).minute(record)[0]\n"
         "print(any(name.startswith('aws_embedded_metrics') for name in sys.modules))"
@@ -53,9 +45,7 @@ def test_a_line_without_metrics_does_not_load_the_library():
 
 
 def test_whoever_imports_the_library_afterwards_gets_it_whole():
-    """
-    With the very classes that are already in use.
-    """
+    """With the very classes that are already in use."""
     program = MINUTE + (
         "from emitter.lines.emf import load_library\n"
         "used = load_library().new_context\n"
@@ -66,9 +56,7 @@ def test_whoever_imports_the_library_afterwards_gets_it_whole():
 
 
 def test_a_release_whose_parts_need_the_whole_is_loaded_whole(tmp_path):
-    """
-    Heavier, not broken: a new release of the library must not stop an emitter.
-    """
+    """Heavier, not broken: a new release of the library must not stop an emitter."""
     package = tmp_path / "aws_embedded_metrics"
     for folder in ("logger", "serializers", "config"):
         (package / folder).mkdir(parents=True)
@@ -94,9 +82,7 @@ def test_a_release_whose_parts_need_the_whole_is_loaded_whole(tmp_path):
 
 
 def test_modules_are_imported_without_the_package_around_them(tmp_path, monkeypatch):
-    """
-    Its __init__ runs only when the package itself is asked for, afterwards.
-    """
+    """Its __init__ runs only when the package itself is asked for, afterwards."""
     package = tmp_path / "greedy_package"
     package.mkdir()
     (package / "__init__.py").write_text("import not_installed_anywhere\n", encoding="utf-8")
@@ -113,9 +99,7 @@ def test_modules_are_imported_without_the_package_around_them(tmp_path, monkeypa
 
 
 def test_a_package_that_is_not_installed_is_missed_by_its_name():
-    """
-    The error is Python's own, and nothing is left behind.
-    """
+    """The error is Python's own, and nothing is left behind."""
     with pytest.raises(ModuleNotFoundError), without_init("not_installed_anywhere"):
         __import__("not_installed_anywhere.part")
     assert "not_installed_anywhere" not in sys.modules

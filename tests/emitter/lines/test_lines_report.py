@@ -1,6 +1,4 @@
-"""
-Report lines: every report with one-second metrics, for who asks for them.
-"""
+"""Report lines: every report with one-second metrics, for who asks for them."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ HIGH = LineSettings(high_resolution=True)
 
 @given(SAMPLES, SETTINGS, st.integers(1, 1 << 40))
 def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings, seq):
-    """
-    Whatever the report had: numbered in a row, at the moment of its receipt.
-    """
+    """Whatever the report had: numbered in a row, at the moment of its receipt."""
     lines = Lines(settings).report(sample, SOURCE, seq=seq)
     assert lines
     for place, line in enumerate(lines):
@@ -50,9 +46,7 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
 
 @given(SAMPLES)
 def test_every_known_core_of_a_report_is_extracted_once(sample):
-    """
-    At most 100 values a line, the rest in further lines; an unknown core has none.
-    """
+    """At most 100 values a line, the rest in further lines; an unknown core has none."""
     lines = Lines(HIGH).report(sample, SOURCE, seq=1)
     known = [round(value, 2) for value in sample.utilization_percent if value is not None]
     extracted = [
@@ -67,9 +61,7 @@ def test_every_known_core_of_a_report_is_extracted_once(sample):
 
 @given(SAMPLES, SETTINGS)
 def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
-    """
-    Each line names the cores whose values follow, in order.
-    """
+    """Each line names the cores whose values follow, in order."""
     read = {}
     for line in Lines(settings).report(sample, SOURCE, seq=1):
         found = json.loads(line)
@@ -86,9 +78,7 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
 
 
 def test_the_metrics_of_a_report_are_of_one_second():
-    """
-    Utilization and errors; executions and FLOP/s are properties, so eight metrics stay eight.
-    """
+    """Utilization and errors; executions and FLOP/s are properties, so eight metrics stay eight."""
     sample = ReportSample(1_800_000_000.25, 1.0, (50.0, 25.0), 12, 1, 3.5)
     (line,) = Lines(HIGH).report(sample, SOURCE, seq=7)
     found = json.loads(line)
@@ -111,9 +101,7 @@ def test_the_metrics_of_a_report_are_of_one_second():
 
 @pytest.mark.parametrize("tier", ["instance", "core"])
 def test_reports_follow_the_tier_of_the_minutes(tier):
-    """
-    By cluster, and by cluster and instance; single cores stay at one minute.
-    """
+    """By cluster, and by cluster and instance; single cores stay at one minute."""
     sample = ReportSample(1e9, 1.0, (50.0,), 1, 0)
     lines = Lines(LineSettings(tier=tier, high_resolution=True)).report(sample, SOURCE, seq=1)
     (directive,) = metadata(lines[0])["CloudWatchMetrics"]
@@ -121,8 +109,6 @@ def test_reports_follow_the_tier_of_the_minutes(tier):
 
 
 def test_a_report_without_numbers_is_no_emf_document():
-    """
-    No value, no metric: the line says only that there was a report.
-    """
+    """No value, no metric: the line says only that there was a report."""
     (line,) = Lines(HIGH).report(ReportSample(1e9), SOURCE, seq=1)
     assert None is metadata(line)

@@ -1,6 +1,4 @@
-"""
-Runtime and event lines: all detail, no metric, whatever other people's texts hold.
-"""
+"""Runtime and event lines: all detail, no metric, whatever other people's texts hold."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ LINES = Lines(LineSettings())
 
 @given(RUNTIMES, EVENTS, SETTINGS)
 def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
-    """
-    Each is one JSON object in UTF-8, with identity, a time, and no metric.
-    """
+    """Each is one JSON object in UTF-8, with identity, a time, and no metric."""
     lines = Lines(settings)
     for kind, line, at_ms in (
         ("runtime", lines.runtime(runtime, SOURCE, seq=3, minute_ms=60_000), 60_000),
@@ -123,9 +119,7 @@ def test_a_runtime_line_says_all_there_is():
 
 
 def test_the_catalogue_knows_all_there_can_be_in_a_runtime_line():
-    """
-    Every use of memory, also `other`; no name is made up by the report.
-    """
+    """Every use of memory, also `other`; no name is made up by the report."""
     device = "constants model_code model_shared_scratchpad runtime_memory tensors other"
     host = "application_memory constants dma_buffers tensors other"
     runtime = RuntimeMinute(
@@ -145,18 +139,14 @@ def test_the_catalogue_knows_all_there_can_be_in_a_runtime_line():
 
 
 def test_what_was_not_read_of_a_runtime_has_no_member():
-    """
-    Absent is absent: never 0, never null, and no empty text.
-    """
+    """Absent is absent: never 0, never null, and no empty text."""
     found = json.loads(LINES.runtime(RuntimeMinute(7, ""), SOURCE, seq=1, minute_ms=0))
     identity = "Timestamp Schema Kind Boot Seq ClusterName InstanceId"
     assert f"{identity} Reason Pid CoresHeld CoresListed".split() == list(found)
 
 
 def test_an_event_line_says_what_happened_when():
-    """
-    Name, sentence and details at the moment itself, not at the start of the minute.
-    """
+    """Name, sentence and details at the moment itself, not at the start of the minute."""
     event = Event("MonitorDied", 1_800_000_012.345, "neuron-monitor ended", {"ExitStatus": 3})
     found = json.loads(LINES.event(event, SOURCE, seq=2))
     assert 1_800_000_012_345 == found["Timestamp"]
@@ -169,18 +159,14 @@ def test_an_event_line_says_what_happened_when():
 
 @pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
 def test_a_detail_that_cannot_stand_is_left_out(details):
-    """
-    No number without a value, and nothing in the place of the identity.
-    """
+    """No number without a value, and nothing in the place of the identity."""
     found = json.loads(LINES.event(Event("EccRise", 1e9, "more errors", details), SOURCE, seq=2))
     assert 2 == found["Seq"]
     assert "Rise" not in found
 
 
 def test_a_guessed_identity_is_said_in_every_line():
-    """
-    Whoever reads an event of an instance that never existed can tell.
-    """
+    """Whoever reads an event of an instance that never existed can tell."""
     guessed = Source("blue", "host-0123456789abcdef", identity_guessed=True, boot="0")
     line = LINES.event(Event("MonitorDied", 1e9, "it died"), guessed, seq=1)
     assert json.loads(line)["IdentityGuessed"]
@@ -188,9 +174,7 @@ def test_a_guessed_identity_is_said_in_every_line():
 
 
 def test_the_longest_text_is_bounded():
-    """
-    A tag of a megabyte would make the line too large for CloudWatch Logs.
-    """
+    """A tag of a megabyte would make the line too large for CloudWatch Logs."""
     line = LINES.runtime(RuntimeMinute(1, "x" * (1 << 20)), SOURCE, seq=1, minute_ms=0)
     assert 5_000 > len(line)
 

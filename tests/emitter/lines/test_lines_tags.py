@@ -1,6 +1,4 @@
-"""
-Tags: what the operator may add to every line, and what is refused before the first.
-"""
+"""Tags: what the operator may add to every line, and what is refused before the first."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ from neuron_wire.emf import violations
 
 @given(st.dictionaries(st.text(max_size=260), st.text(max_size=40), max_size=3))
 def test_tags_that_pass_are_in_every_line_as_they_are(tags):
-    """
-    And as dimensions those that may be: no tag that was let through damages a line.
-    """
+    """And as dimensions those that may be: no tag that was let through damages a line."""
     try:
         check_tags(tags, tags)
     except SettingsError:
@@ -36,9 +32,7 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
 
 
 def test_tags_are_in_lines_of_every_kind():
-    """
-    A query by team finds the runtimes and the events of the team too.
-    """
+    """A query by team finds the runtimes and the events of the team too."""
     lines = Lines(LineSettings(tier="core", tags=TAGS, high_resolution=True))
     sample = ReportSample(1e9, 1.0, (50.0,) * 128)
     written = [
@@ -53,18 +47,14 @@ def test_tags_are_in_lines_of_every_kind():
 
 
 def test_tags_are_read_as_key_and_value():
-    """
-    Split at the first equals sign, blanks around both taken away.
-    """
+    """Split at the first equals sign, blanks around both taken away."""
     assert {"team": "search", "query": "a=b"} == parse_tags(["team = search", "query=a=b"])
     assert {"team": "search"} == parse_tags(["team=search", "team=search"])
 
 
 @pytest.mark.parametrize("texts", [["team"], ["team="], ["=search"], [""], ["team=a", "team=b"]])
 def test_a_tag_without_key_or_value_is_refused(texts):
-    """
-    So is a key with two values: one of them would be lost without a word.
-    """
+    """So is a key with two values: one of them would be lost without a word."""
     with pytest.raises(SettingsError, match="tag"):
         parse_tags(texts)
 
@@ -92,9 +82,7 @@ def test_a_tag_without_key_or_value_is_refused(texts):
     ],
 )
 def test_a_tag_cannot_take_the_name_of_a_member(name):
-    """
-    Of any kind of line: all members share one root, and one of the two would be lost.
-    """
+    """Of any kind of line: all members share one root, and one of the two would be lost."""
     with pytest.raises(SettingsError, match="choose another key"):
         check_tags({name: "value"})
 
@@ -114,17 +102,13 @@ def test_a_tag_cannot_take_the_name_of_a_member(name):
     ids=lambda tags: ascii(tags)[:24],
 )
 def test_a_tag_that_would_damage_a_line_is_refused(tags):
-    """
-    Too long, blank, not printable, half a character, or too many.
-    """
+    """Too long, blank, not printable, half a character, or too many."""
     with pytest.raises(SettingsError):
         check_tags(tags)
 
 
 def test_the_longest_tag_is_accepted():
-    """
-    250 characters of name and 1,024 of value, as CloudWatch takes them.
-    """
+    """250 characters of name and 1,024 of value, as CloudWatch takes them."""
     tags = {"k" * 250: "v" * 1024}
     check_tags(tags, tags)
     lines = Lines(LineSettings(tags=tags, tag_dimensions=("k" * 250,)))
@@ -141,9 +125,7 @@ def test_the_longest_tag_is_accepted():
     ],
 )
 def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
-    """
-    CloudWatch takes ASCII only; as a property the same tag is fine.
-    """
+    """CloudWatch takes ASCII only; as a property the same tag is fine."""
     check_tags(tags)
     with pytest.raises(SettingsError):
         check_tags(tags, [dimension])
@@ -162,16 +144,12 @@ def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
     ids=str,
 )
 def test_settings_that_contradict_each_other_are_refused(settings):
-    """
-    Rather than accepted and without effect.
-    """
+    """Rather than accepted and without effect."""
     with pytest.raises(SettingsError):
         check_settings(settings)
 
 
 @pytest.mark.parametrize("tier", ["none", "cluster", "instance", "core", "legacy"])
 def test_every_tier_takes_tags(tier):
-    """
-    As properties they cost no metric.
-    """
+    """As properties they cost no metric."""
     check_settings(LineSettings(tier=tier, tags=TAGS))

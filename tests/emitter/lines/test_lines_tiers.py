@@ -1,6 +1,4 @@
-"""
-What CloudWatch makes of the lines: which metrics, by which dimensions, at which tier.
-"""
+"""What CloudWatch makes of the lines: which metrics, by which dimensions, at which tier."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ CORE = ("ClusterName", "InstanceId", "NeuronCore")
 
 @given(records(), SETTINGS)
 def test_every_line_is_extracted_or_defines_nothing(record, settings):
-    """
-    Whatever the tier, the tags and the dimensions: CloudWatch refuses no line.
-    """
+    """Whatever the tier, the tags and the dimensions: CloudWatch refuses no line."""
     for line in Lines(settings).minute(record):
         if metadata(line) is None:
             assert record.minute_ms == json.loads(line)["Timestamp"]
@@ -37,9 +33,7 @@ def test_every_line_is_extracted_or_defines_nothing(record, settings):
 
 @given(records(), SETTINGS)
 def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
-    """
-    The minute line is self-contained: no setting takes anything from it.
-    """
+    """The minute line is self-contained: no setting takes anything from it."""
     (bare,) = Lines(LineSettings(tier="none")).minute(record)
     first, *others = Lines(settings).minute(record)
     assert parse(bare) == parse(first)
@@ -48,9 +42,7 @@ def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
 
 @given(records(), SETTINGS)
 def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
-    """
-    Seq counts on from the record's, and identity and tags are in each of them.
-    """
+    """Seq counts on from the record's, and identity and tags are in each of them."""
     found = [json.loads(line) for line in Lines(settings).minute(record)]
     assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
     for one in found:
@@ -62,18 +54,14 @@ def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
 
 @given(records(), SETTINGS)
 def test_the_catalogue_knows_every_member(record, settings):
-    """
-    Of every line at every tier: what stands in a line has a meaning that can be looked up.
-    """
+    """Of every line at every tier: what stands in a line has a meaning that can be looked up."""
     for line in Lines(settings).minute(record):
         assert [] == undocumented(json.loads(line), TAGS)
 
 
 @given(records())
 def test_every_known_core_is_extracted_once_and_no_other(record):
-    """
-    At each dimension set of each tier; an unknown core has no value, never 0.
-    """
+    """At each dimension set of each tier; an unknown core has no value, never 0."""
     known = [round(value, 2) for value in record.utilization_percent if value is not None]
     for tier in TIERS[1:]:
         found = {}
@@ -96,17 +84,13 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     ],
 )
 def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
-    """
-    Series are the bill: of an instance with 128 known cores, counted by their dimensions.
-    """
+    """Series are the bill: of an instance with 128 known cores, counted by their dimensions."""
     lines = Lines(LineSettings(tier=tier)).minute(full(128))
     assert expected == dimension_names(lines)
 
 
 def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
-    """
-    The eight metrics by ClusterName and team; the other tag is a property only.
-    """
+    """The eight metrics by ClusterName and team; the other tag is a property only."""
     settings = LineSettings(tags=TAGS, tag_dimensions=("team",))
     lines = Lines(settings).minute(full(128))
     assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
@@ -129,9 +113,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
 
 
 def test_a_set_with_an_unknown_dimension_is_left_out():
-    """
-    With fewer dimensions it would be another series, and mix instances kept apart.
-    """
+    """With fewer dimensions it would be another series, and mix instances kept apart."""
     record = dataclasses.replace(full(4), instance_type=None)
     lines = Lines(LineSettings(common_dims=("instance_id", "instance_type")))
     (line,) = lines.minute(record)
@@ -140,9 +122,7 @@ def test_a_set_with_an_unknown_dimension_is_left_out():
 
 
 def test_what_one_minute_told_of_the_instance_serves_the_next():
-    """
-    A minute without a report does not lose the instance type from the dimensions.
-    """
+    """A minute without a report does not lose the instance type from the dimensions."""
     lines = Lines(LineSettings(common_dims=("instance_type",)))
     lines.minute(full(4))
     (line,) = lines.minute(dataclasses.replace(full(4), instance_type=None))
@@ -173,9 +153,7 @@ def test_a_core_line_says_which_core_and_what_it_did():
 
 
 def test_the_number_of_a_core_line_follows_those_of_further_values():
-    """
-    Minute line, more lines, core lines: one row of numbers.
-    """
+    """Minute line, more lines, core lines: one row of numbers."""
     kinds = [
         json.loads(line)["Kind"] for line in Lines(LineSettings(tier="core")).minute(full(128))
     ]
@@ -184,9 +162,7 @@ def test_the_number_of_a_core_line_follows_those_of_further_values():
 
 @pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
 def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
-    """
-    A value in both would count twice: utilization and errors are in the report lines.
-    """
+    """A value in both would count twice: utilization and errors are in the report lines."""
     lines = Lines(LineSettings(tier=tier, high_resolution=True)).minute(full(128))
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]
@@ -198,18 +174,14 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
 
 
 def test_the_namespace_is_the_operators():
-    """
-    In every line that defines a metric.
-    """
+    """In every line that defines a metric."""
     lines = Lines(LineSettings(tier="core", namespace="training/neuron")).minute(full(128))
     assert {"training/neuron"} == {namespace for namespace, _, _ in data(lines)}
 
 
 @pytest.mark.parametrize("tier", ["none", "cluster"])
 def test_what_a_minute_line_has_no_room_for_is_in_the_next_line(tier):
-    """
-    When everything fails at once: the line stays as short as promised, and nothing is lost.
-    """
+    """When everything fails at once: the line stays as short as promised, and nothing is lost."""
     record = dataclasses.replace(
         full(128),
         details={one.name: 1 << 40 for one in EXECUTIONS if one.is_rare},

@@ -1,6 +1,4 @@
-"""
-The page for who comes from AWS's scripts: what it tells them to type and to look for exists.
-"""
+"""The page for who comes from AWS's scripts: what it tells them to type and to look for exists."""
 
 from __future__ import annotations
 
@@ -20,25 +18,19 @@ OTHERS = {"PutMetricData", "EmitterPolicyArn", "NeuronTrial", "NeuronCoreUtiliza
 
 @pytest.fixture(scope="module")
 def page(repository):
-    """
-    The text of the page.
-    """
+    """The text of the page."""
     return (repository / "docs" / "how-to" / "migrating.md").read_text(encoding="utf-8")
 
 
 def commands(text):
-    """
-    The words of every `neuron-emf run` in the code of the page.
-    """
+    """The words of every `neuron-emf run` in the code of the page."""
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     joined = "\n".join(blocks).replace("\\\n", " ")
     return [shlex.split(found) for found in re.findall(r"neuron-emf run (.*)", joined)]
 
 
 def test_every_command_has_only_flags_that_exist(page):
-    """
-    A reader who copies one gets a running emitter, not exit 2.
-    """
+    """A reader who copies one gets a running emitter, not exit 2."""
     fields = dataclasses.fields(RunSettings)
     flags = {f"--{one.name.replace('_', '-')}" for one in fields}
     flags |= {one.metadata["short"] for one in fields if one.metadata.get("short")}
@@ -49,9 +41,7 @@ def test_every_command_has_only_flags_that_exist(page):
 
 
 def test_every_member_that_is_named_exists(page):
-    """
-    A renamed metric or member must not leave a page behind that sends readers nowhere.
-    """
+    """A renamed metric or member must not leave a page behind that sends readers nowhere."""
     known = {one.name for one in MEMBERS} | OTHERS
     named = set(re.findall(r"`((?:[A-Z][a-z0-9]+){2,}[A-Z0-9]*)`", page))
     assert "NeuronCoreUtilizationNC0" in named
@@ -59,16 +49,12 @@ def test_every_member_that_is_named_exists(page):
 
 
 def test_every_old_dimension_is_named(page):
-    """
-    Each choice of --common-dims has its word.
-    """
+    """Each choice of --common-dims has its word."""
     assert [] == [name for name in COMMON_DIMS if f"`{name}`" not in page]
 
 
 def test_links_within_the_page_lead_somewhere(page):
-    """
-    An anchor is the heading in small letters, its dots left out, its blanks as dashes.
-    """
+    """An anchor is the heading in small letters, its dots left out, its blanks as dashes."""
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings}
     assert set() == set(re.findall(r"\]\(#([^)]*)\)", page)) - anchors

@@ -1,6 +1,4 @@
-"""
-What the tests of a supervised monitor share.
-"""
+"""What the tests of a supervised monitor share."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from emitter.reports import monitor as monitor_module
 
 @pytest.fixture
 def clock(monkeypatch):
-    """
-    Time stands still until a test moves it; waiting for a restart moves it.
-    """
+    """Time stands still until a test moves it; waiting for a restart moves it."""
     made = Clock()
     monkeypatch.setattr(monitor_module, "time", SimpleNamespace(sleep=made.sleep))
     return made
@@ -24,7 +20,5 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def script(tmp_path):
-    """
-    Write a fake neuron-monitor.
-    """
+    """Write a fake neuron-monitor."""
     return lambda body, name="fake-monitor": write_script(tmp_path / name, body)

@@ -1,6 +1,4 @@
-"""
-One object per line is the norm; what breaks costs itself and nothing behind it.
-"""
+"""One object per line is the norm; what breaks costs itself and nothing behind it."""
 
 from __future__ import annotations
 
@@ -26,55 +24,41 @@ TAGS = st.text(st.sampled_from('}{"\\[],: a\u00e9\U0001f600'), max_size=12)
 
 
 def one(pid: int = 1, tag: str = "app") -> dict[str, object]:
-    """
-    A report that is recognised by its pid.
-    """
+    """A report that is recognised by its pid."""
     groups = (counters([27.02, 19.35, 0, 0]), memory(models=[(0, 0)]), executions(300))
     return report(runtime(*groups, pid=pid, tag=tag))
 
 
 def line(pid: int = 1, tag: str = "app") -> bytes:
-    """
-    The same as neuron-monitor writes it, without its line end.
-    """
+    """The same as neuron-monitor writes it, without its line end."""
     return written(one(pid, tag))
 
 
 def pretty(pid: int = 1, indent: int | str = 2) -> bytes:
-    """
-    The same over many lines, as `jq .` writes it.
-    """
+    """The same over many lines, as `jq .` writes it."""
     return json.dumps(one(pid), indent=indent).encode()
 
 
 def pids(reports: Iterable[Report]) -> list[int | None]:
-    """
-    Which reports came out, and in which order.
-    """
+    """Which reports came out, and in which order."""
     return [entry.pid for found in reports for entry in found.neuron_runtime_data or ()]
 
 
 def frame(*chunks: bytes, framer: Framer | None = None) -> list[int | None]:
-    """
-    What a framer makes of these chunks and the end of the input.
-    """
+    """What a framer makes of these chunks and the end of the input."""
     framer = Framer() if framer is None else framer
     found = [each for chunk in chunks for each in framer.feed(chunk)]
     return pids([*found, *framer.end()])
 
 
 def cut(text: bytes, places: Iterable[int]) -> list[bytes]:
-    """
-    *text* in chunks that end at *places*.
-    """
+    """*text* in chunks that end at *places*."""
     bounds = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
     return [text[start:end] for start, end in pairwise(bounds)]
 
 
 def test_one_report_per_line_is_read_as_its_line_ends():
-    """
-    A report is there as soon as its line ends: its receipt is its time.
-    """
+    """A report is there as soon as its line ends: its receipt is its time."""
     framer = Framer()
     assert [] == pids(framer.feed(line(1)))
     assert [1] == pids(framer.feed(b"\n"))
@@ -84,9 +68,7 @@ def test_one_report_per_line_is_read_as_its_line_ends():
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n", b" \n", b"\n \t\r\n", b""])
 def test_blank_ends_and_a_missing_last_one_are_no_drop(end):
-    """
-    Blank lines, carriage returns and a last line without its end lose and count nothing.
-    """
+    """Blank lines, carriage returns and a last line without its end lose and count nothing."""
     framer = Framer()
     assert [1] == frame(line(1) + end, framer=framer)
     assert 0 == framer.malformed
@@ -94,9 +76,7 @@ def test_blank_ends_and_a_missing_last_one_are_no_drop(end):
 
 @pytest.mark.parametrize("indent", [0, 1, 2, 4, "\t"])
 def test_pretty_printed_reports_are_read(indent):
-    """
-    Objects over many lines are accepted, one after the other, and beside lines of one.
-    """
+    """Objects over many lines are accepted, one after the other, and beside lines of one."""
     framer = Framer()
     text = b"\n".join([pretty(1, indent), pretty(2, indent), line(3), pretty(4, indent), b""])
     assert [1, 2, 3, 4] == frame(text, framer=framer)
@@ -104,9 +84,7 @@ def test_pretty_printed_reports_are_read(indent):
 
 
 def test_a_pretty_printed_report_is_there_when_its_last_line_ends():
-    """
-    It does not wait for the next one: its receipt is its time.
-    """
+    """It does not wait for the next one: its receipt is its time."""
     framer = Framer()
     assert [] == pids(framer.feed(pretty(1)))
     assert [1] == pids(framer.feed(b"\n"))
@@ -114,18 +92,14 @@ def test_a_pretty_printed_report_is_there_when_its_last_line_ends():
 
 @pytest.mark.parametrize("between", [b"", b" ", b"\t \r"])
 def test_concatenated_reports_on_one_line_are_read(between):
-    """
-    Objects that follow each other without a line end are accepted.
-    """
+    """Objects that follow each other without a line end are accepted."""
     framer = Framer()
     assert [1, 2, 3] == frame(between.join([line(1), line(2), line(3)]) + b"\n", framer=framer)
     assert 0 == framer.malformed
 
 
 def test_concatenated_pretty_printed_reports_are_read():
-    """
-    The last line of one may be the first of the next.
-    """
+    """The last line of one may be the first of the next."""
     framer = Framer()
     assert [1, 2, 3] == frame(pretty(1) + pretty(2) + pretty(3) + b"\n", framer=framer)
     assert 0 == framer.malformed
@@ -146,18 +120,14 @@ def test_a_stream_without_line_ends_is_read_as_it_comes():
 
 
 def test_a_stream_without_line_ends_may_be_longer_than_the_longest_report():
-    """
-    The bound is one of a report, not of the stream.
-    """
+    """The bound is one of a report, not of the stream."""
     framer = Framer(max_report_bytes=3 * len(line(1)))
     assert list(range(1, 10)) == frame(*(line(pid) for pid in range(1, 10)), framer=framer)
     assert 0 == framer.malformed
 
 
 def test_a_report_of_32_runtimes_is_one_line():
-    """
-    32 runtimes with 20 models each exceed 440 KB in one line, over many reads.
-    """
+    """32 runtimes with 20 models each exceed 440 KB in one line, over many reads."""
     entries = [
         runtime(
             counters([0.0] * 32),
@@ -176,17 +146,13 @@ def test_a_report_of_32_runtimes_is_one_line():
 
 
 def padded(bytes_: int, pid: int = 1) -> bytes:
-    """
-    A report of exactly so many bytes.
-    """
+    """A report of exactly so many bytes."""
     whole = {"padding": "", **one(pid)}
     return written({**whole, "padding": "x" * (bytes_ - len(written(whole)))})
 
 
 def test_the_bound_is_16_mib():
-    """
-    A report of 16 MiB is read, one byte more is dropped and counted, the next is read.
-    """
+    """A report of 16 MiB is read, one byte more is dropped and counted, the next is read."""
     assert 16 * 1024 * 1024 == MAX_REPORT_BYTES
     framer = Framer()
     longest, longer = padded(MAX_REPORT_BYTES, 1), padded(MAX_REPORT_BYTES + 1, 2)
@@ -197,9 +163,7 @@ def test_the_bound_is_16_mib():
 
 @pytest.mark.parametrize("chunk_bytes", [100, 65_536, 1 << 30])
 def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
-    """
-    What follows on the same line belongs to the drop, the next line does not.
-    """
+    """What follows on the same line belongs to the drop, the next line does not."""
     framer = Framer(max_report_bytes=4096)
     text = padded(4096, 1) + b"\n" + padded(4097, 2) + b"\n" + padded(20_000, 3) + b"\n" + line(4)
     chunks = [text[at : at + chunk_bytes] for at in range(0, len(text), chunk_bytes)]
@@ -209,9 +173,7 @@ def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
 
 @pytest.mark.parametrize("indent", [2, "\t"])
 def test_a_pretty_printed_report_beyond_the_bound_is_one_drop(indent):
-    """
-    The lines that are left of it are neither read nor counted again.
-    """
+    """The lines that are left of it are neither read nor counted again."""
     too_long = pretty(1, indent)
     framer = Framer(max_report_bytes=len(too_long) - 100)
     text = b"\n".join([too_long, line(2), too_long, pretty(3)[:0], line(4), b""])
@@ -220,9 +182,7 @@ def test_a_pretty_printed_report_beyond_the_bound_is_one_drop(indent):
 
 
 def test_a_pretty_printed_report_follows_one_beyond_the_bound():
-    """
-    Resynchronised is at the next object, however it is written.
-    """
+    """Resynchronised is at the next object, however it is written."""
     short = b'{\n "neuron_runtime_data": [\n  {\n   "pid": 7\n  }\n ]\n}'
     framer = Framer(max_report_bytes=1000)
     assert len(pretty(1)) > 1000
@@ -256,9 +216,7 @@ def test_a_pretty_printed_report_follows_one_beyond_the_bound():
     ids=lambda garbage: repr(garbage[:20]),
 )
 def test_a_broken_line_never_costs_the_one_behind_it(garbage):
-    """
-    Half a line, another program's line, an open brace: one drop, and the next line is read.
-    """
+    """Half a line, another program's line, an open brace: one drop, and the next line is read."""
     framer = Framer()
     found = frame(line(1) + b"\n" + garbage + b"\n" + line(2) + b"\n", framer=framer)
     assert [1, 2] == [pid for pid in found if pid != 9]
@@ -267,9 +225,7 @@ def test_a_broken_line_never_costs_the_one_behind_it(garbage):
 
 
 def test_a_log_line_that_names_a_member_is_no_report():
-    """
-    A report is told by its members, not by words in a text.
-    """
+    """A report is told by its members, not by words in a text."""
     framer = Framer()
     assert [] == list(framer.feed(b'{"level":"warn","message":"no system_data"}\n'))
     assert 1 == framer.malformed
@@ -288,9 +244,7 @@ def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
 
 @pytest.mark.parametrize("noise", [b"WARNING: slow", b"}", b"{", b'"'])
 def test_a_report_with_noise_behind_it_on_its_line_is_read(noise):
-    """
-    What another program writes into the same line costs no report.
-    """
+    """What another program writes into the same line costs no report."""
     framer = Framer()
     assert [1, 2] == frame(line(1) + noise + b"\n" + line(2) + b"\n", framer=framer)
     assert 1 == framer.malformed
@@ -298,9 +252,7 @@ def test_a_report_with_noise_behind_it_on_its_line_is_read(noise):
 
 @pytest.mark.parametrize("lines_kept", range(1, 12))
 def test_a_truncated_pretty_printed_report_never_costs_the_ones_behind_it(lines_kept):
-    """
-    Without its last lines it is one drop, and the next object is read from its first line.
-    """
+    """Without its last lines it is one drop, and the next object is read from its first line."""
     half = b"\n".join(pretty(1).split(b"\n")[:lines_kept])
     framer = Framer()
     found = frame(half + b"\n" + pretty(2) + b"\n" + pretty(3) + b"\n", framer=framer)
@@ -309,9 +261,7 @@ def test_a_truncated_pretty_printed_report_never_costs_the_ones_behind_it(lines_
 
 
 def test_an_input_that_ends_in_a_report_counts_it():
-    """
-    Half a report at the end is a drop, in one line or over many.
-    """
+    """Half a report at the end is a drop, in one line or over many."""
     for half in (line(1)[:-5], pretty(1)[:-5], b"{", b"{\n"):
         framer = Framer()
         assert [] == frame(half, framer=framer)
@@ -328,9 +278,7 @@ def test_an_input_can_go_on_after_its_end():
 
 
 def test_an_empty_input_is_no_drop():
-    """
-    Nothing in, nothing out, nothing counted.
-    """
+    """Nothing in, nothing out, nothing counted."""
     framer = Framer()
     assert [] == frame(b"", b"", b"\n", framer=framer)
     assert 0 == framer.malformed
@@ -338,9 +286,7 @@ def test_an_empty_input_is_no_drop():
 
 @pytest.mark.parametrize("pair", [b"{}", b"}{", b'{"a":1}', b'"', b"{", b'{"', b"[{"])
 def test_garbage_of_small_pieces_ends(pair):
-    """
-    The time for garbage grows with its length, not with its square.
-    """
+    """The time for garbage grows with its length, not with its square."""
     framer = Framer()
     text = pair * (200_000 // len(pair))
     chunks = [text[at : at + 65_536] for at in range(0, len(text), 65_536)]
@@ -353,9 +299,7 @@ def test_garbage_of_small_pieces_ends(pair):
     st.lists(st.integers(min_value=0, max_value=20_000), max_size=12),
 )
 def test_chunks_do_not_matter(entries, places):
-    """
-    However the bytes are cut into reads, the same reports come out and nothing is dropped.
-    """
+    """However the bytes are cut into reads, the same reports come out and nothing is dropped."""
     text = b""
     for pid, tag, way in entries:
         text += json.dumps(one(pid, tag), indent=1 if way == "pretty" else None).encode()
@@ -378,9 +322,7 @@ GARBAGE = st.one_of(
     st.lists(st.integers(min_value=0, max_value=20_000), max_size=8),
 )
 def test_garbage_never_loses_a_whole_good_line(items, places):
-    """
-    Between any lines that are no reports, every line that is one comes out, in order.
-    """
+    """Between any lines that are no reports, every line that is one comes out, in order."""
     text = b"".join((line(item) if isinstance(item, int) else item) + b"\n" for item in items)
     # Two halves of 9 may lie side by side and be a report again.
     found = [pid for pid in frame(*cut(text, places)) if pid != 9]
@@ -389,9 +331,7 @@ def test_garbage_never_loses_a_whole_good_line(items, places):
 
 @given(st.lists(GARBAGE, min_size=1, max_size=6))
 def test_what_is_dropped_is_counted_and_said(items):
-    """
-    Bytes that are no report and not blank are counted, with a sentence for a person.
-    """
+    """Bytes that are no report and not blank are counted, with a sentence for a person."""
     framer = Framer()
     assume(not frame(b"\n".join(items), framer=framer))  # two halves may be a report again
     is_blank = all(not item.strip() for item in items)

@@ -1,6 +1,4 @@
-"""
-The end of a program's standard error: bounded, printable, and telling a terminal nothing.
-"""
+"""The end of a program's standard error: bounded, printable, and telling a terminal nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from emitter.reports.last_words import MAX_CHARS, TAIL_BYTES, LastWords
 
 
 def heard(*chunks):
-    """
-    What was said in these chunks.
-    """
+    """What was said in these chunks."""
     words = LastWords()
     for chunk in chunks:
         words.hear(chunk)
@@ -39,9 +35,7 @@ def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
 
 @given(st.text(st.sampled_from("ab \n"), max_size=50), st.lists(st.integers(0, 50), max_size=5))
 def test_chunks_do_not_matter(text, places):
-    """
-    However the bytes were read, the words are the same.
-    """
+    """However the bytes were read, the words are the same."""
     content = text.encode()
     bounds = sorted({0, len(content), *(min(place, len(content)) for place in places)})
     cut = [content[start:end] for start, end in pairwise(bounds)]
@@ -66,16 +60,12 @@ def test_chunks_do_not_matter(text, places):
     ],
 )
 def test_lines_are_joined_and_colors_left_out(said, text):
-    """
-    A person reads what was meant, on one line.
-    """
+    """A person reads what was meant, on one line."""
     assert text == heard(said).text()
 
 
 def test_only_the_newest_whole_lines_are_kept():
-    """
-    Of megabytes the last two kilobytes, without the line that begins in the middle.
-    """
+    """Of megabytes the last two kilobytes, without the line that begins in the middle."""
     words = heard(*[b"x" * 99 + b"\n"] * 10_000, b"the end\n")
     assert words.text(5000).startswith("x" * 99 + " | ")
     assert words.text(5000).endswith(" | the end")
@@ -83,7 +73,5 @@ def test_only_the_newest_whole_lines_are_kept():
 
 
 def test_one_line_without_an_end_is_kept_as_far_as_it_fits():
-    """
-    Its end says more than nothing.
-    """
+    """Its end says more than nothing."""
     assert "y" * 600 == heard(b"y" * 1_000_000).text()

@@ -32,9 +32,7 @@ pytestmark = pytest.mark.timeout(60)
 
 
 def test_what_the_child_writes_is_read(script, clock):
-    """
-    Byte by byte as it was written, from the first start on.
-    """
+    """Byte by byte as it was written, from the first start on."""
     path = script(f"os.write(1, {LINE * 3!r}); time.sleep(60)")
     with running(path, clock) as monitor:
         assert LINE * 3 == read_until(monitor, lambda found: len(found) >= len(LINE) * 3)
@@ -43,9 +41,7 @@ def test_what_the_child_writes_is_read(script, clock):
 
 
 def test_nothing_is_started_before_the_first_read(script, tmp_path):
-    """
-    An emitter that cannot open its spool starts no child.
-    """
+    """An emitter that cannot open its spool starts no child."""
     path = script(f"open({str(tmp_path / 'started')!r}, 'w').close(); time.sleep(60)")
     with running(path):
         pass
@@ -53,9 +49,7 @@ def test_nothing_is_started_before_the_first_read(script, tmp_path):
 
 
 def test_the_child_gets_the_configuration_and_nothing_else(script):
-    """
-    `-c FILE`, the file holds what was given, standard input is empty; gone after the end.
-    """
+    """`-c FILE`, the file holds what was given, standard input is empty; gone after the end."""
     path = script("""
         import json
         text = open(sys.argv[2]).read()
@@ -70,9 +64,7 @@ def test_the_child_gets_the_configuration_and_nothing_else(script):
 
 
 def test_a_child_that_ends_is_started_again(script, clock, caplog):
-    """
-    With its code, its last words and the wait in one warning; the emitter goes on.
-    """
+    """With its code, its last words and the wait in one warning; the emitter goes on."""
     path = script(
         f"os.write(1, {LINE!r}); os.write(2, b'first\\nno devices found\\n'); sys.exit(7)"
     )
@@ -113,9 +105,7 @@ def test_waits_grow_for_certain(rng, expected, script, clock):
 
 @given(st.integers(), st.integers(1, 40))
 def test_no_wait_is_under_1_s_or_over_60_s(seed, failures):
-    """
-    And none is more than three times the one before, or under half of it.
-    """
+    """And none is more than three times the one before, or under half of it."""
     backoff = Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S, random.Random(seed))
     waits = [backoff.next_s() for _ in range(failures)]
     assert all(1.0 <= wait_s <= 60.0 for wait_s in waits)
@@ -126,9 +116,7 @@ def test_no_wait_is_under_1_s_or_over_60_s(seed, failures):
 
 
 def test_restarts_are_said_at_most_once_in_ten_seconds(script, clock, caplog):
-    """
-    A monitor that never starts must not fill the journal; how often it was is said.
-    """
+    """A monitor that never starts must not fill the journal; how often it was is said."""
     path = script("sys.exit(1)")
     with running(path, clock, rng=Extreme(longest=False)) as monitor:
         monitor._backoff = Backoff(1.0, 1.0)
@@ -140,9 +128,7 @@ def test_restarts_are_said_at_most_once_in_ten_seconds(script, clock, caplog):
 
 
 def test_no_wait_is_longer_than_the_reader_has_time(script, clock):
-    """
-    The loop that reads must also close minutes.
-    """
+    """The loop that reads must also close minutes."""
     path = script("sys.exit(1)")
     with running(path, clock) as monitor:
         wait_for(lambda: monitor.read(0.01) == b"" and monitor._start_at_s > clock())
@@ -152,9 +138,7 @@ def test_no_wait_is_longer_than_the_reader_has_time(script, clock):
 
 
 def test_a_child_that_ran_for_a_minute_is_started_soon_again(script, clock, caplog, tmp_path):
-    """
-    The waits begin anew: it worked, and only then it failed.
-    """
+    """The waits begin anew: it worked, and only then it failed."""
     asked = tmp_path / "asked"
     path = script(f"""
         for _ in range(4):
@@ -179,9 +163,7 @@ def test_a_child_that_ran_for_a_minute_is_started_soon_again(script, clock, capl
     [(5.0, 29.9, False), (5.0, 30.0, True), (15.0, 44.9, False), (15.0, 45.0, True)],
 )
 def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, clock, caplog):
-    """
-    After 3 periods and at least 30 s without a byte it is stopped and started again.
-    """
+    """After 3 periods and at least 30 s without a byte it is stopped and started again."""
     path = script(f"os.write(1, {LINE!r}); time.sleep(60)")
     with running(path, clock, period_s) as monitor:
         read_until(monitor, lambda found: found == LINE)
@@ -194,9 +176,7 @@ def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, c
 
 
 def test_standard_error_is_not_a_sign_of_life(script, clock):
-    """
-    A monitor that only complains has died all the same.
-    """
+    """A monitor that only complains has died all the same."""
     path = script("""
         while True:
             os.write(2, b"cannot read devices\\n")
@@ -210,9 +190,7 @@ def test_standard_error_is_not_a_sign_of_life(script, clock):
 
 
 def test_much_standard_error_costs_no_memory_and_blocks_nobody(script, clock):
-    """
-    Megabytes of it: the child goes on, and the newest two kilobytes are kept.
-    """
+    """Megabytes of it: the child goes on, and the newest two kilobytes are kept."""
     path = script(f"""
         for _ in range(2000):
             os.write(2, b"x" * 999 + b"\\n")
@@ -225,9 +203,7 @@ def test_much_standard_error_costs_no_memory_and_blocks_nobody(script, clock):
 
 
 def test_a_child_that_closes_standard_error_goes_on(script, clock):
-    """
-    Only the end of standard output is an end.
-    """
+    """Only the end of standard output is an end."""
     path = script(f"os.close(2); time.sleep(0.1); os.write(1, {LINE!r}); time.sleep(60)")
     with running(path, clock) as monitor:
         assert LINE == read_until(monitor, lambda found: found == LINE)
@@ -235,9 +211,7 @@ def test_a_child_that_closes_standard_error_goes_on(script, clock):
 
 
 def test_half_a_line_before_death_damages_no_other_report(script, clock, tmp_path):
-    """
-    Reports before and after it are read whole; the half one is one drop.
-    """
+    """Reports before and after it are read whole; the half one is one drop."""
     path = script(f"""
         mark = {str(tmp_path / "second")!r}
         if os.path.exists(mark):
@@ -253,9 +227,7 @@ def test_half_a_line_before_death_damages_no_other_report(script, clock, tmp_pat
 
 
 def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
-    """
-    Ask, wait, insist: close leaves nothing behind.
-    """
+    """Ask, wait, insist: close leaves nothing behind."""
     monkeypatch.setattr(child_module, "STOP_WITHIN_S", 0.1)
     path = script(f"""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -270,9 +242,7 @@ def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
 
 
 def test_a_child_that_stops_on_sigterm_is_not_killed(script):
-    """
-    It may finish what it does: its own code comes back.
-    """
+    """It may finish what it does: its own code comes back."""
     path = script(f"""
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))
         os.write(1, {LINE!r})
@@ -286,9 +256,7 @@ def test_a_child_that_stops_on_sigterm_is_not_killed(script):
 
 @pytest.mark.parametrize("how", ["close", "silence"])
 def test_what_the_child_started_is_stopped_too(how, script, clock):
-    """
-    A wrapper script leaves on SIGTERM while the program it started does not.
-    """
+    """A wrapper script leaves on SIGTERM while the program it started does not."""
     path = script("""
         if os.fork() == 0:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -307,9 +275,7 @@ def test_what_the_child_started_is_stopped_too(how, script, clock):
 
 
 def test_a_child_whose_output_a_grandchild_keeps_is_still_ended(script, clock):
-    """
-    The pipe stays open when only the wrapper dies; silence finds it.
-    """
+    """The pipe stays open when only the wrapper dies; silence finds it."""
     path = script(f"""
         os.write(1, {LINE!r})
         if os.fork() == 0:
@@ -322,9 +288,7 @@ def test_a_child_whose_output_a_grandchild_keeps_is_still_ended(script, clock):
 
 
 def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
-    """
-    Also after the child has ended by itself, and before it was started.
-    """
+    """Also after the child has ended by itself, and before it was started."""
     before = {*Path("/proc/self/fd").iterdir()}
     path = script("sys.exit(0)")
     for reads in (0, 1, 50):
@@ -338,9 +302,7 @@ def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="PR_SET_PDEATHSIG is Linux's")
 def test_the_child_dies_with_a_parent_that_is_killed(script, tmp_path):
-    """
-    kill -9 of the emitter leaves no neuron-monitor that holds the devices' counters.
-    """
+    """kill -9 of the emitter leaves no neuron-monitor that holds the devices' counters."""
     path = script(f"os.write(1, {LINE!r}); time.sleep(60)")
     program = (
         "import sys; from emitter.reports.monitor import Monitor\n"
@@ -363,9 +325,7 @@ def test_the_child_dies_with_a_parent_that_is_killed(script, tmp_path):
 
 @pytest.mark.parametrize("command", ["no-such-monitor", "/no/such/monitor", "plain"])
 def test_a_command_that_is_not_there_is_said(command, tmp_path, monkeypatch):
-    """
-    Where it was looked for, and what to install; a file without the right to run it is none.
-    """
+    """Where it was looked for, and what to install; a file without the right to run it is none."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "plain").write_text("#!/bin/sh\n")
@@ -378,9 +338,7 @@ def test_a_command_that_is_not_there_is_said(command, tmp_path, monkeypatch):
 
 
 def test_a_command_is_found_on_the_path_and_in_its_package(tmp_path, monkeypatch, script):
-    """
-    The package puts it where no PATH looks.
-    """
+    """The package puts it where no PATH looks."""
     path = script("", name="neuron-monitor")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert path == find_monitor("neuron-monitor")
@@ -391,9 +349,7 @@ def test_a_command_is_found_on_the_path_and_in_its_package(tmp_path, monkeypatch
 
 
 def test_a_command_that_cannot_be_started_is_tried_again(tmp_path, clock, caplog):
-    """
-    It may be updated right now: the emitter goes on and says why.
-    """
+    """It may be updated right now: the emitter goes on and says why."""
     path = tmp_path / "broken-monitor"
     path.write_text("no program at all\n")
     path.chmod(0o755)

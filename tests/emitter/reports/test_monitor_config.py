@@ -1,6 +1,4 @@
-"""
-The configuration that neuron-monitor gets: ours in whole seconds, or a user's own as it is.
-"""
+"""The configuration that neuron-monitor gets: ours in whole seconds, or a user's own as it is."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ VALUES = st.recursive(
 
 @pytest.fixture
 def user_config(tmp_path):
-    """
-    Write a configuration file and read it back.
-    """
+    """Write a configuration file and read it back."""
 
     def read(content):
         path = tmp_path / "own.json"
@@ -53,27 +49,21 @@ def user_config(tmp_path):
 
 
 def asking(*groups, period=None, **members):
-    """
-    A user's file with these runtime groups and no system group.
-    """
+    """A user's file with these runtime groups and no system group."""
     metrics = [{"type": group, **({"period": period} if period else {})} for group in groups]
     return {RUNTIMES: [{"tag_filter": ".*", "metrics": metrics}], **members}
 
 
 @pytest.mark.parametrize("period_s", [1, 5, 15])
 def test_every_period_is_the_one_asked_for_in_whole_seconds(period_s):
-    """
-    The monitor takes "5.0s" or "0.5s" without a word and uses 5 s.
-    """
+    """The monitor takes "5.0s" or "0.5s" without a word and uses 5 s."""
     periods = re.findall(r'"period": ("[^"]*")', monitor_config(period_s))
     assert {f'"{period_s}s"'} == set(periods)
     assert 1 + len(ALL) == len(periods)
 
 
 def test_the_groups_are_those_of_the_user_guide():
-    """
-    All of them by default, each in the section it belongs to.
-    """
+    """All of them by default, each in the section it belongs to."""
     found = json.loads(monitor_config(5))
     (runtimes,) = found["neuron_runtimes"]
     assert ".*" == runtimes["tag_filter"]
@@ -86,9 +76,7 @@ def test_the_groups_are_those_of_the_user_guide():
 
 
 def test_what_is_asked_for_is_what_is_read():
-    """
-    The names of the groups are the members of a report.
-    """
+    """The names of the groups are the members of a report."""
     by_section = {RUNTIMES: RuntimeReport, SYSTEM: System}
     read = {
         one.name: section
@@ -100,9 +88,7 @@ def test_what_is_asked_for_is_what_is_read():
 
 
 def test_the_counters_alone_are_the_smallest_configuration():
-    """
-    What people write by hand to collect nothing but utilization.
-    """
+    """What people write by hand to collect nothing but utilization."""
     assert {
         "period": "5s",
         "neuron_runtimes": [
@@ -113,9 +99,7 @@ def test_the_counters_alone_are_the_smallest_configuration():
 
 
 def test_system_groups_alone_ask_for_no_runtime():
-    """
-    An entry that asks for nothing could be answered with "there is no runtime".
-    """
+    """An entry that asks for nothing could be answered with "there is no runtime"."""
     found = json.loads(monitor_config(5, ["memory_info"]))
     assert [] == found["neuron_runtimes"]
     assert ["memory_info"] == [one["type"] for one in found["system_metrics"]]
@@ -123,18 +107,14 @@ def test_system_groups_alone_ask_for_no_runtime():
 
 @given(st.lists(st.sampled_from(ALL), min_size=1))
 def test_groups_may_come_in_any_order_and_twice(groups):
-    """
-    The same groups are the same configuration: nothing is restarted for their order.
-    """
+    """The same groups are the same configuration: nothing is restarted for their order."""
     found = monitor_config(5, groups)
     assert monitor_config(5, sorted(set(groups))) == found
     assert set(groups) == set(re.findall(r'"type": "([^"]*)"', found))
 
 
 def test_a_tag_filter_is_passed_on():
-    """
-    As it is: it is neuron-monitor's regular expression, not ours.
-    """
+    """As it is: it is neuron-monitor's regular expression, not ours."""
     found = json.loads(monitor_config(5, tag_filter='^serve-"a"\\d+$'))
     assert '^serve-"a"\\d+$' == found["neuron_runtimes"][0]["tag_filter"]
 
@@ -143,9 +123,7 @@ def test_a_tag_filter_is_passed_on():
     ("groups", "found"), [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS], "a")]
 )
 def test_a_group_that_does_not_exist_is_said(groups, found):
-    """
-    With all there are.
-    """
+    """With all there are."""
     with pytest.raises(SettingsError) as caught:
         monitor_config(5, groups)
     said = str(caught.value)
@@ -155,9 +133,7 @@ def test_a_group_that_does_not_exist_is_said(groups, found):
 
 @given(st.integers(1, 15), st.sets(st.sampled_from(ALL), min_size=1))
 def test_the_simulated_monitor_reads_what_we_generate(period_s, groups):
-    """
-    Every group at the one period, and no other.
-    """
+    """Every group at the one period, and no other."""
     found = parse_configuration(json.loads(monitor_config(period_s, groups)))
     assert dict.fromkeys(groups, period_s * 1000) == {
         group.name: ms for group, ms in found.periods_ms().items()
@@ -166,9 +142,7 @@ def test_the_simulated_monitor_reads_what_we_generate(period_s, groups):
 
 @given(st.integers(1, 15), st.sets(st.sampled_from(ALL), min_size=1), st.sampled_from([".*", "a"]))
 def test_what_we_generate_may_come_back_as_a_users_own(tmp_path_factory, period_s, groups, tag):
-    """
-    Printed, kept in a file and used from there, it means what it meant.
-    """
+    """Printed, kept in a file and used from there, it means what it meant."""
     path = tmp_path_factory.mktemp("own") / "own.json"
     path.write_text(monitor_config(period_s, groups, tag))
     found = read_monitor_config(path)
@@ -182,9 +156,7 @@ def test_what_we_generate_may_come_back_as_a_users_own(tmp_path_factory, period_
     [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n'],
 )
 def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
-    """
-    Members we do not know, line ends and spaces included.
-    """
+    """Members we do not know, line ends and spaces included."""
     assert content == user_config(content).text.encode()
 
 
@@ -218,9 +190,7 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
     ],
 )
 def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_config):
-    """
-    A group inherits from its entry, that from the file, and that is 5 s.
-    """
+    """A group inherits from its entry, that from the file, and that is 5 s."""
     assert period_s == user_config(document).period_s
 
 
@@ -228,9 +198,7 @@ def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_con
     "period", ["0.5s", "1.0s", "5", "5 s", "0s", "-1s", "1m", "", 5, 0.5, True]
 )
 def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
-    """
-    The monitor itself says nothing: "0.5s" looks like ten reports for one.
-    """
+    """The monitor itself says nothing: "0.5s" looks like ten reports for one."""
     found = user_config({**asking(COUNTERS), "period": period})
     assert 5.0 == found.period_s
     (said,) = found.warnings
@@ -250,9 +218,7 @@ def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
     ],
 )
 def test_a_tag_filter_leaves_cores_unknown(filters, tag_filter, only_matched, user_config):
-    """
-    Any other than ".*": a core that no matched runtime holds may be in use all the same.
-    """
+    """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
     entries = [
         {"metrics": [{"type": COUNTERS}], **({} if one is None else {"tag_filter": one})}
         for one in filters
@@ -279,17 +245,13 @@ def test_a_tag_filter_leaves_cores_unknown(filters, tag_filter, only_matched, us
     ],
 )
 def test_what_costs_numbers_is_said(document, words, user_config):
-    """
-    One sentence each, and the file is used all the same: it is the user's own.
-    """
+    """One sentence each, and the file is used all the same: it is the user's own."""
     (said,) = user_config(document).warnings
     assert words in said
 
 
 def test_a_file_that_asks_for_everything_at_one_period_has_no_warning(user_config):
-    """
-    Warnings that always come are read by nobody.
-    """
+    """Warnings that always come are read by nobody."""
     assert () == user_config(monitor_config(5).encode()).warnings
 
 
@@ -312,9 +274,7 @@ def test_a_file_that_asks_for_everything_at_one_period_has_no_warning(user_confi
     ids=range(12),
 )
 def test_what_is_no_configuration_is_said(content, found, user_config):
-    """
-    With the file, the place, and never its content.
-    """
+    """With the file, the place, and never its content."""
     with pytest.raises(SettingsError) as caught:
         user_config(content)
     said = str(caught.value)
@@ -331,18 +291,14 @@ def test_what_is_no_configuration_is_said(content, found, user_config):
     ],
 )
 def test_a_configuration_that_is_not_there_is_said(name, found, tmp_path):
-    """
-    A name that is mistyped, a folder: what was expected, what was found.
-    """
+    """A name that is mistyped, a folder: what was expected, what was found."""
     (tmp_path / "folder").mkdir()
     with pytest.raises(SettingsError, match=found):
         read_monitor_config(tmp_path / name)
 
 
 def test_a_configuration_that_may_not_be_read_is_said(tmp_path, monkeypatch):
-    """
-    The system's words.
-    """
+    """The system's words."""
     path = tmp_path / "own.json"
     path.write_text("{}")
 
@@ -356,9 +312,7 @@ def test_a_configuration_that_may_not_be_read_is_said(tmp_path, monkeypatch):
 
 @given(VALUES)
 def test_any_json_is_either_used_or_refused_with_a_sentence(tmp_path_factory, value):
-    """
-    A user's own file never ends the emitter with a traceback.
-    """
+    """A user's own file never ends the emitter with a traceback."""
     path = tmp_path_factory.mktemp("own") / "own.json"
     path.write_text(json.dumps(value))
     if not isinstance(value, dict):

@@ -1,6 +1,4 @@
-"""
-What happens to neuron-monitor gets lines of its own, and never more than a few.
-"""
+"""What happens to neuron-monitor gets lines of its own, and never more than a few."""
 
 from __future__ import annotations
 
@@ -21,26 +19,20 @@ NOW_S = 1_800_000_000.0
 
 @pytest.fixture
 def events():
-    """
-    The events so far.
-    """
+    """The events so far."""
     return []
 
 
 @pytest.fixture
 def watched(clock, events):
-    """
-    A monitor whose events are kept, stamped with one moment.
-    """
+    """A monitor whose events are kept, stamped with one moment."""
     return lambda path, **options: running(
         path, clock, on_event=events.append, now_s=lambda: NOW_S, **options
     )
 
 
 def names(events):
-    """
-    In the order in which they happened.
-    """
+    """In the order in which they happened."""
     return [event.name for event in events]
 
 
@@ -55,9 +47,7 @@ def names(events):
     ],
 )
 def test_a_death_is_told_with_its_cause(body, member, how, *, script, watched, events, clock):
-    """
-    Exit code or signal, how long it ran, the last words; the moment is that of the clock.
-    """
+    """Exit code or signal, how long it ran, the last words; the moment is that of the clock."""
     path = script(f"""
         os.write(2, b"\\x1b[31mno devices found\\x1b[0m\\nexiting\\n")
         os.write(1, {LINE!r})
@@ -79,16 +69,12 @@ def test_a_death_is_told_with_its_cause(body, member, how, *, script, watched, e
 
 
 def path_of_go(script):
-    """
-    The file that lets a fake monitor go on.
-    """
+    """The file that lets a fake monitor go on."""
     return script("", name="nothing") + ".go"
 
 
 def test_a_monitor_that_closes_its_output_but_lives_is_stopped(script, watched, events, clock):
-    """
-    Whatever it still does is of no use: no exit code of its own is made up.
-    """
+    """Whatever it still does is of no use: no exit code of its own is made up."""
     path = script(f"""
         os.write(1, {LINE!r} + b"%d" % os.getpid())
         os.close(1)
@@ -103,9 +89,7 @@ def test_a_monitor_that_closes_its_output_but_lives_is_stopped(script, watched, 
 
 
 def test_silence_is_told(script, watched, events, clock):
-    """
-    How long it was silent, how long it ran.
-    """
+    """How long it was silent, how long it ran."""
     path = script(f"os.write(2, b'stuck\\n'); os.write(1, {LINE!r}); time.sleep(600)")
     with watched(path) as monitor:
         read_until(monitor, lambda found: found == LINE)
@@ -120,9 +104,7 @@ def test_silence_is_told(script, watched, events, clock):
 
 
 def test_a_program_that_cannot_be_started_is_told(script, watched, events, clock):
-    """
-    With the system's reason.
-    """
+    """With the system's reason."""
     path = script("")
     with watched(path) as monitor:
         Path(path).write_text("no program at all\n")
@@ -158,9 +140,7 @@ def test_a_monitor_that_reports_again_is_told(script, watched, events, clock, tm
 
 
 def test_a_first_start_is_no_news(script, watched, events):
-    """
-    Nothing happened: no event.
-    """
+    """Nothing happened: no event."""
     path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
     with watched(path) as monitor:
         read_until(monitor, lambda found: found == LINE)
@@ -168,9 +148,7 @@ def test_a_first_start_is_no_news(script, watched, events):
 
 
 def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, clock):
-    """
-    One event of a kind in five minutes, with the number that came together in between.
-    """
+    """One event of a kind in five minutes, with the number that came together in between."""
     path = script(f"os.write(1, {LINE!r}); sys.exit(1)")
     with watched(path) as monitor:
         monitor._backoff = Backoff(10.0, 10.0)
@@ -186,9 +164,7 @@ def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, c
 
 
 def test_a_new_configuration_restarts_in_order(script, watched, events, clock, caplog):
-    """
-    The child gets SIGTERM, the next one the new file, at once; it is no failure and no news.
-    """
+    """The child gets SIGTERM, the next one the new file, at once; it is no failure and no news."""
     path = script("""
         signal.signal(signal.SIGTERM, lambda *_: (os.write(2, b"stopped"), sys.exit(0)))
         os.write(1, open(sys.argv[2], "rb").read() + b"\\n")
@@ -208,9 +184,7 @@ def test_a_new_configuration_restarts_in_order(script, watched, events, clock, c
 
 
 def test_the_same_configuration_restarts_nothing(script, watched, events, clock):
-    """
-    SIGHUP without a change costs no report; only how long silence may be follows the period.
-    """
+    """SIGHUP without a change costs no report; only how long silence may be follows the period."""
     path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
     with watched(path, config='{"a": 1}') as monitor:
         read_until(monitor, lambda found: found == LINE)
@@ -225,9 +199,7 @@ def test_the_same_configuration_restarts_nothing(script, watched, events, clock)
 
 
 def test_a_new_configuration_does_not_wait_for_the_last_failure(script, watched, clock):
-    """
-    It may be what was wrong: the next child is started at once, and the waits begin anew.
-    """
+    """It may be what was wrong: the next child is started at once, and the waits begin anew."""
     path = script("""
         if open(sys.argv[2]).read() == "bad":
             sys.exit(1)
@@ -248,9 +220,7 @@ def test_a_new_configuration_does_not_wait_for_the_last_failure(script, watched,
 
 
 def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched):
-    """
-    The disk may be full just now: the child with the old one goes on.
-    """
+    """The disk may be full just now: the child with the old one goes on."""
     path = script("os.write(1, open(sys.argv[2], 'rb').read() + b'\\n'); time.sleep(600)")
     with watched(path, config='{"a": 1}') as monitor:
         read_until(monitor, lambda found: b"\n" in found)
@@ -263,9 +233,7 @@ def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched)
 
 
 def test_a_machine_without_room_for_the_configuration_is_said(script, monkeypatch, tmp_path):
-    """
-    A container with a read-only file system: what to do about it, and exit code 3.
-    """
+    """A container with a read-only file system: what to do about it, and exit code 3."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with (
         pytest.raises(SourceError, match="name a folder for it with TMPDIR") as caught,
@@ -276,9 +244,7 @@ def test_a_machine_without_room_for_the_configuration_is_said(script, monkeypatc
 
 
 def test_events_can_be_written_as_json(script, watched, events, clock):
-    """
-    Whatever a program says last: invalid UTF-8, null bytes, escapes.
-    """
+    """Whatever a program says last: invalid UTF-8, null bytes, escapes."""
     path = script("os.write(2, bytes(range(256)) * 50); sys.exit(1)")
     with watched(path) as monitor:
         fail_once(monitor, clock)

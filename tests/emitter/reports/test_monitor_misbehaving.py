@@ -42,9 +42,7 @@ def read():
 
 @pytest.fixture
 def parent(tmp_path):
-    """
-    A process of its own that reads a monitor and prints what it reads.
-    """
+    """A process of its own that reads a monitor and prints what it reads."""
     started = []
 
     def start(path, how="read()"):
@@ -64,9 +62,7 @@ def parent(tmp_path):
 
 
 def read_pid(process):
-    """
-    The next line that is a number.
-    """
+    """The next line that is a number."""
     while True:
         line = process.stdout.readline()
         assert line, "the parent ended"
@@ -93,9 +89,7 @@ def test_a_monitor_that_writes_only_garbage_is_read_and_counted(script, clock):
 
 
 def test_garbage_without_line_ends_costs_no_memory(script, clock):
-    """
-    More than the longest report may have: it is dropped, and the next line is read.
-    """
+    """More than the longest report may have: it is dropped, and the next line is read."""
     path = script(f"""
         for _ in range(50):
             os.write(1, b"x" * 100_000)
@@ -109,9 +103,7 @@ def test_garbage_without_line_ends_costs_no_memory(script, clock):
 
 
 def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
-    """
-    Standard error without end beside standard output: every report is read, memory stays.
-    """
+    """Standard error without end beside standard output: every report is read, memory stays."""
     path = script(f"""
         if os.fork() == 0:
             while True:
@@ -148,9 +140,7 @@ def test_one_that_forks_and_leaves_is_read_as_long_as_reports_come(script, clock
 
 
 def test_one_that_leaves_for_a_session_of_its_own_ends_when_it_writes(script, clock):
-    """
-    No signal of ours reaches it; the pipe that nobody reads any more does.
-    """
+    """No signal of ours reaches it; the pipe that nobody reads any more does."""
     path = script(f"""
         if os.fork():
             os._exit(0)
@@ -166,9 +156,7 @@ def test_one_that_leaves_for_a_session_of_its_own_ends_when_it_writes(script, cl
 
 
 def test_one_that_writes_and_dies_again_and_again_is_read_each_time(script, clock):
-    """
-    Reports between deaths are whole, and waits grow all the same: it never ran for a minute.
-    """
+    """Reports between deaths are whole, and waits grow all the same: it never ran for a minute."""
     path = script(f"os.write(1, {LINE * 2!r} + {LINE[:50]!r}); os.kill(os.getpid(), 9)")
     framer, reports, waits = Framer(), [], []
     with running(path, clock) as monitor:
@@ -183,9 +171,7 @@ def test_one_that_writes_and_dies_again_and_again_is_read_each_time(script, cloc
 
 
 def test_a_child_that_is_stopped_counts_as_silent(script, clock):
-    """
-    SIGSTOP, a debugger, a frozen driver call: SIGTERM does not reach it, SIGKILL does.
-    """
+    """SIGSTOP, a debugger, a frozen driver call: SIGTERM does not reach it, SIGKILL does."""
     path = script(f"os.write(1, {LINE!r}); os.kill(os.getpid(), signal.SIGSTOP)")
     with running(path, clock) as monitor:
         read_until(monitor, lambda found: found == LINE)
@@ -196,9 +182,7 @@ def test_a_child_that_is_stopped_counts_as_silent(script, clock):
 
 
 def test_nothing_is_leaked_over_many_deaths(script, clock):
-    """
-    File descriptors and processes after 30 restarts are those of before.
-    """
+    """File descriptors and processes after 30 restarts are those of before."""
     path = script(f"os.write(1, {LINE!r}); sys.exit(1)")
     before = {*Path("/proc/self/fd").iterdir()}
     with running(path, clock) as monitor:
@@ -212,9 +196,7 @@ def test_nothing_is_leaked_over_many_deaths(script, clock):
 
 @LINUX
 def test_a_child_started_from_a_thread_dies_with_the_process(script, parent):
-    """
-    kill -9 of the emitter ends it, whichever of its threads reads.
-    """
+    """kill -9 of the emitter ends it, whichever of its threads reads."""
     path = script("os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)")
     process = parent(path, "threading.Thread(target=read).start()")
     child = read_pid(process)
@@ -225,9 +207,7 @@ def test_a_child_started_from_a_thread_dies_with_the_process(script, parent):
 
 @LINUX
 def test_a_thread_that_ends_takes_its_child_with_it_and_the_next_read_starts_another(script):
-    """
-    Linux means the thread when it says parent: whoever reads next finds the end, and goes on.
-    """
+    """Linux means the thread when it says parent: whoever reads next finds the end, and goes on."""
     path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
     clock = Clock()
     monitor = Monitor(path, "{}", 5.0, clock=clock)
@@ -249,9 +229,7 @@ def test_a_thread_that_ends_takes_its_child_with_it_and_the_next_read_starts_ano
 
 @LINUX
 def test_what_a_wrapper_becomes_dies_with_the_emitter(tmp_path, script, parent):
-    """
-    A shell script that ends in `exec neuron-monitor "$@"` is the monitor itself.
-    """
+    """A shell script that ends in `exec neuron-monitor "$@"` is the monitor itself."""
     inner = script("os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)", name="inner")
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(f'#!/bin/sh\nexec {inner} "$@"\n')

@@ -1,6 +1,4 @@
-"""
-The simulated neuron-monitor, started as the real one is: what is asked for is what comes.
-"""
+"""The simulated neuron-monitor, started as the real one is: what is asked for is what comes."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ pytestmark = pytest.mark.timeout(60)
 
 @pytest.mark.parametrize("groups", [ALL, ("neuroncore_counters",), ("memory_info", "memory_used")])
 def test_what_is_asked_for_is_what_comes(groups, repository, monkeypatch):
-    """
-    The generated file reaches the program, and each report has exactly its groups.
-    """
+    """The generated file reaches the program, and each report has exactly its groups."""
     monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
     command = str(repository / "local" / "monitor" / "neuron-monitor")
     with running(command, config=monitor_config(1, groups)) as monitor:
@@ -32,9 +28,7 @@ def test_what_is_asked_for_is_what_comes(groups, repository, monkeypatch):
 
 
 def test_a_tag_filter_reaches_the_program(repository, monkeypatch):
-    """
-    No runtime has this tag: the list is empty.
-    """
+    """No runtime has this tag: the list is empty."""
     monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
     command = str(repository / "local" / "monitor" / "neuron-monitor")
     with running(command, config=monitor_config(1, tag_filter="^nobody$")) as monitor:

@@ -1,6 +1,4 @@
-"""
-Every group and member is optional, and a wrong type costs only its group.
-"""
+"""Every group and member is optional, and a wrong type costs only its group."""
 
 from __future__ import annotations
 
@@ -37,18 +35,14 @@ if TYPE_CHECKING:
 
 
 def test_a_whole_report_drops_nothing():
-    """
-    What neuron-monitor writes is read without a drop.
-    """
+    """What neuron-monitor writes is read without a drop."""
     found = decode(written(whole()))
     assert () == found.dropped_groups
     assert [2499, 2500] == [entry.pid for entry in found.neuron_runtime_data or ()]
 
 
 def places(found: object, name: str) -> Iterator[tuple[str, object]]:
-    """
-    Every value below *found* that is no struct, with its place.
-    """
+    """Every value below *found* that is no struct, with its place."""
     if isinstance(found, msgspec.Struct):
         for field in msgspec.structs.fields(found):
             yield from places(getattr(found, field.name), f"{name}.{field.encode_name}")
@@ -63,9 +57,7 @@ def places(found: object, name: str) -> Iterator[tuple[str, object]]:
 
 
 def members(found: object, name: str) -> Iterator[tuple[str, object]]:
-    """
-    The same of a JSON document.
-    """
+    """The same of a JSON document."""
     if isinstance(found, dict | list):
         pairs = found.items() if isinstance(found, dict) else enumerate(found)
         for key, value in pairs:
@@ -147,9 +139,7 @@ def test_the_physical_split_is_found_whatever_its_key(key):
     ],
 )
 def test_only_logical_cores_are_looked_through_for_a_split(members_of_hardware, expected):
-    """
-    A second decode costs time: only what says that it has logical cores is worth it.
-    """
+    """A second decode costs time: only what says that it has logical cores is worth it."""
     assert expected == may_be_split(Hardware(**members_of_hardware))
     assert not may_be_split(None)
 
@@ -171,9 +161,7 @@ def test_only_logical_cores_are_looked_through_for_a_split(members_of_hardware, 
     ],
 )
 def test_null_costs_no_group(place):
-    """
-    Absent and null are the same at every level, also of one core or of one model.
-    """
+    """Absent and null are the same at every level, also of one core or of one model."""
     document = whole()
     parent = document["neuron_runtime_data"][0]["report"]
     for step in place[:-1]:
@@ -195,16 +183,12 @@ def test_null_costs_no_group(place):
     ],
 )
 def test_no_runtime_and_not_collected_are_told_apart(document, expected):
-    """
-    An empty list says that no runtime exists; null or absent says that nobody looked.
-    """
+    """An empty list says that no runtime exists; null or absent says that nobody looked."""
     assert expected == decode(written(document)).neuron_runtime_data
 
 
 def test_unknown_members_are_ignored():
-    """
-    A newer tool adds members at every level; none costs anything.
-    """
+    """A newer tool adds members at every level; none costs anything."""
     document = whole()
     document["dropped_groups"] = ["a name of ours"]
     document["neuron_new_info"] = {"period": 15.03, "neuroncores_new_info": {"0": [None]}}
@@ -231,9 +215,7 @@ def test_unknown_members_are_ignored():
     ],
 )
 def test_what_is_not_json_is_refused(line):
-    """
-    Half a report is none.
-    """
+    """Half a report is none."""
     with pytest.raises(ReportError, match="not JSON"):
         decode(line)
 
@@ -253,16 +235,12 @@ def test_what_is_not_json_is_refused(line):
     ],
 )
 def test_json_that_is_no_report_is_refused(line):
-    """
-    Another program's line is no report, whatever words stand in it.
-    """
+    """Another program's line is no report, whatever words stand in it."""
     with pytest.raises(ReportError, match="is JSON but"):
         decode(line)
 
 
 def test_json_dumps_is_what_the_monitor_writes():
-    """
-    The builder's own check: compact JSON, as captured.
-    """
+    """The builder's own check: compact JSON, as captured."""
     assert whole() == json.loads(written(whole()))
     assert b": " not in written(whole())

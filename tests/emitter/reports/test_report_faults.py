@@ -1,6 +1,4 @@
-"""
-A report with faults in it: what is wrong costs its group, and nothing leaves but a refusal.
-"""
+"""A report with faults in it: what is wrong costs its group, and nothing leaves but a refusal."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ from emitter.reports.report import Report, ReportError, decode
     ],
 )
 def test_a_wrong_type_costs_its_group_only(place, wrong, dropped):
-    """
-    The failing group is dropped and counted; every other group is as without the fault.
-    """
+    """The failing group is dropped and counted; every other group is as without the fault."""
     document = whole()
     expected = decode(written(document))
     parent = document
@@ -99,9 +95,7 @@ def test_a_wrong_type_costs_its_group_only(place, wrong, dropped):
 
 
 def test_two_faults_are_two_drops():
-    """
-    Groups fail one by one, each is counted.
-    """
+    """Groups fail one by one, each is counted."""
     document = whole()
     document["system_data"]["vcpu_usage"]["period"] = []
     document["neuron_runtime_data"][1]["report"]["memory_used"]["error"] = 5
@@ -119,9 +113,7 @@ def test_a_runtime_of_a_wrong_type_still_exists():
 
 @pytest.mark.parametrize("number", ["5", "5.0", "5e0"])
 def test_a_whole_number_may_be_written_with_a_point(number):
-    """
-    JSON has one kind of number: 5.0 bytes are 5 bytes.
-    """
+    """JSON has one kind of number: 5.0 bytes are 5 bytes."""
     line = b'{"system_data":{"memory_info":{"memory_used_bytes":%s}}}' % number.encode()
     found = decode(line)
     assert () == found.dropped_groups
@@ -129,9 +121,7 @@ def test_a_whole_number_may_be_written_with_a_point(number):
 
 
 def test_broken_utf8_in_a_text_costs_its_group_only():
-    """
-    A tag is free text, and nothing makes it UTF-8.
-    """
+    """A tag is free text, and nothing makes it UTF-8."""
     line = written(whole()).replace(b'"neuron_runtime_tag":"b"', b'"neuron_runtime_tag":"\xff"')
     found = decode(line)
     assert ("neuron_runtime_tag",) == found.dropped_groups
@@ -154,9 +144,7 @@ VALUES = st.recursive(
 
 @st.composite
 def mutated(draw) -> dict[str, object]:
-    """
-    A whole report with one to four values replaced, removed or renamed, at any depth.
-    """
+    """A whole report with one to four values replaced, removed or renamed, at any depth."""
     document = copy.deepcopy(whole())
     for _ in range(draw(st.integers(min_value=1, max_value=4))):
         parent: object = document
@@ -181,9 +169,7 @@ def mutated(draw) -> dict[str, object]:
 
 @given(mutated())
 def test_a_mutated_report_is_read_or_refused(document):
-    """
-    Whatever a value is replaced with, decode gives a report or raises ReportError.
-    """
+    """Whatever a value is replaced with, decode gives a report or raises ReportError."""
     try:
         found = decode(written(document))
     except ReportError:
@@ -193,9 +179,7 @@ def test_a_mutated_report_is_read_or_refused(document):
 
 @given(st.data())
 def test_mutated_bytes_are_read_or_refused(data):
-    """
-    Whatever bytes are replaced, decode gives a report or raises ReportError.
-    """
+    """Whatever bytes are replaced, decode gives a report or raises ReportError."""
     line = bytearray(written(whole()))
     for _ in range(data.draw(st.integers(min_value=1, max_value=5))):
         start = data.draw(st.integers(min_value=0, max_value=len(line)))
@@ -215,9 +199,7 @@ def test_mutated_bytes_are_read_or_refused(data):
 
 @pytest.mark.parametrize("depth", [100, 10_000, 1_000_000])
 def test_deep_nesting_is_read_or_refused(depth):
-    """
-    No depth of a value we do not read ends the program.
-    """
+    """No depth of a value we do not read ends the program."""
     for opened, close in (("[", "]"), ('{"a":', "}")):
         inner = opened * depth + "1" + close * depth
         for text in (
@@ -235,9 +217,7 @@ def test_deep_nesting_is_read_or_refused(depth):
 
 
 def test_the_message_never_holds_the_payload():
-    """
-    Model paths and tags identify a customer: an error names the fault, not the bytes.
-    """
+    """Model paths and tags identify a customer: an error names the fault, not the bytes."""
     for line in (b'{"secret": 1}', b"secret", b'["secret"]'):
         with pytest.raises(ReportError) as caught:
             decode(line)

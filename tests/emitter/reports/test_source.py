@@ -1,6 +1,4 @@
-"""
-Sources: bytes as they come, never waiting longer than told, and an end that is an end.
-"""
+"""Sources: bytes as they come, never waiting longer than told, and an end that is an end."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ from emitter.reports.source import (
 
 @pytest.fixture
 def pipe():
-    """
-    The two ends of a pipe, closed at the end whoever closed them before.
-    """
+    """The two ends of a pipe, closed at the end whoever closed them before."""
     ends = os.pipe()
     yield ends
     for end in ends:
@@ -37,9 +33,7 @@ def pipe():
 
 
 def whole(source):
-    """
-    All bytes until the end.
-    """
+    """All bytes until the end."""
     found = b""
     while (chunk := source.read(1.0)) is not None:
         found += chunk
@@ -47,9 +41,7 @@ def whole(source):
 
 
 def test_a_file_is_read_to_its_end(tmp_path):
-    """
-    In chunks, then None, again and again.
-    """
+    """In chunks, then None, again and again."""
     content = bytes(range(256)) * 1000
     (tmp_path / "a").write_bytes(content)
     source = open_file(tmp_path / "a")
@@ -61,9 +53,7 @@ def test_a_file_is_read_to_its_end(tmp_path):
 
 
 def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
-    """
-    Empty is not the end; the end is None.
-    """
+    """Empty is not the end; the end is None."""
     read_end, write_end = pipe
     source = DescriptorSource(read_end, "a pipe", owned=True)
     assert b"" == source.read(0)
@@ -78,9 +68,7 @@ def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
 
 
 def test_what_was_not_opened_here_stays_open(pipe):
-    """
-    Standard input belongs to the process.
-    """
+    """Standard input belongs to the process."""
     read_end, _ = pipe
     source = DescriptorSource(read_end, "standard input", owned=False)
     source.close()
@@ -88,9 +76,7 @@ def test_what_was_not_opened_here_stays_open(pipe):
 
 
 def test_a_chunk_is_bounded(pipe):
-    """
-    What a pipe holds, at most: a flood of bytes does not keep a minute open.
-    """
+    """What a pipe holds, at most: a flood of bytes does not keep a minute open."""
     read_end, write_end = pipe
     os.set_blocking(write_end, False)
     os.write(write_end, b"x" * CHUNK_BYTES)
@@ -100,9 +86,7 @@ def test_a_chunk_is_bounded(pipe):
 
 
 def test_a_named_pipe_waits_for_its_writer(tmp_path):
-    """
-    Opening it does not block, nobody there is not the end, and a writer that left is.
-    """
+    """Opening it does not block, nobody there is not the end, and a writer that left is."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     source = open_file(path)
@@ -117,18 +101,14 @@ def test_a_named_pipe_waits_for_its_writer(tmp_path):
 
 
 def test_a_device_that_is_always_ready_is_read():
-    """
-    /dev/null, as a service without input has it: epoll refuses it.
-    """
+    """/dev/null, as a service without input has it: epoll refuses it."""
     source = open_file(Path(os.devnull))
     assert None is source.read(1)
     source.close()
 
 
 def test_another_reader_of_the_same_pipe_may_be_faster(pipe, monkeypatch):
-    """
-    Ready, and nothing there: not the end and not an error.
-    """
+    """Ready, and nothing there: not the end and not an error."""
     read_end, write_end = pipe
     os.set_blocking(read_end, False)
     source = DescriptorSource(read_end, "a pipe", owned=False)
@@ -143,9 +123,7 @@ def test_another_reader_of_the_same_pipe_may_be_faster(pipe, monkeypatch):
 
 
 def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
-    """
-    A failing disk or a terminal that went away: exit code 3 and the system's words.
-    """
+    """A failing disk or a terminal that went away: exit code 3 and the system's words."""
     read_end, write_end = pipe
     source = DescriptorSource(read_end, "a pipe", owned=False)
     os.write(write_end, b"x")
@@ -169,9 +147,7 @@ def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
     ],
 )
 def test_what_is_no_file_is_refused(name, found, tmp_path):
-    """
-    With the path, what it is, and what to do.
-    """
+    """With the path, what it is, and what to do."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x")
     with pytest.raises(SettingsError) as caught:
@@ -182,9 +158,7 @@ def test_what_is_no_file_is_refused(name, found, tmp_path):
 
 
 def test_a_closed_standard_input_is_said(monkeypatch):
-    """
-    Python has no sys.stdin then.
-    """
+    """Python has no sys.stdin then."""
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(SourceError, match=r"is closed: pipe neuron-monitor into it"):
         standard_input()
@@ -192,9 +166,7 @@ def test_a_closed_standard_input_is_said(monkeypatch):
 
 @pytest.mark.parametrize(("problem", "found"), [("", "it is empty"), ("x is y", "x is y")])
 def test_no_reports_says_what_was_found_instead(problem, found):
-    """
-    And what to give it.
-    """
+    """And what to give it."""
     error = no_reports("the file", problem)
     assert 3 == error.exit_code
     assert f"the file was expected to hold neuron-monitor reports and holds none: {found}; " in str(

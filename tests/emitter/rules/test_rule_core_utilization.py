@@ -12,9 +12,7 @@ from shaped_reports import Reading, inf1_busy, minute_of, sidecar, trn1_job
 
 
 def both(*percents, hardware=None):
-    """
-    One report in which each runtime shows its percents.
-    """
+    """One report in which each runtime shows its percents."""
     document = inf1_busy()
     document["neuron_runtime_data"] = [
         runtime(
@@ -41,25 +39,19 @@ def test_every_runtime_lists_every_core_it_can_see():
 
 @given(st.lists(st.tuples(*[st.floats(0, 100)] * 4), min_size=1, max_size=5))
 def test_take_the_maximum_over_runtimes_never_the_mean(percents):
-    """
-    Take the maximum over runtimes, never the mean.
-    """
+    """Take the maximum over runtimes, never the mean."""
     found = minute_of(both(*percents)).utilization_percent
     assert [round(max(shares), 2) for shares in zip(*percents, strict=True)] == list(found)
 
 
 @pytest.mark.parametrize(("told", "percent"), [(100.4, 100.0), (1e9, 100.0), (-0.3, 0.0)])
 def test_clip_to_0_to_100(told, percent):
-    """
-    Clip to 0..100.
-    """
+    """Clip to 0..100."""
     assert percent == minute_of(both([told, 50, 0, 0])).utilization_percent[0]
 
 
 def test_a_core_that_exists_but_nobody_lists_is_0():
-    """
-    A core that exists but nobody lists is 0: a runtime sees only the cores of its container.
-    """
+    """A core that exists but nobody lists is 0: a runtime sees only the cores of its container."""
     record = minute_of(both([80.0, 70.0]))
     assert (80.0, 70.0, 0.0, 0.0) == record.utilization_percent
     assert "bbuu" == record.core_state
@@ -67,9 +59,7 @@ def test_a_core_that_exists_but_nobody_lists_is_0():
 
 @given(st.lists(st.tuples(st.floats(0.5, 10), st.floats(0, 100)), min_size=1, max_size=5))
 def test_a_minute_is_the_weighted_mean(reports):
-    """
-    Core in a minute: the sum of W times u over the sum of W.
-    """
+    """Core in a minute: the sum of W times u over the sum of W."""
     found = minute_of(
         *[inf1_busy(neuroncore_counters=core_counters([u, 0, 0, 0], w)) for w, u in reports]
     )
@@ -78,9 +68,7 @@ def test_a_minute_is_the_weighted_mean(reports):
 
 
 def test_over_the_reports_that_gave_that_core_a_sample():
-    """
-    Only the reports that gave that core a sample count: three of one runtime's died halfway.
-    """
+    """Only the reports that gave that core a sample count: three of one runtime's died halfway."""
     reading = Reading()
     broken = sidecar(40, 60, 0, 0)
     broken["neuron_runtime_data"][1]["report"]["neuroncore_counters"]["error"] = "gone"

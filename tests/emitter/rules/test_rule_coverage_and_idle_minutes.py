@@ -19,18 +19,14 @@ UNKNOWN = [{**trn1_nobody(), "neuron_runtime_data": None}]
 
 @given(st.lists(st.floats(0.5, 10), max_size=12))
 def test_coverage(periods):
-    """
-    CoveredSeconds = min(60, the sum of W) of core utilization.
-    """
+    """CoveredSeconds = min(60, the sum of W) of core utilization."""
     reports = [inf1_busy(neuroncore_counters=core_counters([1, 1, 1, 1], w)) for w in periods]
     expected = min(60.0, sum(periods))
     assert pytest.approx(expected, abs=0.011) == minute_of(*reports).covered_seconds
 
 
 def test_one_more_for_each_whole_minute():
-    """
-    +1 only for a whole minute later than the stored one.
-    """
+    """+1 only for a whole minute later than the stored one."""
     reading = Reading()
     assert [(1, 1), (2, 2), (3, 3)] == [
         reading.minute(*WHOLE, number=number).idle_minutes for number in range(3)
@@ -39,16 +35,12 @@ def test_one_more_for_each_whole_minute():
 
 @pytest.mark.parametrize(("reports", "is_whole"), [(8, False), (9, True)])
 def test_a_whole_minute_has_at_least_45_covered_seconds(reports, is_whole):
-    """
-    A whole minute is one with at least 45 covered seconds.
-    """
+    """A whole minute is one with at least 45 covered seconds."""
     assert (is_whole, is_whole) == minute_of(*[trn1_nobody()] * reports).idle_minutes
 
 
 def test_busy_in_any_part_resets():
-    """
-    Busy in any part resets: also in a minute of which 5 s are known.
-    """
+    """Busy in any part resets: also in a minute of which 5 s are known."""
     reading = Reading()
     reading.minute(*WHOLE)
     assert (1, 1) == reading.minute(*PARTIAL, number=1).idle_minutes
@@ -57,9 +49,7 @@ def test_busy_in_any_part_resets():
 
 @pytest.mark.parametrize("middle", [PARTIAL, UNKNOWN, []], ids=["partial", "unknown", "nothing"])
 def test_a_partial_or_unknown_minute_neither_adds_nor_resets(middle):
-    """
-    A partial not-busy or unknown minute neither adds nor resets.
-    """
+    """A partial not-busy or unknown minute neither adds nor resets."""
     reading = Reading()
     reading.minute(*WHOLE)
     reading.minute(*middle, number=1)
@@ -67,18 +57,14 @@ def test_a_partial_or_unknown_minute_neither_adds_nor_resets(middle):
 
 
 def test_attached_cores_count_too():
-    """
-    Idle minutes are those a core has not been busy, held or not.
-    """
+    """Idle minutes are those a core has not been busy, held or not."""
     idle = inf1_busy([0, 0, 0, 0])
     record = minute_of(*[idle] * 12)
     assert ("aauu", (1, 1, 1, 1)) == (record.core_state, record.idle_minutes)
 
 
 def test_restarts_keep_them():
-    """
-    Stored with label and instance id, so restarts keep them.
-    """
+    """Stored with label and instance id, so restarts keep them."""
     reading = Reading()
     reading.minute(*WHOLE)
     reading = Reading(reading.fold.state())
@@ -96,9 +82,7 @@ def test_keyed_by_minute_label():
 
 
 def test_another_instance_starts_anew():
-    """
-    With instance id: an image of a disk that starts elsewhere brings no idle minutes along.
-    """
+    """With instance id: an image of a disk that starts elsewhere brings no idle minutes along."""
     reading = Reading()
     reading.minute(*WHOLE)
     other = trn1_nobody(instance_info=instance_info("trn1.2xlarge", instance_id="i-0other"))
@@ -108,9 +92,7 @@ def test_another_instance_starts_anew():
 
 @pytest.mark.parametrize(("later", "idle"), [(10, 2), (11, 1)])
 def test_older_than_10_minutes_is_forgotten(later, idle):
-    """
-    Older than 10 minutes is forgotten: nobody knows what was in between.
-    """
+    """Older than 10 minutes is forgotten: nobody knows what was in between."""
     reading = Reading()
     reading.minute(*WHOLE)
     reading = Reading(reading.fold.state())
@@ -118,9 +100,7 @@ def test_older_than_10_minutes_is_forgotten(later, idle):
 
 
 def test_a_clock_that_was_set_back_counts_no_minute_twice():
-    """
-    Later than the stored one: minutes never reopen.
-    """
+    """Later than the stored one: minutes never reopen."""
     reading = Reading()
     reading.minute(*WHOLE)
     for at_s in range(0, 60, 5):

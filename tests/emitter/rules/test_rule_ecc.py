@@ -1,6 +1,4 @@
-"""
-Rule: ECC. A counter that is a total alarmed every five seconds; one that is not, never.
-"""
+"""Rule: ECC. A counter that is a total alarmed every five seconds; one that is not, never."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ UNCORRECTED = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
 def told(*devices):
-    """
-    A trn1 report with these counters, a mapping for each device.
-    """
+    """A trn1 report with these counters, a mapping for each device."""
     document = trn1_job([50.0, 50.0])
     return {**document, "system_data": {"neuron_hw_counters": hw_counters(*devices)}}
 
@@ -36,9 +32,7 @@ def test_rise_per_device_and_counter(counter, values):
 
 
 def test_devices_do_not_mix():
-    """
-    Per device: one that starts again does not hide another that rises.
-    """
+    """Per device: one that starts again does not hide another that rises."""
     record = minute_of(told({"mem_ecc_corrected": 90}, {"mem_ecc_corrected": 5}),
                        told({"mem_ecc_corrected": 3}, {"mem_ecc_corrected": 12}))  # fmt: skip
     assert (15, 3 + 7) == (record.ecc_corrected, record.ecc_corrected_rise)
@@ -50,17 +44,13 @@ def test_devices_do_not_mix():
      (UNCORRECTED, "ecc_uncorrected", "ecc_uncorrected_rise")],
 )  # fmt: skip
 def test_memory_and_sram_count_together(counters, value, rise):
-    """
-    Corrected with corrected, uncorrected with uncorrected.
-    """
+    """Corrected with corrected, uncorrected with uncorrected."""
     record = minute_of(told({}), told(dict.fromkeys(counters, 2)))
     assert (4, 4) == (getattr(record, value), getattr(record, rise))
 
 
 def test_the_first_sight_is_no_rise():
-    """
-    The first sight is not a rise: what a device has had since it was made is no news.
-    """
+    """The first sight is not a rise: what a device has had since it was made is no news."""
     record = minute_of(told({"mem_ecc_corrected": 7, "mem_ecc_uncorrected": 2}))
     assert (7, 2, 0, 0) == (
         record.ecc_corrected, record.ecc_uncorrected,
@@ -74,9 +64,7 @@ def test_the_first_sight_is_no_rise():
      ({"mem_ecc_corrected": 7}, False), ({}, False)],
 )  # fmt: skip
 def test_a_non_zero_uncorrected_first_sight_is_an_event(counters, is_event):
-    """
-    A non-zero uncorrected first sight is an event; a corrected one or a zero is none.
-    """
+    """A non-zero uncorrected first sight is an event; a corrected one or a zero is none."""
     reading = Reading()
     reading.minute(told({}, counters))
     events = reading.fold.take_events()
@@ -84,9 +72,7 @@ def test_a_non_zero_uncorrected_first_sight_is_an_event(counters, is_event):
 
 
 def test_last_values_are_stored():
-    """
-    Last values are stored, so a restart loses no rise: what happened meanwhile is one.
-    """
+    """Last values are stored, so a restart loses no rise: what happened meanwhile is one."""
     before = Reading()
     before.minute(told({"mem_ecc_uncorrected": 2}))
     after = Reading(before.fold.state())
@@ -95,9 +81,7 @@ def test_last_values_are_stored():
 
 
 def test_what_was_not_read_is_absent():
-    """
-    A minute without the group has neither value nor rise.
-    """
+    """A minute without the group has neither value nor rise."""
     reading = Reading()
     reading.minute(told({"mem_ecc_corrected": 7}))
     record = reading.minute({**told({}), "system_data": None}, number=1)

@@ -10,18 +10,14 @@ from shaped_reports import START_S, Reading, inf1_busy, inf1_first, minute_of
 
 
 def test_the_first_sample_of_the_monitor_is_noise():
-    """
-    The first sample of the monitor covers milliseconds: no utilization and no CPU sample.
-    """
+    """The first sample of the monitor covers milliseconds: no utilization and no CPU sample."""
     record = minute_of(inf1_first())
     assert ("????", 0) == (record.core_state, record.covered_seconds)
     assert record.number("HostCpuPercent") is None
 
 
 def test_the_first_sample_of_a_new_runtime_is_noise():
-    """
-    And of every new runtime: beside one that is measured, its 97 % of 0.06 s count nothing.
-    """
+    """And of every new runtime: beside one that is measured, its 97 % of 0.06 s count nothing."""
     document = inf1_busy()
     new = inf1_first()["neuron_runtime_data"][0]
     new["report"]["neuroncore_counters"] = core_counters([0, 0, 0, 97.0], period=0.06)
@@ -49,9 +45,7 @@ def test_the_bound_is_half_a_second(period, is_sample):
 
 
 def test_tallies_and_gauges_still_count():
-    """
-    Tallies and gauges still count: executions, memory, hardware counters of a first report.
-    """
+    """Tallies and gauges still count: executions, memory, hardware counters of a first report."""
     document = inf1_first()
     groups = document["neuron_runtime_data"][0]["report"]
     groups["execution_stats"] = execution_stats(7, timed_out=1, period=0.0709)
@@ -65,9 +59,7 @@ def test_tallies_and_gauges_still_count():
 
 
 def test_what_follows_the_first_is_counted():
-    """
-    The second report of the same runtime is a sample.
-    """
+    """The second report of the same runtime is a sample."""
     reading = Reading()
     reading.take(inf1_first(), START_S)
     reading.take(inf1_busy(), START_S + 5)

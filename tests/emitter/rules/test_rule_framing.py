@@ -13,9 +13,7 @@ from emitter.reports.framing import MAX_REPORT_BYTES
 
 
 def pretty(document):
-    """
-    The same over many lines.
-    """
+    """The same over many lines."""
     return json.dumps(document, indent=2).encode()
 
 
@@ -39,9 +37,7 @@ def test_one_json_object_per_line_is_the_norm(content):
 
 
 def test_one_report_can_exceed_440_kb():
-    """
-    One report can exceed 440 KB (32 runtimes): it is read in as many pieces as a pipe gives.
-    """
+    """One report can exceed 440 KB (32 runtimes): it is read in as many pieces as a pipe gives."""
     content = line(trn1_job([50.0] * 32, models=20))
     assert len(content) > 440_000
     reading = Reading()
@@ -51,9 +47,7 @@ def test_one_report_can_exceed_440_kb():
 
 
 def test_beyond_16_mib_it_resynchronises_and_counts_the_drop():
-    """
-    Bound 16 MiB, then resynchronise and count the drop: the reports around it are read.
-    """
+    """Bound 16 MiB, then resynchronise and count the drop: the reports around it are read."""
     assert 16 << 20 == MAX_REPORT_BYTES
     whole = line(inf1_busy())
     too_long = whole[:-2] + b',"padding":"' + b"x" * MAX_REPORT_BYTES + b'"}\n'

@@ -1,6 +1,4 @@
-"""
-Rule: missing. Of the real reports no two have the same members.
-"""
+"""Rule: missing. Of the real reports no two have the same members."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ FIELDS = {
 
 
 def with_group(name, value):
-    """
-    The inf2 report with one group replaced, or without it.
-    """
+    """The inf2 report with one group replaced, or without it."""
     document = inf2_loaded()
     groups = document["neuron_runtime_data"][0]["report"]
     if value is None:
@@ -37,9 +33,7 @@ def with_group(name, value):
 
 
 def fields(record):
-    """
-    What a minute says, by name.
-    """
+    """What a minute says, by name."""
     return {name: getattr(record, name) for name in record.__slots__}
 
 
@@ -50,9 +44,7 @@ def fields(record):
     ids=["absent", "null", "error", "empty"],
 )
 def test_every_group_and_field_is_optional(name, value):
-    """
-    Every group is optional: absent, null, error text set; only what it tells is missing.
-    """
+    """Every group is optional: absent, null, error text set; only what it tells is missing."""
     whole, without = fields(minute_of(inf2_loaded())), fields(minute_of(with_group(name, value)))
     different = {field for field in whole if whole[field] != without[field]}
     assert different <= FIELDS[name]
@@ -66,9 +58,7 @@ def test_every_group_and_field_is_optional(name, value):
 )
 @pytest.mark.parametrize("is_there", [True, False], ids=["null", "absent"])
 def test_every_top_level_member_is_optional(member, is_there):
-    """
-    Absent or null: the report is a report all the same.
-    """
+    """Absent or null: the report is a report all the same."""
     document = inf2_loaded()
     if is_there:
         document[member] = None
@@ -78,18 +68,14 @@ def test_every_top_level_member_is_optional(member, is_there):
 
 
 def test_an_older_tool_is_read():
-    """
-    Older tool: no device memory size, no flops, `generic` among the errors.
-    """
+    """Older tool: no device memory size, no flops, `generic` among the errors."""
     record = minute_of(inf1_busy())
     assert ("bbuu", 300) == (record.core_state, record.executions)
     assert record.tera_flops is None
 
 
 def test_a_newer_tool_is_read():
-    """
-    Newer tool: unknown members are ignored, at every level.
-    """
+    """Newer tool: unknown members are ignored, at every level."""
     document = inf2_loaded()
     expected = minute_of(document)
     runtime = document["neuron_runtime_data"][0]
@@ -113,9 +99,7 @@ def test_absent_is_absent():
 
 
 def test_a_minute_without_a_report_says_so():
-    """
-    No report: no core is known, nothing is 0 but what was counted.
-    """
+    """No report: no core is known, nothing is 0 but what was counted."""
     record = minute_of()
     assert (0, 0, "", None) == (
         record.reports, record.covered_seconds, record.core_state, record.executions,

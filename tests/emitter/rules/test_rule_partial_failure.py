@@ -1,6 +1,4 @@
-"""
-Rule: partial failure. One of two runtimes in error made its busy cores look idle.
-"""
+"""Rule: partial failure. One of two runtimes in error made its busy cores look idle."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ FAILURES = {
 
 
 def failing(document, place, how):
-    """
-    *document* with the counters of one runtime failing.
-    """
+    """*document* with the counters of one runtime failing."""
     FAILURES[how](document["neuron_runtime_data"][place]["report"])
     return document
 
@@ -35,18 +31,14 @@ def test_the_cores_it_holds_get_no_sample(how):
 
 @pytest.mark.parametrize("how", FAILURES)
 def test_all_cores_when_its_memory_group_is_missing_too(how):
-    """
-    All cores, when its memory group is missing too, but those that another shows above 0.
-    """
+    """All cores, when its memory group is missing too, but those that another shows above 0."""
     document = failing(sidecar(40, 60, 0, 20), 1, how)
     del document["neuron_runtime_data"][1]["report"]["memory_used"]
     assert (40.0, None, None, 20.0) == minute_of(document).utilization_percent
 
 
 def test_a_core_that_another_runtime_shows_above_0_has_a_sample():
-    """
-    That no other runtime shows above 0: what is seen is seen, whoever else is on the core.
-    """
+    """That no other runtime shows above 0: what is seen is seen, whoever else is on the core."""
     document = failing(sidecar(40, 60, 0, 20), 1, "in error")
     document["neuron_runtime_data"].append(
         runtime(
@@ -60,9 +52,7 @@ def test_a_core_that_another_runtime_shows_above_0_has_a_sample():
 
 
 def test_in_that_report_only():
-    """
-    In that report: the others of the minute count.
-    """
+    """In that report: the others of the minute count."""
     record = minute_of(
         sidecar(40, 60, 0, 20),
         failing(sidecar(40, 0, 0, 20), 1, "in error"),
@@ -72,9 +62,7 @@ def test_in_that_report_only():
 
 
 def test_of_32_runtimes_one_that_fails_costs_its_own_core():
-    """
-    The other 31 cores of a training job are known.
-    """
+    """The other 31 cores of a training job are known."""
     document = failing(trn1_job([50.0] * 32), 7, "too short")
     assert "b" * 7 + "?" + "b" * 24 == minute_of(document).core_state
 
@@ -94,17 +82,13 @@ def test_a_runtime_whose_process_is_gone_is_left_out_and_counted():
 
 
 def test_a_group_error_of_a_sidecar_is_no_death():
-    """
-    Four runtimes with "no such file or directory" in one group each report all the same.
-    """
+    """Four runtimes with "no such file or directory" in one group each report all the same."""
     reading = Reading()
     assert "bbab" == reading.minute(sidecar(40, 60, 0, 20)).core_state
     assert 0 == reading.fold.runtimes_gone
 
 
 def test_a_failure_of_the_only_runtime_leaves_nothing_known():
-    """
-    No accepted counters in the report: no sample at all.
-    """
+    """No accepted counters in the report: no sample at all."""
     record = minute_of(failing(inf1_busy(), 0, "in error"))
     assert ("????", 0) == (record.core_state, record.covered_seconds)

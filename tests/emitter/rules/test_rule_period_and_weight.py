@@ -1,6 +1,4 @@
-"""
-Rules: nominal period, weight of a report. A report that came late once covered four periods.
-"""
+"""Rules: nominal period, weight of a report. A report that came late once covered four periods."""
 
 from __future__ import annotations
 
@@ -17,16 +15,12 @@ START = "2026-01-01T00:00:00Z"
 
 
 def busy(period, percent=50.0):
-    """
-    The inf1 report with counters of this period.
-    """
+    """The inf1 report with counters of this period."""
     return inf1_busy(neuroncore_counters=core_counters([percent, 0, 0, 0], period=period))
 
 
 def test_the_configured_one():
-    """
-    The nominal period is the configured one: of 60 s in one report, two periods are believed.
-    """
+    """The nominal period is the configured one: of 60 s in one report, two periods are believed."""
     assert 30.0 == minute_of(busy(60.0), period_s=15.0).covered_seconds
 
 
@@ -43,9 +37,7 @@ def test_else_the_median_of_the_last_5_accepted():
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize(("period", "is_accepted"), [(0, 0), (1, 1), (15, 1), (16, 0), (2.5, 0)])
 def test_the_period_is_whole_seconds_from_1_to_15(period, is_accepted, tmp_path):
-    """
-    `--period` is whole seconds, 1 to 15.
-    """
+    """`--period` is whole seconds, 1 to 15."""
     (tmp_path / "reports").write_bytes(b"")
     ended = neuron_emf(
         "run", "--cluster", "blue", "--output", "stdout", "--input", tmp_path / "reports",
@@ -55,9 +47,7 @@ def test_the_period_is_whole_seconds_from_1_to_15(period, is_accepted, tmp_path)
 
 
 def test_one_period_for_all_groups():
-    """
-    One period for all groups in the generated configuration.
-    """
+    """One period for all groups in the generated configuration."""
     text = monitor_config(7)
     assert 1 + len(GROUPS) == text.count('"period": "7s"') == text.count('"period"')
 
@@ -75,16 +65,12 @@ def test_the_weight_is_the_largest_accepted_counters_period():
 
 @pytest.mark.parametrize(("period", "covered_s"), [(9.9, 9.9), (10.0, 10.0), (37.0, 10.0)])
 def test_at_most_two_nominal_periods(period, covered_s):
-    """
-    At most 2 nominal periods: a monitor that was stopped for a while knows nothing of it.
-    """
+    """At most 2 nominal periods: a monitor that was stopped for a while knows nothing of it."""
     assert covered_s == minute_of(busy(period)).covered_seconds
 
 
 def test_periods_of_other_groups_do_not_weigh():
-    """
-    A report without counters adds no weight, whatever its other groups cover.
-    """
+    """A report without counters adds no weight, whatever its other groups cover."""
     document = inf1_busy()
     del document["neuron_runtime_data"][0]["report"]["neuroncore_counters"]
     assert 0 == minute_of(document).covered_seconds

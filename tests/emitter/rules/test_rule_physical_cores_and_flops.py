@@ -1,6 +1,4 @@
-"""
-Rules: physical cores, flops. On Trainium2 a core is two cores, and the member has two names.
-"""
+"""Rules: physical cores, flops. On Trainium2 a core is two cores, and the member has two names."""
 
 from __future__ import annotations
 
@@ -27,18 +25,14 @@ def test_a_nested_split_is_kept_as_detail_whatever_its_key_is_called(split):
 
 @pytest.mark.parametrize("split", ["v3d", "v4d"])
 def test_the_split_is_not_a_core(split):
-    """
-    The cores are the logical ones: two busy of 64, at the logical utilization.
-    """
+    """The cores are the logical ones: two busy of 64, at the logical utilization."""
     record = minute_of(trn2_logical(split), period_s=1.0)
     assert "bb" + "u" * 62 == record.core_state.replace("?", "u")
     assert (41.0, 42.0) == record.utilization_percent[:2]
 
 
 def with_rates(**rates):
-    """
-    The inf2 report whose first core tells these rates.
-    """
+    """The inf2 report whose first core tells these rates."""
     document = inf2_loaded()
     uses = document["neuron_runtime_data"][0]["report"]["neuroncore_counters"]["neuroncores_in_use"]
     for use in uses.values():
@@ -67,16 +61,12 @@ def test_effective_flops_if_present_else_flops(rates, tera_flops):
 
 
 def test_an_old_capture_has_neither():
-    """
-    inf1 in 2022: absent, not 0.
-    """
+    """inf1 in 2022: absent, not 0."""
     assert minute_of(inf1_busy()).tera_flops is None
 
 
 def test_sum_over_the_runtimes_of_a_core():
-    """
-    Sum over the runtimes of a core, and over the cores.
-    """
+    """Sum over the runtimes of a core, and over the cores."""
     document = inf2_loaded(flops=1e12)
     document["neuron_runtime_data"].append(
         runtime(
@@ -92,9 +82,7 @@ def test_sum_over_the_runtimes_of_a_core():
 
 @given(st.lists(st.tuples(st.floats(0.5, 10), st.integers(0, 10**14)), min_size=1, max_size=4))
 def test_weighted_like_utilization(reports):
-    """
-    Weighted like utilization: by the length of each report.
-    """
+    """Weighted like utilization: by the length of each report."""
     documents = []
     for period, flops in reports:
         document = inf2_loaded(flops=flops)

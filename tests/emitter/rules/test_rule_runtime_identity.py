@@ -1,6 +1,4 @@
-"""
-Rule: runtime identity. Four applications tagged "1" overwrote each other's numbers.
-"""
+"""Rule: runtime identity. Four applications tagged "1" overwrote each other's numbers."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ def test_a_runtime_is_its_pid_and_its_tag():
 
 
 def test_one_pid_with_two_tags_is_two_runtimes():
-    """
-    Pids repeat over time: it is another application that has the number now.
-    """
+    """Pids repeat over time: it is another application that has the number now."""
     reading, document = Reading(), sidecar(40, 0, 0, 0)
     first, second = document["neuron_runtime_data"][:2]
     second["pid"], second["neuron_runtime_tag"] = first["pid"], "2"
@@ -51,9 +47,7 @@ def test_a_gap_of_a_minute_ends_a_runtime():
 
 
 def test_evidence_is_kept_by_runtime():
-    """
-    The same tag, other cores: what one holds says nothing of the other.
-    """
+    """The same tag, other cores: what one holds says nothing of the other."""
     document = sidecar(0, 0, 0, 0)
     document["neuron_runtime_data"][2]["report"]["memory_used"] = memory_used(cores=4)
     assert "aaua" == minute_of(document).core_state

@@ -14,9 +14,7 @@ from emitter.reports.monitor_config import hides_runtimes
     ("tag_filter", "hides"), [(".*", False), ("serve-.*", True), ("", True), (".+", True)]
 )
 def test_any_filter_other_than_everything_hides_runtimes(tag_filter, hides):
-    """
-    With a `tag_filter` other than `.*`.
-    """
+    """With a `tag_filter` other than `.*`."""
     assert hides == hides_runtimes(["neuroncore_counters"], tag_filter)
 
 
@@ -30,8 +28,6 @@ def test_cores_not_held_by_a_matched_runtime_are_unknown():
 
 
 def test_no_matched_runtime_is_not_no_runtime():
-    """
-    An empty list under a filter says nothing about cores.
-    """
+    """An empty list under a filter says nothing about cores."""
     record = minute_of(*[trn1_nobody()] * 12, only_matched=True)
     assert ("??", 0) == (record.core_state, record.covered_seconds)

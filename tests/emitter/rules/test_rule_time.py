@@ -1,6 +1,4 @@
-"""
-Rule: time. A report has no timestamp inside.
-"""
+"""Rule: time. A report has no timestamp inside."""
 
 from __future__ import annotations
 
@@ -9,9 +7,7 @@ from shaped_reports import START_S, Reading, inf1_busy, trn1_nobody
 
 
 def test_the_minute_is_that_of_receipt():
-    """
-    The minute is that of receipt.
-    """
+    """The minute is that of receipt."""
     reading = Reading()
     reading.take(inf1_busy(), START_S + 59.9)
     assert not reading.fold.is_due(START_S + 59.999)
@@ -35,9 +31,7 @@ def test_a_straddling_report_is_not_split():
 
 @pytest.mark.parametrize("received_s", [0, 17.3, 59.99])
 def test_a_records_timestamp_is_the_start_of_its_minute(received_s):
-    """
-    A record's timestamp is the start of its minute.
-    """
+    """A record's timestamp is the start of its minute."""
     reading = Reading()
     reading.take(trn1_nobody(), START_S + received_s)
     assert START_S * 1000 == reading.close().minute_ms

@@ -1,6 +1,4 @@
-"""
-Rule: wrong types. One odd value in one group must not cost the other thirty.
-"""
+"""Rule: wrong types. One odd value in one group must not cost the other thirty."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ PLACES = {
 
 
 def spoil(group, value):
-    """
-    The inf1 report with a value of a wrong type in one group.
-    """
+    """The inf1 report with a value of a wrong type in one group."""
     document = inf1_busy()
     holder = document["neuron_runtime_data"][0]["report"][group]
     *way, last = PLACES[group]
@@ -40,9 +36,7 @@ def test_wrong_types_never_cost_the_whole_report(group, value):
 
 
 def test_the_group_is_dropped_of_that_runtime_only():
-    """
-    Group by group: the same group of another runtime is read.
-    """
+    """Group by group: the same group of another runtime is read."""
     reading, document = Reading(), inf2_loaded()
     spoiled = spoil("execution_stats", "many")["neuron_runtime_data"][0]
     document["neuron_runtime_data"].append(spoiled)
@@ -52,9 +46,7 @@ def test_the_group_is_dropped_of_that_runtime_only():
 
 @pytest.mark.parametrize("member", ["system_data", "instance_info", "neuron_hardware_info"])
 def test_a_top_level_member_is_a_group_too(member):
-    """
-    A text where an object belongs costs that member.
-    """
+    """A text where an object belongs costs that member."""
     reading = Reading()
     record = reading.minute({**inf2_loaded(), member: "none"})
     assert (1, 1) == (record.reports, reading.fold.groups_dropped)

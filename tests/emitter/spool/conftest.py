@@ -1,6 +1,4 @@
-"""
-A spool on disk with a clock at a fixed moment.
-"""
+"""A spool on disk with a clock at a fixed moment."""
 
 from __future__ import annotations
 
@@ -12,24 +10,18 @@ from emitter.spool import Spool
 
 @pytest.fixture
 def clock():
-    """
-    A clock at a fixed moment.
-    """
+    """A clock at a fixed moment."""
     return Clock()
 
 
 @pytest.fixture
 def spool(tmp_path, clock):
-    """
-    A spool on disk.
-    """
+    """A spool on disk."""
     with Spool.open(tmp_path / "spool", clock=clock) as opened:
         yield opened
 
 
 @pytest.fixture
 def events():
-    """
-    What the spool said.
-    """
+    """What the spool said."""
     return []

@@ -1,6 +1,4 @@
-"""
-Records that the destination refuses whatever they are sent with are kept for people.
-"""
+"""Records that the destination refuses whatever they are sent with are kept for people."""
 
 from __future__ import annotations
 
@@ -17,16 +15,12 @@ WHY = "InvalidParameterException: the event is not acceptable"
 
 
 def entries(path):
-    """
-    What was written down, in order.
-    """
+    """What was written down, in order."""
     return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
 
 
 def test_a_poison_record_is_dropped_and_written_down(spool):
-    """
-    With the time, who it was, the reason in the destination's words, and the whole line.
-    """
+    """With the time, who it was, the reason in the destination's words, and the whole line."""
     spool.append(lines("good", 'bad "é😀\n\x00'))
     poison = spool.oldest(10, 1000)[1:]
     assert 1 == spool.quarantine(poison, WHY)
@@ -50,9 +44,7 @@ def test_a_poison_record_is_dropped_and_written_down(spool):
 
 
 def test_the_quarantine_is_bounded(spool):
-    """
-    1 MiB and one old file; a line is never cut.
-    """
+    """1 MiB and one old file; a line is never cut."""
     for letter in "abcdefg":
         spool.append(lines(letter * 400_000))
         spool.quarantine(spool.oldest(1, 1), WHY)
@@ -66,9 +58,7 @@ def test_the_quarantine_is_bounded(spool):
 
 
 def test_a_full_disk_does_not_keep_the_poison_in_the_spool(spool, caplog):
-    """
-    It is dropped and counted all the same; that it was not written down is said.
-    """
+    """It is dropped and counted all the same; that it was not written down is said."""
     spool.append(lines("a"))
     with full_disk(), caplog.at_level(logging.WARNING):
         assert 1 == spool.quarantine(spool.oldest(1, 1), WHY)
@@ -77,9 +67,7 @@ def test_a_full_disk_does_not_keep_the_poison_in_the_spool(spool, caplog):
 
 
 def test_a_spool_in_memory_has_no_quarantine():
-    """
-    Without a directory the record is dropped and counted.
-    """
+    """Without a directory the record is dropped and counted."""
     with Spool.open(None, max_age_s=None) as spool:
         spool.append(lines("a"))
         assert 1 == spool.quarantine(spool.oldest(1, 1), WHY)

@@ -1,6 +1,4 @@
-"""
-The spool: what goes in comes out, and every record is counted once.
-"""
+"""The spool: what goes in comes out, and every record is counted once."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from emitter.spool import NewRecord, Spool, SpoolFailedError
 
 
 def test_a_record_comes_back_as_it_went_in(spool):
-    """
-    With its boot, its number, its time and its line, whatever characters are in it.
-    """
+    """With its boot, its number, its time and its line, whatever characters are in it."""
     first = spool.append([NewRecord(NOW_MS, "a\x00é😀"), NewRecord(NOW_MS - 5, "b")])
     assert 1 == first
     assert [(spool.boot, 1, NOW_MS, "a\x00é😀"), (spool.boot, 2, NOW_MS - 5, "b")] == [
@@ -29,9 +25,7 @@ def test_a_record_comes_back_as_it_went_in(spool):
 
 @given(st.lists(st.text(), max_size=5))
 def test_any_line_comes_back(texts):
-    """
-    Byte for byte; half a surrogate pair, which is no text, is dropped as invalid.
-    """
+    """Byte for byte; half a surrogate pair, which is no text, is dropped as invalid."""
     with Spool.open(None, max_age_s=None) as spool:
         spool.append(lines(*texts, "\ud800"))
         assert texts == held(spool)
@@ -40,9 +34,7 @@ def test_any_line_comes_back(texts):
 
 
 def test_numbers_count_from_1_without_gaps(spool):
-    """
-    The next number is known before the line that carries it is made.
-    """
+    """The next number is known before the line that carries it is made."""
     seqs = []
     for batch in (1, 3, 0, 2):
         assert spool.next_seq == spool.append(lines(*["x"] * batch))
@@ -52,17 +44,13 @@ def test_numbers_count_from_1_without_gaps(spool):
 
 
 def test_a_boot_is_its_start_time_and_a_random_part(spool):
-    """
-    12 hexadecimal digits of epoch milliseconds, then 8 that differ.
-    """
+    """12 hexadecimal digits of epoch milliseconds, then 8 that differ."""
     assert f"{NOW_MS:012x}" == spool.boot[:12]
     assert 20 == len(spool.boot)
 
 
 def test_every_open_is_a_new_boot(tmp_path, clock):
-    """
-    Greater than the one before, even when the clock was set back; numbers start again.
-    """
+    """Greater than the one before, even when the clock was set back; numbers start again."""
     boots = []
     for now_s in (NOW_S, NOW_S, NOW_S - 86_400, NOW_S + 1):
         clock.now_s = now_s
@@ -73,9 +61,7 @@ def test_every_open_is_a_new_boot(tmp_path, clock):
 
 
 def test_a_boot_can_be_given(tmp_path):
-    """
-    The same input replayed has the same identity; opened again it counts on.
-    """
+    """The same input replayed has the same identity; opened again it counts on."""
     for first in (1, 3):
         with Spool.open(tmp_path, boot=BOOT, max_age_s=None) as spool:
             assert first == spool.append(lines("x", "y"))
@@ -83,9 +69,7 @@ def test_a_boot_can_be_given(tmp_path):
 
 
 def test_a_start_that_kept_nothing_is_remembered(tmp_path, clock):
-    """
-    A kill before the first minute, and a clock set back, give no name twice or smaller.
-    """
+    """A kill before the first minute, and a clock set back, give no name twice or smaller."""
     first = Spool.open(tmp_path / "first", clock=clock)
     left = crash(first, tmp_path / "second")
     first.close()
@@ -95,9 +79,7 @@ def test_a_start_that_kept_nothing_is_remembered(tmp_path, clock):
 
 
 def test_a_given_boot_counts_on_when_nothing_of_it_waits(tmp_path):
-    """
-    Its counters are kept although its records are gone.
-    """
+    """Its counters are kept although its records are gone."""
     with Spool.open(tmp_path, boot=BOOT, max_age_s=None) as spool:
         spool.append(lines("x", "y"))
         spool.delivered(everything(spool))
@@ -108,17 +90,13 @@ def test_a_given_boot_counts_on_when_nothing_of_it_waits(tmp_path):
 
 @pytest.mark.parametrize("boot", ["", "xyz", BOOT + "0", BOOT.upper()])
 def test_a_boot_has_one_form(boot):
-    """
-    20 lower-case hexadecimal digits: it is compared as text.
-    """
+    """20 lower-case hexadecimal digits: it is compared as text."""
     with pytest.raises(ValueError, match="20 lower-case hexadecimal digits"):
         Spool.open(None, boot=boot)
 
 
 def test_oldest_stops_at_either_limit(spool):
-    """
-    Events or UTF-8 bytes, both inclusive; one record comes even if it is larger.
-    """
+    """Events or UTF-8 bytes, both inclusive; one record comes even if it is larger."""
     spool.append(lines("aa", "é", "bbb", "c"))
     assert ["aa", "é"] == [record.line for record in spool.oldest(2, 100)]
     assert ["aa", "é"] == [record.line for record in spool.oldest(9, 4)]
@@ -127,9 +105,7 @@ def test_oldest_stops_at_either_limit(spool):
 
 
 def test_what_was_answered_for_leaves_once(spool):
-    """
-    An id that is gone changes no counter, and is never given to another record.
-    """
+    """An id that is gone changes no counter, and is never given to another record."""
     spool.append(lines("a", "b", "c"))
     ids = [record.id for record in spool.oldest(10, 100)]
     assert 2 == spool.delivered(ids[:2])
@@ -144,9 +120,7 @@ def test_what_was_answered_for_leaves_once(spool):
 
 
 def test_one_answer_is_one_transaction(spool):
-    """
-    Some of a batch taken, some refused: both counters change together.
-    """
+    """Some of a batch taken, some refused: both counters change together."""
     spool.append(lines("a", "b", "c"))
     one, two, three = (record.id for record in spool.oldest(10, 100))
     assert 3 == spool.settle([two], {"too_old": [one], "too_new": [three]})
@@ -154,9 +128,7 @@ def test_one_answer_is_one_transaction(spool):
 
 
 def test_still_held_gives_what_is_left(spool):
-    """
-    In the order asked for, without what has gone.
-    """
+    """In the order asked for, without what has gone."""
     spool.append(lines("a", "b", "c"))
     one, two, three = (record.id for record in spool.oldest(10, 100))
     spool.delivered([two])
@@ -164,9 +136,7 @@ def test_still_held_gives_what_is_left(spool):
 
 
 def test_health_says_what_became_of_every_record(spool):
-    """
-    Bytes are the UTF-8 of what waits.
-    """
+    """Bytes are the UTF-8 of what waits."""
     spool.append(lines("é", "bb", "c"))
     spool.delivered([spool.oldest(1, 10)[0].id])
     health = spool.health()
@@ -180,9 +150,7 @@ def test_health_says_what_became_of_every_record(spool):
 
 
 def test_state_survives_a_restart(tmp_path):
-    """
-    None before the first; None given leaves the last as it is.
-    """
+    """None before the first; None given leaves the last as it is."""
     with Spool.open(tmp_path) as spool:
         assert spool.state is None
         spool.append([], b"\x00state")
@@ -192,9 +160,7 @@ def test_state_survives_a_restart(tmp_path):
 
 
 def test_older_boots_are_counted_apart(tmp_path, clock):
-    """
-    Their records are still sent, their counters stay exact, and then they are forgotten.
-    """
+    """Their records are still sent, their counters stay exact, and then they are forgotten."""
     with Spool.open(tmp_path, clock=clock) as spool:
         older = spool.boot
         spool.append(lines("a", "b", "c"))
@@ -226,9 +192,7 @@ def test_older_boots_are_counted_apart(tmp_path, clock):
 
 
 def test_two_threads_keep_the_identity(spool):
-    """
-    One appends while the other delivers and drops: nothing is counted twice or not at all.
-    """
+    """One appends while the other delivers and drops: nothing is counted twice or not at all."""
     rounds = 60
     done = threading.Event()
     failures: list[BaseException] = []
@@ -254,9 +218,7 @@ def test_two_threads_keep_the_identity(spool):
 
 
 def test_closed_is_closed(spool):
-    """
-    A sender that is still in a call when the spool is closed gets an error, not a crash.
-    """
+    """A sender that is still in a call when the spool is closed gets an error, not a crash."""
     spool.close()
     spool.close()
     with pytest.raises(SpoolFailedError, match="closed"):
@@ -264,9 +226,7 @@ def test_closed_is_closed(spool):
 
 
 def test_health_is_a_value(spool):
-    """
-    What was read does not change under the reader.
-    """
+    """What was read does not change under the reader."""
     health = spool.health()
     spool.append(lines("x"))
     assert 0 == health.produced

@@ -1,6 +1,4 @@
-"""
-The spool is bounded in bytes and age, exactly, and says what it dropped.
-"""
+"""The spool is bounded in bytes and age, exactly, and says what it dropped."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from emitter.spool.ledger import cost_bytes
 
 
 def test_full_drops_the_oldest_first(clock, caplog):
-    """
-    A spool of room for three keeps the newest three and counts the rest.
-    """
+    """A spool of room for three keeps the newest three and counts the rest."""
     with Spool.open(None, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
         spool.append(lines("a", "b", "c"))
         assert {} == spool.health().dropped
@@ -32,9 +28,7 @@ def test_full_drops_the_oldest_first(clock, caplog):
 
 
 def test_what_the_last_run_left_counts_too(tmp_path, clock):
-    """
-    The bound is of the file, whoever filled it.
-    """
+    """The bound is of the file, whoever filled it."""
     for texts in ("ab", "cd"):
         with Spool.open(tmp_path, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
             spool.append(lines(*texts))
@@ -43,9 +37,7 @@ def test_what_the_last_run_left_counts_too(tmp_path, clock):
 
 
 def test_one_append_may_be_more_than_fits(clock):
-    """
-    The newest of it stay.
-    """
+    """The newest of it stay."""
     with Spool.open(None, max_bytes=2 * cost_bytes(1), clock=clock) as spool:
         spool.append(lines(*"abcdef"))
         assert ["e", "f"] == held(spool)
@@ -55,9 +47,7 @@ def test_one_append_may_be_more_than_fits(clock):
 
 @pytest.mark.parametrize(("more", "kept", "dropped"), [(0, 1, {}), (1, 0, {"too_large": 1})])
 def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
-    """
-    It would push out everything else and then itself; what fits exactly is kept.
-    """
+    """It would push out everything else and then itself; what fits exactly is kept."""
     with Spool.open(None, max_bytes=cost_bytes(1600), clock=clock) as spool:
         spool.append(lines("x" * (1600 + more)))
         assert kept == spool.health().records
@@ -66,9 +56,7 @@ def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
 
 
 def test_old_age_is_counted(clock):
-    """
-    Exactly 13 days is kept; a millisecond more is dropped, on disk or just appended.
-    """
+    """Exactly 13 days is kept; a millisecond more is dropped, on disk or just appended."""
     with Spool.open(None, clock=clock) as spool:
         spool.append(lines("old", at_ms=NOW_MS) + lines("young", at_ms=NOW_MS + 1))
         clock.now_s = NOW_S + 13 * 86_400
@@ -82,18 +70,14 @@ def test_old_age_is_counted(clock):
 
 
 def test_no_age_bound_when_none_is_asked_for(clock):
-    """
-    A replay of last year's file is not dropped for its age.
-    """
+    """A replay of last year's file is not dropped for its age."""
     with Spool.open(None, max_age_s=None, clock=clock) as spool:
         spool.append(lines("x", at_ms=0))
         assert ["x"] == held(spool)
 
 
 def test_the_file_stays_within_the_bound(tmp_path):
-    """
-    The bound is of the disk, not of the lines: the file never grows beyond it.
-    """
+    """The bound is of the disk, not of the lines: the file never grows beyond it."""
     rng = random.Random(1)
     max_bytes = 1 << 20
     with Spool.open(tmp_path, max_bytes=max_bytes, max_age_s=None) as spool:

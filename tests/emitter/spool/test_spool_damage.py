@@ -1,6 +1,4 @@
-"""
-A file that is damaged under a running emitter is set aside, counted and replaced.
-"""
+"""A file that is damaged under a running emitter is set aside, counted and replaced."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ HEADER_BYTES = 1024  # the first page, with the tables' definitions
 
 
 def hurt(spool, *, keep_bytes=HEADER_BYTES):
-    """
-    Overwrite the file under an open spool, so that its next read finds nonsense.
-    """
+    """Overwrite the file under an open spool, so that its next read finds nonsense."""
     database = open_database(spool)
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     path = spool.directory / FILE_NAME
@@ -42,9 +38,7 @@ def hurt(spool, *, keep_bytes=HEADER_BYTES):
 
 
 def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clock, caplog):
-    """
-    Counted as damaged, older boots included; boot, numbers, state and the rest go on.
-    """
+    """Counted as damaged, older boots included; boot, numbers, state and the rest go on."""
     events = []
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines("x" * 2000, "x" * 2000))
@@ -79,9 +73,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
 
 
 def test_damage_found_while_writing_costs_nothing_that_is_written(tmp_path, clock):
-    """
-    The append that finds it is kept in the new file.
-    """
+    """The append that finds it is kept in the new file."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines(*("x" * 2000 for _ in range(30))))
         hurt(spool, keep_bytes=0)
@@ -95,9 +87,7 @@ def test_damage_found_while_writing_costs_nothing_that_is_written(tmp_path, cloc
 
 
 def test_counters_survive_damage_when_nothing_waits(tmp_path):
-    """
-    They are in the new file although no record is; what is lost takes no room any more.
-    """
+    """They are in the new file although no record is; what is lost takes no room any more."""
     room = 31 * cost_bytes(2000)
     with Spool.open(tmp_path, boot=BOOT, max_age_s=None, max_bytes=room) as spool:
         spool.append(lines(*("x" * 2000 for _ in range(30))))
@@ -116,9 +106,7 @@ def test_counters_survive_damage_when_nothing_waits(tmp_path):
 
 
 def test_damage_found_while_settling_counts_each_record_once(tmp_path, clock):
-    """
-    What was in the file is damaged, whatever the answer said of it.
-    """
+    """What was in the file is damaged, whatever the answer said of it."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines(*("x" * 2000 for _ in range(30))))
         ids = everything(spool)
@@ -140,9 +128,7 @@ def test_damage_found_while_settling_counts_each_record_once(tmp_path, clock):
     ],
 )
 def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement):
-    """
-    A flipped bit is not always found by SQLite; what it says never shows a line.
-    """
+    """A flipped bit is not always found by SQLite; what it says never shows a line."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines("a", "b"))
         open_database(spool).execute(statement)
@@ -156,9 +142,7 @@ def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement)
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
-    """
-    Alone or with its directory: what is written to it would be gone with this process.
-    """
+    """Alone or with its directory: what is written to it would be gone with this process."""
     directory = tmp_path / "spool"
     with Spool.open(directory, clock=clock) as spool:
         spool.append(lines("a", "b"), b"state")
@@ -176,9 +160,7 @@ def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
 
 
 def test_a_damaged_file_that_cannot_be_renamed_keeps_us_in_memory(tmp_path, clock, monkeypatch):
-    """
-    Nothing is written into it; when it can be renamed, the new file has everything.
-    """
+    """Nothing is written into it; when it can be renamed, the new file has everything."""
     events = []
 
     def refuse(*_):
@@ -204,9 +186,7 @@ def test_a_damaged_file_that_cannot_be_renamed_keeps_us_in_memory(tmp_path, cloc
 
 
 def test_a_disk_that_damages_every_file_refuses(tmp_path, clock, monkeypatch):
-    """
-    One new file a call, no more: the records stay in memory and are tried again later.
-    """
+    """One new file a call, no more: the records stay in memory and are tried again later."""
 
     def damaged(*_):
         raise mirror.DiskDamagedError

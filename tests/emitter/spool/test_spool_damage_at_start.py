@@ -1,6 +1,4 @@
-"""
-A file that cannot be read when the emitter starts is set aside and replaced.
-"""
+"""A file that cannot be read when the emitter starts is set aside and replaced."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ from emitter.spool.set_aside import KEPT, set_aside
 
 
 def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
-    """
-    Whole, under a dated name; the spool begins anew and says so.
-    """
+    """Whole, under a dated name; the spool begins anew and says so."""
     junk = b"not a database at all" * 100
     (tmp_path / FILE_NAME).write_bytes(junk)
     events = []
@@ -54,9 +50,7 @@ def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
 
 
 def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
-    """
-    With their logs: a disk that damages file after file is not filled with them.
-    """
+    """With their logs: a disk that damages file after file is not filled with them."""
     path = tmp_path / FILE_NAME
     for number in range(KEPT + 2):
         path.write_bytes(b"%d" % number)
@@ -70,9 +64,7 @@ def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
 
 
 def test_a_page_that_is_damaged_is_found_at_start(tmp_path, clock):
-    """
-    A file that opens is not therefore whole: every page is looked at, once.
-    """
+    """A file that opens is not therefore whole: every page is looked at, once."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines(*("x" * 2000 for _ in range(50))))
     path = tmp_path / FILE_NAME
@@ -95,9 +87,7 @@ def test_a_page_that_is_damaged_is_found_at_start(tmp_path, clock):
     ],
 )
 def test_a_table_that_makes_no_sense_is_found_at_start(tmp_path, clock, statement):
-    """
-    The file is set aside rather than half believed.
-    """
+    """The file is set aside rather than half believed."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines("a"), b"state")
     with sqlite3.connect(tmp_path / FILE_NAME) as database:
@@ -109,9 +99,7 @@ def test_a_table_that_makes_no_sense_is_found_at_start(tmp_path, clock, statemen
 
 
 def test_a_kill_between_the_two_renames_leaves_no_ghost(tmp_path, clock):
-    """
-    The log of a file that is set aside already is not read into the new one.
-    """
+    """The log of a file that is set aside already is not read into the new one."""
     with Spool.open(tmp_path / "spool", clock=clock) as spool:
         spool.append(lines("a"))
         left = crash(spool, tmp_path / "left")

@@ -1,6 +1,4 @@
-"""
-One emitter per directory, private, and nothing of a newer version touched.
-"""
+"""One emitter per directory, private, and nothing of a newer version touched."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 
 
 def test_one_emitter_per_directory(spool):
-    """
-    The second is told the directory and who holds it; it ends as a failed source.
-    """
+    """The second is told the directory and who holds it; it ends as a failed source."""
     with pytest.raises(SpoolHeldError) as caught:
         Spool.open(spool.directory)
     assert str(spool.directory) in str(caught.value)
@@ -31,9 +27,7 @@ def test_one_emitter_per_directory(spool):
 
 
 def test_a_newer_layout_is_left_alone(tmp_path):
-    """
-    After a downgrade the records of the newer version are not touched.
-    """
+    """After a downgrade the records of the newer version are not touched."""
     Spool.open(tmp_path).close()
     path = tmp_path / FILE_NAME
     with sqlite3.connect(path) as database:
@@ -48,9 +42,7 @@ def test_a_newer_layout_is_left_alone(tmp_path):
 
 
 def test_files_are_private(tmp_path):
-    """
-    Lines name instances and processes: the directory is 0700, every file in it 0600.
-    """
+    """Lines name instances and processes: the directory is 0700, every file in it 0600."""
     directory = tmp_path / "state" / "spool"
     with Spool.open(directory) as spool:
         spool.append(lines("x"))

@@ -1,6 +1,4 @@
-"""
-A disk that refuses: the spool goes on in memory, says so, and catches up.
-"""
+"""A disk that refuses: the spool goes on in memory, says so, and catches up."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ STATE = b"state"
 
 @pytest.fixture
 def watched(tmp_path, clock, events):
-    """
-    A spool on disk whose events are kept, and whose retries need no waiting.
-    """
+    """A spool on disk whose events are kept, and whose retries need no waiting."""
     with Spool.open(
         tmp_path / "spool", clock=clock, monotonic=Ticks(), on_event=events.append
     ) as opened:
@@ -27,9 +23,7 @@ def watched(tmp_path, clock, events):
 
 
 def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
-    """
-    They wait in memory, are offered after those on disk, and are on disk when it has room.
-    """
+    """They wait in memory, are offered after those on disk, and are on disk when it has room."""
     watched.append(lines("a"), b"one")
     with full_disk(), caplog.at_level(logging.INFO, "emitter"):
         assert 2 == watched.next_seq == watched.append(lines("b", "c"), b"two")
@@ -54,9 +48,7 @@ def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
 
 
 def test_what_is_on_a_full_disk_is_delivered_and_not_offered_again(watched, tmp_path):
-    """
-    Settlements wait in memory and reach the disk later; a crash before that may repeat them.
-    """
+    """Settlements wait in memory and reach the disk later; a crash before that may repeat them."""
     watched.append(lines("a", "b", "c", "d"))
     ids = everything(watched)
     with full_disk():
@@ -79,9 +71,7 @@ def test_what_is_on_a_full_disk_is_delivered_and_not_offered_again(watched, tmp_
 
 
 def test_older_boots_are_settled_on_a_full_disk(tmp_path, clock):
-    """
-    Theirs leave too, are forgotten when nothing is left, and stay forgotten.
-    """
+    """Theirs leave too, are forgotten when nothing is left, and stay forgotten."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines("a", "b"))
     with Spool.open(tmp_path, clock=clock, monotonic=Ticks()) as spool:
@@ -96,9 +86,7 @@ def test_older_boots_are_settled_on_a_full_disk(tmp_path, clock):
 
 
 def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
-    """
-    The oldest in memory go, counted as spool_full; what is on the disk stays.
-    """
+    """The oldest in memory go, counted as spool_full; what is on the disk stays."""
     with Spool.open(
         tmp_path, memory_bytes=2 * cost_bytes(1), clock=clock, monotonic=Ticks()
     ) as spool:
@@ -116,9 +104,7 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
 
 
 def test_the_size_of_the_spool_bounds_disk_and_memory_together(tmp_path, clock):
-    """
-    The oldest go first, wherever they are.
-    """
+    """The oldest go first, wherever they are."""
     with Spool.open(tmp_path, max_bytes=3 * cost_bytes(1), clock=clock, monotonic=Ticks()) as spool:
         spool.append(lines("a", "b"))
         with full_disk():
@@ -134,9 +120,7 @@ def test_the_size_of_the_spool_bounds_disk_and_memory_together(tmp_path, clock):
 
 
 def test_a_disk_that_refuses_is_not_asked_all_the_time(tmp_path, clock):
-    """
-    Once a second at most, and once more at the end.
-    """
+    """Once a second at most, and once more at the end."""
     monotonic = Clock(0.0)
     with Spool.open(tmp_path, clock=clock, monotonic=monotonic) as spool:
         with full_disk():
@@ -154,9 +138,7 @@ def test_a_disk_that_refuses_is_not_asked_all_the_time(tmp_path, clock):
 
 
 def test_what_the_disk_never_took_is_said_at_the_end(tmp_path, clock, caplog):
-    """
-    It is lost with the process, and the log has the number.
-    """
+    """It is lost with the process, and the log has the number."""
     spool = Spool.open(tmp_path, clock=clock)
     with full_disk():
         spool.append(lines("a", "b"))
@@ -165,9 +147,7 @@ def test_what_the_disk_never_took_is_said_at_the_end(tmp_path, clock, caplog):
 
 
 def test_an_event_may_be_kept_in_the_spool_that_tells_it(tmp_path, clock):
-    """
-    The spool is free again when it hands an event over.
-    """
+    """The spool is free again when it hands an event over."""
 
     def keep(event):
         spool.append(lines(event.name))
@@ -181,9 +161,7 @@ def test_an_event_may_be_kept_in_the_spool_that_tells_it(tmp_path, clock):
 
 
 def test_a_disk_that_changes_its_mind_does_not_fill_the_log(tmp_path, clock, events, caplog):
-    """
-    Each notice at most once in ten minutes; the state itself is in every minute line.
-    """
+    """Each notice at most once in ten minutes; the state itself is in every minute line."""
     monotonic = Clock(0.0)
     with (
         Spool.open(tmp_path, clock=clock, monotonic=monotonic, on_event=events.append) as spool,

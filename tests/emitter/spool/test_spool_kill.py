@@ -1,6 +1,4 @@
-"""
-Kill -9 at any instruction, also of a process that had just found the disk full.
-"""
+"""Kill -9 at any instruction, also of a process that had just found the disk full."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-The identity, after any sequence of what can happen to a spool.
-"""
+"""The identity, after any sequence of what can happen to a spool."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ STEPS = st.lists(
 
 
 class Model:
-    """
-    What the spool promises, in lists and counters: 3,000 bytes, 100 seconds.
-    """
+    """What the spool promises, in lists and counters: 3,000 bytes, 100 seconds."""
 
     MAX_BYTES = 3000
     MAX_AGE_S = 100
@@ -49,15 +45,11 @@ class Model:
         self.dropped: dict[str, Counter[str]] = {}
 
     def drop(self, record, reason):
-        """
-        Count a loss.
-        """
+        """Count a loss."""
         self.dropped.setdefault(record[0], Counter())[reason] += 1
 
     def append(self, boot, now_ms, sizes):
-        """
-        What an append must do, one record after the other.
-        """
+        """What an append must do, one record after the other."""
         earliest_ms = now_ms - self.MAX_AGE_S * 1000
         for record in [each for each in self.waiting if each[2] < earliest_ms]:
             self.waiting.remove(record)
@@ -75,9 +67,7 @@ class Model:
                     self.drop(self.waiting.pop(0), "spool_full")
 
     def check(self, spool):
-        """
-        Every counter of every boot, and every record in its place.
-        """
+        """Every counter of every boot, and every record in its place."""
         taken = spool.oldest(1000, 1 << 30)
         assert self.waiting == [
             (record.boot, record.seq, record.timestamp_ms, len(record.line)) for record in taken
@@ -99,9 +89,7 @@ class Model:
 
 
 class Driven:
-    """
-    A spool on disk and the model of it, one step at a time.
-    """
+    """A spool on disk and the model of it, one step at a time."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -112,9 +100,7 @@ class Driven:
         self.spool = self.opened()
 
     def opened(self) -> Spool:
-        """
-        The spool within the model's bounds.
-        """
+        """The spool within the model's bounds."""
         return Spool.open(
             self.directory,
             max_bytes=Model.MAX_BYTES,
@@ -124,9 +110,7 @@ class Driven:
         )
 
     def take(self, step, value):
-        """
-        Do *step* to both and compare them.
-        """
+        """Do *step* to both and compare them."""
         if step in {"refuse", "accept", "reopen"}:
             self.is_refusing = step == "refuse"
         with full_disk() if self.is_refusing else nullcontext():
@@ -134,9 +118,7 @@ class Driven:
             self.model.check(self.spool)
 
     def append(self, sizes_and_ages):
-        """
-        Append records of these sizes and ages.
-        """
+        """Append records of these sizes and ages."""
         now_ms = round(self.clock.now_s * 1000)
         self.spool.append(
             [NewRecord(now_ms + age_s * 1000, "x" * size) for size, age_s in sizes_and_ages]
@@ -144,23 +126,17 @@ class Driven:
         self.model.append(self.spool.boot, now_ms, sizes_and_ages)
 
     def deliver(self, count):
-        """
-        The destination took the first *count*.
-        """
+        """The destination took the first *count*."""
         for record in self.settle(count, self.spool.delivered):
             self.model.delivered[record[0]] += 1
 
     def drop(self, count):
-        """
-        The first *count* are no good.
-        """
+        """The first *count* are no good."""
         for record in self.settle(count, lambda ids: self.spool.dropped(ids, "invalid")):
             self.model.drop(record, "invalid")
 
     def settle(self, count, answer):
-        """
-        Let *answer* take the first *count*; what the model has of them.
-        """
+        """Let *answer* take the first *count*; what the model has of them."""
         ids = [each.id for each in self.spool.oldest(count, 1 << 30)] if count else []
         answer(ids)
         self.settled += ids
@@ -168,21 +144,15 @@ class Driven:
         return gone
 
     def again(self, count):
-        """
-        An answer that comes twice.
-        """
+        """An answer that comes twice."""
         self.spool.delivered(self.settled[-count:])
 
     def wait(self, seconds):
-        """
-        Time passes.
-        """
+        """Time passes."""
         self.clock.now_s += seconds
 
     def reopen(self, _):
-        """
-        The next emitter start.
-        """
+        """The next emitter start."""
         self.spool.close()
         self.spool, self.settled = self.opened(), []
 
@@ -190,9 +160,7 @@ class Driven:
 @settings(max_examples=100)
 @given(STEPS)
 def test_produced_is_delivered_and_spooled_and_dropped(steps):
-    """
-    After any sequence of appends, answers, restarts, time and a disk that refuses, exactly.
-    """
+    """After any sequence of appends, answers, restarts, time and a disk that refuses, exactly."""
     with tempfile.TemporaryDirectory() as folder:
         driven = Driven(Path(folder))
         try:

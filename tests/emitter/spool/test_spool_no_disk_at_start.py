@@ -1,6 +1,4 @@
-"""
-A disk that refuses when the emitter starts: it starts in memory and moves in later.
-"""
+"""A disk that refuses when the emitter starts: it starts in memory and moves in later."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ STATE = b"state"
 
 @pytest.mark.parametrize("below", ["", "deeper"])
 def test_a_directory_that_cannot_be_made_is_waited_for(tmp_path, clock, events, caplog, below):
-    """
-    The emitter starts in memory, says what to do, and moves in when it can.
-    """
+    """The emitter starts in memory, says what to do, and moves in when it can."""
     blocker = tmp_path / "file"
     blocker.write_text("")
     directory = blocker / below
@@ -41,9 +37,7 @@ def test_a_directory_that_cannot_be_made_is_waited_for(tmp_path, clock, events, 
 
 
 def test_a_directory_no_one_can_write_is_no_reason_to_end():
-    """
-    As on a read-only root file system; in_memory says how much depends on this process.
-    """
+    """As on a read-only root file system; in_memory says how much depends on this process."""
     with Spool.open(Path("/proc/neuron-emf"), max_age_s=None) as spool:
         spool.append(lines("a", "b"))
         assert ["a", "b"] == held(spool)
@@ -53,9 +47,7 @@ def test_a_directory_no_one_can_write_is_no_reason_to_end():
 
 
 def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
-    """
-    Older records join with their counters; ids given out before stay those of their records.
-    """
+    """Older records join with their counters; ids given out before stay those of their records."""
     directory = tmp_path / "spool"
     with Spool.open(directory, clock=clock) as spool:
         older = spool.boot
@@ -105,9 +97,7 @@ def test_a_given_boot_that_is_found_late_is_not_written_twice(tmp_path):
 
 
 def test_a_directory_that_was_taken_meanwhile_is_left_to_its_owner(tmp_path, clock):
-    """
-    Only at start does another emitter end us; later it keeps us in memory.
-    """
+    """Only at start does another emitter end us; later it keeps us in memory."""
     directory = tmp_path / "spool"
     directory.write_text("")
     with Spool.open(directory, clock=clock, monotonic=Ticks()) as late:
@@ -124,9 +114,7 @@ def test_a_directory_that_was_taken_meanwhile_is_left_to_its_owner(tmp_path, clo
 
 
 def test_a_disk_that_is_full_at_start_gives_back_what_it_holds(tmp_path, clock):
-    """
-    What the last run left is delivered although nothing can be written.
-    """
+    """What the last run left is delivered although nothing can be written."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines("a", "b"), STATE)
     with full_disk():
@@ -142,9 +130,7 @@ def test_a_disk_that_is_full_at_start_gives_back_what_it_holds(tmp_path, clock):
 
 
 def test_somebody_who_looks_into_the_file_only_delays_us(tmp_path, clock):
-    """
-    Who opened it first keeps us in memory until he is gone; after us nobody gets in.
-    """
+    """Who opened it first keeps us in memory until he is gone; after us nobody gets in."""
     Spool.open(tmp_path, clock=clock).close()
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as other:
         other.execute("SELECT count(*) FROM records").fetchall()

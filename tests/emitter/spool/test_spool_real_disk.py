@@ -1,6 +1,4 @@
-"""
-A real file system that fills, and that turns read-only.
-"""
+"""A real file system that fills, and that turns read-only."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ print("done")
 
 @pytest.mark.timeout(60)
 def test_a_real_file_system_fills_and_turns_read_only(tmp_path, repository):
-    """
-    A tmpfs of 1 MiB: full, then with room again, then read-only, then writable again.
-    """
+    """A tmpfs of 1 MiB: full, then with room again, then read-only, then writable again."""
     private = ["unshare", "--mount", "--map-root-user"]
     if subprocess.run([*private, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this sandbox lets nobody mount")

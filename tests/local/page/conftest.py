@@ -1,6 +1,4 @@
-"""
-What the tests of the page share: that of the rehearsal's hour.
-"""
+"""What the tests of the page share: that of the rehearsal's hour."""
 
 from __future__ import annotations
 
@@ -11,7 +9,5 @@ from tests.local.page.recorded import view_of
 
 @pytest.fixture(scope="session")
 def view(hour, repository):
-    """
-    The page of that hour, to be read only.
-    """
+    """The page of that hour, to be read only."""
     return view_of(hour, repository)

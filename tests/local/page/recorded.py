@@ -23,9 +23,7 @@ PLACE = Place("http://127.0.0.1:4566", "us-east-1", RECORDS, ROLLUPS, "neuron-em
 
 
 def history_of(texts):
-    """
-    The metrics that CloudWatch extracts from the lines *texts*.
-    """
+    """The metrics that CloudWatch extracts from the lines *texts*."""
     history = RecordedHistory()
     for text in texts:
         for one in extract(text, int(NOW_S * 1000)).data:
@@ -36,9 +34,7 @@ def history_of(texts):
 
 
 def lines_of(hour):
-    """
-    Both log groups of *hour*, a rollup two minutes after its minute began.
-    """
+    """Both log groups of *hour*, a rollup two minutes after its minute began."""
     lines = LogLines(4 * 3600)
     lines.add(RECORDS, ((_timestamp_ms(text), text) for text in hour.lines))
     lines.add(ROLLUPS, ((_timestamp_ms(text) + 120_000, text) for text in hour.rollups))
@@ -46,17 +42,13 @@ def lines_of(hour):
 
 
 def template_of(repository: Path, **parameters: str) -> Template:
-    """
-    The repository's template as deployed, with the names that *PLACE* has.
-    """
+    """The repository's template as deployed, with the names that *PLACE* has."""
     ids = {"RollupsLogGroup": ROLLUPS, "RecordsLogGroup": RECORDS, "CloseFunction": "close"}
     return Template.read(repository / "template.yaml", parameters, ids)
 
 
 def view_of(hour, repository, history=None, lines=None, **options):
-    """
-    The page of *hour*, at a time when it is just over.
-    """
+    """The page of *hour*, at a time when it is just over."""
     options = {"now_s": lambda: NOW_S, "fresh_s": 0.0, **options}
     return View(
         template_of(repository),

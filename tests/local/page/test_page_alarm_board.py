@@ -1,6 +1,4 @@
-"""
-The state of an alarm on the page is the evaluator's, and what nobody judged is not OK.
-"""
+"""The state of an alarm on the page is the evaluator's, and what nobody judged is not OK."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ STACK = ("Neuron/Stack", "MinutesClosed", {"StackName": "neuron-emf"})
 
 
 class World:
-    """
-    The template's alarms on a history of its own.
-    """
+    """The template's alarms on a history of its own."""
 
     def __init__(self, repository, **parameters):
         self.now_s = NOW_S
@@ -29,40 +25,30 @@ class World:
         self._clusters, self._pipeline = [one for one in widgets if one.type == "alarm"]
 
     def rows(self):
-        """
-        Every alarm of the dashboard, by name.
-        """
+        """Every alarm of the dashboard, by name."""
         found = {}
         for widget in (self._clusters, self._pipeline):
             found |= {row["name"]: row for row in self._board.widget(widget.properties)["alarms"]}
         return found
 
     def clusters(self):
-        """
-        The widget of the alarms on clusters.
-        """
+        """The widget of the alarms on clusters."""
         return self._board.widget(self._clusters.properties)
 
     def put(self, namespace, metric, dimensions, value, minutes=range(1, 40)):
-        """
-        One *value* in each of the last *minutes*.
-        """
+        """One *value* in each of the last *minutes*."""
         for age in minutes:
             self.history.put(namespace, metric, dimensions, self.now_s - 60 * age, [value])
 
 
 @pytest.fixture
 def world(repository):
-    """
-    The repository's own alarms, nothing recorded.
-    """
+    """The repository's own alarms, nothing recorded."""
     return World(repository)
 
 
 def test_an_alarm_on_every_cluster_has_a_state_for_each(world):
-    """
-    What rings stands first, with the cluster that makes it ring.
-    """
+    """What rings stands first, with the cluster that makes it ring."""
     for cluster, percent in (("research", 51.0), ("serving", 0.0)):
         world.put("Neuron/Cluster", "IdleCorePercent", {"ClusterName": cluster}, percent)
     found = world.clusters()
@@ -81,9 +67,7 @@ def test_an_alarm_on_every_cluster_has_a_state_for_each(world):
 
 
 def test_what_rings_stands_first_whatever_its_place_in_the_template(world):
-    """
-    Nobody looks for it among what is well.
-    """
+    """Nobody looks for it among what is well."""
     for metric, value in (("IdleCorePercent", 0.0), ("ExecutionErrors", 99.0)):
         world.put("Neuron/Cluster", metric, {"ClusterName": "research"}, value)
     names = [(one["name"], one["state"]) for one in world.clusters()["alarms"]]
@@ -92,17 +76,13 @@ def test_what_rings_stands_first_whatever_its_place_in_the_template(world):
 
 
 def test_without_any_metric_a_query_has_too_little_data(world):
-    """
-    And no contributor.
-    """
+    """And no contributor."""
     row = world.rows()["IdleCoresByClusterAlarm"]
     assert ("INSUFFICIENT_DATA", []) == (row["state"], row["contributors"])
 
 
 def test_alarms_on_aws_own_metrics_are_not_evaluated(world):
-    """
-    The embedded AWS publishes few of them: OK would be a claim about nothing.
-    """
+    """The embedded AWS publishes few of them: OK would be a claim about nothing."""
     world.put("AWS/Lambda", "Errors", {"FunctionName": "close"}, 5.0)
     row = world.rows()["CloseErrorsAlarm"]
     assert NOT_EVALUATED == row["state"]
@@ -110,9 +90,7 @@ def test_alarms_on_aws_own_metrics_are_not_evaluated(world):
 
 
 def test_every_alarm_of_the_dashboard_is_judged_or_says_why_not(world):
-    """
-    Those on our own metrics are judged.
-    """
+    """Those on our own metrics are judged."""
     rows = world.rows()
     judged = {name for name, row in rows.items() if row["state"] != NOT_EVALUATED}
     assert "NoMinuteClosedAlarm" in judged
@@ -122,9 +100,7 @@ def test_every_alarm_of_the_dashboard_is_judged_or_says_why_not(world):
 
 
 def test_an_alarm_on_one_cluster_has_no_contributors(repository):
-    """
-    Its own state is all there is.
-    """
+    """Its own state is all there is."""
     world = World(repository, ClusterName="research")
     world.put("Neuron/Cluster", "IdleCorePercent", {"ClusterName": "research"}, 51.0)
     row = world.rows()["IdleCoresAlarm"]
@@ -133,9 +109,7 @@ def test_an_alarm_on_one_cluster_has_no_contributors(repository):
 
 
 def test_an_alarm_that_warms_up_does_not_ring_yet(world):
-    """
-    Missing minutes count as breaching for it, and just after the deployment all are missing.
-    """
+    """Missing minutes count as breaching for it, and just after the deployment all are missing."""
     assert "INSUFFICIENT_DATA" == world.rows()["NoMinuteClosedAlarm"]["state"]
     assert "warms up" in world.rows()["NoMinuteClosedAlarm"]["reason"]
     world.now_s += 15 * 60 - 1
@@ -145,17 +119,13 @@ def test_an_alarm_that_warms_up_does_not_ring_yet(world):
 
 
 def test_a_warm_up_is_over_when_every_period_has_data(world):
-    """
-    The template does not ask to wait for its end.
-    """
+    """The template does not ask to wait for its end."""
     world.put(*STACK, 1.0, range(1, 11))
     assert "OK" == world.rows()["NoMinuteClosedAlarm"]["state"]
 
 
 def test_alarms_are_judged_each_ten_seconds(world):
-    """
-    CloudWatch does it once a minute.
-    """
+    """CloudWatch does it once a minute."""
     world.put(*STACK, 1.0, range(1, 11))
     assert "OK" == world.rows()["NoMinuteClosedAlarm"]["state"]
     world.put(*STACK, 0.0, range(1, 11))
@@ -167,9 +137,7 @@ def test_alarms_are_judged_each_ten_seconds(world):
 
 
 def test_an_alarm_that_the_template_does_not_have_is_said(world):
-    """
-    In a widget that names it.
-    """
+    """In a widget that names it."""
     (row,) = world._board.widget({"alarms": ["arn:aws:cloudwatch:x"]})["alarms"]
     expected = ("arn:aws:cloudwatch:x", NOT_EVALUATED, "the template has no such alarm")
     assert expected == (row["name"], row["state"], row["reason"])

@@ -1,6 +1,4 @@
-"""
-The heat map is what the minute lines say, once, and nothing where they say nothing.
-"""
+"""The heat map is what the minute lines say, once, and nothing where they say nothing."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ STATES = "bau?"
 
 
 def record(minute, state, *, instance="i-1", cluster="a", boot="b1", seq=1, covered=60.0, **more):
-    """
-    A minute of an instance; a busy core works at 50 percent.
-    """
+    """A minute of an instance; a busy core works at 50 percent."""
     known = {"b": 50.0, "?": None}
     return MinuteRecord(
         cluster=cluster,
@@ -43,17 +39,13 @@ def record(minute, state, *, instance="i-1", cluster="a", boot="b1", seq=1, cove
 
 
 def line(one):
-    """
-    Its log line.
-    """
+    """Its log line."""
     members = {**one.members(), "Timestamp": one.minute_ms}
     return Line(one.minute_ms, encode(members))
 
 
 def drawn(records, cluster="a", minutes=1000):
-    """
-    The heat map of the lines of *records*.
-    """
+    """The heat map of the lines of *records*."""
     lines = [line(one) for one in records]
     return cores(cluster, lines, START_MS, START_MS + minutes * MINUTE_MS)
 
@@ -69,9 +61,7 @@ RECORDS = st.lists(
 
 @given(RECORDS, st.randoms(use_true_random=False))
 def test_every_cell_is_what_the_line_says_or_nothing(told, draw):
-    """
-    Copies and order change nothing; a minute without a line is no minute.
-    """
+    """Copies and order change nothing; a minute without a line is no minute."""
     records = [record(minute, state, instance=one) for minute, state, one in told]
     copied = [*records, *records]
     draw.shuffle(copied)
@@ -104,9 +94,7 @@ def test_an_emitter_that_restarted_covers_one_minute_in_parts():
 
 
 def test_who_holds_idle_cores_is_said_by_the_newest_minute():
-    """
-    And for how long each core has been idle.
-    """
+    """And for how long each core has been idle."""
     held = record(3, "au", holders=(Holder("0", name="team/x", pid=7, tag="t"),), holders_more=2)
     ((instance,),) = [drawn([held, record(1, "bb")])["instances"]]
     assert [3, 3] == instance["idle_minutes"]
@@ -117,9 +105,7 @@ def test_who_holds_idle_cores_is_said_by_the_newest_minute():
 
 
 def test_only_minutes_of_the_cluster_and_the_time_range_are_drawn():
-    """
-    Lines of other kinds and of nobody are passed over.
-    """
+    """Lines of other kinds and of nobody are passed over."""
     records = [record(0, "b"), record(1, "b", cluster="b"), record(5, "b")]
     found = drawn(records, minutes=5)
     assert [START_MS] == found["minutes"]
@@ -129,9 +115,7 @@ def test_only_minutes_of_the_cluster_and_the_time_range_are_drawn():
 
 
 def test_the_hour_is_what_its_lines_say(hour, view):
-    """
-    Counted anew from the text of the lines: cores by state, of each instance and minute.
-    """
+    """Counted anew from the text of the lines: cores by state, of each instance and minute."""
     expected = defaultdict(Counter)
     for text in hour.lines:
         told = json.loads(text)

@@ -1,6 +1,4 @@
-"""
-The template's own dashboard is read, and a chosen cluster stands wherever the pattern did.
-"""
+"""The template's own dashboard is read, and a chosen cluster stands wherever the pattern did."""
 
 from __future__ import annotations
 
@@ -50,17 +48,13 @@ BODY = {
 
 
 def dashboard(**changed):
-    """
-    A small dashboard, changed.
-    """
+    """A small dashboard, changed."""
     return read("d", json.dumps({**BODY, **changed}))
 
 
 @given(st.text(max_size=20))
 def test_the_choice_stands_wherever_the_pattern_stood(cluster):
-    """
-    As CloudWatch has it; a name that would end a quoted text is kept out of queries.
-    """
+    """As CloudWatch has it; a name that would end a quoted text is kept out of queries."""
     text, log = dashboard().widgets(cluster)
     assert f"# {cluster}, {cluster}" == text.properties["markdown"]
     assert "" == text.refused
@@ -69,9 +63,7 @@ def test_the_choice_stands_wherever_the_pattern_stood(cluster):
 
 
 def test_the_templates_dashboard_is_read(repository):
-    """
-    With the name, the time and the choice that it would have on AWS.
-    """
+    """With the name, the time and the choice that it would have on AWS."""
     found = Dashboard.of(template_of(repository))
     assert ("neuron-emf-us-east-1", 3 * 3600, PATTERN, "") == (
         found.name,
@@ -85,9 +77,7 @@ def test_the_templates_dashboard_is_read(repository):
 
 
 def test_the_widgets_are_those_of_the_template(repository):
-    """
-    All of them, in their order.
-    """
+    """All of them, in their order."""
     template = template_of(repository)
     ((_, properties),) = template.resources("AWS::CloudWatch::Dashboard")
     widgets = json.loads(properties["DashboardBody"])["widgets"]
@@ -101,9 +91,7 @@ def test_the_widgets_are_those_of_the_template(repository):
     ("start", "range_s"), [("-P1D", 86_400), ("-PT90M", 5400), ("-P1DT1H", 90_000)]
 )
 def test_it_begins_where_it_says(start, range_s):
-    """
-    A time before now.
-    """
+    """A time before now."""
     assert range_s == dashboard(start=start).range_s
 
 
@@ -122,9 +110,7 @@ def test_it_begins_where_it_says(start, range_s):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_the_page_does_not_know_is_refused_by_name(changed, named):
-    """
-    One sentence.
-    """
+    """One sentence."""
     with pytest.raises(DashboardError) as caught:
         dashboard(**changed)
     assert named in str(caught.value)
@@ -132,9 +118,7 @@ def test_what_the_page_does_not_know_is_refused_by_name(changed, named):
 
 @pytest.mark.parametrize("count", [0, 2])
 def test_there_is_one_dashboard(count):
-    """
-    Which of two to show, nobody said.
-    """
+    """Which of two to show, nobody said."""
     template = SimpleNamespace(resources=lambda _: [("D", {})] * count)
     with pytest.raises(DashboardError, match=f"{count} dashboards, expected one"):
         Dashboard.of(template)

@@ -1,6 +1,4 @@
-"""
-The points of a graph are the metrics, and what has none is said to have none.
-"""
+"""The points of a graph are the metrics, and what has none is said to have none."""
 
 from __future__ import annotations
 
@@ -30,34 +28,26 @@ MOMENTS = st.dictionaries(
 
 
 def row(metric="IdleCores", cluster="a", namespace=ROLLUPS, **rendering):
-    """
-    A metric of a cluster as a widget asks for it.
-    """
+    """A metric of a cluster as a widget asks for it."""
     found = [namespace, metric, "ClusterName", cluster]
     return [*found, rendering] if rendering else found
 
 
 def searched(metric="IdleCores", names="ClusterName", terms="", **rendering):
-    """
-    A search as a widget has it.
-    """
+    """A search as a widget has it."""
     schema = f"{{{ROLLUPS},{names}}}"
     text = f"SEARCH('{schema}{terms} MetricName=\"{metric}\"', 'Average', 60)"
     return [{"expression": text, **rendering}]
 
 
 def drawn(rows, history=None, **properties):
-    """
-    What is drawn of *rows*.
-    """
+    """What is drawn of *rows*."""
     found = history or RecordedHistory()
     return graph({"metrics": rows, "period": 60, **properties}, found, START_S, END_S)
 
 
 def history(*metrics):
-    """
-    One value for each of *metrics*: a name and dimensions.
-    """
+    """One value for each of *metrics*: a name and dimensions."""
     found = RecordedHistory()
     for metric, dimensions in metrics:
         found.put(ROLLUPS, metric, dimensions, START_S + 60, [1.0])
@@ -66,9 +56,7 @@ def history(*metrics):
 
 @given(moments=MOMENTS, period_s=st.sampled_from([60, 300]), name=st.sampled_from([*STATISTICS]))
 def test_a_point_is_the_statistic_of_the_values_of_its_period(moments, period_s, name):
-    """
-    Every period that has a value, in order of time, nothing from outside, nothing invented.
-    """
+    """Every period that has a value, in order of time, nothing from outside, nothing invented."""
     recorded = RecordedHistory()
     expected = defaultdict(list)
     for at_s, values in moments.items():
@@ -85,9 +73,7 @@ def test_a_point_is_the_statistic_of_the_values_of_its_period(moments, period_s,
 
 
 def test_a_series_says_what_it_is():
-    """
-    Enough to ask CloudWatch for the same.
-    """
+    """Enough to ask CloudWatch for the same."""
     rows = [row(), row("IdleCorePercent", yAxis="right")]
     axes = {"left": {"min": 0}, "right": {"min": 0, "max": 100}}
     found = drawn(rows, title="Idle", stacked=True, yAxis=axes, view="timeSeries", stat="Maximum")
@@ -110,9 +96,7 @@ def test_a_series_says_what_it_is():
 
 
 def test_a_search_draws_every_metric_that_it_finds():
-    """
-    Labelled by what it leaves open, in the order of the alphabet.
-    """
+    """Labelled by what it leaves open, in the order of the alphabet."""
     there = history(
         ("IdleCores", {"ClusterName": "b"}),
         ("IdleCores", {"ClusterName": "a"}),
@@ -129,9 +113,7 @@ def test_a_search_draws_every_metric_that_it_finds():
 
 
 def test_labels_tell_the_series_of_a_widget_apart():
-    """
-    By the metric, by the dimensions that differ, or as the dashboard says.
-    """
+    """By the metric, by the dimensions that differ, or as the dashboard says."""
     there = history(("IdleCores", {"ClusterName": "a"}), ("BusyCores", {"ClusterName": "a"}))
     for rows, expected in (
         ([row()], ["IdleCores"]),
@@ -145,9 +127,7 @@ def test_labels_tell_the_series_of_a_widget_apart():
 
 
 def test_series_that_would_share_a_label_also_say_how_they_are_read():
-    """
-    One metric with two statistics.
-    """
+    """One metric with two statistics."""
     rows = [row(stat="Average"), row(stat="Maximum")]
     labels = [one["label"] for one in drawn(rows)["series"]]
     assert ["IdleCores Average", "IdleCores Maximum"] == labels
@@ -166,9 +146,7 @@ def test_series_that_would_share_a_label_also_say_how_they_are_read():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_has_no_data_says_so_and_why(asked, why):
-    """
-    A wrong name cannot hide behind an empty graph.
-    """
+    """A wrong name cannot hide behind an empty graph."""
     there = history(("BusyCores", {"ClusterName": "a"}))
     found = drawn([row("BusyCores"), asked], there)
     assert 1 == len(found["missing"])
@@ -188,9 +166,7 @@ def test_what_has_no_data_says_so_and_why(asked, why):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_the_page_does_not_know_is_not_drawn_and_said(properties, named):
-    """
-    In the place of the graph.
-    """
+    """In the place of the graph."""
     found = drawn([row()], **properties)
     assert [] == found["series"]
     (sentence,) = found["missing"]

@@ -1,6 +1,4 @@
-"""
-A log widget shows what its query gives on the lines of its log groups.
-"""
+"""A log widget shows what its query gives on the lines of its log groups."""
 
 from __future__ import annotations
 
@@ -20,18 +18,14 @@ QUERY = f"SOURCE '{GROUP}' | filter Kind = 'event' | fields @timestamp, Message,
 
 
 def lines(*documents, group=GROUP, at_ms=START_MS):
-    """
-    *documents* as lines of *group*, a second apart.
-    """
+    """*documents* as lines of *group*, a second apart."""
     found = LogLines(24 * 3600)
     found.add(group, [(at_ms + 1000 * n, json.dumps(one)) for n, one in enumerate(documents)])
     return found
 
 
 def shown(found, query=QUERY):
-    """
-    The table of *query* on lines *found*.
-    """
+    """The table of *query* on lines *found*."""
     properties = {"title": "Events", "query": query, "view": "table", "region": "x"}
     return log_table(properties, found, START_MS, END_MS)
 
@@ -61,16 +55,12 @@ def test_rows_are_texts_in_the_order_of_the_columns():
     ("at_ms", "rows"), [(START_MS - 1, 0), (START_MS, 1), (END_MS - 1, 1), (END_MS, 0)]
 )
 def test_only_lines_of_the_time_range_are_asked(at_ms, rows):
-    """
-    From its start on, up to its end.
-    """
+    """From its start on, up to its end."""
     assert rows == len(shown(lines({"Kind": "event"}, at_ms=at_ms))["rows"])
 
 
 def test_no_row_is_not_missing_but_no_line_at_all_is():
-    """
-    An empty table of events is good news; an empty log group is not.
-    """
+    """An empty table of events is good news; an empty log group is not."""
     assert [] == shown(lines({"Kind": "minute"}))["missing"]
     table = shown(lines({"Kind": "event"}, group="other"))
     assert [f"The log group {GROUP} has no line."] == table["missing"]
@@ -86,9 +76,7 @@ def test_no_row_is_not_missing_but_no_line_at_all_is():
     ],
 )
 def test_a_query_that_cannot_be_run_says_so(query, named):
-    """
-    In the place of its rows.
-    """
+    """In the place of its rows."""
     table = shown(lines({"Kind": "event"}), query)
     assert [] == table["rows"]
     assert named in table["missing"][0]
@@ -98,9 +86,7 @@ def test_a_query_that_cannot_be_run_says_so(query, named):
     st.lists(st.lists(st.integers(0, 10).map(lambda half_s: half_s * 500), max_size=5), max_size=8)
 )
 def test_lines_are_kept_as_far_back_as_asked(batches):
-    """
-    Of the newest one; whatever order they come in.
-    """
+    """Of the newest one; whatever order they come in."""
     kept = LogLines(1)
     for batch in batches:
         kept.add("g", [(at_ms, str(at_ms)) for at_ms in batch])
@@ -111,18 +97,14 @@ def test_lines_are_kept_as_far_back_as_asked(batches):
 
 
 def test_what_a_line_says_is_found_out_once():
-    """
-    Every tab asks the same lines.
-    """
+    """Every tab asks the same lines."""
     (line,) = lines({"Kind": "event"}).of(GROUP)
     assert line.row is line.row
     assert line.minute is None
 
 
 def test_lines_are_read_while_others_come():
-    """
-    No line is lost, none comes twice.
-    """
+    """No line is lost, none comes twice."""
     kept = LogLines(3600)
     seen = []
     done = threading.Event()

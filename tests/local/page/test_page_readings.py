@@ -1,6 +1,4 @@
-"""
-What is read again and again is what is there, at a fraction of the reading.
-"""
+"""What is read again and again is what is there, at a fraction of the reading."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ EACH_S = 2.0
 
 
 class Counted(RecordedHistory):
-    """
-    A history that remembers what it was asked.
-    """
+    """A history that remembers what it was asked."""
 
     def __init__(self):
         super().__init__()
@@ -30,9 +26,7 @@ class Counted(RecordedHistory):
 
 
 class World:
-    """
-    A history, its readings, and the time.
-    """
+    """A history, its readings, and the time."""
 
     def __init__(self):
         self.now_s = float(START_S)
@@ -40,15 +34,11 @@ class World:
         self.readings = Readings(self.history, RANGE_S, EACH_S, lambda: self.now_s)
 
     def put(self, age_s, value, cluster="a"):
-        """
-        One value of a moment *age_s* ago.
-        """
+        """One value of a moment *age_s* ago."""
         self.history.put("n", "m", {"C": cluster}, self.now_s - age_s, [value])
 
     def both(self, back_s=1800, period_s=60):
-        """
-        What the readings say of the last *back_s*, and what is there.
-        """
+        """What the readings say of the last *back_s*, and what is there."""
         start_s = (int(self.now_s) - back_s) // period_s * period_s
         end_s = int(self.now_s) + 60
         found = self.readings.read("n", "m", period_s, start_s, end_s)
@@ -63,9 +53,7 @@ STEPS = st.lists(
 
 @given(steps=STEPS, period_s=st.sampled_from([60, 300, 3600]))
 def test_after_a_moment_everything_new_is_there_and_after_a_minute_everything(steps, period_s):
-    """
-    Whatever is put when, and asked when.
-    """
+    """Whatever is put when, and asked when."""
     world = World()
     for what, number, cluster in steps:
         if what == "wait":
@@ -85,9 +73,7 @@ def test_after_a_moment_everything_new_is_there_and_after_a_minute_everything(st
 
 
 def test_most_readings_ask_for_the_newest_minutes_only():
-    """
-    At first for everything, within a moment for nothing, then for the end.
-    """
+    """At first for everything, within a moment for nothing, then for the end."""
     world = World()
     for _ in range(3):
         world.both()
@@ -104,9 +90,7 @@ def test_most_readings_ask_for_the_newest_minutes_only():
 
 
 def test_who_looks_further_back_gets_it():
-    """
-    From the history itself.
-    """
+    """From the history itself."""
     world = World()
     world.put(RANGE_S + 600, 7.0)
     found, there = world.both(back_s=RANGE_S + 1200)
@@ -115,9 +99,7 @@ def test_who_looks_further_back_gets_it():
 
 
 def test_what_is_forgotten_is_read_anew():
-    """
-    At the end of a rehearsal the last rollups have only just come.
-    """
+    """At the end of a rehearsal the last rollups have only just come."""
     world = World()
     world.both()
     world.put(30, 1.0)

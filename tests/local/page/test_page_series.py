@@ -1,6 +1,4 @@
-"""
-What a metric widget asks for is understood, or refused by name; nothing is half understood.
-"""
+"""What a metric widget asks for is understood, or refused by name; nothing is half understood."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ CLUSTERS = "SEARCH('{Neuron/Cluster,ClusterName} MetricName=\"IdleCores\"', 'Ave
     minutes=st.integers(1, 1440),
 )
 def test_a_search_is_read_as_it_was_written(names, values, metric, statistic, minutes):
-    """
-    Whatever the dimensions: those with a value are given, the others open.
-    """
+    """Whatever the dimensions: those with a value are given, the others open."""
     names |= values.keys()
     terms = "".join(f' {name}="{value}"' for name, value in values.items())
     schema = ",".join(["Any/Namespace", *sorted(names)])
@@ -52,9 +48,7 @@ def test_a_search_is_read_as_it_was_written(names, values, metric, statistic, mi
     found=st.dictionaries(NAMES, VALUES, max_size=4),
 )
 def test_a_metric_is_meant_when_its_dimensions_are_exactly_those(given, open_names, found):
-    """
-    CloudWatch's metrics with one dimension more are other metrics.
-    """
+    """CloudWatch's metrics with one dimension more are other metrics."""
     open_names -= given.keys()
     asked = Asked("n", "m", tuple(sorted(given.items())), "Sum", 60, frozenset(open_names))
     expected = found.keys() == given.keys() | open_names and all(
@@ -66,9 +60,7 @@ def test_a_metric_is_meant_when_its_dimensions_are_exactly_those(given, open_nam
 
 
 def test_a_row_has_what_it_says_and_what_the_widget_says():
-    """
-    Its own statistic and period go before those of the widget, five minutes of Average last.
-    """
+    """Its own statistic and period go before those of the widget, five minutes of Average last."""
     rows = [
         ["N", "M", "D", "v"],
         [".", "Other", ".", ".", {"stat": "Sum", "yAxis": "right", "label": "others"}],
@@ -101,18 +93,14 @@ def test_a_row_has_what_it_says_and_what_the_widget_says():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_the_page_does_not_know_is_refused_by_name(row, named):
-    """
-    A graph of something else would look as good.
-    """
+    """A graph of something else would look as good."""
     with pytest.raises(DashboardError) as caught:
         asked_by({"metrics": [row]})
     assert named in str(caught.value)
 
 
 def test_the_page_knows_every_metric_of_the_templates_dashboard(repository):
-    """
-    Each of its rows, whatever is deployed.
-    """
+    """Each of its rows, whatever is deployed."""
     ((_, found),) = template_of(repository).resources("AWS::CloudWatch::Dashboard")
     widgets = json.loads(found["DashboardBody"])["widgets"]
     metric = [one["properties"] for one in widgets if one["type"] == "metric"]

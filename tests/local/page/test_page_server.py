@@ -1,6 +1,4 @@
-"""
-The page by HTTP: for this machine's browser alone, and with nothing from elsewhere.
-"""
+"""The page by HTTP: for this machine's browser alone, and with nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -27,17 +25,13 @@ SELF = {"'self'", "'none'", "data:"}
 
 @pytest.fixture
 def server(view):
-    """
-    A server of the hour at a free port.
-    """
+    """A server of the hour at a free port."""
     with PageServer((HOST, 0), view) as started:
         yield started
 
 
 def ask(server, path, method="GET", host=None):
-    """
-    Status, headers and content of one answer.
-    """
+    """Status, headers and content of one answer."""
     connection = http.client.HTTPConnection(HOST, server.port, timeout=8)
     try:
         headers = {"Host": host} if host is not None else {}
@@ -49,27 +43,21 @@ def ask(server, path, method="GET", host=None):
 
 
 def told(server, path, **options):
-    """
-    Status and JSON of one answer.
-    """
+    """Status and JSON of one answer."""
     status, headers, content = ask(server, path, **options)
     assert "application/json" == headers["Content-Type"]
     return status, json.loads(content)
 
 
 def test_the_page_and_the_cores_are_the_views(server, view):
-    """
-    As JSON, of the chosen cluster or of the first.
-    """
+    """As JSON, of the chosen cluster or of the first."""
     assert (200, view.page("serving")) == told(server, "/page.json?cluster=serving")
     assert (200, view.page()) == told(server, "/page.json")
     assert (200, view.cores("serving")) == told(server, "/cores.json?cluster=serving")
 
 
 def test_commands_find_the_rehearsal(server, monkeypatch):
-    """
-    `neuron-emf ... --rehearsal` reads where it is.
-    """
+    """`neuron-emf ... --rehearsal` reads where it is."""
     monkeypatch.setattr(accounts, "REHEARSAL", f"{server.url}/rehearsal.json")
     found = accounts.account(accounts.AccountSettings(rehearsal=True))
     assert found.is_rehearsal
@@ -82,9 +70,7 @@ def test_commands_find_the_rehearsal(server, monkeypatch):
 
 
 def test_an_unknown_cluster_is_not_found(server):
-    """
-    One sentence, in JSON.
-    """
+    """One sentence, in JSON."""
     status, answer = told(server, "/page.json?cluster=%3Cimg%3E")
     assert 404 == status
     assert "there are: research, serving" in answer["error"]
@@ -106,18 +92,14 @@ def test_an_unknown_cluster_is_not_found(server):
     ],
 )
 def test_what_is_not_there_is_not_found(server, path):
-    """
-    Nothing outside of the page's own folder.
-    """
+    """Nothing outside of the page's own folder."""
     status, answer = told(server, path)
     assert 404 == status
     assert answer["error"]
 
 
 def test_an_address_that_is_none_is_refused(server):
-    """
-    With a word, and the connection goes on.
-    """
+    """With a word, and the connection goes on."""
     with socket.create_connection(("127.0.0.1", server.port), 8) as browser:
         for _ in range(2):
             browser.sendall(b"GET http://[ HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % server.port)
@@ -129,18 +111,14 @@ def test_an_address_that_is_none_is_refused(server):
 
 @given(st.text(max_size=30))
 def test_no_name_leads_out_of_the_folder(name):
-    """
-    Whatever is asked, a file of the page comes or none.
-    """
+    """Whatever is asked, a file of the page comes or none."""
     content = static(name)
     assert content is None or content == (STATIC / name).read_bytes()
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8600", "", "127.0.0.1", "[::1]"])
 def test_a_request_that_names_another_host_is_refused(server, host):
-    """
-    A page elsewhere could have a name of its own lead here.
-    """
+    """A page elsewhere could have a name of its own lead here."""
     for path in ("/", "/page.json", "/rehearsal.json"):
         status, answer = told(server, path, host=host)
         assert 403 == status
@@ -148,18 +126,14 @@ def test_a_request_that_names_another_host_is_refused(server, host):
 
 
 def test_both_names_of_this_machine_are_answered(server):
-    """
-    With the port.
-    """
+    """With the port."""
     for name in ("127.0.0.1", "localhost"):
         assert 200 == ask(server, "/rehearsal.json", host=f"{name}:{server.port}")[0]
 
 
 @pytest.mark.parametrize("path", ["/", "/page.json", "/static/plotly.min.js", "/none"])
 def test_every_answer_forbids_everything_from_elsewhere(server, path):
-    """
-    No script or style of another host, none within the page, no frame around it.
-    """
+    """No script or style of another host, none within the page, no frame around it."""
     _, headers, _ = ask(server, path)
     assert POLICY == headers["Content-Security-Policy"]
     rules = {rule.split()[0]: set(rule.split()[1:]) for rule in POLICY.split(";")}
@@ -172,9 +146,7 @@ def test_every_answer_forbids_everything_from_elsewhere(server, path):
 
 
 def test_the_charting_library_is_that_of_its_package(server):
-    """
-    A script, of this machine.
-    """
+    """A script, of this machine."""
     status, headers, content = ask(server, "/static/plotly.min.js")
     assert (200, "text/javascript; charset=utf-8") == (status, headers["Content-Type"])
     assert b"plotly.js v" in content[:200]
@@ -182,9 +154,7 @@ def test_the_charting_library_is_that_of_its_package(server):
 
 
 def test_the_page_itself_is_html(server):
-    """
-    And it names no other host.
-    """
+    """And it names no other host."""
     status, headers, content = ask(server, "/")
     assert (200, "text/html; charset=utf-8") == (status, headers["Content-Type"])
     assert (STATIC / "index.html").read_bytes() == content
@@ -192,9 +162,7 @@ def test_the_page_itself_is_html(server):
 
 
 def test_head_has_no_content(server):
-    """
-    The headers are those of the answer, and what follows on the connection is the next one.
-    """
+    """The headers are those of the answer, and what follows on the connection is the next one."""
     connection = http.client.HTTPConnection(HOST, server.port, timeout=8)
     answers = []
     for method in ("HEAD", "GET"):
@@ -210,16 +178,12 @@ def test_head_has_no_content(server):
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_it_only_reads(server, method):
-    """
-    There is nothing to change.
-    """
+    """There is nothing to change."""
     assert 501 == ask(server, "/page.json", method=method)[0]
 
 
 def broken(error):
-    """
-    A view that raises *error*.
-    """
+    """A view that raises *error*."""
 
     def fail(_cluster):
         raise error
@@ -233,9 +197,7 @@ def broken(error):
     ids=type,
 )
 def test_an_embedded_aws_that_does_not_answer_is_said(error):
-    """
-    The page goes on asking.
-    """
+    """The page goes on asking."""
     with PageServer((HOST, 0), broken(error)) as server:
         status, answer = told(server, "/page.json")
         assert 503 == status
@@ -243,9 +205,7 @@ def test_an_embedded_aws_that_does_not_answer_is_said(error):
 
 
 def test_a_fault_of_the_page_is_said_too():
-    """
-    Nobody waits for an answer that does not come.
-    """
+    """Nobody waits for an answer that does not come."""
     with PageServer((HOST, 0), broken(ZeroDivisionError("x"))) as server:
         status, answer = told(server, "/page.json")
         assert 500 == status
@@ -254,17 +214,13 @@ def test_a_fault_of_the_page_is_said_too():
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "localhost"])
 def test_it_listens_on_this_machine_only(view, host):
-    """
-    Another address is refused before anything listens.
-    """
+    """Another address is refused before anything listens."""
     with pytest.raises(EmbeddedAwsError, match=r"served on 127\.0\.0\.1 only"):
         PageServer((host, 0), view)
 
 
 def test_a_port_that_is_taken_is_an_error(server, view):
-    """
-    For whoever starts it to choose another.
-    """
+    """For whoever starts it to choose another."""
     with pytest.raises(OSError, match="in use"):
         PageServer((HOST, server.port), view)
 
@@ -290,16 +246,12 @@ def test_it_stops_although_a_tab_keeps_its_connection(view):
 
 
 def test_one_that_was_not_started_stops_too(view):
-    """
-    When something else failed before.
-    """
+    """When something else failed before."""
     PageServer((HOST, 0), view).stop()
 
 
 def test_a_tab_that_goes_away_is_no_error(server, capfd):
-    """
-    Nothing is printed over the table of the terminal.
-    """
+    """Nothing is printed over the table of the terminal."""
     for _ in range(5):
         with socket.create_connection((HOST, server.port), timeout=8) as tab:
             host = f"Host: {HOST}:{server.port}"

@@ -1,6 +1,4 @@
-"""
-The page of the hour: its numbers are the rollups', and a moment's work serves every tab.
-"""
+"""The page of the hour: its numbers are the rollups', and a moment's work serves every tab."""
 
 from __future__ import annotations
 
@@ -20,18 +18,14 @@ SEEN = {"Average": lambda found: sum(found) / len(found), "Maximum": max, "Sum":
 
 
 def titled(page, title):
-    """
-    The one widget of that *title*.
-    """
+    """The one widget of that *title*."""
     (found,) = [one for one in page["widgets"] if one.get("title") == title]
     return found
 
 
 @pytest.mark.parametrize("cluster", ["research", "serving"])
 def test_every_number_of_a_cluster_is_what_its_rollups_say(hour, view, cluster):
-    """
-    Read from the lines without any code of the page or of the extraction.
-    """
+    """Read from the lines without any code of the page or of the extraction."""
     told = defaultdict(lambda: defaultdict(list))
     for text in hour.rollups:
         line = json.loads(text)
@@ -56,9 +50,7 @@ def test_every_number_of_a_cluster_is_what_its_rollups_say(hour, view, cluster):
 
 
 def test_the_page_says_where_it_is(view):
-    """
-    And opens with the first cluster in the alphabet.
-    """
+    """And opens with the first cluster in the alphabet."""
     page = view.page()
     assert {
         "now_ms": int(NOW_S * 1000),
@@ -75,9 +67,7 @@ def test_the_page_says_where_it_is(view):
 
 
 def test_a_rollup_that_is_restated_is_shown_as_it_was_stated_last(hour, repository):
-    """
-    The table of all clusters has one row for each.
-    """
+    """The table of all clusters has one row for each."""
     table = titled(view_of(hour, repository).page(), "All clusters: the last rollup of each")
     found = {row[0]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
     assert {"research": "98", "serving": "32"} == {
@@ -86,9 +76,7 @@ def test_a_rollup_that_is_restated_is_shown_as_it_was_stated_last(hour, reposito
 
 
 def test_the_choice_changes_what_is_about_one_cluster(view):
-    """
-    Texts, metrics, tables.
-    """
+    """Texts, metrics, tables."""
     for cluster, instances in (("research", 3), ("serving", 1)):
         page = view.page(cluster)
         assert cluster == page["cluster"]
@@ -100,9 +88,7 @@ def test_the_choice_changes_what_is_about_one_cluster(view):
 
 
 def test_a_cluster_that_is_not_there_is_refused(view):
-    """
-    With those that are, and without its name, which is anybody's text.
-    """
+    """With those that are, and without its name, which is anybody's text."""
     for ask in (view.page, view.cores):
         with pytest.raises(UnknownClusterError, match=r"there are: research, serving$") as caught:
             ask("<b>")
@@ -110,9 +96,7 @@ def test_a_cluster_that_is_not_there_is_refused(view):
 
 
 def test_without_any_metric_everything_is_said_to_be_missing(hour, repository):
-    """
-    No cluster, no point, and a sentence in every graph.
-    """
+    """No cluster, no point, and a sentence in every graph."""
     empty = view_of(hour, repository, RecordedHistory(), LogLines(3600))
     page = empty.page()
     assert ([], "") == (page["clusters"], page["cluster"])
@@ -123,9 +107,7 @@ def test_without_any_metric_everything_is_said_to_be_missing(hour, repository):
 
 
 def test_a_name_that_no_query_can_say_is_kept_out_of_queries(hour, repository):
-    """
-    Its graphs are drawn all the same.
-    """
+    """Its graphs are drawn all the same."""
     name = "o'clock"
     history = RecordedHistory()
     history.put("Neuron/Cluster", "NeuronCores", {"ClusterName": name}, NOW_S - 300, [4.0])
@@ -137,9 +119,7 @@ def test_a_name_that_no_query_can_say_is_kept_out_of_queries(hour, repository):
 
 
 def test_every_widget_has_its_place_and_can_be_written_down(view):
-    """
-    In 24 columns; JSON without a number that JSON does not have.
-    """
+    """In 24 columns; JSON without a number that JSON does not have."""
     page = view.page()
     json.dumps([page, view.cores()], allow_nan=False)
     for widget in page["widgets"]:
@@ -150,9 +130,7 @@ def test_every_widget_has_its_place_and_can_be_written_down(view):
 
 
 class Counted(RecordedHistory):
-    """
-    A history that counts; its first reader waits a while for a second one to come beside it.
-    """
+    """A history that counts; its first reader waits a while for a second one to come beside it."""
 
     def __init__(self):
         super().__init__()
@@ -172,9 +150,7 @@ class Counted(RecordedHistory):
 
 
 def test_tabs_that_ask_at_the_same_time_wait_for_one_that_makes_it(hour, repository):
-    """
-    Four tabs cost what one does.
-    """
+    """Four tabs cost what one does."""
     alone, together = Counted(), Counted()
     view_of(hour, repository, alone, fresh_s=5.0).page()
     view = view_of(hour, repository, together, fresh_s=5.0)
@@ -188,9 +164,7 @@ def test_tabs_that_ask_at_the_same_time_wait_for_one_that_makes_it(hour, reposit
 
 
 def test_what_was_made_for_one_tab_serves_the_others_for_a_moment(hour, repository):
-    """
-    And no longer.
-    """
+    """And no longer."""
     now = [NOW_S]
     history = Counted()
     view = view_of(hour, repository, history, fresh_s=5.0, now_s=lambda: now[0])
@@ -205,9 +179,7 @@ def test_what_was_made_for_one_tab_serves_the_others_for_a_moment(hour, reposito
 
 
 def test_the_place_is_what_commands_read(view):
-    """
-    By the names that they know.
-    """
+    """By the names that they know."""
     assert {
         "endpoint_url": "http://127.0.0.1:4566",
         "region": "us-east-1",

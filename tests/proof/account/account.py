@@ -116,49 +116,35 @@ class Account:
 
     @property
     def url(self) -> str:
-        """
-        Where it is, all its services.
-        """
+        """Where it is, all its services."""
         return self.service.url
 
     @property
     def variables(self) -> dict[str, str]:
-        """
-        What a process needs in its environment to talk to this account and no other.
-        """
+        """What a process needs in its environment to talk to this account and no other."""
         return {**self.service.variables, "AWS_ENDPOINT_URL": self.url}
 
     @property
     def operations(self) -> list[str]:
-        """
-        What was asked of it, in order.
-        """
+        """What was asked of it, in order."""
         return self.service.operations
 
     @property
     def records_group(self) -> str:
-        """
-        The log group of the emitters' lines.
-        """
+        """The log group of the emitters' lines."""
         return RECORDS_GROUP
 
     @property
     def rollups_group(self) -> str:
-        """
-        The log group of the rollups.
-        """
+        """The log group of the rollups."""
         return f"/neuron-emf/{self.stack_name}/rollups"
 
     def break_(self, fault: str) -> None:
-        """
-        Do one of `FAULTS`, or of `HARMLESS`, to it.
-        """
+        """Do one of `FAULTS`, or of `HARMLESS`, to it."""
         {**FAULTS, **HARMLESS}[fault](self)
 
     def client(self, service: str = "logs", **options: Any) -> Any:
-        """
-        A real client that never tries twice and leaves it to the service to check.
-        """
+        """A real client that never tries twice and leaves it to the service to check."""
         retries = {"mode": "standard", "total_max_attempts": 1}
         config = Config(retries=retries, parameter_validation=False, **options)
         keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
@@ -167,9 +153,7 @@ class Account:
         )
 
     def keep_quotas(self) -> None:
-        """
-        Throttle calls beyond the quotas of an account that did not ask for more.
-        """
+        """Throttle calls beyond the quotas of an account that did not ask for more."""
         self.rules.quotas = {**QUOTAS, **READ_QUOTAS}
 
     def put(self, group: str, stream: str, lines: Iterable[tuple[int, str]]) -> None:
@@ -196,15 +180,11 @@ class Account:
             self.put(group, stream, [(at_ms + late_ms, text)])
 
     def troubles(self, operation: str, *faults: str | ServiceError) -> None:
-        """
-        Have one fault happen to each of the next calls of an operation.
-        """
+        """Have one fault happen to each of the next calls of an operation."""
         self.service.next_faults_of.setdefault(operation, []).extend(faults)
 
     def always(self, operation: str, fault: str | ServiceError) -> None:
-        """
-        Have a fault happen to every call of an operation.
-        """
+        """Have a fault happen to every call of an operation."""
         self.service.always[operation] = fault
 
     def __enter__(self) -> Self:
@@ -220,9 +200,7 @@ class Account:
         self.service.__exit__(kind, error, trace)
 
     def _allow(self, operation: str, document: dict[str, Any], _signer: Signer) -> None:
-        """
-        Refuse what is denied, with the action and the resource; who one is cannot be denied.
-        """
+        """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
         action = f"logs:{operation}"
         if action in self.denied and operation != "GetCallerIdentity":
             words = (
@@ -243,15 +221,11 @@ class Account:
 
 
 def _without_nulls(answer: Answer) -> Answer:
-    """
-    In JSON a member that is null is not there.
-    """
+    """In JSON a member that is null is not there."""
     return lambda document: answer({name: one for name, one in document.items() if one is not None})
 
 
 @functools.cache
 def _sdk() -> Any:
-    """
-    The SDK's own data, read once.
-    """
+    """The SDK's own data, read once."""
     return boto3.session.Session()

@@ -87,9 +87,7 @@ def _policy(criteria: str | None) -> Callable[[Account], None]:
 
 
 def _clock(skew_s: float) -> Callable[[Account], None]:
-    """
-    The service's time as its answers tell it; it refuses nothing for it.
-    """
+    """The service's time as its answers tell it; it refuses nothing for it."""
 
     def broken(account: Account) -> None:
         clock = account.service.clock

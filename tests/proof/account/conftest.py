@@ -1,6 +1,4 @@
-"""
-What the tests of the account share: one at a moment, and clients of it.
-"""
+"""What the tests of the account share: one at a moment, and clients of it."""
 
 from __future__ import annotations
 
@@ -12,18 +10,14 @@ from tests.proof.logs.asking import NOW_S
 
 @pytest.fixture
 def account():
-    """
-    A right account at one moment.
-    """
+    """A right account at one moment."""
     with Account(lambda: NOW_S) as made:
         yield made
 
 
 @pytest.fixture
 def logs(account):
-    """
-    A client of its CloudWatch Logs.
-    """
+    """A client of its CloudWatch Logs."""
     made = account.client("logs")
     yield made
     made.close()

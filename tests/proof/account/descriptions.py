@@ -1,6 +1,4 @@
-"""
-DescribeSubscriptionFilters, DescribeAccountPolicies and DescribeQueryDefinitions.
-"""
+"""DescribeSubscriptionFilters, DescribeAccountPolicies and DescribeQueryDefinitions."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ class Descriptions:
         }
 
     def describe_subscription_filters(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        A page of the filters of one log group, by name.
-        """
+        """A page of the filters of one log group, by name."""
         operation = "DescribeSubscriptionFilters"
         check(operation, document)
         group = self.groups.named_in(document)
@@ -65,9 +61,7 @@ class Descriptions:
         return {"subscriptionFilters": page, **more}
 
     def describe_account_policies(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        The policies of one type.
-        """
+        """The policies of one type."""
         operation = "DescribeAccountPolicies"
         check(operation, document)
         found = [
@@ -80,9 +74,7 @@ class Descriptions:
         return {"accountPolicies": page, **more}
 
     def describe_query_definitions(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        A page of the saved queries whose name begins so.
-        """
+        """A page of the saved queries whose name begins so."""
         operation = "DescribeQueryDefinitions"
         check(operation, document)
         prefix = document.get("queryDefinitionNamePrefix", "")

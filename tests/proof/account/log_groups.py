@@ -28,9 +28,7 @@ LESS_THAN_STANDARD = {"INFREQUENT_ACCESS", "ESSENTIALS"}
 
 @dataclass
 class LogGroup:
-    """
-    What a log group has beside its streams.
-    """
+    """What a log group has beside its streams."""
 
     log_group_class: str = "STANDARD"
     retention_days: int | None = 30
@@ -63,37 +61,27 @@ class LogGroups:
         }
 
     def add(self, name: str, log_group_class: str = "STANDARD", days: int | None = 30) -> None:
-        """
-        Make a log group.
-        """
+        """Make a log group."""
         self.rules.groups.setdefault(name, set())
         self.settings[name] = LogGroup(log_group_class, days)
 
     def remove(self, name: str) -> None:
-        """
-        Delete a log group with all that is in it.
-        """
+        """Delete a log group with all that is in it."""
         del self.rules.groups[name]
         self.rules.applied[:] = [one for one in self.rules.applied if one.group != name]
 
     def of(self, name: str) -> LogGroup:
-        """
-        What a log group has.
-        """
+        """What a log group has."""
         return self.settings.setdefault(name, LogGroup())
 
     def streams(self, name: str) -> set[str]:
-        """
-        The names of its streams.
-        """
+        """The names of its streams."""
         return self.rules.groups[name]
 
     def events(
         self, name: str, lag_ms: float = 0.0
     ) -> Iterator[tuple[tuple[int, int, int], Applied]]:
-        """
-        Its events that can be found now, each after what it is sorted by.
-        """
+        """Its events that can be found now, each after what it is sorted by."""
         now_ms = round(self.rules.clock() * 1000)
         days = self.of(name).retention_days
         oldest_ms = 0 if days is None else now_ms - days * DAY_MS
@@ -138,9 +126,7 @@ class LogGroups:
         raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
 
     def describe_log_groups(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        A page of them, sorted by name.
-        """
+        """A page of them, sorted by name."""
         check("DescribeLogGroups", document)
         _one_of(document, "logGroupNamePrefix", "logGroupNamePattern")
         if "logGroupIdentifiers" in document:
@@ -167,9 +153,7 @@ class LogGroups:
         return {"logGroups": [self._described(name, is_short=is_short) for name in page], **more}
 
     def describe_log_streams(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        A page of the streams of one, by name or by the time of the last event.
-        """
+        """A page of the streams of one, by name or by the time of the last event."""
         check("DescribeLogStreams", document)
         name = self.named_in(document)
         by_time = document.get("orderBy") == "LastEventTime"

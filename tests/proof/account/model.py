@@ -31,9 +31,7 @@ _TYPES = {
 
 @functools.cache
 def model_of(service: str) -> Any:
-    """
-    The SDK's model of a service, such as `logs`.
-    """
+    """The SDK's model of a service, such as `logs`."""
     return botocore.session.get_session().get_service_model(service)
 
 
@@ -75,9 +73,7 @@ def _members(shape: Any, found: dict[str, Any], path: str) -> Iterator[str]:
 
 
 def _rules(shape: Any, found: Any) -> Iterator[str]:
-    """
-    What the model asks of one value and it does not keep.
-    """
+    """What the model asks of one value and it does not keep."""
     bounds = shape.metadata
     size = found if isinstance(found, int) else len(found)
     what = "value" if isinstance(found, int) else "length"

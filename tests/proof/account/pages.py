@@ -1,6 +1,4 @@
-"""
-Answers in pages: what a token stands for, how long, and for which request.
-"""
+"""Answers in pages: what a token stands for, how long, and for which request."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ class Tokens:
     _places: dict[str, _Place] = field(default_factory=dict)
 
     def give(self, operation: str, document: dict[str, Any], at: Any) -> str:
-        """
-        A token for what comes after the place *at* of the answer to a request.
-        """
+        """A token for what comes after the place *at* of the answer to a request."""
         token = uuid.uuid4().hex
         until_s = self.clock() + self.lifetime_s
         self._places[token] = _Place(_request(operation, document), at, until_s)
@@ -75,9 +71,7 @@ class Tokens:
         found: Sequence[Any],
         size: int,
     ) -> tuple[list[Any], dict[str, str]]:
-        """
-        At most *size* of what was *found*, from the token on, and the token of the rest.
-        """
+        """At most *size* of what was *found*, from the token on, and the token of the rest."""
         start = self.take(operation, document) or 0
         end = start + size
         more = {"nextToken": self.give(operation, document, end)} if end < len(found) else {}
@@ -85,8 +79,6 @@ class Tokens:
 
 
 def _request(operation: str, document: dict[str, Any]) -> tuple[Any, ...]:
-    """
-    What must be the same from page to page.
-    """
+    """What must be the same from page to page."""
     asked = sorted((name, repr(value)) for name, value in document.items() if name not in PAGE)
     return operation, *asked

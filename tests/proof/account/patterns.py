@@ -19,18 +19,14 @@ _ESCAPED = re.compile(r"\\(.)")
 
 @dataclass(frozen=True)
 class Pattern:
-    """
-    What a message must have, may have one of, and must not have.
-    """
+    """What a message must have, may have one of, and must not have."""
 
     every: tuple[str, ...] = ()
     some: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
 
     def is_in(self, message: str) -> bool:
-        """
-        Whether *message* matches. Beside a term without a mark, `?` says nothing.
-        """
+        """Whether *message* matches. Beside a term without a mark, `?` says nothing."""
         if any(one in message for one in self.none):
             return False
         if self.every or not self.some:

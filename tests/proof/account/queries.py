@@ -106,9 +106,7 @@ class Queries:
         }
 
     def start_query(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        Run it on what is there now; the answer comes step by step.
-        """
+        """Run it on what is there now; the answer comes step by step."""
         check("StartQuery", document)
         if document.get("queryLanguage", "CWLI") != "CWLI":
             raise ServiceError(NOT_PLAYED, "only CWLI is played here", 501)
@@ -128,9 +126,7 @@ class Queries:
         return {"queryId": query_id}
 
     def get_query_results(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        How far it is, and the rows of it that there are.
-        """
+        """How far it is, and the rows of it that there are."""
         check("GetQueryResults", document)
         query = self._query(document)
         if query.steps and "nextToken" not in document:
@@ -158,9 +154,7 @@ class Queries:
         }
 
     def stop_query(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        End it where it is.
-        """
+        """End it where it is."""
         check("StopQuery", document)
         query = self._query(document)
         if query.status in ENDED:

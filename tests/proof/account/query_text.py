@@ -1,6 +1,4 @@
-"""
-What a query's text says to the service: its log groups, its columns and what they hold.
-"""
+"""What a query's text says to the service: its log groups, its columns and what they hold."""
 
 from __future__ import annotations
 
@@ -72,27 +70,21 @@ def groups_of(document: dict[str, Any], commands: Sequence[Command]) -> list[str
 
 
 def before_stats(commands: Sequence[Command]) -> Sequence[Command]:
-    """
-    The commands that decide which lines match.
-    """
+    """The commands that decide which lines match."""
     names = [one.name for one in commands]
     ends = [names.index(name) for name in ("stats", "limit", "dedup", "unnest") if name in names]
     return commands[: min(ends, default=len(commands))]
 
 
 def columns_of(commands: Sequence[Command]) -> list[str]:
-    """
-    What a row has, from left to right; one that is still a line has a pointer to it.
-    """
+    """What a row has, from left to right; one that is still a line has a pointer to it."""
     shown = shown_by(commands) or [*TIMES[:1], "@message"]
     has_stats = any(one.name == "stats" for one in commands)
     return shown if has_stats else [*shown, "@ptr"]
 
 
 def moments_of(commands: Sequence[Command]) -> set[str]:
-    """
-    The columns that are moments: a line's own, and those that `bin` made.
-    """
+    """The columns that are moments: a line's own, and those that `bin` made."""
     found = set(TIMES)
     for command in commands:
         for one in (*command.groups, *command.expressions):
@@ -105,9 +97,7 @@ def moments_of(commands: Sequence[Command]) -> set[str]:
 
 
 def computed_by(commands: Sequence[Command]) -> set[str]:
-    """
-    The columns that the query computed: it did not pick them from a line.
-    """
+    """The columns that the query computed: it did not pick them from a line."""
     found: set[str] = set()
     for command in commands:
         if command.name in {"fields", "display", "stats"}:
@@ -124,17 +114,13 @@ def computed_by(commands: Sequence[Command]) -> set[str]:
 
 
 def moment(at_ms: int) -> str:
-    """
-    A time as an answer has it.
-    """
+    """A time as an answer has it."""
     at = datetime.fromtimestamp(at_ms // 1000, timezone.utc)
     return f"{at:%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d}"
 
 
 def text_of(value: Any, decimals: int | None) -> str:
-    """
-    A value as an answer has it; *decimals* None is as the line had it.
-    """
+    """A value as an answer has it; *decimals* None is as the line had it."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

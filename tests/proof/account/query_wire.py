@@ -34,9 +34,7 @@ NAMES = {
 
 
 class QueryWire:
-    """
-    The protocol of STS.
-    """
+    """The protocol of STS."""
 
     signing_name = "sts"
 
@@ -47,9 +45,7 @@ class QueryWire:
         return str(self.document_in(body).get("Action", ""))
 
     def check_form(self, headers: Mapping[str, str]) -> None:
-        """
-        Nothing more than `is_of` has seen.
-        """
+        """Nothing more than `is_of` has seen."""
 
     def document_in(self, body: bytes) -> dict[str, Any]:
         return dict(urllib.parse.parse_qsl(body.decode()))

@@ -61,9 +61,7 @@ class Reading:
         }
 
     def filter_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        A page of the events of a group that match.
-        """
+        """A page of the events of a group that match."""
         check("FilterLogEvents", document)
         if "logStreamNames" in document and "logStreamNamePrefix" in document:
             _refuse("logStreamNames and logStreamNamePrefix are mutually exclusive.")
@@ -102,9 +100,7 @@ class Reading:
         return answer
 
     def get_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
-        """
-        A page of one stream; at its end the token is the one that was passed.
-        """
+        """A page of one stream; at its end the token is the one that was passed."""
         check("GetLogEvents", document)
         _check_order(document)
         group = self._standard(document, "GetLogEvents")

@@ -1,6 +1,4 @@
-"""
-The account beside moto, whose rules nobody of this project wrote: what both play is the same.
-"""
+"""The account beside moto, whose rules nobody of this project wrote: what both play is the same."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ PATTERNS = st.sampled_from(["", '"a"', '"ab c"', '"B"'])  # moto reads one term
 
 @pytest.fixture(scope="module")
 def moto():
-    """
-    A client of moto in this process.
-    """
+    """A client of moto in this process."""
     with mock_aws():
         made = boto3.session.Session().client("logs", region_name="us-west-2")
         yield made
@@ -42,9 +38,7 @@ def moto():
 
 @pytest.fixture(scope="module")
 def beside():
-    """
-    An account by the same clock, and a client of it.
-    """
+    """An account by the same clock, and a client of it."""
     with Account() as account:
         made = account.client("logs")
         yield account, made
@@ -52,9 +46,7 @@ def beside():
 
 
 def read(client, group, **asked):
-    """
-    Times and messages of all pages, and streams.
-    """
+    """Times and messages of all pages, and streams."""
     found, token = [], {}
     while True:
         answer = client.filter_log_events(logGroupName=group, **asked, **token)
@@ -69,9 +61,7 @@ def read(client, group, **asked):
 @settings(max_examples=15)
 @given(asking=st.tuples(EVENTS, TIMES, PATTERNS, st.none() | st.just(["i-0"])))
 def test_both_find_the_same_events(moto, beside, asking):
-    """
-    Whatever the range, the terms and the streams.
-    """
+    """Whatever the range, the terms and the streams."""
     (account, logs), (events, times, pattern, stream) = beside, asking
     group = "/beside"
     account.groups.add(group)
@@ -96,9 +86,7 @@ def test_both_find_the_same_events(moto, beside, asking):
 
 
 def test_both_describe_a_group_and_its_streams_alike(moto, beside):
-    """
-    As far as moto describes them: names and ARNs.
-    """
+    """As far as moto describes them: names and ARNs."""
     account, logs = beside
     account.groups.add("/beside/described", days=None)
     moto.create_log_group(logGroupName="/beside/described")

@@ -1,6 +1,4 @@
-"""
-StartQuery, GetQueryResults and StopQuery of the account, rule by rule, with their words.
-"""
+"""StartQuery, GetQueryResults and StopQuery of the account, rule by rule, with their words."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ LIMIT_PAGE = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_Query
 
 @pytest.fixture
 def asked(account, logs):
-    """
-    Start a query, ask until it has ended, and give the last answer.
-    """
+    """Start a query, ask until it has ended, and give the last answer."""
 
     def ended(text, **more):
         query_id = logs.start_query(**{**EVERYTHING, "queryString": text, **more})["queryId"]
@@ -42,18 +38,14 @@ def asked(account, logs):
 
 @pytest.fixture
 def refusal(logs):
-    """
-    The name and status of the error that a query gets.
-    """
+    """The name and status of the error that a query gets."""
     return lambda **asked: error_in(
         lambda: logs.start_query(**{**EVERYTHING, "queryString": "limit 1", **asked})
     )
 
 
 def rows(answer):
-    """
-    Rows as mappings, without their pointers.
-    """
+    """Rows as mappings, without their pointers."""
     found = [{one["field"]: one["value"] for one in row} for row in answer["results"]]
     return [{name: one for name, one in row.items() if name != "@ptr"} for row in found]
 
@@ -64,9 +56,7 @@ def rows(answer):
     " partial results.",
 )
 def test_a_query_is_scheduled_then_runs_then_is_complete(logs, asked):
-    """
-    Who takes what there is while it runs has a part.
-    """
+    """Who takes what there is while it runs has a part."""
     assert "Complete" == asked("limit 1")["status"]
     query_id = logs.start_query(**EVERYTHING, queryString="fields N")["queryId"]
     answers = [logs.get_query_results(queryId=query_id) for _ in range(4)]
@@ -82,9 +72,7 @@ def test_a_query_is_scheduled_then_runs_then_is_complete(logs, asked):
 @says(f"{REQUEST}.startTime", "The range is inclusive", "the number of seconds since January 1")
 @says(f"{REQUEST}.endTime", "The range is inclusive", "the number of seconds since January 1")
 def test_both_ends_of_the_time_are_seconds_and_in_it(asked, refusal):
-    """
-    Milliseconds would be in the far future, where nothing is.
-    """
+    """Milliseconds would be in the far future, where nothing is."""
     found = asked("fields N", startTime=NOW - 3, endTime=NOW - 1)
     assert [{"N": "1"}, {"N": "2"}, {"N": "3"}] == rows(found)
     assert [] == rows(asked("fields N", startTime=NOW_MS, endTime=NOW_MS))
@@ -94,9 +82,7 @@ def test_both_ends_of_the_time_are_seconds_and_in_it(asked, refusal):
 @says("QueryStatistics.bytesScanned", "The total number of bytes in the log events scanned")
 @says("QueryStatistics.recordsMatched", "The number of log events that matched the query string.")
 def test_what_was_scanned_is_told(asked):
-    """
-    All events of the time range, whatever the query lets through; it is what is paid for.
-    """
+    """All events of the time range, whatever the query lets through; it is what is paid for."""
     statistics = asked("filter N < 2 | stats count(*) as Count by bin(1h)")["statistics"]
     assert 100 == statistics["recordsScanned"]
     assert 2 == statistics["recordsMatched"]
@@ -105,9 +91,7 @@ def test_what_was_scanned_is_told(asked):
 
 @says("GetQueryResults", "Only the fields requested in the query are returned, along with a @ptr")
 def test_a_row_that_is_a_line_has_a_pointer(asked):
-    """
-    The newest line first; a row that was computed has none.
-    """
+    """The newest line first; a row that was computed has none."""
     (first, _) = asked("limit 2")["results"]
     assert ["@timestamp", "@message", "@ptr"] == [one["field"] for one in first]
     assert ["2027-01-15 08:00:00.000", '{"N": 0}'] == [one["value"] for one in first[:2]]
@@ -117,9 +101,7 @@ def test_a_row_that_is_a_line_has_a_pointer(asked):
 
 @says("ResultField.value", "The value of this field.")
 def test_a_value_is_text(account, asked):
-    """
-    Moments as dates, what was computed with four decimals, what the line has as it has it.
-    """
+    """Moments as dates, what was computed with four decimals, what the line has as it has it."""
     account.put(RECORDS_GROUP, "i-1", [(NOW_MS, json.dumps({"X": 1 / 3, "Yes": True, "T": "t"}))])
     query = "filter ispresent(X) | fields X, X / 2 as Half, Yes, T, @logStream, Nothing"
     assert [{"X": repr(1 / 3), "Half": "0.1667", "Yes": "1", "T": "t", "@logStream": "i-1"}] == (
@@ -141,9 +123,7 @@ def test_a_value_is_text(account, asked):
     " page returning up to 10,000 log events.",
 )
 def test_rows_end_at_10000_and_pages_too(account, logs, asked):
-    """
-    Unless the request asks for more; then the rest is on further pages.
-    """
+    """Unless the request asks for more; then the rest is on further pages."""
     account.put(RECORDS_GROUP, "i-1", [(NOW_MS - n, "x") for n in range(10_900)])
     short = asked("fields @message")
     assert (10_000, False) == (len(short["results"]), "nextToken" in short)
@@ -165,9 +145,7 @@ def test_rows_end_at_10000_and_pages_too(account, logs, asked):
 @says(f"{REQUEST}.logGroupNames", "You can include up to 50 log groups.")
 @says(START, "Or the queryString must include a SOURCE command to select log groups")
 def test_the_log_groups_are_named_in_one_way(account, asked, refusal):
-    """
-    Each must be there; SOURCE names them in the query.
-    """
+    """Each must be there; SOURCE names them in the query."""
     name = {"logGroupName": None}
     for chosen in (
         {"logGroupNames": [RECORDS_GROUP, account.rollups_group]},
@@ -186,9 +164,7 @@ def test_the_log_groups_are_named_in_one_way(account, asked, refusal):
 @says("MalformedQueryException", "The query string is not valid.")
 @says("QueryString", "min: 0 max: 10000")
 def test_a_query_that_cannot_be_read_is_malformed(account, refusal, logs):
-    """
-    So is one whose placeholder nobody filled, and one about a time that nothing is left of.
-    """
+    """So is one whose placeholder nobody filled, and one about a time that nothing is left of."""
     assert MALFORMED == refusal(queryString="frobnicate")
     assert MALFORMED == refusal(queryString="filter InstanceId = {{InstanceId}}")
     assert INVALID == refusal(queryString="#" * 10_001)
@@ -201,9 +177,7 @@ def test_a_query_that_cannot_be_read_is_malformed(account, refusal, logs):
 
 @says(START, "You can have up to 100 concurrent CloudWatch Logs insights queries")
 def test_100_queries_run_at_once(logs, refusal):
-    """
-    One more is refused until one has ended.
-    """
+    """One more is refused until one has ended."""
     ids = [logs.start_query(**EVERYTHING, queryString="limit 1")["queryId"] for _ in range(100)]
     assert ("LimitExceededException", 400) == refusal()
     logs.stop_query(queryId=ids[0])
@@ -216,9 +190,7 @@ def test_100_queries_run_at_once(logs, refusal):
     " query is not running.",
 )
 def test_a_query_is_stopped_once(logs):
-    """
-    Then it is cancelled, and has no rows.
-    """
+    """Then it is cancelled, and has no rows."""
     query_id = {"queryId": logs.start_query(**EVERYTHING, queryString="limit 1")["queryId"]}
     assert logs.stop_query(**query_id)["success"]
     assert "Cancelled" == logs.get_query_results(**query_id)["status"]
@@ -233,9 +205,7 @@ def test_a_query_is_stopped_once(logs):
 )
 @pytest.mark.parametrize("end", ["Failed", "Timeout", "Cancelled"])
 def test_a_query_may_end_without_an_answer(end, account, asked):
-    """
-    As planned; or because it asks for what the documentation leaves open.
-    """
+    """As planned; or because it asks for what the documentation leaves open."""
     account.queries.next_ends.append(end)
     answer = asked("fields N")
     assert (end, []) == (answer["status"], answer["results"])
@@ -245,9 +215,7 @@ def test_a_query_may_end_without_an_answer(end, account, asked):
 
 @says("DescribeQueryDefinitions", "your saved CloudWatch Logs Insights query definitions")
 def test_saved_queries_answer_what_the_engine_answers(account, logs, hour_lines):
-    """
-    Every one of the stack that needs no value, on the same lines, run by two ways.
-    """
+    """Every one of the stack that needs no value, on the same lines, run by two ways."""
     lines, asked = hour_lines
     account.put(RECORDS_GROUP, "i-0", lines)
     account.put(account.rollups_group, "blue", lines)
@@ -266,9 +234,7 @@ def test_saved_queries_answer_what_the_engine_answers(account, logs, hour_lines)
 
 @pytest.fixture
 def hour_lines(logs):
-    """
-    Some lines of a fleet, and a way to ask a saved query about them.
-    """
+    """Some lines of a fleet, and a way to ask a saved query about them."""
     lines = []
     for minute in range(3):
         at_ms = NOW_MS - 600_000 + 60_000 * minute
@@ -294,7 +260,5 @@ def hour_lines(logs):
     "quote", [one for one in quotes_in(globals()) if one.is_in_the_model], ids=str
 )
 def test_the_model_says_what_is_quoted_of_queries(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)

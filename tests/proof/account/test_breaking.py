@@ -24,9 +24,7 @@ DENIED = ("AccessDeniedException", 400)
 
 
 def calls(client):
-    """
-    One call of each action, in an order in which all of them work in a right account.
-    """
+    """One call of each action, in an order in which all of them work in a right account."""
     query = {}
 
     def start():
@@ -53,9 +51,7 @@ def calls(client):
 
 
 def outcomes(client):
-    """
-    What every action is answered: nothing wrong, or the name of the error.
-    """
+    """What every action is answered: nothing wrong, or the name of the error."""
     return {action: _outcome(call) for action, call in calls(client).items()}
 
 
@@ -70,9 +66,7 @@ def _outcome(call):
 
 
 def test_in_a_right_account_everything_is_answered(account, logs):
-    """
-    Every action that the account knows is among them; what it does not know is said.
-    """
+    """Every action that the account knows is among them; what it does not know is said."""
     assert dict.fromkeys(ACTIONS, "") == outcomes(logs)
     assert set(ACTIONS) == {
         *(name for name in account.rules.further if name != "GetCallerIdentity"),
@@ -84,9 +78,7 @@ def test_in_a_right_account_everything_is_answered(account, logs):
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_permission_is_missed_by_its_action_alone(action, account, logs):
-    """
-    The words name the action, the resource and whoever asked; what hangs on it is not found.
-    """
+    """The words name the action, the resource and whoever asked; what hangs on it is not found."""
     account.break_(f"denied {action}")
     found = outcomes(logs)
     assert "AccessDeniedException" == found.pop(action)
@@ -110,9 +102,7 @@ def test_a_permission_is_missed_by_its_action_alone(action, account, logs):
     ],
 )
 def test_a_trouble_is_that_of_its_action_alone(action, fault, expected, account, logs):
-    """
-    For every call of it, and of no other.
-    """
+    """For every call of it, and of no other."""
     account.break_(f"{fault} {action}")
     found = outcomes(logs)
     assert expected == found[action]
@@ -120,9 +110,7 @@ def test_a_trouble_is_that_of_its_action_alone(action, fault, expected, account,
 
 
 def test_troubles_are_of_the_next_calls(account, logs):
-    """
-    As many as were planned; a late answer comes all the same.
-    """
+    """As many as were planned; a late answer comes all the same."""
     account.troubles("FilterLogEvents", faults.THROTTLED, faults.RESET, faults.LATE)
     assert ("ThrottlingException", 400) == error_in(lambda: logs.filter_log_events(**GROUP))
     with pytest.raises(ConnectionClosedError):
@@ -133,9 +121,7 @@ def test_troubles_are_of_the_next_calls(account, logs):
 
 
 def test_the_emitters_permissions_are_those_of_the_stacks_policy(account, logs, repository):
-    """
-    With them alone nothing can be read or described.
-    """
+    """With them alone nothing can be read or described."""
     template = (repository / "template.yaml").read_text(encoding="utf-8")
     granted = {
         action
@@ -150,9 +136,7 @@ def test_the_emitters_permissions_are_those_of_the_stacks_policy(account, logs, 
 
 
 def state(account, client):
-    """
-    What `check` looks at, as AWS describes it.
-    """
+    """What `check` looks at, as AWS describes it."""
     groups = client.describe_log_groups()["logGroups"]
     answer = client.describe_account_policies(policyType="METRIC_EXTRACTION_POLICY")
     date = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
@@ -191,9 +175,7 @@ def state(account, client):
     ],
 )
 def test_a_fault_changes_what_it_is_named_after(fault, changed, account, logs):
-    """
-    And nothing else: who finds more than one thing wrong has found one too many.
-    """
+    """And nothing else: who finds more than one thing wrong has found one too many."""
     before = state(account, logs)
     account.break_(fault)
     after = state(account, logs)
@@ -201,9 +183,7 @@ def test_a_fault_changes_what_it_is_named_after(fault, changed, account, logs):
 
 
 def test_a_clock_is_that_of_the_machine(account, logs):
-    """
-    A machine whose clock is ahead is answered with a time that is behind.
-    """
+    """A machine whose clock is ahead is answered with a time that is behind."""
     account.break_("clock ahead")
     assert -120 == state(account, logs)["ahead_s"]
     account.break_("clock behind")
@@ -212,9 +192,7 @@ def test_a_clock_is_that_of_the_machine(account, logs):
 
 
 def test_what_is_put_may_not_be_found(account, logs):
-    """
-    It was taken all the same.
-    """
+    """It was taken all the same."""
     account.break_("nothing read back")
     assert dict.fromkeys(ACTIONS, "") == outcomes(logs)
     account.reading.empty_pages = 0
@@ -234,17 +212,13 @@ def test_what_is_put_may_not_be_found(account, logs):
 def test_what_is_wrong_with_the_caller_or_the_service_is_wrong_everywhere(
     fault, expected, account, logs
 ):
-    """
-    Every call ends so.
-    """
+    """Every call ends so."""
     account.break_(fault)
     assert {expected} == set(outcomes(logs).values())
 
 
 def test_every_fault_is_tested():
-    """
-    A new one has a row above.
-    """
+    """A new one has a row above."""
     per_action = {
         f"{fault} {action}"
         for fault in ("denied", "throttled", "unavailable", "reset")
@@ -267,9 +241,7 @@ def _rows(test):
 
 
 def test_a_stack_may_have_another_name():
-    """
-    Its groups, its subscription and its queries have it; the emitters' group has its own.
-    """
+    """Its groups, its subscription and its queries have it; the emitters' group has its own."""
     with Account(lambda: NOW_S, stack_name="blue") as account:
         assert "/neuron-emf/blue/rollups" == account.rollups_group
         assert {account.rollups_group, account.records_group} < account.rules.groups.keys()
@@ -278,9 +250,7 @@ def test_a_stack_may_have_another_name():
 
 
 def test_lines_of_ours_have_their_own_time_and_stream(account):
-    """
-    That of the emitter's line, or of the metrics in it; later if it was printed later.
-    """
+    """That of the emitter's line, or of the metrics in it; later if it was printed later."""
     lines = [
         f'{{"Timestamp":{NOW_MS - 9},"InstanceId":"i-0"}}',
         f'{{"_aws":{{"Timestamp":{NOW_MS - 7}}},"InstanceId":"i-1"}}',

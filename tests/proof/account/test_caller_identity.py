@@ -1,6 +1,4 @@
-"""
-GetCallerIdentity of the account, on the same port and by another protocol.
-"""
+"""GetCallerIdentity of the account, on the same port and by another protocol."""
 
 from __future__ import annotations
 
@@ -17,18 +15,14 @@ STS_ERRORS = "https://docs.aws.amazon.com/STS/latest/APIReference/CommonErrors.h
 
 @pytest.fixture
 def sts(account):
-    """
-    A client of its STS.
-    """
+    """A client of its STS."""
     made = account.client("sts")
     yield made
     made.close()
 
 
 def test_who_asks_is_told(account, sts):
-    """
-    The account, and the name of whoever has the key.
-    """
+    """The account, and the name of whoever has the key."""
     answer = sts.get_caller_identity()
     assert "123456789012" == answer["Account"]
     assert "arn:aws:iam::123456789012:user/testing" == answer["Arn"]
@@ -36,9 +30,7 @@ def test_who_asks_is_told(account, sts):
 
 
 def test_the_environment_is_enough_for_it(account, monkeypatch):
-    """
-    As a command's process finds it, and the credentials.
-    """
+    """As a command's process finds it, and the credentials."""
     for name, value in account.variables.items():
         monkeypatch.setenv(name, value)
     for service in ("sts", "logs"):
@@ -59,17 +51,13 @@ def test_the_environment_is_enough_for_it(account, monkeypatch):
     ],
 )
 def test_what_is_wrong_with_credentials_has_names_of_its_own(fault, expected, account, sts):
-    """
-    Other names than CloudWatch Logs has for it.
-    """
+    """Other names than CloudWatch Logs has for it."""
     account.break_(fault)
     assert expected == error_in(sts.get_caller_identity)
 
 
 def test_it_cannot_be_denied(account, sts):
-    """
-    An administrator who denies it explicitly is not heard, as the model of STS says.
-    """
+    """An administrator who denies it explicitly is not heard, as the model of STS says."""
     words = model_of("sts").operation_model("GetCallerIdentity").documentation
     assert "No permissions are required to perform this operation." in words
     account.denied |= {"sts:GetCallerIdentity", "logs:GetCallerIdentity"}
@@ -77,9 +65,7 @@ def test_it_cannot_be_denied(account, sts):
 
 
 def test_it_may_be_throttled_and_fail_like_the_others(account, sts):
-    """
-    Each by the name that it has there; anything else of STS is unknown.
-    """
+    """Each by the name that it has there; anything else of STS is unknown."""
     account.troubles("GetCallerIdentity", faults.THROTTLED, faults.UNAVAILABLE, faults.BAD_GATEWAY)
     assert ("Throttling", 400) == error_in(sts.get_caller_identity)
     assert ("ServiceUnavailable", 503) == error_in(sts.get_caller_identity)

@@ -20,9 +20,7 @@ STREAMS = "DescribeLogStreamsRequest"
 
 
 def names(answer, member="logGroups", name="logGroupName"):
-    """
-    What was described, by name.
-    """
+    """What was described, by name."""
     return [one[name] for one in answer[member]]
 
 
@@ -33,9 +31,7 @@ def names(answer, member="logGroups", name="logGroupName"):
 @says(f"{GROUPS}.limit", "If you don't specify a value, the default is up to 50 items.")
 @says("DescribeLimit", "min: 1 max: 50")
 def test_log_groups_come_sorted_and_in_pages_of_50(account, logs):
-    """
-    The stack's own among them, each once; a page that has all of them is the last.
-    """
+    """The stack's own among them, each once; a page that has all of them is the last."""
     few = logs.describe_log_groups(limit=len(account.rules.groups))
     assert (5, False) == (len(names(few)), "nextToken" in few)
     for number in range(70):
@@ -56,9 +52,7 @@ def test_log_groups_come_sorted_and_in_pages_of_50(account, logs):
     "then only arn , creationTime , and logGroupName are included in the response.",
 )
 def test_a_log_group_is_found_by_prefix_or_by_a_part(logs):
-    """
-    A prefix may be that of a longer name; a part brings less to know.
-    """
+    """A prefix may be that of a longer name; a part brings less to know."""
     by_prefix = logs.describe_log_groups(logGroupNamePrefix=RECORDS_GROUP)
     assert [RECORDS_GROUP] == names(by_prefix)
     assert "STANDARD" == by_prefix["logGroups"][0]["logGroupClass"]
@@ -72,9 +66,7 @@ def test_a_log_group_is_found_by_prefix_or_by_a_part(logs):
 @says("LogGroup.arn", "This version of the ARN includes a trailing :*")
 @says("LogGroup.logGroupArn", "This version of the ARN doesn't include a trailing :*")
 def test_a_log_group_has_two_arns(logs):
-    """
-    One for policies on its streams, one for itself.
-    """
+    """One for policies on its streams, one for itself."""
     (found,) = logs.describe_log_groups(logGroupNamePrefix=RECORDS_GROUP)["logGroups"]
     expected = f"arn:aws:logs:us-west-2:123456789012:log-group:{RECORDS_GROUP}"
     assert (f"{expected}:*", expected) == (found["arn"], found["logGroupArn"])
@@ -89,9 +81,7 @@ def test_a_log_group_has_two_arns(logs):
     "If you specify this parameter, the only other filter that you can choose to specify is",
 )
 def test_log_groups_are_chosen_by_class_or_by_name(account, logs):
-    """
-    A class that is none is refused, and so is a second choice beside names.
-    """
+    """A class that is none is refused, and so is a second choice beside names."""
     account.groups.add("/less", "ESSENTIALS")
     for wanted in ("INFREQUENT_ACCESS", "ESSENTIALS"):
         assert ["/less"] == names(logs.describe_log_groups(logGroupClass=wanted))
@@ -108,9 +98,7 @@ def test_log_groups_are_chosen_by_class_or_by_name(account, logs):
 @says(f"{STREAMS}.orderBy", "The default value is LogStreamName .")
 @says("LogStream.lastEventTimestamp", "The time of the most recent log event in the log stream")
 def test_streams_come_by_name_or_by_their_last_event(account, logs):
-    """
-    In either direction; one without events has no times.
-    """
+    """In either direction; one without events has no times."""
     for stream, at_ms in (("i-1", NOW_MS - 9), ("i-2", NOW_MS), ("i-0", NOW_MS - 5)):
         account.put(RECORDS_GROUP, stream, [(at_ms - 1, "x"), (at_ms, "y")])
     account.put(RECORDS_GROUP, "j", [])
@@ -128,9 +116,7 @@ def test_streams_come_by_name_or_by_their_last_event(account, logs):
 
 @says(f"{STREAMS}.logStreamNamePrefix", "If orderBy is LastEventTime , you cannot specify this")
 def test_streams_by_time_have_no_prefix(account, logs):
-    """
-    By name they may; pages are of 50.
-    """
+    """By name they may; pages are of 50."""
     group = {"logGroupName": RECORDS_GROUP}
     for number in range(60):
         account.put(RECORDS_GROUP, f"i-{number:02}", [])
@@ -152,9 +138,7 @@ def test_streams_by_time_have_no_prefix(account, logs):
     [("DescribeLogStreams", 25), ("DescribeLogGroups", 10), ("StartQuery", 10)],
 )
 def test_more_than_so_many_calls_a_second_are_throttled(operation, calls, account):
-    """
-    Once somebody wants the quotas kept; by the service's clock, which stands still here.
-    """
+    """Once somebody wants the quotas kept; by the service's clock, which stands still here."""
     asked = {"logGroupName": RECORDS_GROUP} if operation != "DescribeLogGroups" else {}
     if operation == "StartQuery":
         asked |= {"startTime": NOW_MS // 1000, "endTime": NOW_MS // 1000, "queryString": "limit 1"}
@@ -170,9 +154,7 @@ def test_more_than_so_many_calls_a_second_are_throttled(operation, calls, accoun
 
 @says("DescribeSubscriptionFilters", "The results are ASCII-sorted by filter name.")
 def test_the_subscription_is_the_stacks(logs):
-    """
-    With the pattern of the template, to the function that ingests.
-    """
+    """With the pattern of the template, to the function that ingests."""
     group = {"logGroupName": RECORDS_GROUP}
     (found,) = logs.describe_subscription_filters(**group)["subscriptionFilters"]
     assert ("neuron-emf-minutes", '"CoveredSeconds"') == (
@@ -189,9 +171,7 @@ def test_the_subscription_is_the_stacks(logs):
 
 
 def test_a_stream_may_stand_between_subscription_and_function():
-    """
-    In the mode that delivers to Kinesis, with a role and by log stream.
-    """
+    """In the mode that delivers to Kinesis, with a role and by log stream."""
     with Account(lambda: NOW_S, Mode="kinesis") as account:
         (found,) = account.subscriptions
     assert ":stream/neuron-emf-RecordsStream-" in found["destinationArn"]
@@ -203,9 +183,7 @@ def test_a_stream_may_stand_between_subscription_and_function():
     "limit the returned policies to only the policies that match the policy type",
 )
 def test_policies_are_those_of_a_type(account, logs):
-    """
-    None in a right account; the type is required, and one of those that there are.
-    """
+    """None in a right account; the type is required, and one of those that there are."""
     kind = {"policyType": "METRIC_EXTRACTION_POLICY"}
     assert [] == logs.describe_account_policies(**kind)["accountPolicies"]
     account.policies += [policy("a", None), policy("b", 'LogGroupName IN ["/x"]')]
@@ -225,9 +203,7 @@ def test_policies_are_those_of_a_type(account, logs):
 )
 @says("QueryListMaxResults", "min: 1 max: 1000")
 def test_saved_queries_are_those_of_the_template(logs, repository):
-    """
-    Under the name of the stack, in pages if asked for.
-    """
+    """Under the name of the stack, in pages if asked for."""
     template = (repository / "template.yaml").read_text(encoding="utf-8")
     expected = template.count("Type: AWS::Logs::QueryDefinition")
     found = logs.describe_query_definitions()["queryDefinitions"]
@@ -245,7 +221,5 @@ def test_saved_queries_are_those_of_the_template(logs, repository):
     "quote", [one for one in quotes_in(globals()) if one.is_in_the_model], ids=str
 )
 def test_the_model_says_what_is_quoted_of_describing(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)

@@ -21,9 +21,7 @@ GROUP = {"logGroupName": RECORDS_GROUP}
 
 
 def found(client, **asked):
-    """
-    The messages of all pages, and how many pages there were.
-    """
+    """The messages of all pages, and how many pages there were."""
     messages, pages, token = [], 0, {}
     while True:
         answer = client.filter_log_events(**{**GROUP, **asked}, **token)
@@ -35,9 +33,7 @@ def found(client, **asked):
 
 
 def refusal(client, **asked):
-    """
-    The name and status of the error that a request gets.
-    """
+    """The name and status of the error that a request gets."""
     return error_in(lambda: client.filter_log_events(**{**GROUP, **asked}))
 
 
@@ -47,9 +43,7 @@ def refusal(client, **asked):
     "If the results don't include a nextToken , then pagination is finished.",
 )
 def test_a_page_may_be_empty_and_more_follow(account, logs):
-    """
-    Who stops at an empty page has nothing; where there is nothing there is one page.
-    """
+    """Who stops at an empty page has nothing; where there is nothing there is one page."""
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x")])
     first = logs.filter_log_events(**GROUP)
     assert [] == first["events"]
@@ -67,9 +61,7 @@ def test_a_page_may_be_empty_and_more_follow(account, logs):
 )
 @says("EventsLimit", "min: 1 max: 10000")
 def test_a_page_has_its_bounds_and_nothing_falls_between_two(account, logs):
-    """
-    In events, in bytes, and in what was asked for; every event is on one page.
-    """
+    """In events, in bytes, and in what was asked for; every event is on one page."""
     account.reading.empty_pages = 0
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in range(10_001)])
     everything = [str(n) for n in range(10_001)]
@@ -91,9 +83,7 @@ def test_a_page_has_its_bounds_and_nothing_falls_between_two(account, logs):
 )
 @says(f"{REQUEST}.startFromHead", "On subsequent requests, the nextToken determines the sort")
 def test_events_of_all_streams_are_sorted_by_their_time(account, logs):
-    """
-    Whenever they came; newest first if asked for, on every page.
-    """
+    """Whenever they came; newest first if asked for, on every page."""
     account.put(RECORDS_GROUP, "i-1", [(NOW_MS, "c"), (NOW_MS - 5, "a")])
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS - 3, "b"), (NOW_MS + 9, "d")])
     assert ["a", "b", "c", "d"] == found(logs)[0]
@@ -107,9 +97,7 @@ def test_events_of_all_streams_are_sorted_by_their_time(account, logs):
     " InvalidParameterException",
 )
 def test_newest_first_needs_a_start(logs):
-    """
-    Of 2024 or later.
-    """
+    """Of 2024 or later."""
     assert INVALID == refusal(logs, startFromHead=False)
     assert INVALID == refusal(logs, startFromHead=False, startTime=1_704_067_199_999)
     assert ([], 1) == found(logs, startFromHead=False, startTime=1_704_067_200_000)
@@ -118,9 +106,7 @@ def test_newest_first_needs_a_start(logs):
 @says(f"{REQUEST}.startTime", "Events with a timestamp before this time are not returned.")
 @says(f"{REQUEST}.endTime", "Events with a timestamp later than this time are not returned.")
 def test_both_ends_of_the_time_are_in_it(account, logs):
-    """
-    An event at the end is returned, unlike by GetLogEvents.
-    """
+    """An event at the end is returned, unlike by GetLogEvents."""
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in range(5)])
     assert ["1", "2", "3"] == found(logs, startTime=NOW_MS + 1, endTime=NOW_MS + 3)[0]
     assert INVALID == refusal(logs, startTime=NOW_MS, endTime=NOW_MS - 1)
@@ -134,9 +120,7 @@ def test_both_ends_of_the_time_are_in_it(account, logs):
 )
 @says("InputLogStreamNames", "min: 1 max: 100")
 def test_streams_are_chosen_by_name_or_by_prefix(account, logs):
-    """
-    Up to 100 names; one that is not there is not found.
-    """
+    """Up to 100 names; one that is not there is not found."""
     for stream in ("i-0", "i-1", "j-0"):
         account.put(RECORDS_GROUP, stream, [(NOW_MS, stream)])
     assert ["i-1", "j-0"] == found(logs, logStreamNames=["i-1", "j-0"])[0]
@@ -153,9 +137,7 @@ def test_streams_are_chosen_by_name_or_by_prefix(account, logs):
 )
 @says(f"{REQUEST}.logGroupIdentifier", "Specify either the name or ARN of the log group")
 def test_a_log_group_is_named_once(account, logs):
-    """
-    By its name, or by an identifier that is a name or an ARN.
-    """
+    """By its name, or by an identifier that is a name or an ARN."""
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x")])
     account.reading.empty_pages = 0
     for identifier in (RECORDS_GROUP, account.groups.arn + RECORDS_GROUP):
@@ -172,9 +154,7 @@ def test_a_log_group_is_named_once(account, logs):
 )
 @says(f"{REQUEST}.nextToken", "You received this token from a previous call.")
 def test_a_token_is_for_its_request_and_for_a_day(account, logs):
-    """
-    Another request, a day and a second later, or no token of ours: it is invalid.
-    """
+    """Another request, a day and a second later, or no token of ours: it is invalid."""
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in range(3)])
     token = {"nextToken": logs.filter_log_events(**GROUP, limit=1)["nextToken"]}
     assert INVALID == refusal(logs, **token, startTime=5)
@@ -190,9 +170,7 @@ def test_a_token_is_for_its_request_and_for_a_day(account, logs):
 @says("FilteredLogEvent.eventId", "The ID of the event.")
 @says("FilteredLogEvent.ingestionTime", "the event was ingested")
 def test_an_event_has_an_id_of_its_own(account, logs):
-    """
-    Two equal lines have two; an emulator may leave it out.
-    """
+    """Two equal lines have two; an emulator may leave it out."""
     account.reading.empty_pages = 0
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x"), (NOW_MS, "x")])
     events = logs.filter_log_events(**GROUP)["events"]
@@ -210,9 +188,7 @@ def test_an_event_has_an_id_of_its_own(account, logs):
     "GetLogEvents and FilterLogEvents: yes for Standard, no for Infrequent Access.",
 )
 def test_a_group_of_another_class_is_not_read(account, logs):
-    """
-    It is refused, not answered as if it were empty.
-    """
+    """It is refused, not answered as if it were empty."""
     account.groups.of(RECORDS_GROUP).log_group_class = "INFREQUENT_ACCESS"
     assert INVALID == refusal(logs)
     assert "Standard" in words_of(lambda: logs.filter_log_events(**GROUP))
@@ -220,9 +196,7 @@ def test_a_group_of_another_class_is_not_read(account, logs):
 
 @says("LogGroup.retentionInDays", "The number of days to retain the log events")
 def test_an_event_is_found_as_long_as_it_is_kept(account, logs):
-    """
-    And not before it is there for readers.
-    """
+    """And not before it is there for readers."""
     day_ms = 86_400_000
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS - 31 * day_ms, "old"), (NOW_MS, "new")])
     assert ["new"] == found(logs)[0]
@@ -233,9 +207,7 @@ def test_an_event_is_found_as_long_as_it_is_kept(account, logs):
 
 
 def test_what_the_emitter_puts_is_read(account, logs):
-    """
-    Through PutLogEvents of the same service, to the group that it names and no other.
-    """
+    """Through PutLogEvents of the same service, to the group that it names and no other."""
     place = {**GROUP, "logStreamName": "i-0"}
     logs.create_log_stream(**place)
     logs.put_log_events(**place, logEvents=[{"timestamp": NOW_MS, "message": "x"}])
@@ -247,7 +219,5 @@ def test_what_the_emitter_puts_is_read(account, logs):
     "quote", [one for one in quotes_in(globals()) if one.is_in_the_model], ids=str
 )
 def test_the_model_says_what_is_quoted_of_filtering(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)

@@ -1,6 +1,4 @@
-"""
-Filter patterns of the account: terms, and what is said of the sorts that are not played.
-"""
+"""Filter patterns of the account: terms, and what is said of the sorts that are not played."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ PATTERNS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPa
 
 
 def found(client, pattern):
-    """
-    The messages of the second page: the first one is empty.
-    """
+    """The messages of the second page: the first one is empty."""
     asked = {"logGroupName": RECORDS_GROUP, "filterPattern": pattern}
     first = client.filter_log_events(**asked)
     if "nextToken" not in first:
@@ -30,9 +26,7 @@ def found(client, pattern):
 
 
 def refusal(client, pattern):
-    """
-    The name and status of the error that a pattern gets.
-    """
+    """The name and status of the error that a pattern gets."""
     asked = {"logGroupName": RECORDS_GROUP, "filterPattern": pattern}
     return error_in(lambda: client.filter_log_events(**asked))
 
@@ -61,9 +55,7 @@ def refusal(client, pattern):
     ],
 )
 def test_a_pattern_of_terms_chooses_events(pattern, expected, account, logs):
-    """
-    All of them, any of those with ?, none of those with -; case counts.
-    """
+    """All of them, any of those with ?, none of those with -; case counts."""
     texts = ["a b", "a-c", "B"]
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, text) for n, text in enumerate(texts)])
     assert expected == found(logs, pattern)
@@ -75,9 +67,7 @@ def test_a_pattern_of_terms_chooses_events(pattern, expected, account, logs):
     " incorporated with JSON and space-delimited filter patterns.",
 )
 def test_a_pattern_that_is_not_played_says_so(logs):
-    """
-    It is not answered as if nothing matched.
-    """
+    """It is not answered as if nothing matched."""
     for pattern in ('{ $.Kind = "minute" }', "[a, b]", "%a%"):
         assert ("NotPlayed", 501) == refusal(logs, pattern)
     assert INVALID == refusal(logs, '"a')
@@ -86,9 +76,7 @@ def test_a_pattern_that_is_not_played_says_so(logs):
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters='"\\'), min_size=1), st.text())
 def test_a_quoted_term_is_in_what_has_it(term, around):
-    """
-    Whatever is in it, also what would be a mark outside the quotes.
-    """
+    """Whatever is in it, also what would be a mark outside the quotes."""
     pattern = pattern_of(f'"{term}"')
     assert pattern.is_in(around + term + around)
     assert (term in around) == pattern.is_in(around)
@@ -98,7 +86,5 @@ def test_a_quoted_term_is_in_what_has_it(term, around):
     "quote", [one for one in quotes_in(globals()) if one.is_in_the_model], ids=str
 )
 def test_the_model_says_what_is_quoted_of_patterns(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)

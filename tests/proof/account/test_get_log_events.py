@@ -1,6 +1,4 @@
-"""
-GetLogEvents of the account, rule by rule, each beside the words it rests on.
-"""
+"""GetLogEvents of the account, rule by rule, each beside the words it rests on."""
 
 from __future__ import annotations
 
@@ -18,17 +16,13 @@ PLACE = {"logGroupName": RECORDS_GROUP, "logStreamName": "i-0"}
 
 
 def texts(answer):
-    """
-    The messages of one page.
-    """
+    """The messages of one page."""
     return [one["message"] for one in answer["events"]]
 
 
 @pytest.fixture
 def asked(account, logs):
-    """
-    Ask about a stream with ten events, 0 to 9.
-    """
+    """Ask about a stream with ten events, 0 to 9."""
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in range(10)])
     return lambda **more: logs.get_log_events(**{**PLACE, **more})
 
@@ -43,9 +37,7 @@ def asked(account, logs):
     "If you have reached the end of the stream, it returns the same token you passed in.",
 )
 def test_the_end_of_a_stream_is_the_token_that_was_passed(asked):
-    """
-    From the head, three at a time; an empty page ends with the same token.
-    """
+    """From the head, three at a time; an empty page ends with the same token."""
     pages, token = [], {}
     while True:
         answer = asked(startFromHead=True, limit=3, **token)
@@ -60,9 +52,7 @@ def test_the_end_of_a_stream_is_the_token_that_was_passed(asked):
 
 @says(f"{REQUEST}.startFromHead", "The default value is false.", "you must specify true")
 def test_the_latest_come_first_unless_asked_for_the_head(asked):
-    """
-    A page is in order all the same; a token for onwards needs `startFromHead`.
-    """
+    """A page is in order all the same; a token for onwards needs `startFromHead`."""
     latest = asked(limit=3)
     assert ["7", "8", "9"] == texts(latest)
     before = asked(limit=3, nextToken=latest["nextBackwardToken"])
@@ -76,9 +66,7 @@ def test_the_latest_come_first_unless_asked_for_the_head(asked):
 @given(limit=st.integers(1, 12), is_forward=st.booleans())
 @pytest.mark.usefixtures("asked")
 def test_every_event_is_on_one_page_in_either_direction(account, limit, is_forward):
-    """
-    However many are on a page.
-    """
+    """However many are on a page."""
     name = "nextForwardToken" if is_forward else "nextBackwardToken"
     found, token = [], {}
     while True:
@@ -98,18 +86,14 @@ def test_every_event_is_on_one_page_in_either_direction(account, limit, is_forwa
     "Events with a timestamp equal to or later than this time are not included.",
 )
 def test_the_end_of_the_time_is_not_in_it(asked):
-    """
-    Unlike with FilterLogEvents.
-    """
+    """Unlike with FilterLogEvents."""
     assert ["1", "2"] == texts(asked(startTime=NOW_MS + 1, endTime=NOW_MS + 3))
 
 
 @says("ResourceNotFoundException", "The specified resource does not exist.")
 @says("LogStreamName", "min: 1 max: 512 pattern: [^:*]*")
 def test_the_stream_must_be_there(asked):
-    """
-    And the group; a name that cannot be is invalid.
-    """
+    """And the group; a name that cannot be is invalid."""
     assert NOT_FOUND == error_in(lambda: asked(logStreamName="i-1"))
     assert NOT_FOUND == error_in(lambda: asked(logGroupName="/other"))
     assert INVALID == error_in(lambda: asked(logStreamName="a:b"))
@@ -119,7 +103,5 @@ def test_the_stream_must_be_there(asked):
 
 @pytest.mark.parametrize("quote", quotes_in(globals()), ids=str)
 def test_the_model_says_what_is_quoted_of_getting(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)

@@ -43,9 +43,7 @@ MINUTES = 30.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """
-    The exit code.
-    """
+    """The exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.proof.chaos",
         description="Everything fails; nothing is lost, nothing counts twice.",

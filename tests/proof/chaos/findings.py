@@ -1,6 +1,4 @@
-"""
-What a run came to, put together from what every part of it knows.
-"""
+"""What a run came to, put together from what every part of it knows."""
 
 from __future__ import annotations
 
@@ -56,18 +54,14 @@ class Findings:
     differences: dict[str, list[str]] = field(default_factory=dict)
 
     def differ(self, cluster: str, sentence: str) -> None:
-        """
-        One more thing that is not as it should be.
-        """
+        """One more thing that is not as it should be."""
         self.differences.setdefault(cluster, []).append(sentence)
 
 
 def findings(
     seed: int, hosts: Sequence[Host], applied: Sequence[Applied], functions: Stack, ended_ms: int
 ) -> Findings:
-    """
-    What *hosts* and the stack's *functions* made of it, given what the service has *applied*.
-    """
+    """What *hosts* and the stack's *functions* made of it, given what the service has *applied*."""
     found = Findings(
         behind=Counter(functions.happened), steps=functions.killed_at, missing=functions.missing()
     )

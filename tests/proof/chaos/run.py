@@ -52,9 +52,7 @@ ENDED_WITHIN_S = 90.0
 
 
 def run(plan: Plan, folder: Path) -> Findings:
-    """
-    Do what *plan* says, in *folder*.
-    """
+    """Do what *plan* says, in *folder*."""
     with contextlib.ExitStack() as stack:
         clock = stack.enter_context(WallClock(folder / "clock"))
         rules = LogRules(clock)
@@ -91,9 +89,7 @@ def run(plan: Plan, folder: Path) -> Findings:
 
 
 class _Follower:
-    """
-    Hands what the service has taken to the stack.
-    """
+    """Hands what the service has taken to the stack."""
 
     def __init__(self, functions: Stack, rules: LogRules, clock: WallClock) -> None:
         self._functions = functions
@@ -102,9 +98,7 @@ class _Follower:
         self._seen = 0
 
     def follow(self) -> None:
-        """
-        For a moment.
-        """
+        """For a moment."""
         new = self._rules.applied[self._seen :]
         self._seen += len(new)
         now_s = self._clock()
@@ -137,17 +131,13 @@ def _host(plan: Plan, place: int, folder: Path, door: Door, clock: WallClock) ->
 
 
 def _instance_id(place: int) -> str:
-    """
-    One that shares its bucket with many: in packs of several a record has copies elsewhere.
-    """
+    """One that shares its bucket with many: in packs of several a record has copies elsewhere."""
     names = (f"i-{place + 1:05x}{number:012x}" for number in itertools.count())
     return next(one for one in names if bucket_of(one) < BUCKETS)
 
 
 def _live(plan: Plan, hosts: list[Host], doors: list[Door], follower: _Follower) -> Counter[str]:
-    """
-    The run's time; what the weather brought.
-    """
+    """The run's time; what the weather brought."""
     happened: Counter[str] = Counter()
     weather = list(plan.weather)
     began_s = time.monotonic()

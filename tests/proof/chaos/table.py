@@ -1,6 +1,4 @@
-"""
-What a run came to, as rows: one for each cluster and one for all.
-"""
+"""What a run came to, as rows: one for each cluster and one for all."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ CLOSE_KILLED = "close killed"
 
 
 def rows(found: Findings) -> list[tuple[str, ...]]:
-    """
-    As text; the last row is that of all.
-    """
+    """As text; the last row is that of all."""
     made = [
         _row(cluster, accounts, found.rollups[cluster], len(found.differences.get(cluster, [])))
         for cluster, accounts in sorted(found.accounts.items())
@@ -42,9 +38,7 @@ def rows(found: Findings) -> list[tuple[str, ...]]:
 
 
 def sentences(found: Findings) -> Iterator[str]:
-    """
-    What stands under the table.
-    """
+    """What stands under the table."""
     closed = sum(one.closed for accounts in found.accounts.values() for one in accounts)
     yield f"{closed} minutes were surely closed before their emitter ended, and were looked for"
     yield (

@@ -1,6 +1,4 @@
-"""
-The chaos run in its short form, as `make chaos` runs it.
-"""
+"""The chaos run in its short form, as `make chaos` runs it."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ SHORT = ("--emitters", "4", "--minutes", "6")
 
 
 def living(folder: Path) -> list[int]:
-    """
-    Emitters and monitors that were started from a run whose files are in *folder*.
-    """
+    """Emitters and monitors that were started from a run whose files are in *folder*."""
     mark = f"{LIFE}={folder}/".encode()
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -35,9 +31,7 @@ def living(folder: Path) -> list[int]:
 
 
 def begin(repository: Path, folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """
-    Start it, with its files in *folder*.
-    """
+    """Start it, with its files in *folder*."""
     return subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=repository,
@@ -51,9 +45,7 @@ def begin(repository: Path, folder: Path, *arguments: str) -> subprocess.Popen[s
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_whatever_fails_nothing_is_lost_and_nothing_counts_twice(repository, tmp_path):
-    """
-    Four emitters, six minutes, every kind of trouble: the last column is zero.
-    """
+    """Four emitters, six minutes, every kind of trouble: the last column is zero."""
     process = begin(repository, tmp_path, *SHORT, "--seed", "3")
     printed, said = process.communicate()
     print(printed)  # noqa: T201 - the figures, with pytest -s
@@ -69,9 +61,7 @@ def test_whatever_fails_nothing_is_lost_and_nothing_counts_twice(repository, tmp
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_an_interrupted_run_leaves_nothing_behind(repository, tmp_path):
-    """
-    No emitter, no monitor, no file; and no code that says all is right.
-    """
+    """No emitter, no monitor, no file; and no code that says all is right."""
     process = begin(repository, tmp_path, *SHORT)
     wait_until(lambda: len(living(tmp_path)) >= 4 or process.poll() is not None, 60.0)
     process.send_signal(signal.SIGINT)
@@ -84,9 +74,7 @@ def test_an_interrupted_run_leaves_nothing_behind(repository, tmp_path):
 
 @pytest.mark.parametrize("wrong", [("--emitters", "3"), ("--minutes", "1"), ("--seed", "x")])
 def test_wrong_use_ends_with_2(wrong, repository, tmp_path):
-    """
-    Before anything is started.
-    """
+    """Before anything is started."""
     process = begin(repository, tmp_path, *wrong)
     printed, said = process.communicate()
     assert (2, "") == (process.returncode, printed)

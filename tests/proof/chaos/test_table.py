@@ -1,6 +1,4 @@
-"""
-What a run prints.
-"""
+"""What a run prints."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ FOUND = Findings(
 
 
 def test_a_row_is_a_cluster_and_the_last_is_all():
-    """
-    What is of no cluster counts in the last one only.
-    """
+    """What is of no cluster counts in the last one only."""
     assert [
         ("azure", "1", "5", "5", "0", "0", "5", "31", "0"),
         ("blue", "2", "1,010", "999", "7", "expired 2, too_new 10", "305", "30", "1"),
@@ -41,9 +37,7 @@ def test_a_row_is_a_cluster_and_the_last_is_all():
 
 
 def test_what_happened_and_what_did_not_is_said():
-    """
-    With each difference on a line of its own.
-    """
+    """With each difference on a line of its own."""
     closed, undisturbed, hosts, stack, missing, *differences = sentences(FOUND)
     assert closed.startswith("258 minutes were surely closed")
     assert undisturbed.startswith("80 minutes")

@@ -1,6 +1,4 @@
-"""
-The plan of the chaos.
-"""
+"""The plan of the chaos."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ SIZES = st.sampled_from([(FEWEST_EMITTERS, FEWEST_MINUTES), (7, 11.0), (20, 30.0
 
 @given(seed=SEEDS, size=SIZES)
 def test_every_kind_of_trouble_is_in_every_plan(seed, size):
-    """
-    Whatever the seed, and however short the run.
-    """
+    """Whatever the seed, and however short the run."""
     found = plan(seed, *size)
     assert set() == set(KINDS) - found.kinds()
     assert size[0] == len(found.hosts)
@@ -43,9 +39,7 @@ def test_every_kind_of_trouble_is_in_every_plan(seed, size):
 
 @given(seed=SEEDS, size=SIZES)
 def test_a_host_has_one_trouble_at_a_time(seed, size):
-    """
-    So none is killed while its disk is full; only a lost network lasts beside others.
-    """
+    """So none is killed while its disk is full; only a lost network lasts beside others."""
     for host in plan(seed, *size).hosts:
         own = [one for one in host if one.kind in MINUTES]
         for one, after in pairwise(own):
@@ -55,9 +49,7 @@ def test_a_host_has_one_trouble_at_a_time(seed, size):
 
 @given(seed=SEEDS, size=SIZES)
 def test_a_network_comes_back(seed, size):
-    """
-    Each that is lost, in time; in a long run one is lost for more than ten minutes.
-    """
+    """Each that is lost, in time; in a long run one is lost for more than ten minutes."""
     found = plan(seed, *size)
     for host in found.hosts:
         ways = [one for one in host if one.kind in {NETWORK_LOST, NETWORK_BACK}]
@@ -68,9 +60,7 @@ def test_a_network_comes_back(seed, size):
 
 @given(seed=SEEDS, size=SIZES)
 def test_a_clock_that_is_moved_by_minutes_stays_within_what_a_signature_allows(seed, size):
-    """
-    Five minutes, with what clocks are off by themselves.
-    """
+    """Five minutes, with what clocks are off by themselves."""
     for host in plan(seed, *size).hosts:
         off_s = 0.0
         for one in host:
@@ -81,9 +71,7 @@ def test_a_clock_that_is_moved_by_minutes_stays_within_what_a_signature_allows(s
 
 
 def test_the_seed_is_the_plan():
-    """
-    The same one in another process, and another one for another seed.
-    """
+    """The same one in another process, and another one for another seed."""
     told = [
         subprocess.run(
             [sys.executable, "-m", "tests.proof.chaos", "--plan", "--seed", str(seed)],
@@ -100,8 +88,6 @@ def test_the_seed_is_the_plan():
 
 @pytest.mark.parametrize("size", [(FEWEST_EMITTERS - 1, 30.0), (20, FEWEST_MINUTES - 0.1)])
 def test_a_run_without_room_is_refused(size):
-    """
-    In one sentence that says what to ask for.
-    """
+    """In one sentence that says what to ask for."""
     with pytest.raises(ValueError, match="expected at least 4 emitters and 6 minutes"):
         plan(1, *size)

@@ -109,15 +109,11 @@ class Plan:
     weather: Sequence[Trouble]
 
     def kinds(self) -> set[str]:
-        """
-        What is in it.
-        """
+        """What is in it."""
         return {one.kind for each in (*self.hosts, self.weather) for one in each}
 
     def lines(self) -> Iterator[str]:
-        """
-        For people.
-        """
+        """For people."""
         yield f"seed {self.seed}: {len(self.hosts)} emitters, {self.minutes:g} minutes"
         yield "host  minute  what, and for how many minutes (of a clock: by how many seconds)"
         for name, troubles in (("all", self.weather), *enumerate(self.hosts)):
@@ -188,9 +184,7 @@ def _weather(rng: random.Random, minutes: float) -> tuple[Trouble, ...]:
 
 
 def _loads(rng: random.Random, emitters: int, minutes: float) -> list[list[str]]:
-    """
-    What each host has to go through: every kind somewhere, then more of any.
-    """
+    """What each host has to go through: every kind somewhere, then more of any."""
     loads: list[list[str]] = [[] for _ in range(emitters)]
     for kind in rng.sample(list(MINUTES), len(MINUTES)):
         min(loads, key=_lasts).append(kind)
@@ -249,9 +243,7 @@ def _placed(
 
 
 def _away(troubles: Sequence[Trouble]) -> list[tuple[float, float]]:
-    """
-    When no call comes: a lost network, and what is waited after it before the next try.
-    """
+    """When no call comes: a lost network, and what is waited after it before the next try."""
     return [
         (one.at_minute - 0.2, one.at_minute + one.amount * 1.3 + 0.1)
         for one in troubles

@@ -56,9 +56,7 @@ class Life:
         truth: Path,
         report_bytes: int,
     ) -> Life:
-        """
-        Start *command* in *folder*.
-        """
+        """Start *command* in *folder*."""
         process = subprocess.Popen(
             list(map(str, command)),
             stdin=subprocess.DEVNULL,
@@ -73,39 +71,29 @@ class Life:
         return life
 
     def kill(self) -> None:
-        """
-        End it as the kernel's out-of-memory killer would.
-        """
+        """End it as the kernel's out-of-memory killer would."""
         assert self.process.poll() is None, self.last_words()
         self.process.send_signal(signal.SIGKILL)
         assert -signal.SIGKILL == self.process.wait(PATIENCE_S), self.last_words()
 
     def stop(self) -> int:
-        """
-        End it as systemd would; its exit code.
-        """
+        """End it as systemd would; its exit code."""
         self.process.terminate()
         return self.process.wait(PATIENCE_S)
 
     @property
     def has_ended(self) -> bool:
-        """
-        Whether it is over, by itself or not.
-        """
+        """Whether it is over, by itself or not."""
         return self.process.poll() is not None
 
     def last_words(self) -> str:
-        """
-        What it printed on standard error.
-        """
+        """What it printed on standard error."""
         if self.has_ended and self._listener is not None:
             self._listener.join(1.0)
         return bytes(self._said).decode("utf-8", "replace")
 
     def orphans(self) -> list[int]:
-        """
-        Processes that it started and that are still there.
-        """
+        """Processes that it started and that are still there."""
         mark = f"{LIFE}={self.name}".encode()
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
@@ -115,9 +103,7 @@ class Life:
         return found
 
     def leaves_no_orphan(self) -> None:
-        """
-        Wait until all that it started is gone; end what is left, and fail, if it stays.
-        """
+        """Wait until all that it started is gone; end what is left, and fail, if it stays."""
         try:
             wait_until(lambda: not self.orphans(), PATIENCE_S)
         except AssertionError:
@@ -126,9 +112,7 @@ class Life:
             raise AssertionError(msg) from None
 
     def end_orphans(self) -> list[int]:
-        """
-        Kill what it started and is still there; what that was.
-        """
+        """Kill what it started and is still there; what that was."""
         left = self.orphans()
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
@@ -136,9 +120,7 @@ class Life:
         return left
 
     def reports(self) -> list[int]:
-        """
-        When its monitor had written each report, ms since the epoch.
-        """
+        """When its monitor had written each report, ms since the epoch."""
         if not self.truth.exists():
             return []
         *lines, _cut = self.truth.read_bytes().split(b"\n")

@@ -1,6 +1,4 @@
-"""
-One emitter after the other on one spool, each ended, and what is known of each afterwards.
-"""
+"""One emitter after the other on one spool, each ended, and what is known of each afterwards."""
 
 from __future__ import annotations
 
@@ -69,15 +67,11 @@ class Lives:
 
     @property
     def spool(self) -> Path:
-        """
-        The spool's directory.
-        """
+        """The spool's directory."""
         return self.folder / "spool"
 
     def begin(self, **variables: str) -> Life:
-        """
-        Start an emitter, with further *variables*.
-        """
+        """Start an emitter, with further *variables*."""
         self._count += 1
         name = f"{self.folder}/life-{self._count}"
         truth, instance = Path(f"{name}-truth"), self.instance
@@ -107,9 +101,7 @@ class Lives:
 
     @property
     def monitor_pid(self) -> int | None:
-        """
-        Of the monitor that was started last, None before the first.
-        """
+        """Of the monitor that was started last, None before the first."""
         with contextlib.suppress(FileNotFoundError, ValueError):
             return int((self.folder / "monitor.pid").read_text())
         return None
@@ -123,18 +115,14 @@ class Lives:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """
-        Whatever the test came to, nothing goes on living.
-        """
+        """Whatever the test came to, nothing goes on living."""
         if self._last is not None:
             self._last.process.kill()
             self._last.process.wait()
             self._last.end_orphans()
 
     def changed_at(self) -> tuple[int, ...]:
-        """
-        When each file of the spool was last written to, ns.
-        """
+        """When each file of the spool was last written to, ns."""
         found = []
         for path in self._files():
             with contextlib.suppress(FileNotFoundError):

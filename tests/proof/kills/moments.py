@@ -1,6 +1,4 @@
-"""
-The moments at which an emitter is killed. Each waits for what must have happened first.
-"""
+"""The moments at which an emitter is killed. Each waits for what must have happened first."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ ENOUGH_REPORTS = 15
 
 
 class MomentMissedError(Exception):
-    """
-    What was waited for did not happen; nothing was killed.
-    """
+    """What was waited for did not happen; nothing was killed."""
 
 
 class Moments:
@@ -46,9 +42,7 @@ class Moments:
         patience_s: float = PATIENCE_S,
         most_passing: int = 2,
     ) -> None:
-        """
-        Of the calls of one life, up to *most_passing* pass before one is held.
-        """
+        """Of the calls of one life, up to *most_passing* pass before one is held."""
         self.unanswered = 0
         self._service = service
         self._lives = lives
@@ -58,33 +52,25 @@ class Moments:
         self._most_passing = most_passing
 
     def starting(self, life: Life) -> None:
-        """
-        Before anything is sure to have happened.
-        """
+        """Before anything is sure to have happened."""
         time.sleep(self._rng.uniform(0.0, 0.8))
         life.kill()
 
     def anywhere(self, life: Life) -> None:
-        """
-        While reports come in.
-        """
+        """While reports come in."""
         self._wait_for_reports(life, self._rng.randint(1, 70))
         time.sleep(self._rng.uniform(0.0, 0.1))
         life.kill()
 
     def closing(self, life: Life) -> None:
-        """
-        Around the end of a minute.
-        """
+        """Around the end of a minute."""
         self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
         left_s = 60.0 - self._lives.clock() % 60.0 + self._rng.uniform(-1.0, 5.0)
         time.sleep(max(0.0, left_s / self._speed))
         life.kill()
 
     def writing(self, life: Life) -> None:
-        """
-        In the middle of a commit: at the first byte that changes in the spool, or just after.
-        """
+        """In the middle of a commit: at the first byte that changes in the spool, or just after."""
         self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
         before = self._lives.changed_at()
         wait_s = self._rng.choice([0.0, self._rng.uniform(0.0, 0.002)])
@@ -98,16 +84,12 @@ class Moments:
         life.kill()
 
     def sending(self, life: Life) -> None:
-        """
-        When a call has come to the service, and nothing of it was taken yet.
-        """
+        """When a call has come to the service, and nothing of it was taken yet."""
         with self._held("before_taking"):
             life.kill()
 
     def answering(self, life: Life) -> None:
-        """
-        When the events were taken, and nobody has been told.
-        """
+        """When the events were taken, and nobody has been told."""
         with self._held("before_answering"):
             life.kill()
         self.unanswered += 1
@@ -117,9 +99,7 @@ class Moments:
 
     @contextlib.contextmanager
     def _held(self, moment: str) -> Iterator[None]:
-        """
-        A call, the first after some others, is held at *moment* while the block lasts.
-        """
+        """A call, the first after some others, is held at *moment* while the block lasts."""
         passing = self._rng.randint(0, self._most_passing)
         reached, go_on = threading.Event(), threading.Event()
 

@@ -42,9 +42,7 @@ CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST, L
 
 
 class Killer:
-    """
-    Chooses the moments, and what the service does meanwhile.
-    """
+    """Chooses the moments, and what the service does meanwhile."""
 
     def __init__(self, service: LogsService, lives: Lives) -> None:
         self._service = service
@@ -57,9 +55,7 @@ class Killer:
         self._left: list[Callable[[Life], None]] = []
 
     def kill(self, life: Life) -> None:
-        """
-        End *life* at some moment: each kind comes as often as any other.
-        """
+        """End *life* at some moment: each kind comes as often as any other."""
         if not self._left:
             self._left = self._rng.sample(self._in_turn, len(self._in_turn))
         kind = self._left.pop()
@@ -135,42 +131,32 @@ def test_kills_lose_no_closed_minute(tmp_path, clock):
 
 
 def arrived(service: LogsService) -> Arrivals:
-    """
-    What the service has taken so far.
-    """
+    """What the service has taken so far."""
     return Arrivals.of((one.timestamp_ms, one.message) for one in list(service.rules.applied))
 
 
 def event(boot: str, seq: int, minute: int = 0, **members: int) -> tuple[int, str]:
-    """
-    A minute line with what is looked at, and its timestamp.
-    """
+    """A minute line with what is looked at, and its timestamp."""
     document = {"Kind": "minute", "Boot": boot, "Seq": seq, **members}
     return minute * MINUTE_MS, json.dumps(document)
 
 
 def test_a_lost_record_is_found():
-    """
-    In the middle by the gap; at the end by what the spool said it had produced.
-    """
+    """In the middle by the gap; at the end by what the spool said it had produced."""
     found = Arrivals.of([event("a", 1), event("a", 3), event("b", 1)])
     assert ["a 2"] == found.gaps()
     assert ["a 2", "b 2"] == found.missing({"a": 3, "b": 2})
 
 
 def test_a_copy_is_no_conflict_and_another_line_is():
-    """
-    The same identity must be the same line for ever.
-    """
+    """The same identity must be the same line for ever."""
     found = Arrivals.of([event("a", 1), event("a", 1), event("a", 1, minute=1)])
     assert (1, (("a", 1),)) == (found.copies, found.conflicts)
     assert {0} == found.minutes()
 
 
 def test_an_account_that_does_not_add_up_is_found():
-    """
-    Produced is delivered, spooled or dropped.
-    """
+    """Produced is delivered, spooled or dropped."""
     account = {"RecordsProduced": 5, "RecordsDelivered": 3, "RecordsDropped": 1}
     found = Arrivals.of([event("a", 1, SpoolRecords=1, **account),
                          event("a", 2, SpoolRecords=2, **account)])  # fmt: skip

@@ -1,6 +1,4 @@
-"""
-Calls of the tests, and what they are answered.
-"""
+"""Calls of the tests, and what they are answered."""
 
 from __future__ import annotations
 
@@ -17,24 +15,18 @@ NOT_FOUND = ("ResourceNotFoundException", 400)
 
 
 def put(client, *events, **place):
-    """
-    Put events of (age in ms, message).
-    """
+    """Put events of (age in ms, message)."""
     sent = [{"timestamp": NOW_MS - age_ms, "message": message} for age_ms, message in events]
     return client.put_log_events(**{**PLACE, **place}, logEvents=sent)
 
 
 def error_of(client, *events, **place):
-    """
-    The name and status of the error that a call gets.
-    """
+    """The name and status of the error that a call gets."""
     return error_in(lambda: put(client, *events, **place))
 
 
 def error_in(call):
-    """
-    The name and status of the error that *call* ends with.
-    """
+    """The name and status of the error that *call* ends with."""
     with pytest.raises(ClientError) as found:
         call()
     answer = found.value.response
@@ -42,16 +34,12 @@ def error_in(call):
 
 
 def words_of(call):
-    """
-    What the service says is wrong.
-    """
+    """What the service says is wrong."""
     with pytest.raises(ClientError) as found:
         call()
     return found.value.response["Error"]["Message"]
 
 
 def messages(service):
-    """
-    What was taken.
-    """
+    """What was taken."""
     return [one.message for one in service.rules.applied]

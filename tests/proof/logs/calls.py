@@ -1,6 +1,4 @@
-"""
-The record of a service: every request, and what became of it.
-"""
+"""The record of a service: every request, and what became of it."""
 
 from __future__ import annotations
 

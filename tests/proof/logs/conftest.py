@@ -1,6 +1,4 @@
-"""
-What the tests of the loopback CloudWatch Logs share: one at a moment, and a client of it.
-"""
+"""What the tests of the loopback CloudWatch Logs share: one at a moment, and a client of it."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from tests.proof.logs.service import LogsService
 
 @pytest.fixture
 def service():
-    """
-    A service at one moment, with the stream already made.
-    """
+    """A service at one moment, with the stream already made."""
     with LogsService(lambda: NOW_S) as made:
         made.rules.groups[PLACE["logGroupName"]].add(PLACE["logStreamName"])
         yield made
@@ -24,9 +20,7 @@ def service():
 
 @pytest.fixture(scope="session")
 def sdk():
-    """
-    The SDK's own data, read once.
-    """
+    """The SDK's own data, read once."""
     return boto3.session.Session(
         aws_access_key_id="testing", aws_secret_access_key="testing", region_name="us-west-2"
     )
@@ -52,7 +46,5 @@ def connect(sdk):
 
 @pytest.fixture
 def client(service, connect):
-    """
-    A client of the service.
-    """
+    """A client of the service."""
     return connect(service)

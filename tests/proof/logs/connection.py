@@ -1,6 +1,4 @@
-"""
-The wire of the loopback CloudWatch Logs: a port, its connections, and how they break.
-"""
+"""The wire of the loopback CloudWatch Logs: a port, its connections, and how they break."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ class Reply:
 
 
 class Port(ThreadingHTTPServer):
-    """
-    A port that is held from the start and listens when told to.
-    """
+    """A port that is held from the start and listens when told to."""
 
     daemon_threads = True
     block_on_close = False
@@ -83,26 +79,20 @@ class Port(ThreadingHTTPServer):
             super().shutdown_request(request)
 
     def hang_up(self) -> None:
-        """
-        Break every connection.
-        """
+        """Break every connection."""
         for connection in list(self._connections):
             reset_at_close(connection)
             with contextlib.suppress(OSError):  # it is gone already
                 connection.shutdown(socket.SHUT_RDWR)  # whoever reads it wakes up
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """
-        A client that was killed in the middle of a call is why this service exists.
-        """
+        """A client that was killed in the middle of a call is why this service exists."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
 class Connection(BaseHTTPRequestHandler):
-    """
-    One connection of a client's.
-    """
+    """One connection of a client's."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # headers and body in one packet: a second one would wait 40 ms for an ACK
@@ -148,15 +138,11 @@ class Connection(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, *_arguments: object) -> None:
-        """
-        Nobody reads it.
-        """
+        """Nobody reads it."""
 
 
 def reset_at_close(connection: socket.socket) -> None:
-    """
-    Let a connection end with a reset, as a machine in between ends it.
-    """
+    """Let a connection end with a reset, as a machine in between ends it."""
     with contextlib.suppress(OSError):  # it is gone already
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
 

@@ -39,9 +39,7 @@ class Quote:
 
     @property
     def is_in_the_model(self) -> bool:
-        """
-        Whether it can be looked up here.
-        """
+        """Whether it can be looked up here."""
         return not self.place.startswith(PAGES)
 
     def __str__(self) -> str:
@@ -49,9 +47,7 @@ class Quote:
 
 
 def says(place: str, *words: str) -> Callable[[Test], Test]:
-    """
-    Decorate a test with what *place* says of its rule.
-    """
+    """Decorate a test with what *place* says of its rule."""
 
     def quoted(test: Test) -> Test:
         marked: Any = test
@@ -62,16 +58,12 @@ def says(place: str, *words: str) -> Callable[[Test], Test]:
 
 
 def quotes_in(module: Mapping[str, Any]) -> list[Quote]:
-    """
-    All that the tests of a module quote.
-    """
+    """All that the tests of a module quote."""
     return [quote for found in module.values() for quote in getattr(found, "quotes", ())]
 
 
 def text_at(place: str) -> str:
-    """
-    What the model says there, without its markup; a shape's bounds are at the end.
-    """
+    """What the model says there, without its markup; a shape's bounds are at the end."""
     model = _model()
     if place in model.operation_names:
         return _plain(model.operation_model(place).documentation)

@@ -38,18 +38,14 @@ LATE_S = 0.3
 
 @dataclass(frozen=True)
 class Page:
-    """
-    What a machine between client and service says.
-    """
+    """What a machine between client and service says."""
 
     status: int
     title: str
 
     @property
     def body(self) -> bytes:
-        """
-        In HTML, for people.
-        """
+        """In HTML, for people."""
         head = f"<head><title>{self.status} {self.title}</title></head>"
         text = (
             f"<html>\r\n{head}\r\n<body><h1>{self.status} {self.title}</h1></body>\r\n</html>\r\n"
@@ -111,7 +107,5 @@ FAULTS = tuple(_BY_NAME)
 
 
 def fault_of(given: str | ServiceError) -> Fault:
-    """
-    The fault of this name; an error is one too, that takes nothing and is answered.
-    """
+    """The fault of this name; an error is one too, that takes nothing and is answered."""
     return _BY_NAME[given] if isinstance(given, str) else Fault(given.code, answer=given)

@@ -25,9 +25,7 @@ NOT_PLAYED = "NotPlayed"  # AWS would answer it, the service of the tests does n
 
 
 class ServiceError(Exception):
-    """
-    An answer that is an error: its name, the service's words, the HTTP status.
-    """
+    """An answer that is an error: its name, the service's words, the HTTP status."""
 
     def __init__(self, code: str, words: str, status: int = 400) -> None:
         super().__init__(code, words, status)
@@ -38,9 +36,7 @@ class ServiceError(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """
-    The log stream that a request names.
-    """
+    """The log stream that a request names."""
 
     group: str
     stream: str

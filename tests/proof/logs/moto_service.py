@@ -1,6 +1,4 @@
-"""
-CloudWatch Logs as moto plays it: nobody of this project wrote its rules.
-"""
+"""CloudWatch Logs as moto plays it: nobody of this project wrote its rules."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ def moto_url() -> Iterator[str]:
 
 
 def events_in(client: Any, group: str, stream: str) -> list[tuple[int, str]]:
-    """
-    Timestamps, ms since the epoch, and messages, page by page from the first.
-    """
+    """Timestamps, ms since the epoch, and messages, page by page from the first."""
     found: list[tuple[int, str]] = []
     place = {"logGroupName": group, "logStreamName": stream, "startFromHead": True}
     token: dict[str, str] = {}

@@ -32,14 +32,10 @@ class Wire(Protocol):
     signing_name: str
 
     def is_of(self, headers: Mapping[str, str]) -> bool:
-        """
-        Whether a request is written so, as far as its headers say.
-        """
+        """Whether a request is written so, as far as its headers say."""
 
     def operation_in(self, headers: Mapping[str, str], body: bytes) -> str:
-        """
-        What is asked for.
-        """
+        """What is asked for."""
 
     def check_form(self, headers: Mapping[str, str]) -> None:
         """
@@ -58,15 +54,11 @@ class Wire(Protocol):
         """
 
     def written(self, answer: dict[str, Any] | ServiceError | Page) -> tuple[int, str, bytes]:
-        """
-        Status, content type and body of an answer.
-        """
+        """Status, content type and body of an answer."""
 
 
 class JsonWire:
-    """
-    The protocol of CloudWatch Logs.
-    """
+    """The protocol of CloudWatch Logs."""
 
     signing_name = "logs"
 

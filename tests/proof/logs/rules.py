@@ -113,9 +113,7 @@ class LogRules:
             return answer, range(before, len(self.applied))
 
     def lines(self) -> dict[str, list[str]]:
-        """
-        Messages by stream, copies included, of every stream that is there.
-        """
+        """Messages by stream, copies included, of every stream that is there."""
         with self._one_at_a_time:
             found: dict[str, list[str]] = {
                 stream: [] for streams in self.groups.values() for stream in sorted(streams)
@@ -168,9 +166,7 @@ class LogRules:
         return {**answer, "rejectedLogEventsInfo": told} if told else answer
 
     def _by_age(self, times_ms: list[int]) -> tuple[dict[str, int], range]:
-        """
-        Which places are not taken, as the answer says it, and which are.
-        """
+        """Which places are not taken, as the answer says it, and which are."""
         now_ms = round(self.clock() * 1000)
         old_end = _first(times_ms, now_ms - MAX_AGE_MS)
         expired_end = 0
@@ -203,9 +199,7 @@ def _check_sizes(sizes: list[int]) -> None:
 
 
 def _first(times_ms: list[int], from_ms: int) -> int:
-    """
-    Place of the first of these sorted moments that is not before *from_ms*.
-    """
+    """Place of the first of these sorted moments that is not before *from_ms*."""
     return next((place for place, ms in enumerate(times_ms) if ms >= from_ms), len(times_ms))
 
 

@@ -132,17 +132,13 @@ class LogsService:
 
     @property
     def url(self) -> str:
-        """
-        Where it is.
-        """
+        """Where it is."""
         host, port = self._port.server_address[:2]
         return f"http://{host!s}:{port}"
 
     @property
     def variables(self) -> dict[str, str]:
-        """
-        What a process needs in its environment to talk to this service and no other.
-        """
+        """What a process needs in its environment to talk to this service and no other."""
         return {
             "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": self.url,
             "AWS_ACCESS_KEY_ID": "testing",
@@ -152,30 +148,22 @@ class LogsService:
 
     @property
     def operations(self) -> list[str]:
-        """
-        What was asked of it, in order.
-        """
+        """What was asked of it, in order."""
         return [call.operation for call in self.calls]
 
     @property
     def is_there(self) -> bool:
-        """
-        Whether it takes connections.
-        """
+        """Whether it takes connections."""
         return self._thread is not None
 
     def vanish(self) -> None:
-        """
-        Be gone: connections break, new ones are refused.
-        """
+        """Be gone: connections break, new ones are refused."""
         self._stop()
         address = self._port.server_address
         self._port = Port(address, self._reply)  # holds the port, and does not listen
 
     def come_back(self) -> None:
-        """
-        Be there again, at the same address.
-        """
+        """Be there again, at the same address."""
         self._port.server_activate()
         port = self._port
         self._thread = threading.Thread(target=lambda: port.serve_forever(0.01), daemon=True)
@@ -202,9 +190,7 @@ class LogsService:
         self._port.hang_up()
 
     def _next_fault(self, operation: str) -> Fault | None:
-        """
-        What happens to a call; None is nothing.
-        """
+        """What happens to a call; None is nothing."""
         planned = {
             "PutLogEvents": self.next_faults,
             "CreateLogStream": self.next_create_faults,
@@ -223,9 +209,7 @@ class LogsService:
         return None
 
     def _reply(self, headers: Mapping[str, str], body: bytes) -> Reply:
-        """
-        Do what was asked, or not, and say so, or not.
-        """
+        """Do what was asked, or not, and say so, or not."""
         at_s = self.clock()
         wire = next(one for one in self.wires if one.is_of(headers))
         operation = wire.operation_in(headers, body)
@@ -272,6 +256,4 @@ class LogsService:
 
 
 def _nothing(*_whatever: object) -> None:
-    """
-    What is called when nobody wants to know.
-    """
+    """What is called when nobody wants to know."""

@@ -53,9 +53,7 @@ _PARTS = re.compile(
 
 @dataclass(frozen=True)
 class Signer:
-    """
-    Who signed: the access key, and the region that the signature is for.
-    """
+    """Who signed: the access key, and the region that the signature is for."""
 
     access_key: str
     region: str

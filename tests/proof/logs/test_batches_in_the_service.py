@@ -28,9 +28,7 @@ RECORDS = st.tuples(
 
 
 def records_of(parts):
-    """
-    Spooled records of (age in ms, line).
-    """
+    """Spooled records of (age in ms, line)."""
     return [
         SpooledRecord(place, BOOT, place, NOW_MS - age_ms, line)
         for place, (age_ms, line) in enumerate(parts, 1)
@@ -38,9 +36,7 @@ def records_of(parts):
 
 
 def taken_of(cut_records):
-    """
-    What the service has when all batches were sent; it has said no to nothing.
-    """
+    """What the service has when all batches were sent; it has said no to nothing."""
     rules = LogRules(lambda: NOW_S, {RECORDS_GROUP: {"i-0"}})
     for batch in cut_records.batches:
         events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
@@ -52,9 +48,7 @@ def taken_of(cut_records):
 @given(st.lists(RECORDS, max_size=12))
 @settings(max_examples=50)
 def test_every_batch_is_taken_whole(parts):
-    """
-    What is sendable arrives once; what is not was found out before.
-    """
+    """What is sendable arrives once; what is not was found out before."""
     records = records_of(parts)
     found = cut(records, now_ms=NOW_MS)
     unsendable = [one for those in found.unsendable.values() for one in those]
@@ -65,9 +59,7 @@ def test_every_batch_is_taken_whole(parts):
 @given(RECORDS)
 @settings(max_examples=50)
 def test_nothing_is_held_back_that_would_be_taken(part):
-    """
-    Alone, a record is unsendable only if the service would not have it; its age has a margin.
-    """
+    """Alone, a record is unsendable only if the service would not have it; its age has a margin."""
     (record,) = records_of([part])
     age_ms, line = part
     found = cut([record], now_ms=NOW_MS)
@@ -79,9 +71,7 @@ def test_nothing_is_held_back_that_would_be_taken(part):
 
 
 def test_a_call_of_10000_is_taken_and_filled():
-    """
-    10,001 records are two calls.
-    """
+    """10,001 records are two calls."""
     found = cut(records_of([(0, "x")] * 10_001), now_ms=NOW_MS)
     assert [10_000, 1] == [len(batch) for batch in found.batches]
     assert 10_001 == len(taken_of(found))

@@ -1,6 +1,4 @@
-"""
-CreateLogStream of the loopback CloudWatch Logs, beside the words it rests on.
-"""
+"""CreateLogStream of the loopback CloudWatch Logs, beside the words it rests on."""
 
 from __future__ import annotations
 
@@ -15,18 +13,14 @@ CREATE = "CreateLogStream"
 
 
 def create(client, **place):
-    """
-    Make a stream.
-    """
+    """Make a stream."""
     return client.create_log_stream(**{**PLACE, **place})
 
 
 @says(CREATE, "Log stream names must be unique within the log group.")
 @says("ResourceAlreadyExistsException", "The specified resource already exists.")
 def test_a_stream_is_made_once(service, client):
-    """
-    Then events can be put; a second time is said to be one too many, and changes nothing.
-    """
+    """Then events can be put; a second time is said to be one too many, and changes nothing."""
     create(client, logStreamName="i-1")
     put(client, (0, "x"), logStreamName="i-1")
     exists = ("ResourceAlreadyExistsException", 400)
@@ -38,9 +32,7 @@ def test_a_stream_is_made_once(service, client):
 
 @says("ResourceNotFoundException", "The specified resource does not exist.")
 def test_a_group_is_not_made_on_the_way(service, client):
-    """
-    It must be there.
-    """
+    """It must be there."""
     assert NOT_FOUND == error_in(lambda: create(client, logGroupName="/other"))
     assert ["/neuron-emf/records"] == list(service.rules.groups)
 
@@ -52,9 +44,7 @@ def test_a_group_is_not_made_on_the_way(service, client):
     "Don't use ':' (colon) or '*' (asterisk) characters.",
 )
 def test_a_name_has_its_bounds(name, service, client):
-    """
-    What PutLogEvents could not be asked for is not made.
-    """
+    """What PutLogEvents could not be asked for is not made."""
     assert INVALID == error_in(lambda: create(client, logStreamName=name))
     create(client, logStreamName="x" * 512)
     assert 2 == len(service.rules.lines())
@@ -66,9 +56,7 @@ def test_a_name_has_its_bounds(name, service, client):
     " throttled.",
 )
 def test_50_streams_are_made_a_second(service, client):
-    """
-    A failed call counts too; half a second later there are 25 more.
-    """
+    """A failed call counts too; half a second later there are 25 more."""
     now_s = NOW_S
     service.rules.clock = lambda: now_s
     service.rules.quotas = QUOTAS
@@ -91,9 +79,7 @@ def test_50_streams_are_made_a_second(service, client):
     "There is no limit on the number of log streams that you can create for a log group.",
 )
 def test_there_may_be_many_streams(service):
-    """
-    One for each of 10,000 instances, here.
-    """
+    """One for each of 10,000 instances, here."""
     for number in range(10_000):
         service.rules.call(CREATE, {**PLACE, "logStreamName": f"many-{number}"})
     assert 10_001 == len(service.rules.lines())
@@ -101,7 +87,5 @@ def test_there_may_be_many_streams(service):
 
 @pytest.mark.parametrize("quote", quotes_in(globals()), ids=str)
 def test_the_model_says_what_is_quoted_of_its_streams(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)

@@ -1,6 +1,4 @@
-"""
-The whole emitter, killed twice, against a CloudWatch Logs that nobody of this project wrote.
-"""
+"""The whole emitter, killed twice, against a CloudWatch Logs that nobody of this project wrote."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ SPEED = 60.0
 
 @pytest.fixture
 def moto():
-    """
-    Its address and a client.
-    """
+    """Its address and a client."""
     with moto_url() as url:
         client = boto3.client(
             "logs",
@@ -42,9 +38,7 @@ def moto():
 
 
 def arrived(client):
-    """
-    What can be read back of all streams.
-    """
+    """What can be read back of all streams."""
     streams = client.describe_log_streams(logGroupName=GROUP)["logStreams"]
     return Arrivals.of(
         event for one in streams for event in events_in(client, GROUP, one["logStreamName"])
@@ -52,9 +46,7 @@ def arrived(client):
 
 
 def waiting_in(lives):
-    """
-    What the spool of a life that has ended holds: timestamp and line by boot and number.
-    """
+    """What the spool of a life that has ended holds: timestamp and line by boot and number."""
     with contextlib.closing(sqlite3.connect(lives.spool / "spool.sqlite")) as database:
         rows = database.execute(
             "SELECT boot, seq, timestamp_ms, line FROM records JOIN boots ON boots.id = boot_id"

@@ -33,9 +33,7 @@ EDGES_MS = sorted(
 
 
 def of_ages(ages_ms, retention_ms=None):
-    """
-    The rules, and what they answer to events of these ages; None when the call failed.
-    """
+    """The rules, and what they answer to events of these ages; None when the call failed."""
     rules = LogRules(lambda: NOW_S, {RECORDS_GROUP: {"i-0"}}, retention_ms)
     sent = [{"timestamp": NOW_MS - age_ms, "message": f"{age_ms}"} for age_ms in ages_ms]
     try:
@@ -61,9 +59,7 @@ def of_ages(ages_ms, retention_ms=None):
     " single batch cannot exceed 24 hours. Otherwise, the operation fails.",
 )
 def test_what_is_not_taken_is_named_once_or_the_call_failed(ages_ms, retention_ms):
-    """
-    In order, an event is taken when its age is allowed; if those span a day at most.
-    """
+    """In order, an event is taken when its age is allowed; if those span a day at most."""
     oldest_ms = min(14 * DAY_MS, retention_ms or 14 * DAY_MS)
     allowed = [age_ms for age_ms in ages_ms if -2 * HOUR_MS <= age_ms <= oldest_ms]
     rules, told = of_ages(ages_ms, retention_ms)
@@ -90,9 +86,7 @@ def test_what_is_not_taken_is_named_once_or_the_call_failed(ages_ms, retention_m
     " operation fails.",
 )
 def test_order_is_asked_of_the_whole_call(ages_ms):
-    """
-    Equal moments are in order; one event out of it costs all of them.
-    """
+    """Equal moments are in order; one event out of it costs all of them."""
     rules, told = of_ages(ages_ms)
     in_order = ages_ms == sorted(ages_ms, reverse=True)
     assert (in_order, len(ages_ms) if in_order else 0) == (told is not None, len(rules.applied))
@@ -100,9 +94,7 @@ def test_order_is_asked_of_the_whole_call(ages_ms):
 
 @says(PUT, "A batch of log events in a single request must be in a chronological order.")
 def test_one_event_out_of_order_costs_the_call(service, client):
-    """
-    With the service's words.
-    """
+    """With the service's words."""
     assert INVALID == error_of(client, (0, "late"), (1, "early"))
     assert "chronological order" in words_of(lambda: put(client, (0, "late"), (1, "early")))
     assert [] == messages(service)
@@ -110,9 +102,7 @@ def test_one_event_out_of_order_costs_the_call(service, client):
 
 @says(PUT, "the time span in a single batch cannot exceed 24 hours. Otherwise, the operation fails")
 def test_a_call_spans_24_hours_and_no_more(service, client):
-    """
-    The bound is inclusive, and only events that are taken count.
-    """
+    """The bound is inclusive, and only events that are taken count."""
     put(client, (DAY_MS, "a"), (0, "b"))
     assert INVALID == error_of(client, (DAY_MS + 1, "c"), (0, "d"))
     put(client, (20 * DAY_MS, "too old"), (DAY_MS, "e"), (0, "f"))
@@ -126,9 +116,7 @@ def test_a_call_spans_24_hours_and_no_more(service, client):
 @says("RejectedLogEventsInfo.tooOldLogEventEndIndex", "too old. This field is exclusive.")
 @says("RejectedLogEventsInfo.expiredLogEventEndIndex", "The expired log events.")
 def test_age_is_asked_of_every_event(service, client):
-    """
-    What is too old, expired or too new is left out and named by its place; the rest is taken.
-    """
+    """What is too old, expired or too new is left out and named by its place; the rest is taken."""
     answer = put(client, (15 * DAY_MS, "a"), (14 * DAY_MS + 1, "b"), (14 * DAY_MS, "c"))
     assert {"tooOldLogEventEndIndex": 2} == answer["rejectedLogEventsInfo"]
     answer = put(client, (0, "d"), (-2 * HOUR_MS, "e"), (-2 * HOUR_MS - 1, "f"))
@@ -148,7 +136,5 @@ def test_age_is_asked_of_every_event(service, client):
 
 @pytest.mark.parametrize("quote", quotes_in(globals()), ids=str)
 def test_the_model_says_what_is_quoted_of_its_moments(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)

@@ -44,9 +44,7 @@ TAKEN = {
 
 @pytest.mark.parametrize("fault", faults.FAULTS)
 def test_a_fault_is_what_it_says_to_client_and_service(fault, service, connect):
-    """
-    The client is told so much; the service has the events or has not; the next call works.
-    """
+    """The client is told so much; the service has the events or has not; the next call works."""
     is_silent = fault in (faults.UNHEARD, faults.NEVER_ANSWERED)
     client = connect(service, read_timeout=PATIENCE_S if is_silent else ANSWERED_S)
     service.next_faults.append(fault)
@@ -69,17 +67,13 @@ def test_a_fault_is_what_it_says_to_client_and_service(fault, service, connect):
 
 
 def test_every_fault_is_told():
-    """
-    The tables above have all of them.
-    """
+    """The tables above have all of them."""
     assert set(faults.FAULTS) == TOLD.keys()
     assert TAKEN < TOLD.keys()
 
 
 def test_an_answer_that_is_not_said_has_no_status(service, connect):
-    """
-    In the record; what was said in part has.
-    """
+    """In the record; what was said in part has."""
     client = connect(service, read_timeout=ANSWERED_S)
     service.next_faults += [faults.CUT, faults.RESET, faults.BAD_GATEWAY]
     put(client, (0, "x"))
@@ -90,9 +84,7 @@ def test_an_answer_that_is_not_said_has_no_status(service, connect):
 
 
 def test_what_is_refused_is_lost_on_the_way_too(service, connect):
-    """
-    A fault does not make the service take what it refuses.
-    """
+    """A fault does not make the service take what it refuses."""
     client = connect(service)
     service.next_faults += [faults.ANSWER_LOST, faults.LATE]
     with pytest.raises(ConnectionClosedError):
@@ -103,9 +95,7 @@ def test_what_is_refused_is_lost_on_the_way_too(service, connect):
 
 
 def test_any_error_may_be_planned(service, client):
-    """
-    For either operation; it is counted by its name.
-    """
+    """For either operation; it is counted by its name."""
     error = ServiceError("TooManyRequestsException", "slower", 429)
     service.next_faults.append(error)
     service.next_create_faults.append(error)
@@ -118,9 +108,7 @@ def test_any_error_may_be_planned(service, client):
 
 
 def test_chances_are_shares_of_the_calls_they_are_for(service, client):
-    """
-    Every call is drawn for; what has no chance does not happen.
-    """
+    """Every call is drawn for; what has no chance does not happen."""
     service.chances = {faults.THROTTLED: 0.5}
     outcomes = [service._next_fault("PutLogEvents") for _ in range(1000)]
     assert 400 < sum(one is not None for one in outcomes) < 600
@@ -137,9 +125,7 @@ def test_chances_are_shares_of_the_calls_they_are_for(service, client):
 
 @pytest.mark.parametrize("cut_bytes", [0, 7])
 def test_half_a_request_takes_nothing(cut_bytes, service):
-    """
-    A client that is killed while it sends: its connection ends, and nobody complains.
-    """
+    """A client that is killed while it sends: its connection ends, and nobody complains."""
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=9) as connection:
         head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
@@ -158,9 +144,7 @@ def test_half_a_request_takes_nothing(cut_bytes, service):
     ],
 )
 def test_another_protocol_is_not_spoken(changes, service, connect):
-    """
-    What it cannot read it does not guess at.
-    """
+    """What it cannot read it does not guess at."""
     client = connect(service)
 
     def change(request, **_):
@@ -173,9 +157,7 @@ def test_another_protocol_is_not_spoken(changes, service, connect):
 
 
 def test_other_operations_are_unknown(service, client):
-    """
-    The emitter needs two; a third one would be news.
-    """
+    """The emitter needs two; a third one would be news."""
     assert ("UnknownOperationException", 400) == error_in(
         lambda: client.describe_log_streams(logGroupName=PLACE["logGroupName"])
     )

@@ -1,6 +1,4 @@
-"""
-The loopback CloudWatch Logs as a place: it is there, it is gone, it has several doors.
-"""
+"""The loopback CloudWatch Logs as a place: it is there, it is gone, it has several doors."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from tests.proof.logs.service import LogsService
 
 
 def test_a_service_that_is_gone_refuses_connections_until_it_is_back(service, client):
-    """
-    At the same address, with everything it had.
-    """
+    """At the same address, with everything it had."""
     put(client, (0, "before"))
     service.vanish()
     assert not service.is_there
@@ -31,9 +27,7 @@ def test_a_service_that_is_gone_refuses_connections_until_it_is_back(service, cl
 
 
 def test_who_waits_for_an_answer_hears_the_service_go(service, client):
-    """
-    Nobody is left hanging by a service that is gone.
-    """
+    """Nobody is left hanging by a service that is gone."""
     service.next_faults.append(faults.UNHEARD)
     ended = []
 
@@ -52,9 +46,7 @@ def test_who_waits_for_an_answer_hears_the_service_go(service, client):
 
 
 def test_hooks_see_a_call_before_and_after(service, client):
-    """
-    One before anything is decided, one when events were taken and nobody was told.
-    """
+    """One before anything is decided, one when events were taken and nobody was told."""
     seen = []
     service.before_taking = lambda: seen.append(("before", len(service.rules.applied)))
     service.before_answering = lambda: seen.append(("after", len(service.rules.applied)))
@@ -71,18 +63,14 @@ def test_hooks_see_a_call_before_and_after(service, client):
 
 
 def test_an_answer_may_be_another(service, client):
-    """
-    For what the rules never say.
-    """
+    """For what the rules never say."""
     service.instead = lambda answer: {**answer, "rejectedLogEventsInfo": {}}
     assert {} == put(client, (0, "x"))["rejectedLogEventsInfo"]
     assert ["x"] == messages(service)
 
 
 def test_two_doors_lead_to_one_service(service, client, connect):
-    """
-    Each has a port and troubles of its own; what one took, the other knows.
-    """
+    """Each has a port and troubles of its own; what one took, the other knows."""
     with LogsService(lambda: NOW_S, rules=service.rules) as other:
         beside = connect(other)
         service.vanish()
@@ -98,9 +86,7 @@ def test_two_doors_lead_to_one_service(service, client, connect):
 
 
 def test_calls_at_once_are_taken_one_after_the_other(service, connect):
-    """
-    The record's places are of one call each, whoever came in between.
-    """
+    """The record's places are of one call each, whoever came in between."""
     clients = [connect(service) for _ in range(4)]
 
     def ask(client, name):

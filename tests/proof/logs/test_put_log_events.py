@@ -31,9 +31,7 @@ QUOTA = "https://docs.aws.amazon.com/general/latest/gr/cwl_region.html"
 
 @says("InputLogEvent.timestamp", "the number of milliseconds after Jan 1, 1970 00:00:00 UTC")
 def test_what_was_taken_is_kept_in_order(service, client):
-    """
-    Stream, timestamp and message, and a date by the service's own clock.
-    """
+    """Stream, timestamp and message, and a date by the service's own clock."""
     answer = put(client, (2000, "first"), (1000, "second"))
     assert "rejectedLogEventsInfo" not in answer
     assert "Fri, 15 Jan 2027 08:00:00 GMT" == answer["ResponseMetadata"]["HTTPHeaders"]["date"]
@@ -48,9 +46,7 @@ def test_what_was_taken_is_kept_in_order(service, client):
     " messages in UTF-8, plus 26 bytes for each log event.",
 )
 def test_a_call_holds_1048576_bytes_with_26_an_event(service, client):
-    """
-    UTF-8 bytes; one more is one too many.
-    """
+    """UTF-8 bytes; one more is one too many."""
     halves = "é" * ((1_048_576 // 2 - 26) // 2)
     put(client, (0, halves), (0, halves))
     too_much = (0, halves), (0, halves + "x")
@@ -62,9 +58,7 @@ def test_a_call_holds_1048576_bytes_with_26_an_event(service, client):
 @says(PUT, "Each log event can be no larger than 1 MB.")
 @says("InputLogEvent.message", "Each log event can be no larger than 1 MB.")
 def test_an_event_holds_one_mebibyte_with_its_overhead(service, client):
-    """
-    So one that fills a call alone is taken, and the words of one byte more are its own.
-    """
+    """So one that fills a call alone is taken, and the words of one byte more are its own."""
     full = "x" * (1_048_576 - 26)
     put(client, (0, full))
     assert INVALID == error_of(client, (0, full + "x"))
@@ -75,9 +69,7 @@ def test_an_event_holds_one_mebibyte_with_its_overhead(service, client):
 @says(PUT, "The maximum number of log events in a batch is 10,000.")
 @says("InputLogEvents", "min: 1 max: 10000")
 def test_a_call_holds_10000_events(service, client):
-    """
-    One more is one too many, whatever their size; none is too few.
-    """
+    """One more is one too many, whatever their size; none is too few."""
     put(client, *[(0, "x")] * 10_000)
     assert INVALID == error_of(client, *[(0, "x")] * 10_001)
     assert INVALID == error_of(client)
@@ -87,9 +79,7 @@ def test_a_call_holds_10000_events(service, client):
 @says("EventMessage", "min: 1")
 @says("Timestamp", "min: 0")
 def test_an_event_has_a_character_and_a_moment(service, client):
-    """
-    One that has not costs the call, and all that is wrong is said at once.
-    """
+    """One that has not costs the call, and all that is wrong is said at once."""
     assert INVALID == error_of(client, (0, "good"), (0, ""))
     words = words_of(lambda: put(client, (NOW_MS + 1, "before 1970"), (0, "")))
     assert words.startswith("2 validation errors detected")
@@ -100,9 +90,7 @@ def test_an_event_has_a_character_and_a_moment(service, client):
 
 @says("InputLogEvent.message", "The raw event message.")
 def test_what_is_no_event_is_not_read(service, client):
-    """
-    A number for a text, half of a character, a text for a list: nothing is guessed.
-    """
+    """A number for a text, half of a character, a text for a list: nothing is guessed."""
     not_read = ("SerializationException", 400)
     for event in ({"timestamp": "1", "message": "x"}, {"timestamp": NOW_MS, "message": "\ud800"}):
         assert not_read == error_in(lambda event=event: client.put_log_events(
@@ -117,9 +105,7 @@ def test_what_is_no_event_is_not_read(service, client):
 
 @says("ResourceNotFoundException", "The specified resource does not exist.")
 def test_group_and_stream_must_be_there(service, client):
-    """
-    The words say which of the two is missing; nothing is made on the way.
-    """
+    """The words say which of the two is missing; nothing is made on the way."""
     assert NOT_FOUND == error_of(client, (0, "x"), logStreamName="i-1")
     assert "log stream" in words_of(lambda: put(client, (0, "x"), logStreamName="i-1"))
     assert NOT_FOUND == error_of(client, (0, "x"), logGroupName="/other")
@@ -144,9 +130,7 @@ def test_group_and_stream_must_be_there(service, client):
 @says("LogGroupName", "min: 1 max: 512 pattern: [\\.\\-_/#A-Za-z0-9]+")
 @says("LogStreamName", "min: 1 max: 512 pattern: [^:*]*")
 def test_a_name_that_cannot_be_is_not_looked_for(member, name, client):
-    """
-    It is invalid, not missing, and the member is named.
-    """
+    """It is invalid, not missing, and the member is named."""
     assert INVALID == error_of(client, (0, "x"), **{member: name})
     assert f"at '{member}'" in words_of(lambda: put(client, (0, "x"), **{member: name}))
 
@@ -158,9 +142,7 @@ def test_a_name_that_cannot_be_is_not_looked_for(member, name, client):
     "regardless of whether a given batch of log events has already been accepted",
 )
 def test_the_same_call_again_is_taken_again(service, client):
-    """
-    Nothing at the service's side knows a copy.
-    """
+    """Nothing at the service's side knows a copy."""
     put(client, (0, "x"))
     put(client, (0, "x"), sequenceToken="of another call")
     assert ["x", "x"] == messages(service)
@@ -197,9 +179,7 @@ def test_an_account_has_5000_calls_a_second(service, client):
 
 @says("InvalidParameterException", "A parameter is specified incorrectly.")
 def test_a_poison_message_costs_its_call(service, client):
-    """
-    Whatever it stands beside: there may be rules that nobody wrote down.
-    """
+    """Whatever it stands beside: there may be rules that nobody wrote down."""
     service.rules.poison = "poison"
     assert INVALID == error_of(client, (0, "good"), (0, "a poison"))
     put(client, (0, "good"))
@@ -211,16 +191,12 @@ QUOTES = quotes_in(globals())
 
 @pytest.mark.parametrize("quote", [one for one in QUOTES if one.is_in_the_model], ids=str)
 def test_the_model_says_what_is_quoted_of_it(quote):
-    """
-    Word for word, in the version of the SDK that is installed.
-    """
+    """Word for word, in the version of the SDK that is installed."""
     assert quote.words in text_at(quote.place)
 
 
 def test_every_rule_above_has_its_words():
-    """
-    And none of them is of this file's own making.
-    """
+    """And none of them is of this file's own making."""
     above = {name for name in globals() if name.startswith("test_")}
     unquoted = {name for name in above if not getattr(globals()[name], "quotes", ())}
     assert {

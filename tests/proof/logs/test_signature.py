@@ -24,9 +24,7 @@ MISMATCH = ("InvalidSignatureException", 400)
 
 
 def signed(body=b"{}", key="AKIDEXAMPLE", secret=KEYS["AKIDEXAMPLE"], service="logs"):
-    """
-    Headers as the SDK sends them, of a request that it signed now.
-    """
+    """Headers as the SDK sends them, of a request that it signed now."""
     headers = {"X-Amz-Target": "Logs_20140328.PutLogEvents", "Content-Type": "a  b", "Host": "h:1"}
     request = AWSRequest("POST", "http://h:1/", headers=headers, data=body)
     SigV4Auth(Credentials(key, secret), service, "eu-north-1").add_auth(request)
@@ -34,9 +32,7 @@ def signed(body=b"{}", key="AKIDEXAMPLE", secret=KEYS["AKIDEXAMPLE"], service="l
 
 
 def refusal(headers, body=b"{}", now_s=None):
-    """
-    The name of the error that a request gets.
-    """
+    """The name of the error that a request gets."""
     with pytest.raises(ServiceError) as found:
         signer_of(headers, body, KEYS, time.time() if now_s is None else now_s)
     return found.value.code
@@ -44,9 +40,7 @@ def refusal(headers, body=b"{}", now_s=None):
 
 @given(st.binary(max_size=99))
 def test_what_the_sdk_signs_is_known(body):
-    """
-    Whatever it says: the key, and the region it is for. One bit of it, and it is not.
-    """
+    """Whatever it says: the key, and the region it is for. One bit of it, and it is not."""
     found = signer_of(signed(body), body, KEYS, time.time())
     assert ("AKIDEXAMPLE", "eu-north-1") == (found.access_key, found.region)
     assert MISMATCH[0] == refusal(signed(body), body + b" ")
@@ -61,16 +55,12 @@ def test_what_the_sdk_signs_is_known(body):
     ],
 )
 def test_every_signed_header_counts(name, value):
-    """
-    Another value of it is another request.
-    """
+    """Another value of it is another request."""
     assert MISMATCH[0] == refusal({**signed(), name: value})
 
 
 def test_what_is_not_signed_right_is_named():
-    """
-    Not at all, in part, by nobody, by an old key, for another service, with another secret.
-    """
+    """Not at all, in part, by nobody, by an old key, for another service, with another secret."""
     whole = signed()
     assert "MissingAuthenticationTokenException" == refusal({})
     incomplete = "IncompleteSignatureException"
@@ -94,9 +84,7 @@ def test_what_is_not_signed_right_is_named():
     ],
 )
 def test_a_clock_may_be_5_minutes_off(skew_s, words, service, client):
-    """
-    Of the signer's; the words say by which clock it is refused.
-    """
+    """Of the signer's; the words say by which clock it is refused."""
     service.signing_clock = lambda: time.time() - skew_s
     if words is None:
         put(client, (0, "x"))
@@ -110,9 +98,7 @@ def test_a_clock_may_be_5_minutes_off(skew_s, words, service, client):
 
 
 def test_keys_come_and_go(service, client):
-    """
-    Each call is looked at by the keys of its time; what was refused is in the record.
-    """
+    """Each call is looked at by the keys of its time; what was refused is in the record."""
     put(client, (0, "before"))
     service.keys["testing"] = None
     assert ("ExpiredTokenException", 400) == error_of(client, (0, "x"))
@@ -133,9 +119,7 @@ def test_keys_come_and_go(service, client):
 
 
 def test_the_environment_is_enough(service, monkeypatch):
-    """
-    Where it is and who asks, as the emitter's process finds both.
-    """
+    """Where it is and who asks, as the emitter's process finds both."""
     for name, value in service.variables.items():
         monkeypatch.setenv(name, value)
     client = boto3.session.Session().client("logs", config=Config(user_agent_extra="a-test/1"))

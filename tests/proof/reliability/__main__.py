@@ -1,6 +1,4 @@
-"""
-`python -m tests.proof.reliability`: docs/explanation/reliability.md from docs/figures.
-"""
+"""`python -m tests.proof.reliability`: docs/explanation/reliability.md from docs/figures."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "reliabili
 
 
 def main() -> int:
-    """
-    The exit code: 1 when a record is missing.
-    """
+    """The exit code: 1 when a record is missing."""
     try:
         text = page()
     except MissingRecordError as error:

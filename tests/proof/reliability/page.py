@@ -1,6 +1,4 @@
-"""
-docs/explanation/reliability.md: words from `page.md`, figures from what the commands printed.
-"""
+"""docs/explanation/reliability.md: words from `page.md`, figures from what the commands printed."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ COMMANDS = {name: f"make {name} RECORD=1" for name in ("chaos", "soak", "fuzz", 
 
 
 class MissingRecordError(Exception):
-    """
-    A command was never asked to keep what it printed.
-    """
+    """A command was never asked to keep what it printed."""
 
 
 def page(folder: Path = record.FOLDER) -> str:
@@ -68,9 +64,7 @@ def _read(name: str, folder: Path) -> record.Record:
 
 
 def _summed(happened: Mapping[str, int]) -> Counter[str]:
-    """
-    Without the step at which a function was killed: there are too many for a page.
-    """
+    """Without the step at which a function was killed: there are too many for a page."""
     summed: Counter[str] = Counter()
     for kind, count in happened.items():
         summed[STEP.sub("", kind)] += count
@@ -78,7 +72,5 @@ def _summed(happened: Mapping[str, int]) -> Counter[str]:
 
 
 def _listed(happened: Mapping[str, int]) -> str:
-    """
-    In a sentence, by name.
-    """
+    """In a sentence, by name."""
     return ", ".join(f"{kind} {count:,}" for kind, count in sorted(happened.items()))

@@ -1,6 +1,4 @@
-"""
-docs/explanation/reliability.md says what the commands printed, and nothing else.
-"""
+"""docs/explanation/reliability.md says what the commands printed, and nothing else."""
 
 from __future__ import annotations
 
@@ -41,16 +39,12 @@ def figures(tmp_path):
 
 
 def test_the_page_is_what_the_records_say(golden, repository):
-    """
-    No number of docs/explanation/reliability.md was typed.
-    """
+    """No number of docs/explanation/reliability.md was typed."""
     golden(repository / "docs" / "explanation" / "reliability.md", page())
 
 
 def test_every_table_of_a_record_is_in_the_page(figures):
-    """
-    With the command, the machine and the day beside it.
-    """
+    """With the command, the machine and the day beside it."""
     text = page(figures)
     for name in COMMANDS:
         kept = record.read(name, figures)
@@ -59,9 +53,7 @@ def test_every_table_of_a_record_is_in_the_page(figures):
 
 
 def test_what_befell_the_functions_is_summed_over_the_steps(figures):
-    """
-    How many steps that were is said beside it.
-    """
+    """How many steps that were is said beside it."""
     text = page(figures)
     assert "delivered to them: close killed 5.\n" in text
     assert "close was killed at 2 of 30 places" in text
@@ -69,18 +61,14 @@ def test_what_befell_the_functions_is_summed_over_the_steps(figures):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_missing_record_names_its_command(name, figures):
-    """
-    Rather a page that cannot be written than one with a hole.
-    """
+    """Rather a page that cannot be written than one with a hole."""
     (figures / f"{name}.json").unlink()
     with pytest.raises(MissingRecordError, match=rf"{name}\.json .* run `make {name} RECORD=1`"):
         page(figures)
 
 
 def test_the_picture_is_the_one_of_the_record(repository):
-    """
-    It names what it was drawn from.
-    """
+    """It names what it was drawn from."""
     drawn = record.read("soak").facts["drawn"]
     picture = (repository / "docs" / "images" / "soak.svg").read_text(encoding="utf-8")
     found = re.findall(r"<dc:description>(\w+)</dc:description>", picture)
@@ -89,9 +77,7 @@ def test_the_picture_is_the_one_of_the_record(repository):
 
 @pytest.mark.timeout(60)
 def test_the_picture_can_be_drawn_again(repository, tmp_path):
-    """
-    To the byte, by whoever has the environment that draws.
-    """
+    """To the byte, by whoever has the environment that draws."""
     if not PAINTER.exists():
         pytest.skip(f"{PAINTER} is missing: `make soak` makes it")
     drawn = tmp_path / "soak.svg"
@@ -100,9 +86,7 @@ def test_the_picture_can_be_drawn_again(repository, tmp_path):
 
 
 def test_every_page_and_picture_that_is_named_exists(repository):
-    """
-    A link is a promise, too.
-    """
+    """A link is a promise, too."""
     folder = repository / "docs" / "explanation"
     text = (folder / "reliability.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:]+)\)", text)

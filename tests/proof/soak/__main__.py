@@ -41,9 +41,7 @@ MOST_WEEKS = 8  # a spool keeps records for 13 days: more weeks say no more
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """
-    Run both, print the table, keep it when asked to; the exit code.
-    """
+    """Run both, print the table, keep it when asked to; the exit code."""
     asked = _asked(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # no process is left behind
     began_s = time.monotonic()
@@ -70,9 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def drawn(soaked: Soaked) -> dict[str, object]:
-    """
-    What the picture shows.
-    """
+    """What the picture shows."""
     gone = sorted(soaked.course.gone_hours)
     starts = [hour for hour in gone if hour - 1 not in soaked.course.gone_hours]
     return {
@@ -100,9 +96,7 @@ def _say(sentence: str) -> None:
 
 
 def keep(made: record.Record) -> Path:
-    """
-    Write it where the pages look for it.
-    """
+    """Write it where the pages look for it."""
     return made.write()
 
 

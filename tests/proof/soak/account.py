@@ -1,6 +1,4 @@
-"""
-A soak as a person reads it: the rows of its table, and the curves of its picture.
-"""
+"""A soak as a person reads it: the rows of its table, and the curves of its picture."""
 
 from __future__ import annotations
 
@@ -34,16 +32,12 @@ NONE = "-"
 
 
 def heads(soaks: Sequence[Soaked]) -> tuple[str, ...]:
-    """
-    Of the columns: what, one for each soak, the limit.
-    """
+    """Of the columns: what, one for each soak, the limit."""
     return ("what", *(f"--output {one.output}" for one in soaks), "at most")
 
 
 def rows(soaks: Sequence[Soaked]) -> list[tuple[str, ...]]:
-    """
-    The table: what went wrong and how often, what came of it, the limits it must keep.
-    """
+    """The table: what went wrong and how often, what came of it, the limits it must keep."""
     limits = {
         "minutes without a line": "0",
         "records dropped": "0",
@@ -125,9 +119,7 @@ def curves(soaked: Soaked) -> dict[str, str]:
 
 
 def limits(soaked: Soaked) -> dict[str, float]:
-    """
-    Of the curves: what none may be above, at least after the warm-up.
-    """
+    """Of the curves: what none may be above, at least after the warm-up."""
     warm = [one for one in soaked.looks if one.hour <= soaked.course.warm_hours]
     room_bytes = max(one.spool_bytes for one in warm) + MAX_SPOOL_GROWTH_BYTES
     return {
@@ -143,7 +135,5 @@ def _curve(values: Sequence[float], digits: int) -> str:
 
 
 def digest(drawn: Mapping[str, object]) -> str:
-    """
-    Names what a picture was drawn from.
-    """
+    """Names what a picture was drawn from."""
     return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:16]

@@ -51,9 +51,7 @@ class Course:
     gone_hours: frozenset[int]
 
     def at(self, hour: int) -> tuple[str, ...]:
-        """
-        What happens at the beginning of that hour, from 0.
-        """
+        """What happens at the beginning of that hour, from 0."""
         if not hour:
             return ()
         trouble = {
@@ -63,24 +61,18 @@ class Course:
         return tuple(filter(None, (RECONNECT, fault, trouble)))
 
     def is_gone(self, hour: int, minute: int) -> bool:
-        """
-        Whether the service cannot be reached in that minute.
-        """
+        """Whether the service cannot be reached in that minute."""
         restarted = RESTART in self.at(hour) and minute < RESTART_MINUTES
         return restarted or hour in self.gone_hours
 
     @property
     def kinds(self) -> frozenset[str]:
-        """
-        All that is to happen at some time.
-        """
+        """All that is to happen at some time."""
         return frozenset(kind for hour in range(self.hours) for kind in self.at(hour))
 
 
 def days(count: int, warm: int) -> Course:
-    """
-    Whole days, the first *warm* of them to warm up; the second of each week has no network.
-    """
+    """Whole days, the first *warm* of them to warm up; the second of each week has no network."""
     without = range(1, count, DAYS_A_WEEK)
     gone = {hour for day in without for hour in range(day * HOURS_A_DAY, (day + 1) * HOURS_A_DAY)}
     return Course(
@@ -94,9 +86,7 @@ def days(count: int, warm: int) -> Course:
 
 
 def short(hours: int, warm: int) -> Course:
-    """
-    Some hours with the troubles of a day every six, and one hour without network.
-    """
+    """Some hours with the troubles of a day every six, and one hour without network."""
     return Course(
         hours=hours,
         warm_hours=warm,

@@ -32,9 +32,7 @@ exec sleep 1000000
 
 
 class MonitorGoneError(Exception):
-    """
-    The emitter has ended the monitor that was written to.
-    """
+    """The emitter has ended the monitor that was written to."""
 
 
 @final
@@ -88,25 +86,19 @@ class HeldMonitor:
                 raise MonitorGoneError(msg) from None
 
     def was_read(self) -> None:
-        """
-        Wait until all that was written has been taken, and not only read.
-        """
+        """Wait until all that was written has been taken, and not only read."""
         self._empty()
         # Once an empty line was read too, what came before it was taken.
         self.write(b"\n")
         self._empty()
 
     def kill(self) -> None:
-        """
-        End the process as the kernel does, and its output with it.
-        """
+        """End the process as the kernel does, and its output with it."""
         os.kill(self._pid, signal.SIGKILL)
         self.let_go()
 
     def let_go(self) -> None:
-        """
-        Close our end of the pipe. May be called twice.
-        """
+        """Close our end of the pipe. May be called twice."""
         if self._pipe is not None:
             self._pipe.close()
             self._pipe = None

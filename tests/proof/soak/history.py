@@ -34,9 +34,7 @@ NO_ERROR = b'"error":""}'
 
 
 def simulated(folder: Path, *arguments: str) -> list[bytes]:
-    """
-    Reports of the simulated neuron-monitor, with their line ends.
-    """
+    """Reports of the simulated neuron-monitor, with their line ends."""
     ended = subprocess.run(
         [sys.executable, "-m", "local.monitor", "--no-wait", *arguments],
         stdout=subprocess.PIPE,
@@ -47,9 +45,7 @@ def simulated(folder: Path, *arguments: str) -> list[bytes]:
 
 
 def history(folder: Path, reports: int) -> Iterator[bytes]:
-    """
-    That many lines, a report each but for the broken ones.
-    """
+    """That many lines, a report each but for the broken ones."""
     arguments = ("--instance-type", "trn1.32xlarge", "--scenario", "multi-runtime")
     templates = simulated(folder, *arguments, "--reports", str(SIMULATED))[1:]
     pids = [one["pid"] for one in json.loads(templates[0])["neuron_runtime_data"]]
@@ -72,9 +68,7 @@ def history(folder: Path, reports: int) -> Iterator[bytes]:
 
 
 def is_broken(number: int) -> bool:
-    """
-    Whether that line is no report.
-    """
+    """Whether that line is no report."""
     return number % BROKEN_EVERY == BROKEN_EVERY - 1
 
 
@@ -99,9 +93,7 @@ def _of_its_time(line: bytes, number: int, pids: list[int]) -> bytes:
 
 
 def _in_error(line: bytes, number: int) -> bytes:
-    """
-    The same, with an error of a group that has a number in it.
-    """
+    """The same, with an error of a group that has a number in it."""
     cut = line.index(NO_ERROR, line.index(b'"neuron_hw_counters"'))
     problem = b'"error":"/sys/devices/neuron%d timed out"}' % number
     return line[:cut] + problem + line[cut + len(NO_ERROR) :]

@@ -1,6 +1,4 @@
-"""
-Soaks that nobody ran: all is well in them, but for what a test asks for.
-"""
+"""Soaks that nobody ran: all is well in them, but for what a test asks for."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ LOOKS = HOURS * COURSE.looks_an_hour
 
 
 def line(minute, **members):
-    """
-    The minute line of that minute, and its timestamp.
-    """
+    """The minute line of that minute, and its timestamp."""
     numbers = range(minute * REPORTS_A_MINUTE, (minute + 1) * REPORTS_A_MINUTE)
     timestamp_ms = (START_S + 60 * minute) * 1000
     document = {
@@ -62,9 +58,7 @@ def look(number, **members):
 
 
 def made(**members):
-    """
-    A soak in which all is well, but for *members*.
-    """
+    """A soak in which all is well, but for *members*."""
     values = {
         "course": COURSE,
         "output": "logs",

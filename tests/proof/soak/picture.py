@@ -48,9 +48,7 @@ PANELS = (
 
 
 def main(arguments: list[str]) -> int:
-    """
-    Draw; the exit code.
-    """
+    """Draw; the exit code."""
     if len(arguments) != 2:
         sys.stderr.write("expected JSON and SVG: picture.py docs/figures/soak.json FILE.svg\n")
         return 2
@@ -62,9 +60,7 @@ def main(arguments: list[str]) -> int:
 
 
 def draw(drawn: dict, picture: Path) -> None:
-    """
-    Small multiples over one axis of time; limits are dashed, time without network is shaded.
-    """
+    """Small multiples over one axis of time; limits are dashed, time without network is shaded."""
     curves = {name: [float(one) for one in text.split()] for name, text in drawn["curves"].items()}
     days = [hour / HOURS_A_DAY for hour in curves["hour"]]
     figure, panels = plt.subplots(

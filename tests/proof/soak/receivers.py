@@ -75,78 +75,54 @@ class Receiver:
         self._minutes = 0
 
     def listen(self, stdout: IO[bytes]) -> None:
-        """
-        Read what the emitter prints, from its start to its end.
-        """
+        """Read what the emitter prints, from its start to its end."""
 
     def look(self) -> None:
-        """
-        Take what has come since the last look.
-        """
+        """Take what has come since the last look."""
 
     def take(self, line: str, timestamp_ms: int) -> None:
-        """
-        Remember one line, copies too.
-        """
+        """Remember one line, copies too."""
         self._events.append((timestamp_ms, line))
         if line not in self._seen:
             self._seen.add(line)
             self._minutes += '"Kind":"minute"' in line
 
     def minutes(self) -> int:
-        """
-        Different minute lines that have come so far.
-        """
+        """Different minute lines that have come so far."""
         self.look()
         return self._minutes
 
     def events(self) -> list[tuple[int, str]]:
-        """
-        All that came: timestamp, ms since the epoch, and line.
-        """
+        """All that came: timestamp, ms since the epoch, and line."""
         self.look()
         return self._events
 
     def bytes_on_disk(self) -> int:
-        """
-        Of files that the emitter has written here.
-        """
+        """Of files that the emitter has written here."""
         return 0
 
     def go(self) -> None:
-        """
-        Be gone, if this can be.
-        """
+        """Be gone, if this can be."""
 
     def come_back(self) -> None:
-        """
-        Be there again.
-        """
+        """Be there again."""
 
     def happen(self, trouble: str) -> None:
-        """
-        Do what that trouble means here.
-        """
+        """Do what that trouble means here."""
 
     def was_refused(self) -> None:
-        """
-        Wait until the emitter has been told that it may not write.
-        """
+        """Wait until the emitter has been told that it may not write."""
 
     def __enter__(self) -> Receiver:  # noqa: PYI034 - Self is not in Python 3.10
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """
-        Nothing was opened.
-        """
+        """Nothing was opened."""
 
 
 @final
 class LogsReceiver(Receiver):
-    """
-    The double of CloudWatch Logs, with faults.
-    """
+    """The double of CloudWatch Logs, with faults."""
 
     name = "logs"
     resident_limit_mib = 60
@@ -200,23 +176,17 @@ class LogsReceiver(Receiver):
 
 
 class LocalReceiver(Receiver):
-    """
-    One on this machine: the moment of a line is the one that it names.
-    """
+    """One on this machine: the moment of a line is the one that it names."""
 
     def hear(self, line: bytes) -> None:
-        """
-        Take one line.
-        """
+        """Take one line."""
         metadata = json.loads(line).get("_aws", {})  # a line without a metric has none
         self.take(line.decode(), metadata.get("Timestamp", 0))
 
 
 @final
 class FileReceiver(LocalReceiver):
-    """
-    A file that the emitter rotates, and that somebody else moves away once a day.
-    """
+    """A file that the emitter rotates, and that somebody else moves away once a day."""
 
     name = "file"
     troubles = frozenset({DEATH, RELOAD, MOVED})
@@ -264,9 +234,7 @@ class FileReceiver(LocalReceiver):
 
 @final
 class StdoutReceiver(LocalReceiver):
-    """
-    A program that reads what the emitter prints.
-    """
+    """A program that reads what the emitter prints."""
 
     name = "stdout"
     troubles = frozenset({DEATH, RELOAD})

@@ -98,9 +98,7 @@ class Soaked:
 
     @property
     def reports(self) -> int:
-        """
-        Lines that were written to it, the broken ones too.
-        """
+        """Lines that were written to it, the broken ones too."""
         return self.course.hours * REPORTS_AN_HOUR
 
 
@@ -113,9 +111,7 @@ def soak(
     program: Path = CLOCKED,
     say: Callable[[str], object] = str,  # tells nobody
 ) -> Soaked:
-    """
-    The whole course with one emitter; *say* is told each day that has passed.
-    """
+    """The whole course with one emitter; *say* is told each day that has passed."""
     began_s = time.monotonic()
     clock.set(START_S)
     with receiver, Watched(folder, clock, course, receiver, program) as watched:
@@ -139,9 +135,7 @@ def soak(
 
 @final
 class Watched:
-    """
-    The process.
-    """
+    """The process."""
 
     def __init__(
         self, folder: Path, clock: WallClock, course: Course, receiver: Receiver, program: Path
@@ -175,9 +169,7 @@ class Watched:
         receiver.listen(self._process.stdout)
 
     def feed(self, lines: Iterator[bytes], say: Callable[[str], object]) -> None:
-        """
-        Every line in its minute, and every trouble in its hour.
-        """
+        """Every line in its minute, and every trouble in its hour."""
         look_every = REPORTS_AN_HOUR // self._course.looks_an_hour
         self._monitor.attach(self._has_ended)
         for number, line in enumerate(lines):
@@ -195,16 +187,12 @@ class Watched:
                 say(f"--output {self._receiver.name}: day {day} of {all_days}")
 
     def stop(self) -> int:
-        """
-        End it as systemd would; its exit code.
-        """
+        """End it as systemd would; its exit code."""
         self._process.terminate()
         return self._process.wait(PATIENCE_S)
 
     def left(self) -> int:
-        """
-        Records in the spool of a process that has ended.
-        """
+        """Records in the spool of a process that has ended."""
         path = self._spool / "spool.sqlite"
         if not path.exists():
             return 0
@@ -280,9 +268,7 @@ class Watched:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """
-        Whatever it came to, nothing goes on living.
-        """
+        """Whatever it came to, nothing goes on living."""
         self._monitor.let_go()
         if self._process.poll() is None:
             self._process.terminate()

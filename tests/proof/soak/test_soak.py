@@ -41,9 +41,7 @@ def test_hours_of_reports_and_troubles_leave_no_trace(tmp_path, clock):
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_what_is_printed_leaves_no_trace_either(tmp_path, clock):
-    """
-    With a spool in memory alone, the limit of which is 45 MiB for the whole process.
-    """
+    """With a spool in memory alone, the limit of which is 45 MiB for the whole process."""
     soaked = soak(tmp_path, clock, short(STDOUT_HOURS, warm=3), StdoutReceiver())
     say(soaked)
     assert [] == broken(soaked)

@@ -1,6 +1,4 @@
-"""
-`python -m tests.proof.soak`: what it prints, keeps and ends with.
-"""
+"""`python -m tests.proof.soak`: what it prints, keeps and ends with."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ def run(monkeypatch, tmp_path):
 
 
 def test_a_soak_without_a_broken_promise_ends_with_0(run, capsys):
-    """
-    Its table is on standard output, and nothing is kept unasked.
-    """
+    """Its table is on standard output, and nothing is kept unasked."""
     assert 0 == run(made())
     printed = capsys.readouterr()
     assert "--output logs" in printed.out
@@ -37,18 +33,14 @@ def test_a_soak_without_a_broken_promise_ends_with_0(run, capsys):
 
 
 def test_a_broken_promise_ends_with_1_and_is_never_kept(run, capsys, tmp_path):
-    """
-    A figure of a run that failed is no figure.
-    """
+    """A figure of a run that failed is no figure."""
     assert 1 == run(made(left=3), "--record")
     assert "--output logs: 3 records were left in the spool" in capsys.readouterr().err
     assert [] == list(tmp_path.glob("*.json"))
 
 
 def test_a_record_has_the_table_and_what_the_picture_shows(run, capsys, tmp_path):
-    """
-    Without the environment that draws, it says how to draw it later.
-    """
+    """Without the environment that draws, it says how to draw it later."""
     assert 0 == run(made(), "--record", "--weeks", "1")
     kept = record.read("soak", tmp_path)
     assert "make soak WEEKS=1" == kept.command
@@ -59,9 +51,7 @@ def test_a_record_has_the_table_and_what_the_picture_shows(run, capsys, tmp_path
 
 @pytest.mark.parametrize("weeks", ["0", "9", "many"])
 def test_wrong_use_ends_with_2(weeks, capsys):
-    """
-    And says what was expected.
-    """
+    """And says what was expected."""
     with pytest.raises(SystemExit, match="2"):
         command.main(["--weeks", weeks])
     assert "--weeks" in capsys.readouterr().err

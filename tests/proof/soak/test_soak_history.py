@@ -1,6 +1,4 @@
-"""
-The reports of a soak: nothing in them stays for long, and little of it is broken.
-"""
+"""The reports of a soak: nothing in them stays for long, and little of it is broken."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ def lines(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def documents(lines):
-    """
-    None in the place of a broken one.
-    """
+    """None in the place of a broken one."""
     return [None if is_broken(number) else json.loads(line) for number, line in enumerate(lines)]
 
 
@@ -44,9 +40,7 @@ def pids(some):
 
 
 def test_a_line_is_a_report_but_for_the_broken_ones(lines, documents):
-    """
-    The broken ones are no JSON at all.
-    """
+    """The broken ones are no JSON at all."""
     assert REPORTS == len(lines)
     assert all(line.endswith(b"\n") for line in lines)
     assert all("neuron_runtime_data" in one for one in whole(documents))
@@ -58,9 +52,7 @@ def test_a_line_is_a_report_but_for_the_broken_ones(lines, documents):
 
 
 def test_no_runtime_and_no_pod_lives_for_two_hours(documents):
-    """
-    One of four runtimes is another one after ten minutes.
-    """
+    """One of four runtimes is another one after ten minutes."""
     first, second = whole(documents[:REPORTS_AN_HOUR]), whole(documents[REPORTS_AN_HOUR:])
     assert set() == pids(first) & pids(second)
     assert 4 == len(pids(first[: REPORTS_IN_TEN_MINUTES - 1]))
@@ -72,9 +64,7 @@ def test_no_runtime_and_no_pod_lives_for_two_hours(documents):
 
 
 def test_the_errors_of_a_group_all_have_another_text(documents):
-    """
-    Told apart by their digits they would be remembered one by one.
-    """
+    """Told apart by their digits they would be remembered one by one."""
     texts = [
         one["system_data"]["neuron_hw_counters"]["error"]
         for one in whole(documents[IN_ERROR_OF - IN_ERROR : IN_ERROR_OF])

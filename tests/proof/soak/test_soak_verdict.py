@@ -1,6 +1,4 @@
-"""
-The verdict on a soak: each promise that is broken is one sentence, and a good soak has none.
-"""
+"""The verdict on a soak: each promise that is broken is one sentence, and a good soak has none."""
 
 from __future__ import annotations
 
@@ -25,16 +23,12 @@ from tests.proof.soak.verdict import (
 
 
 def looks(**members):
-    """
-    A third of the last look differs: the last hours, but for one.
-    """
+    """A third of the last look differs: the last hours, but for one."""
     return [look(number, **(members if number >= LOOKS - 12 else {})) for number in range(LOOKS)]
 
 
 def test_a_soak_in_which_all_is_well_has_no_sentence():
-    """
-    Copies are allowed: a retry may duplicate.
-    """
+    """Copies are allowed: a retry may duplicate."""
     assert [] == broken(made())
     twice = Arrivals.of([*events(), *events()[-3:]])
     assert [] == broken(made(found=twice))
@@ -77,18 +71,14 @@ def test_a_soak_in_which_all_is_well_has_no_sentence():
     ],
 )
 def test_a_broken_promise_is_said(sentence, members):
-    """
-    Of lines, of the process, of its files, and of what was to happen.
-    """
+    """Of lines, of the process, of its files, and of what was to happen."""
     if "found" in members:
         members = {**members, "found": Arrivals.of(members["found"])}
     assert 1 == sum(sentence in one for one in broken(made(**members))), broken(made(**members))
 
 
 def test_what_is_seen_while_the_service_is_gone_is_no_leak():
-    """
-    A connection that cannot be made has fewer or more descriptors than one that is there.
-    """
+    """A connection that cannot be made has fewer or more descriptors than one that is there."""
     assert [] == broken(made(looks=looks(descriptors=20, is_quiet=False)))
 
 
@@ -99,9 +89,7 @@ def growing(step_bytes, every=1):
 
 
 def test_memory_that_grows_in_every_hour_is_a_leak():
-    """
-    The limit itself is one.
-    """
+    """The limit itself is one."""
     exactly = made(looks=growing(MAX_STEADY_BYTES // COURSE.looks_an_hour))
     assert MAX_STEADY_BYTES == steady_bytes(exactly)
     assert ["memory grew by 36 KiB in nearly every hour, not by less than 36"] == broken(exactly)
@@ -109,9 +97,7 @@ def test_memory_that_grows_in_every_hour_is_a_leak():
 
 
 def test_one_step_of_memory_is_no_leak_until_it_is_too_high():
-    """
-    It is in no more than one hour; from 2 MiB on it is too much all the same.
-    """
+    """It is in no more than one hour; from 2 MiB on it is too much all the same."""
     assert [] == broken(made(looks=looks(resident=42 * MIB - 1)))
     high = made(looks=looks(resident=40 * MIB + MAX_GROWTH_BYTES))
     assert MAX_GROWTH_BYTES == growth_bytes(high)
@@ -119,17 +105,13 @@ def test_one_step_of_memory_is_no_leak_until_it_is_too_high():
 
 
 def test_memory_that_goes_up_and_down_does_not_grow():
-    """
-    What an hour needs and gives back is no growth.
-    """
+    """What an hour needs and gives back is no growth."""
     wave = [look(n, resident=40 * MIB + n % COURSE.looks_an_hour * MIB) for n in range(LOOKS)]
     assert (0, 0) == (growth_bytes(made(looks=wave)), steady_bytes(made(looks=wave)))
 
 
 def test_the_table_has_a_column_for_each_soak_and_says_how_often_what_happened():
-    """
-    What one of them cannot meet is a dash there.
-    """
+    """What one of them cannot meet is a dash there."""
     file = dataclasses.replace(
         made(looks=looks(output_bytes=3 * MIB)), output="file", expected=frozenset()
     )
@@ -141,9 +123,7 @@ def test_the_table_has_a_column_for_each_soak_and_says_how_often_what_happened()
 
 
 def test_a_curve_has_the_greatest_of_what_it_leaves_out():
-    """
-    One look in thousands must stay visible; so must the most that waited in the spool.
-    """
+    """One look in thousands must stay visible; so must the most that waited in the spool."""
     many = [look(n, descriptors=30 if n == 17 else 9) for n in range(LOOKS)]
     curves = account.curves(
         made(looks=many, found=Arrivals.of(events(SpoolRecords=5, RecordsDelivered=2)))
@@ -154,9 +134,7 @@ def test_a_curve_has_the_greatest_of_what_it_leaves_out():
 
 
 def test_two_weeks_have_every_trouble_of_a_day_and_two_days_without_network():
-    """
-    And so has the short form, but for the weeks.
-    """
+    """And so has the short form, but for the weeks."""
     every = {RECONNECT, FAULT, RELOAD, DEATH, RESTART, MOVED}
     assert every == days(14, warm=3).kinds == short(12, warm=4).kinds
     assert [*range(24, 48), *range(192, 216)] == sorted(days(14, warm=3).gone_hours)
@@ -165,9 +143,7 @@ def test_two_weeks_have_every_trouble_of_a_day_and_two_days_without_network():
 
 
 def test_a_service_that_is_restarted_is_gone_for_ten_minutes():
-    """
-    And for no longer; without network it is gone for the hour.
-    """
+    """And for no longer; without network it is gone for the hour."""
     course = days(14, warm=3)
     restart = next(hour for hour in range(24) if RESTART in course.at(hour))
     assert [True, True, False] == [course.is_gone(restart, minute) for minute in (0, 9, 10)]
@@ -176,8 +152,6 @@ def test_a_service_that_is_restarted_is_gone_for_ten_minutes():
 
 
 def test_growth_is_told_in_kib():
-    """
-    As a person reads it.
-    """
+    """As a person reads it."""
     rows = {row[0]: row[1] for row in account.rows([made(looks=growing(KIB))])}
     assert "6" == rows["its growth in nearly every hour, KiB"]

@@ -45,9 +45,7 @@ def growth_bytes(soaked: Soaked) -> int:
 
 
 def steady_bytes(soaked: Soaked) -> int:
-    """
-    By how much memory grew, at least, in three of four hours after the warm-up.
-    """
+    """By how much memory grew, at least, in three of four hours after the warm-up."""
     hour = soaked.course.looks_an_hour
     after = _resident(soaked.looks[soaked.course.warm_hours * hour :])
     grown = [later - before for before, later in zip(after, after[hour:], strict=False)]
@@ -55,9 +53,7 @@ def steady_bytes(soaked: Soaked) -> int:
 
 
 def broken(soaked: Soaked) -> list[str]:
-    """
-    Sentences, one for each promise that was not kept.
-    """
+    """Sentences, one for each promise that was not kept."""
     return [
         *_minutes(soaked),
         *_records(soaked),

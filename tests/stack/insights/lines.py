@@ -19,9 +19,7 @@ START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
 
 def iso(minute):
-    """
-    Minute *minute* of the day as rollups name it.
-    """
+    """Minute *minute* of the day as rollups name it."""
     return f"2026-01-01T{minute // 60:02}:{minute % 60:02}:00Z"
 
 
@@ -52,9 +50,7 @@ def rollup(minute, *, number=1, cluster="training", **members):
 
 
 def emitted(kind, minute, seq, *, instance="i-0a", boot="b1", cluster="training", **members):
-    """
-    A line of an emitter, as it is with `--metrics none`.
-    """
+    """A line of an emitter, as it is with `--metrics none`."""
     at = START_MS + minute * MINUTE_MS
     line = {
         "Timestamp": at,
@@ -71,25 +67,19 @@ def emitted(kind, minute, seq, *, instance="i-0a", boot="b1", cluster="training"
 
 
 def minute_line(minute, seq, **members):
-    """
-    A minute line of an emitter.
-    """
+    """A minute line of an emitter."""
     return emitted("minute", minute, seq, **members)
 
 
 def profile(minute, *, cluster="training", model="llama", core=0, **values):
-    """
-    A line of `neuron-emf profile`, of a summary with these *values*.
-    """
+    """A line of `neuron-emf profile`, of a summary with these *values*."""
     at = START_MS + minute * MINUTE_MS
     summary = Summary("made.json", "", {"nd_idx": 0, "nc_idx": core, **values})
     return at, profile_of(summary, Subject(cluster, model, None, at)).line
 
 
 def idle(instance, cores, minutes, **members):
-    """
-    One of a rollup's TopIdleInstances.
-    """
+    """One of a rollup's TopIdleInstances."""
     return {
         "InstanceId": instance,
         "InstanceType": "trn1.2xlarge",
@@ -101,9 +91,7 @@ def idle(instance, cores, minutes, **members):
 
 
 def health(dropped=0, malformed=0, restarts=0, waiting=0):
-    """
-    What a minute line says of its emitter.
-    """
+    """What a minute line says of its emitter."""
     return {
         "RecordsDropped": dropped,
         "ReportsMalformed": malformed,

@@ -37,25 +37,19 @@ def problems(query):
 
 
 def kinds(query):
-    """
-    The kinds of line that *query* reads.
-    """
+    """The kinds of line that *query* reads."""
     return Reading(parse(query)).kinds
 
 
 def placeholders(query):
-    """
-    The names that a reader must give values for.
-    """
+    """The names that a reader must give values for."""
     commands = parse(query)
     parts = [one for command in commands for each in command.expressions for one in walk(each)]
     return {one.name for one in parts if isinstance(one, Placeholder)}
 
 
 class Reading:
-    """
-    One pass over the commands of a query.
-    """
+    """One pass over the commands of a query."""
 
     def __init__(self, commands):
         self.problems = []
@@ -90,9 +84,7 @@ class Reading:
     # --- one method for each command ---
 
     def _source(self, _command):
-        """
-        Says nothing of fields.
-        """
+        """Says nothing of fields."""
 
     _limit = _source
 
@@ -217,9 +209,7 @@ class Reading:
         return Origin(origin.members, is_amount=is_amount and function in PICKS)
 
     def _misuse(self, function, member, origin):
-        """
-        Why *function* gives no true number of *member*; empty when it does.
-        """
+        """Why *function* gives no true number of *member*; empty when it does."""
         is_first = self._stats_seen == 1
         if function in {"count", "count_distinct"}:
             return "" if member.family == "label" else "it counts values"
@@ -260,9 +250,7 @@ def _without(expression, calls):
 
 
 def _is_difference(expression):
-    """
-    `max(x) - min(x)`: how much a total rose.
-    """
+    """`max(x) - min(x)`: how much a total rose."""
     if not isinstance(expression, Operation) or expression.operator != "-":
         return False
     most, least = expression.operands

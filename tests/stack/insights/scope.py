@@ -39,9 +39,7 @@ class Origin:
 
 
 def kinds_of(condition):
-    """
-    The kinds of line that *condition* lets through; None when it does not restrict them.
-    """
+    """The kinds of line that *condition* lets through; None when it does not restrict them."""
     if not isinstance(condition, Operation):
         return None
     is_kind = condition.operands[0] == Field("Kind")
@@ -57,14 +55,10 @@ def kinds_of(condition):
 
 
 class Scope:
-    """
-    The names that a command can use.
-    """
+    """The names that a command can use."""
 
     def __init__(self, kinds):
-        """
-        Before the first command: the members of lines of *kinds*.
-        """
+        """Before the first command: the members of lines of *kinds*."""
         self.members = {
             name: member for kind in sorted(kinds) for name, member in members_of(kind).items()
         }
@@ -72,27 +66,19 @@ class Scope:
         self.is_closed = False
 
     def give(self, name, origin):
-        """
-        A command calls something *name* from here on.
-        """
+        """A command calls something *name* from here on."""
         self._given[name] = origin
 
     def close(self, given):
-        """
-        After `stats` nothing but what it gave is left.
-        """
+        """After `stats` nothing but what it gave is left."""
         self._given, self.is_closed = dict(given), True
 
     def hides(self, name):
-        """
-        Whether *name* is that of a member, which could no longer be meant.
-        """
+        """Whether *name* is that of a member, which could no longer be meant."""
         return not self.is_closed and name in self.members
 
     def field(self, path):
-        """
-        What *path* stands for, None when there is no such thing.
-        """
+        """What *path* stands for, None when there is no such thing."""
         if path in self._given:
             return self._given[path]
         first, _, rest = path.partition(".")
@@ -118,30 +104,22 @@ class Scope:
         return Origin(frozenset([name])) if name in self.members else None
 
     def _is_list(self, path):
-        """
-        Whether a member is an array: of objects with members, or of one value for each core.
-        """
+        """Whether a member is an array: of objects with members, or of one value for each core."""
         is_by_core = path in {"NeuronCoreUtilization", "CoreIdleMinutes"}
         return self.has_parts(path) or (is_by_core and "CoreState" in self.members)
 
     def has_parts(self, path):
-        """
-        Whether the elements of the array *path* are objects.
-        """
+        """Whether the elements of the array *path* are objects."""
         return any(name.startswith(f"{path}.") for name in self.members)
 
     def element(self, origin):
-        """
-        One element of what `unnest` takes apart.
-        """
+        """One element of what `unnest` takes apart."""
         if origin.prefix is not None and self.has_parts(origin.prefix):
             return Origin(shape=MAP, prefix=origin.prefix)
         return replace(origin, shape=VALUE, prefix=None)
 
     def of(self, expression):
-        """
-        What *expression* comes from, with the fields in it that do not exist.
-        """
+        """What *expression* comes from, with the fields in it that do not exist."""
         if isinstance(expression, Field):
             found = self.field(expression.path)
             return (found or Origin(), [] if found else [expression.path])

@@ -22,18 +22,14 @@ PATIENCE_MS = 30_000
 
 @pytest.fixture(scope="module")
 def served(hour, repository):
-    """
-    The address of the page of the hour, which does not change.
-    """
+    """The address of the page of the hour, which does not change."""
     with PageServer(("127.0.0.1", 0), view_of(hour, repository, fresh_s=1e9)) as server:
         yield server.url
 
 
 @pytest.fixture
 def watched():
-    """
-    What pages that are open said and asked for; a test empties what it expects.
-    """
+    """What pages that are open said and asked for; a test empties what it expects."""
     seen = []
     yield seen
     assert [] == seen
@@ -41,18 +37,14 @@ def watched():
 
 @pytest.fixture
 def open_page(chromium, watched):
-    """
-    Open an address in a browser of its own and wait until its figures are there.
-    """
+    """Open an address in a browser of its own and wait until its figures are there."""
     with ExitStack() as contexts:
         yield partial(_opened, chromium, contexts, watched)
 
 
 @pytest.fixture(scope="module")
 def shown(chromium, served):
-    """
-    The page of the hour, open for all tests that only read it.
-    """
+    """The page of the hour, open for all tests that only read it."""
     seen = []
     with ExitStack() as contexts:
         yield _opened(chromium, contexts, seen, served)

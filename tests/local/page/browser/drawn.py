@@ -1,6 +1,4 @@
-"""
-What a page shows, read from its elements.
-"""
+"""What a page shows, read from its elements."""
 
 from __future__ import annotations
 
@@ -33,25 +31,19 @@ LEGENDS = """
 
 
 def widget(page, title):
-    """
-    The widget of this title.
-    """
+    """The widget of this title."""
     return page.locator(".widget").filter(has=page.get_by_role("heading", name=title, exact=True))
 
 
 def tables(page):
-    """
-    By widget, the heads and the rows of the table behind its chart, every one opened.
-    """
+    """By widget, the heads and the rows of the table behind its chart, every one opened."""
     page.evaluate("document.querySelectorAll('.behind').forEach((one) => { one.open = true; })")
     expect(page.locator(".behind:not([hidden]):not(:has(tbody))")).to_have_count(0)
     return page.evaluate(TABLES)
 
 
 def traces(page):
-    """
-    By widget, what Plotly was given, after every chart has been in sight.
-    """
+    """By widget, what Plotly was given, after every chart has been in sight."""
     tall = page.evaluate("document.documentElement.scrollHeight")
     page.set_viewport_size({"width": 1440, "height": tall})
     expect(page.locator(".stage:not([hidden]):not(:has(.main-svg))")).to_have_count(0)
@@ -59,15 +51,11 @@ def traces(page):
 
 
 def legends(page):
-    """
-    By widget, the label and the value of each series.
-    """
+    """By widget, the label and the value of each series."""
     return page.evaluate(LEGENDS)
 
 
 def cell(page, instance_id):
-    """
-    The one cell of an instance's grid that is in the order of Tab.
-    """
+    """The one cell of an instance's grid that is in the order of Tab."""
     grid = page.get_by_role("grid", name=f"{instance_id}: cores by minutes")
     return grid.locator('[role="gridcell"][tabindex="0"]')

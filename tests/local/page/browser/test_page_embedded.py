@@ -1,6 +1,4 @@
-"""
-Through everything: lines in the embedded AWS, its metrics, the page's server, a browser.
-"""
+"""Through everything: lines in the embedded AWS, its metrics, the page's server, a browser."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ def aws(programs, tmp_path_factory):
 
 
 def recent(rollups, now_ms):
-    """
-    The rollups of an hour as if it ended three minutes ago: pairs of milliseconds and line.
-    """
+    """The rollups of an hour as if it ended three minutes ago: pairs of milliseconds and line."""
     lines = [json.loads(line) for line in rollups]
     newest_ms = max(line["_aws"]["Timestamp"] for line in lines)
     later_ms = now_ms // 60_000 * 60_000 - 180_000 - newest_ms
@@ -49,9 +45,7 @@ def recent(rollups, now_ms):
 
 
 def asked(cloudwatch, metric, start_s, end_s):
-    """
-    What GetMetricData says of a metric of cluster research, minutes and values.
-    """
+    """What GetMetricData says of a metric of cluster research, minutes and values."""
     stat = {
         "Metric": {
             "Namespace": "Neuron/Cluster",
@@ -76,9 +70,7 @@ def asked(cloudwatch, metric, start_s, end_s):
 def test_the_numbers_on_the_page_are_those_that_cloudwatch_answers(
     open_page, aws, hour, repository
 ):
-    """
-    Asked of the embedded AWS with an SDK of one's own: table and drawing have the same.
-    """
+    """Asked of the embedded AWS with an SDK of one's own: table and drawing have the same."""
     now_s = time.time()
     logs, cloudwatch = aws.client("logs"), aws.client("cloudwatch")
     logs.create_log_group(logGroupName=ROLLUPS)

@@ -1,6 +1,4 @@
-"""
-The numbers on the page are the metrics, and what has none is red.
-"""
+"""The numbers on the page are the metrics, and what has none is red."""
 
 from __future__ import annotations
 
@@ -54,18 +52,14 @@ def history(hour):
 
 
 def points(history, metric, statistic, dimensions, period_s=60):
-    """
-    Milliseconds and values of one metric, read past the page.
-    """
+    """Milliseconds and values of one metric, read past the page."""
     found = history.read("Neuron/Cluster", metric, period_s, START_S, int(NOW_S))
     periods = found[tuple(sorted(dimensions.items()))]
     return [[at_s * 1000, periods[at_s].value(statistic)] for at_s in sorted(periods)]
 
 
 def test_the_table_behind_a_chart_has_the_values_of_the_metrics(shown, history):
-    """
-    Every value in full, at its minute in UTC also where the browser's clock is in Tokyo.
-    """
+    """Every value in full, at its minute in UTC also where the browser's clock is in Tokyo."""
     found = tables(shown)
     for title, series in WHAT_IS_DRAWN.items():
         heads = [f"{label} {statistic}" for label, _, statistic, _ in series]
@@ -107,9 +101,7 @@ def test_plotly_draws_the_values_of_the_metrics(shown, history):
 
 
 def test_the_legend_says_the_last_values(shown, history):
-    """
-    As a person reads them: two decimals, or three digits under one.
-    """
+    """As a person reads them: two decimals, or three digits under one."""
     found = legends(shown)
     last = points(history, "NeuronCoreUtilization", "Average", RESEARCH)[-1][1]
     latency = points(history, "LatencyP50Mean", "Average", RESEARCH)[-1][1]
@@ -122,9 +114,7 @@ def test_the_legend_says_the_last_values(shown, history):
 
 
 def test_a_minute_without_a_value_is_a_gap(open_page, hour, repository):
-    """
-    The line is interrupted, and the table says no data: nothing is drawn as zero or across.
-    """
+    """The line is interrupted, and the table says no data: nothing is drawn as zero or across."""
     missing = {"T08:20", "T08:21"}
     kept = [
         line
@@ -143,9 +133,7 @@ def test_a_minute_without_a_value_is_a_gap(open_page, hour, repository):
 
 
 def test_a_wrong_metric_name_is_red(open_page, hour, repository, tmp_path):
-    """
-    A series of a name that nobody publishes says so, in its chart and at the top of the page.
-    """
+    """A series of a name that nobody publishes says so, in its chart and at the top of the page."""
     text = (repository / "template.yaml").read_text("utf-8")
     wrong = text.replace('["Neuron/Cluster", "BusyCores",', '["Neuron/Cluster", "BusyCore",')
     assert text != wrong
@@ -173,9 +161,7 @@ def test_a_wrong_metric_name_is_red(open_page, hour, repository, tmp_path):
 
 
 def test_every_chart_without_data_is_red(shown):
-    """
-    No chart is empty without a word, and those on AWS's own metrics say why.
-    """
+    """No chart is empty without a word, and those on AWS's own metrics say why."""
     for one in shown.locator(".widget.metric").all():
         empty = one.locator(".stage").is_hidden()
         assert empty <= one.locator(".absent").is_visible()
@@ -185,9 +171,7 @@ def test_every_chart_without_data_is_red(shown):
 
 
 def test_before_the_first_line_all_is_said_to_be_missing(open_page, repository):
-    """
-    A page that is opened too early has no figure, no error, and waits for the first.
-    """
+    """A page that is opened too early has no figure, no error, and waits for the first."""
     empty = View(
         template_of(repository), RecordedHistory(), LogLines(3600), PLACE, now_s=lambda: NOW_S
     )
@@ -201,9 +185,7 @@ def test_before_the_first_line_all_is_said_to_be_missing(open_page, repository):
 
 
 def test_a_shorter_time_shows_the_same_values_of_it(open_page, served):
-    """
-    The last fifteen minutes of what was there, in tables, drawings and heat maps.
-    """
+    """The last fifteen minutes of what was there, in tables, drawings and heat maps."""
     page = open_page(served)
     title = "Utilization by cluster, percent"
     whole = tables(page)[title]["rows"]
@@ -213,9 +195,7 @@ def test_a_shorter_time_shows_the_same_values_of_it(open_page, served):
 
 
 def test_alarms_are_words_and_shapes(shown):
-    """
-    What rings is at the top and in its widget, with its cluster and its reason.
-    """
+    """What rings is at the top and in its widget, with its cluster and its reason."""
     top = shown.locator("#now")
     assert "2 alarms ring" == top.get_by_role("heading").inner_text()
     assert "Idle cores in research: 15 of 15 data points at or above 20" in top.inner_text()
@@ -229,9 +209,7 @@ def test_alarms_are_words_and_shapes(shown):
 
 
 def test_the_heat_map_has_every_core_and_minute(shown, hour):
-    """
-    What a cell says is what the emitter's line says, and its colour is viridis at that value.
-    """
+    """What a cell says is what the emitter's line says, and its colour is viridis at that value."""
     records = [parse(line) for line in hour.lines if '"Kind":"minute"' in line]
     newest = [one for one in records if one.minute_ms == max(row.minute_ms for row in records)]
     words = {"b": "busy", "a": "attached idle", "u": "unattached", "?": "unknown"}
@@ -250,9 +228,7 @@ def test_the_heat_map_has_every_core_and_minute(shown, hour):
 
 
 def test_every_utilization_has_its_colour(shown):
-    """
-    The scale of the page is Plotly's viridis from 0 to 100 percent, and clipped beyond.
-    """
+    """The scale of the page is Plotly's viridis from 0 to 100 percent, and clipped beyond."""
     asked = [-5, *range(101), 105]
     shades = shown.evaluate(
         "async (asked) => asked.map((await import('/static/scale.js')).shade)", asked
@@ -262,9 +238,7 @@ def test_every_utilization_has_its_colour(shown):
 
 
 def _shade(percent):
-    """
-    Red, green and blue of Plotly's own viridis.
-    """
+    """Red, green and blue of Plotly's own viridis."""
     scale = [plotly.colors.hex_to_rgb(one) for one in plotly.colors.sequential.Viridis]
     at = percent / 100 * (len(scale) - 1)
     low = min(int(at), len(scale) - 2)
@@ -272,9 +246,7 @@ def _shade(percent):
 
 
 def _pixel(page, instance_id):
-    """
-    Red, green and blue at the lower left of the cell in the order of Tab.
-    """
+    """Red, green and blue at the lower left of the cell in the order of Tab."""
     return cell(page, instance_id).evaluate("""(one) => {
       const canvas = one.closest('.map').querySelector('canvas');
       const ratio = canvas.width / canvas.clientWidth;
@@ -285,9 +257,7 @@ def _pixel(page, instance_id):
 
 
 def _percent_of(pixel):
-    """
-    Where on Plotly's own viridis the colour is, 0 to 100.
-    """
+    """Where on Plotly's own viridis the colour is, 0 to 100."""
     steps = [at / 10 for at in range(1001)]
     return min(
         steps, key=lambda one: sum((a - b) ** 2 for a, b in zip(_shade(one), pixel, strict=True))

@@ -1,6 +1,4 @@
-"""
-Names are foreign text, the machine's own address is the only one, and trouble is said.
-"""
+"""Names are foreign text, the machine's own address is the only one, and trouble is said."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ SHOWN = "\\u{202e}<script>owned=1</script>\\u{1b}[31m\\u{200b}"
 
 @pytest.fixture(scope="module")
 def evil(hour, repository):
-    """
-    The hour with a cluster of the worst name.
-    """
+    """The hour with a cluster of the worst name."""
     renamed = LogLines(4 * 3600)
     texts = []
     for group in (RECORDS, ROLLUPS):
@@ -38,9 +34,7 @@ def evil(hour, repository):
 
 
 def test_names_are_text_wherever_they_are_shown(open_page, evil):
-    """
-    Nothing of a cluster's name becomes an element, a link or a call.
-    """
+    """Nothing of a cluster's name becomes an element, a link or a call."""
     page = open_page(evil)
     page.get_by_role("combobox", name="Cluster").select_option(EVIL)
     expect(page.locator("#cores-title")).to_have_text(f"Cores of {EVIL}, minute by minute")
@@ -71,9 +65,7 @@ def test_what_would_hide_is_shown(open_page, served):
 
 
 def _with_hidden_names(route):
-    """
-    The answer with the worst name wherever a name stands.
-    """
+    """The answer with the worst name wherever a name stands."""
     answer = route.fetch()
     document = answer.json()
     for instance in document.get("instances", []):
@@ -92,9 +84,7 @@ def _with_hidden_names(route):
 
 
 def test_nothing_is_asked_of_another_host(open_page, served, watched):
-    """
-    Neither script nor style nor font; and the page may not, whatever is written into it.
-    """
+    """Neither script nor style nor font; and the page may not, whatever is written into it."""
     page = open_page(served)
     traces(page)
     addresses = page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
@@ -115,9 +105,7 @@ def test_nothing_is_asked_of_another_host(open_page, served, watched):
 
 
 def test_a_rehearsal_that_is_gone_is_said_and_its_figures_stay(open_page, served, watched):
-    """
-    What is shown stays, with its time, and goes on when there is an answer again.
-    """
+    """What is shown stays, with its time, and goes on when there is an answer again."""
     page = open_page(served, clock=True)
     page.route("**/*.json*", lambda asked: asked.abort("connectionrefused"))
     page.clock.run_for(6000)
@@ -135,9 +123,7 @@ def test_a_rehearsal_that_is_gone_is_said_and_its_figures_stay(open_page, served
 
 
 def test_a_cluster_that_is_not_there_is_said(open_page, served, watched):
-    """
-    An old bookmark shows a sentence, and then the clusters that there are.
-    """
+    """An old bookmark shows a sentence, and then the clusters that there are."""
     page = open_page(f"{served}/?cluster=gone", ready=False, clock=True)
     expect(page.get_by_role("alert")).to_contain_text("there is no cluster of that name")
     page.clock.run_for(6000)

@@ -1,6 +1,4 @@
-"""
-Everything on the page is reached and read without a mouse, and a refresh takes nothing away.
-"""
+"""Everything on the page is reached and read without a mouse, and a refresh takes nothing away."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ FOCUSED = """
 
 
 def walk(page):
-    """
-    What Tab reaches, in its order, from the top of the page to its end.
-    """
+    """What Tab reaches, in its order, from the top of the page to its end."""
     stops = []
     while len(stops) < 400:
         page.keyboard.press("Tab")
@@ -46,9 +42,7 @@ def walk(page):
 
 
 def test_tab_reaches_all_and_shows_where_it_is(open_page, served):
-    """
-    Each control, every chart, its table, every table of lines, and one cell of each instance.
-    """
+    """Each control, every chart, its table, every table of lines, and one cell of each instance."""
     page = open_page(served)
     stops = walk(page)
     assert [] == [stop for stop in stops if not (stop["ring"] and stop["seen"])]
@@ -64,9 +58,7 @@ def test_tab_reaches_all_and_shows_where_it_is(open_page, served):
 
 
 def test_arrow_keys_read_a_chart(open_page, served, hour):
-    """
-    Right and left go from minute to minute, the legend shows the values, a voice hears them.
-    """
+    """Right and left go from minute to minute, the legend shows the values, a voice hears them."""
     title = "Utilization by cluster, percent"
     page = open_page(served)
     stage = widget(page, title).locator(".stage")
@@ -144,9 +136,7 @@ def test_a_refresh_moves_neither_focus_nor_scroll(open_page, hour, repository):
 
 
 def test_pause_stops_the_refreshing(open_page, hour, repository):
-    """
-    What moves by itself can be stopped, and says that it is.
-    """
+    """What moves by itself can be stopped, and says that it is."""
     history = history_of(hour.rollups)
     with PageServer(("127.0.0.1", 0), view_of(hour, repository, history=history)) as server:
         page = open_page(server.url, clock=True)
@@ -163,9 +153,7 @@ def test_pause_stops_the_refreshing(open_page, hour, repository):
 
 
 def test_the_cluster_is_chosen_by_keyboard_and_kept(open_page, served):
-    """
-    All graphs and the heat map are of the chosen one, and the address names it for next time.
-    """
+    """All graphs and the heat map are of the chosen one, and the address names it for next time."""
     page = open_page(served)
     page.get_by_role("combobox", name="Cluster").select_option("serving")
     expect(page.locator("#cores-title")).to_have_text("Cores of serving, minute by minute")

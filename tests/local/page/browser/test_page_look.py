@@ -1,6 +1,4 @@
-"""
-The page is read by everybody: axe finds nothing, light and dark, wide and narrow.
-"""
+"""The page is read by everybody: axe finds nothing, light and dark, wide and narrow."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ LIGHT, DARK = "rgb(243, 245, 247)", "rgb(14, 18, 22)"
 
 
 def found(page):
-    """
-    What axe says is wrong, and where.
-    """
+    """What axe says is wrong, and where."""
     answer = Axe().run(page).response
     return [
         f"{one['impact']} {one['id']}: {node['html'][:120]} {node['failureSummary']}"
@@ -29,9 +25,7 @@ def found(page):
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 360)])
 def test_axe_finds_nothing(open_page, served, scheme, width):
-    """
-    With every table open, a cell focused and every chart drawn; contrast is among its rules.
-    """
+    """With every table open, a cell focused and every chart drawn; contrast is among its rules."""
     page = open_page(served, width=width, color_scheme=scheme)
     assert {"light": LIGHT, "dark": DARK}[scheme] == page.evaluate(GROUND)
     page.get_by_role("combobox", name="Time").select_option("15")  # axe asks each cell of a table
@@ -42,9 +36,7 @@ def test_axe_finds_nothing(open_page, served, scheme, width):
 
 
 def test_axe_would_find_something(open_page, served):
-    """
-    What is grey on grey, or has no name, is found: the test above can fail.
-    """
+    """What is grey on grey, or has no name, is found: the test above can fail."""
     page = open_page(served)
     page.evaluate("""() => {
       document.querySelector('.quiet').style.color = 'rgb(200, 200, 200)';
@@ -54,9 +46,7 @@ def test_axe_would_find_something(open_page, served):
 
 
 def test_the_theme_is_chosen_and_kept(open_page, served):
-    """
-    Dark on a light system, also after the page is loaded again; charts are drawn anew.
-    """
+    """Dark on a light system, also after the page is loaded again; charts are drawn anew."""
     page = open_page(served, color_scheme="light")
     ink = "document.querySelector('.drawing .xtick text').style.fill"
     before = page.evaluate(ink)
@@ -87,9 +77,7 @@ def test_nothing_is_cut_off(open_page, served, width):
 
 
 def test_nothing_moves(open_page, served):
-    """
-    No animation, no transition, no smooth scrolling, for nobody.
-    """
+    """No animation, no transition, no smooth scrolling, for nobody."""
     page = open_page(served)
     traces(page)
     page.locator("#jumps a").last.click()
@@ -101,9 +89,7 @@ def test_nothing_moves(open_page, served):
 
 
 def test_series_differ_without_colour(open_page, served):
-    """
-    Two series of one chart never share both a dash and a mark, nor a hatching.
-    """
+    """Two series of one chart never share both a dash and a mark, nor a hatching."""
     page = open_page(served)
     traces(page)
     looks = page.evaluate("""() => [...document.querySelectorAll('.drawing')]

@@ -29,9 +29,7 @@ MOST_BYTES = 250_000
 
 
 def main() -> int:
-    """
-    Take every picture; the exit code.
-    """
+    """Take every picture; the exit code."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         print("no Chromium is installed; on Debian: apt-get install chromium", file=sys.stderr)
@@ -55,9 +53,7 @@ def main() -> int:
 
 
 def take(browser, url, scheme, at, path):
-    """
-    One picture of what stands below *at*.
-    """
+    """One picture of what stands below *at*."""
     page = browser.new_page(
         viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme, timezone_id="UTC"
     )

@@ -1,6 +1,4 @@
-"""
-The pictures that the README shows are there, of one size, and small.
-"""
+"""The pictures that the README shows are there, of one size, and small."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ SIZE = (1280, 900)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("scene", ["page", "page-cores"])
 def test_a_picture_is_a_png_of_the_window(repository, scene, scheme):
-    """
-    `make screenshots` takes it; at most 250,000 bytes.
-    """
+    """`make screenshots` takes it; at most 250,000 bytes."""
     content = (repository / "docs" / "images" / f"{scene}-{scheme}.png").read_bytes()
     assert b"\x89PNG\r\n\x1a\n" == content[:8]
     assert SIZE == struct.unpack(">II", content[16:24])

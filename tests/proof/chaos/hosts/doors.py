@@ -1,6 +1,4 @@
-"""
-What stands between the hosts and the one service: a door each, and the weather for all.
-"""
+"""What stands between the hosts and the one service: a door each, and the weather for all."""
 
 from __future__ import annotations
 
@@ -38,41 +36,31 @@ class Door:
         self._weigh()
 
     def close(self) -> None:
-        """
-        One more reason why the service cannot be reached.
-        """
+        """One more reason why the service cannot be reached."""
         with self._one_at_a_time:
             self._reasons += 1
             if self._reasons == 1:
                 self.service.vanish()
 
     def open(self) -> None:
-        """
-        One reason less.
-        """
+        """One reason less."""
         with self._one_at_a_time:
             self._reasons -= 1
             if not self._reasons:
                 self.service.come_back()
 
     def storm(self, *, blows: bool) -> None:
-        """
-        Whether most calls are throttled.
-        """
+        """Whether most calls are throttled."""
         self._is_stormy = blows
         self._weigh()
 
     def refuse(self, *, everything: bool) -> None:
-        """
-        Whether the credentials are worth nothing.
-        """
+        """Whether the credentials are worth nothing."""
         self._is_refused = everything
         self._weigh()
 
     def calm(self) -> None:
-        """
-        Nothing goes wrong any more.
-        """
+        """Nothing goes wrong any more."""
         with self._one_at_a_time:
             if self._reasons:
                 self._reasons = 0
@@ -86,9 +74,7 @@ class Door:
 
 
 def change(doors: list[Door], kind: str) -> None:
-    """
-    The weather changes.
-    """
+    """The weather changes."""
     for door in doors:
         if kind == ALL_LOST:
             door.close()

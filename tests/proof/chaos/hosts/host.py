@@ -61,9 +61,7 @@ class Host:
         begin_minute: float,
         seed: str,
     ) -> None:
-        """
-        *now* is the service's clock, which the plan goes by; nothing runs before `start`.
-        """
+        """*now* is the service's clock, which the plan goes by; nothing runs before `start`."""
         folder.mkdir()
         self.instance = instance
         self.notes = Notes()
@@ -96,16 +94,12 @@ class Host:
         self._may_begin = threading.Lock()
 
     def start(self) -> None:
-        """
-        Let the clock run, a little wrong as clocks are, and the thread.
-        """
+        """Let the clock run, a little wrong as clocks are, and the thread."""
         self._clock.set(self._now() + self._rng.uniform(-15.0, 15.0), SPEED)
         self.thread.start()
 
     def close(self) -> None:
-        """
-        Whatever it came to, nothing goes on living.
-        """
+        """Whatever it came to, nothing goes on living."""
         with self._may_begin:
             self._is_closed = True
         self.lives.__exit__(None, None, None)
@@ -218,9 +212,7 @@ class Host:
         self._door.refuse(everything=False)
 
     def _end(self) -> None:
-        """
-        Say goodbye, and as often as records are left, come back and send them.
-        """
+        """Say goodbye, and as often as records are left, come back and send them."""
         for turn in range(MOST_AFTERWARDS):
             if turn:
                 self._begin()

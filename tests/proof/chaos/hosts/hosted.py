@@ -58,9 +58,7 @@ class Sightings:
     """
 
     def __init__(self, path: Path) -> None:
-        """
-        *path* was made by `make_room`.
-        """
+        """*path* was made by `make_room`."""
         with path.open("r+b") as file:
             self._shared = mmap.mmap(file.fileno(), 0)
         self._place = -1
@@ -68,9 +66,7 @@ class Sightings:
         self._last_s: float | None = None
 
     def note(self, now_s: float) -> None:
-        """
-        The loop has looked at the clock.
-        """
+        """The loop has looked at the clock."""
         minute = int(now_s // MINUTE_S)
         gap_s = 0.0 if self._last_s is None else now_s - self._last_s
         self._last_s = now_s
@@ -85,25 +81,19 @@ class Sightings:
 
 
 def make_room(path: Path) -> Path:
-    """
-    A file for them.
-    """
+    """A file for them."""
     path.write_bytes(bytes(_LABEL.size * MOST_LABELS))
     return path
 
 
 def sightings(path: Path) -> list[Label]:
-    """
-    What was written down, in order.
-    """
+    """What was written down, in order."""
     found = (Label(*one) for one in _LABEL.iter_unpack(path.read_bytes()))
     return [one for one in found if one.minute]
 
 
 def prepare(module: str, clock: WallClock) -> Callable[[], float]:
-    """
-    What is different for the emitter; the clock it looks at.
-    """
+    """What is different for the emitter; the clock it looks at."""
     if module != "emitter":
         return clock
     import botocore.auth  # noqa: PLC0415 - after the clock

@@ -26,24 +26,18 @@ MET_WITHIN_S = 60.0
 
 
 def still_lives(life: Life) -> None:
-    """
-    Fail if it ended by itself.
-    """
+    """Fail if it ended by itself."""
     code = life.process.poll()
     assert code is None, f"it ended by itself, with {code}"
 
 
 def kill_monitor(life: Life, lives: Lives) -> None:
-    """
-    End its monitor as the kernel would, perhaps in the middle of a report.
-    """
+    """End its monitor as the kernel would, perhaps in the middle of a report."""
     os.kill(_monitor_of(life, lives), signal.SIGKILL)
 
 
 def hang_monitor(life: Life, lives: Lives) -> None:
-    """
-    Stop its monitor, which then neither writes nor ends, until the emitter has ended it.
-    """
+    """Stop its monitor, which then neither writes nor ends, until the emitter has ended it."""
     pid = _monitor_of(life, lives)
     os.kill(pid, signal.SIGSTOP)
     _wait(life, lambda: not _is_of(pid, life))
@@ -67,16 +61,12 @@ def fill_disk(life: Life, for_s: float) -> None:
 
 
 def await_report(life: Life) -> None:
-    """
-    Wait until it has something to read.
-    """
+    """Wait until it has something to read."""
     _wait(life, life.reports)
 
 
 def hear(life: Life, words: str, within_s: float = MET_WITHIN_S) -> None:
-    """
-    Wait until it has said *words*.
-    """
+    """Wait until it has said *words*."""
     _wait(life, lambda: words in life.last_words(), within_s)
 
 
@@ -86,9 +76,7 @@ def _wait(life: Life, is_so: Callable[[], object], within_s: float = MET_WITHIN_
 
 
 def _monitor_of(life: Life, lives: Lives) -> int:
-    """
-    The monitor that runs now; one that has just died is soon followed by another.
-    """
+    """The monitor that runs now; one that has just died is soon followed by another."""
 
     def runs() -> bool:
         pid = lives.monitor_pid

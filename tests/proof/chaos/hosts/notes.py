@@ -1,6 +1,4 @@
-"""
-What is noted of one host while it runs, and looked at when all is over.
-"""
+"""What is noted of one host while it runs, and looked at when all is over."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ class Lived:
 
 @dataclass(frozen=True)
 class Moved:
-    """
-    The clock was moved, in seconds since the epoch by that clock.
-    """
+    """The clock was moved, in seconds since the epoch by that clock."""
 
     before_s: float
     after_s: float

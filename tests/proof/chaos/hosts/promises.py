@@ -103,9 +103,7 @@ def account(
 
 
 def _dropped(notes: Notes, found: Arrivals, latest_ms: int, wrong: list[str]) -> Counter[str]:
-    """
-    What is missing, by the reason that was counted for it.
-    """
+    """What is missing, by the reason that was counted for it."""
     missing: dict[str, list[int]] = {}
     for name in found.missing(notes.produced):
         boot, seq = name.split()
@@ -141,9 +139,7 @@ def _dropped(notes: Notes, found: Arrivals, latest_ms: int, wrong: list[str]) ->
 
 
 def _told_of_older(documents: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """
-    Records of earlier starts that each start says it has dropped.
-    """
+    """Records of earlier starts that each start says it has dropped."""
     told: dict[str, int] = {}
     for one in documents:
         boot = one["Boot"]
@@ -158,7 +154,5 @@ def _say(wrong: list[str], what: str, names: Sequence[str]) -> None:
 
 
 def clock_time(ms: int) -> str:
-    """
-    A minute as the host called it.
-    """
+    """A minute as the host called it."""
     return datetime.fromtimestamp(ms / 1000, timezone.utc).strftime("%H:%M")

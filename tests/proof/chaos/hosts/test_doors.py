@@ -1,6 +1,4 @@
-"""
-What stands between a host and the service.
-"""
+"""What stands between a host and the service."""
 
 from __future__ import annotations
 
@@ -14,18 +12,14 @@ from tests.proof.logs.rules import LogRules
 
 @pytest.fixture
 def door():
-    """
-    A door that is open.
-    """
+    """A door that is open."""
     made = Door(lambda: 0.0, 1, LogRules(lambda: 0.0))
     with made.service:
         yield made
 
 
 def test_a_door_opens_when_the_last_reason_is_gone(door):
-    """
-    A host that lost its network, in a network that all lost, has it back when both are back.
-    """
+    """A host that lost its network, in a network that all lost, has it back when both are back."""
     door.close()
     change([door], ALL_LOST)
     door.open()
@@ -35,9 +29,7 @@ def test_a_door_opens_when_the_last_reason_is_gone(door):
 
 
 def test_weather_adds_to_what_is_usual(door):
-    """
-    A storm throttles most calls; credentials that are refused are refused in any weather.
-    """
+    """A storm throttles most calls; credentials that are refused are refused in any weather."""
     assert door.service.chances == USUAL
     change([door], STORM)
     assert {**USUAL, **IN_A_STORM} == door.service.chances
@@ -51,9 +43,7 @@ def test_weather_adds_to_what_is_usual(door):
 
 
 def test_after_the_run_nothing_goes_wrong(door):
-    """
-    Whatever the reasons were.
-    """
+    """Whatever the reasons were."""
     door.close()
     door.close()
     door.service.next_faults.append(RESET)

@@ -1,6 +1,4 @@
-"""
-What the chaos calls wrong, and what it calls certain.
-"""
+"""What the chaos calls wrong, and what it calls certain."""
 
 from __future__ import annotations
 
@@ -23,18 +21,14 @@ HOURS_MS = 3 * 3_600_000
 
 
 def event(seq, minute=None, boot="a", **members):
-    """
-    A minute line and its timestamp; its minute is its number unless another is given.
-    """
+    """A minute line and its timestamp; its minute is its number unless another is given."""
     minute = START + (seq if minute is None else minute)
     document = {"Kind": "minute", "Boot": boot, "Seq": seq, **members}
     return minute * MINUTE_MS, json.dumps(document)
 
 
 def reports(*at_s, number=0):
-    """
-    Reports of one monitor, so many seconds after the start.
-    """
+    """Reports of one monitor, so many seconds after the start."""
     return [
         ReportTruth("i-1", 2, 5.0, number + place, int(START * MINUTE_MS + one * 1000), *[None] * 6)
         for place, one in enumerate(at_s)
@@ -42,9 +36,7 @@ def reports(*at_s, number=0):
 
 
 def seen(*minutes, gap_s=5.0):
-    """
-    Minutes as a loop saw them, after the start.
-    """
+    """Minutes as a loop saw them, after the start."""
     return [Label(START + one, gap_s) for one in minutes]
 
 
@@ -53,9 +45,7 @@ CLOSED = {(START + 1) * MINUTE_MS, (START + 2) * MINUTE_MS}
 
 
 def test_what_is_there_is_right():
-    """
-    Copies are no difference, they are counted.
-    """
+    """Copies are no difference, they are counted."""
     found = account(Notes(produced={"a": 3}), [*GOOD, GOOD[0]], CLOSED, LATEST_MS)
     assert [] == found.wrong
     assert (3, 3, 1, 3, 2) == (
@@ -92,16 +82,12 @@ def test_what_is_there_is_right():
     ],
 )
 def test_what_is_wrong_is_said(events, produced, wrong):
-    """
-    By name, and nothing else is.
-    """
+    """By name, and nothing else is."""
     assert [wrong] == account(Notes(produced={"a": produced}), events, CLOSED, LATEST_MS).wrong
 
 
 def test_a_record_that_is_missing_was_dropped_and_counted():
-    """
-    By its own emitter, or it lay hours ahead in the spool that the next one found.
-    """
+    """By its own emitter, or it lay hours ahead in the spool that the next one found."""
     ahead_ms = LATEST_MS + HOURS_MS
     notes = Notes(produced={"a": 5}, dropped={"a": Counter(too_new=1)}, waited={("a", 5): ahead_ms})
     found = account(notes, GOOD, CLOSED | {ahead_ms}, LATEST_MS)
@@ -119,18 +105,14 @@ def test_a_record_that_is_missing_was_dropped_and_counted():
 
 
 def test_a_record_that_arrived_was_not_dropped():
-    """
-    Counting one too many is wrong, too.
-    """
+    """Counting one too many is wrong, too."""
     notes = Notes(produced={"a": 3}, dropped={"a": Counter(expired=1)})
     found = account(notes, GOOD, CLOSED, LATEST_MS)
     assert ["1 record(s) of a arrived and were counted as dropped"] == found.wrong
 
 
 def test_what_a_host_met_stays_wrong():
-    """
-    An emitter that ended by itself, and records that never left.
-    """
+    """An emitter that ended by itself, and records that never left."""
     found = account(Notes({"a": 3}, wrong=["it ended"], left=2), GOOD, CLOSED, LATEST_MS)
     assert ["it ended", "2 record(s) are left in the spool"] == found.wrong
 
@@ -146,40 +128,30 @@ def test_what_a_host_met_stays_wrong():
     ],
 )
 def test_minutes_are_surely_closed_when_two_later_ones_were_seen(minutes, closed):
-    """
-    By the clock that the emitter had, wherever it was moved to.
-    """
+    """By the clock that the emitter had, wherever it was moved to."""
     found = surely_closed(seen(*minutes), reports(10))
     assert {(START + one) * MINUTE_MS for one in closed} == found
 
 
 def test_nothing_is_sure_before_the_first_report():
-    """
-    The emitter may have been starting.
-    """
+    """The emitter may have been starting."""
     assert set() == surely_closed(seen(0, 1, 2), [])
     assert {(START + 1) * MINUTE_MS} == surely_closed(seen(0, 1, 2, 3), reports(70))
 
 
 def steady(minutes=10):
-    """
-    Reports of one monitor each five seconds, for so long.
-    """
+    """Reports of one monitor each five seconds, for so long."""
     return reports(*range(2, minutes * 60, 5))
 
 
 def test_minutes_are_undisturbed_in_the_middle_of_a_run_of_a_monitor():
-    """
-    Not those in which it began or ended, and no minute beside them.
-    """
+    """Not those in which it began or ended, and no minute beside them."""
     (found,) = undisturbed("i-1", steady(), seen(*range(11)), [])
     assert [START + one for one in range(2, 8)] == [ms // MINUTE_MS for ms in found.minutes_ms]
 
 
 def test_two_monitors_make_two_runs():
-    """
-    Each with its own reports.
-    """
+    """Each with its own reports."""
     both = [*steady(5), *reports(*range(302, 600, 5))]
     found = undisturbed("i-1", both, seen(*range(11)), [])
     assert [[2], [7]] == [[ms // MINUTE_MS - START for ms in one.minutes_ms] for one in found]
@@ -196,17 +168,13 @@ def test_two_monitors_make_two_runs():
     ],
 )
 def test_a_minute_is_disturbed_by_a_slow_machine_and_by_a_clock(labels, moves, left):
-    """
-    By a loop that was away, a minute that came twice, and a clock that was moved near it.
-    """
+    """By a loop that was away, a minute that came twice, and a clock that was moved near it."""
     found = undisturbed("i-1", steady(), labels, moves)
     assert left == {ms // MINUTE_MS - START for one in found for ms in one.minutes_ms}
 
 
 def test_what_a_loop_has_seen_is_kept_without_its_end(tmp_path):
-    """
-    Each minute as often as it came, with the longest time between two looks.
-    """
+    """Each minute as often as it came, with the longest time between two looks."""
     path = make_room(tmp_path / "seen")
     noted = Sightings(Path(path))
     for at_s in (59.0, 61.0, 65.0, 90.0, 119.0, 70.0, 75.0):

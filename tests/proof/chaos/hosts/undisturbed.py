@@ -51,17 +51,13 @@ def surely_closed(seen: Sequence[Label], reports: Sequence[ReportTruth]) -> set[
 
 @dataclass(frozen=True)
 class Run:
-    """
-    What one monitor wrote: report 0 and what followed.
-    """
+    """What one monitor wrote: report 0 and what followed."""
 
     reports: Sequence[ReportTruth]
 
 
 def runs(reports: Sequence[ReportTruth]) -> Iterator[Run]:
-    """
-    Each monitor's own, of a file that several wrote to one after the other.
-    """
+    """Each monitor's own, of a file that several wrote to one after the other."""
     begins = [place for place, one in enumerate(reports) if not one.report]
     for begin, end in pairwise([*begins, len(reports)]):
         yield Run(reports[begin:end])
@@ -73,9 +69,7 @@ def undisturbed(
     seen: Sequence[Label],
     moves: Sequence[Moved],
 ) -> list[Undisturbed]:
-    """
-    Minutes of one life to compare with what its monitors say.
-    """
+    """Minutes of one life to compare with what its monitors say."""
     steady = _steady(seen)
     found = []
     for run in runs(reports):
@@ -95,9 +89,7 @@ def undisturbed(
 
 
 def _steady(seen: Sequence[Label]) -> set[int]:
-    """
-    Minutes that the loop came to once, stayed in, and left for the next, never long away.
-    """
+    """Minutes that the loop came to once, stayed in, and left for the next, never long away."""
     times = [one.minute for one in seen]
     return {
         one.minute
@@ -109,9 +101,7 @@ def _steady(seen: Sequence[Label]) -> set[int]:
 
 
 def _touches(minute_ms: int, moved: Moved) -> bool:
-    """
-    Whether the clock was anywhere near that minute when it was moved, or passed it twice.
-    """
+    """Whether the clock was anywhere near that minute when it was moved, or passed it twice."""
     near_ms = 2 * MINUTE_MS
     times_ms = sorted((moved.before_s * 1000, moved.after_s * 1000))
     is_near = any(ms - 2 * near_ms <= minute_ms <= ms + near_ms for ms in times_ms)

@@ -88,9 +88,7 @@ class Closes:
         self._timeline.after((self._rng.uniform(36, 44) - into_s) % MINUTE_S, self._tick)
 
     def run(self, fate: Fate | None = None) -> None:
-        """
-        One run, undisturbed unless it has a *fate*.
-        """
+        """One run, undisturbed unless it has a *fate*."""
         fate = fate or Fate()
         seen = self._functions.close(fate)
         happened = self._timeline.happened

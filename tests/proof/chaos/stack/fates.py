@@ -1,6 +1,4 @@
-"""
-Chances from a seed, of which every one comes up: packs of cards, dealt to the last.
-"""
+"""Chances from a seed, of which every one comes up: packs of cards, dealt to the last."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ _Card = TypeVar("_Card")
 
 
 class Pack(Generic[_Card]):
-    """
-    Cards in an order of chance, shuffled again when all were dealt.
-    """
+    """Cards in an order of chance, shuffled again when all were dealt."""
 
     def __init__(self, rng: random.Random, cards: Mapping[_Card, int]) -> None:
         self._rng = rng
@@ -25,9 +21,7 @@ class Pack(Generic[_Card]):
         self._left: list[_Card] = []
 
     def deal(self) -> _Card:
-        """
-        The next card.
-        """
+        """The next card."""
         if not self._left:
             self._left = list(self._cards)
             self._rng.shuffle(self._left)
@@ -50,23 +44,17 @@ class Steps:
         self._hit: set[tuple[str | int, bool]] = set()
 
     def took(self, steps: int) -> None:
-        """
-        An undisturbed invocation took so many *steps*.
-        """
+        """An undisturbed invocation took so many *steps*."""
         if steps > self.most:
             self.most = steps
             self.numbers = [(at, after) for at in range(1, steps + 1) for after in (False, True)]
 
     def died(self, name: str, number: int, *, after: bool) -> None:
-        """
-        An invocation was killed at this step.
-        """
+        """An invocation was killed at this step."""
         self._hit |= {(name, after), (number, after)}
 
     def next_call(self) -> tuple[str, bool] | None:
-        """
-        A kind of call that is yet to be the last one of an invocation.
-        """
+        """A kind of call that is yet to be the last one of an invocation."""
         return next((one for one in self.calls if one not in self._hit), None)
 
     def next_number(self) -> tuple[int, bool] | None:
@@ -80,7 +68,5 @@ class Steps:
 
     @property
     def numbers_hit(self) -> int:
-        """
-        How many of the numbers were that of the last step.
-        """
+        """How many of the numbers were that of the last step."""
         return sum(one in self._hit for one in self.numbers)

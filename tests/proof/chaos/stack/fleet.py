@@ -32,9 +32,7 @@ TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge")
 
 @dataclass(frozen=True)
 class Accepted:
-    """
-    A line, and when the service accepted it.
-    """
+    """A line, and when the service accepted it."""
 
     at_s: float
     applied: Applied
@@ -56,16 +54,12 @@ class Fleet:
 
     @property
     def applied(self) -> list[Applied]:
-        """
-        What the service has.
-        """
+        """What the service has."""
         return [one.applied for one in self.lines]
 
 
 def fleet(seed: int, hosts: int, minutes: int) -> Fleet:
-    """
-    *hosts* in four clusters, for so many *minutes*.
-    """
+    """*hosts* in four clusters, for so many *minutes*."""
     rng = random.Random(f"fleet/{seed}")
     lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
     clusters = tuple(sorted({f"cluster-{host % 4}" for host in range(hosts)}))
@@ -73,9 +67,7 @@ def fleet(seed: int, hosts: int, minutes: int) -> Fleet:
 
 
 def lived_through(lived: Fleet, seed: int) -> Stack:
-    """
-    The stack to which all this happened, settled.
-    """
+    """The stack to which all this happened, settled."""
     stack = Stack(seed, lived.clusters)
     now_s = float(START_MINUTE * MINUTE_S)
     stack.tick(now_s)
@@ -132,9 +124,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
 
 
 def _instance_id(host: int) -> str:
-    """
-    One that shares its bucket with many: in packs of several a record has copies elsewhere.
-    """
+    """One that shares its bucket with many: in packs of several a record has copies elsewhere."""
     names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
     return next(one for one in names if bucket_of(one) < BUCKETS)
 

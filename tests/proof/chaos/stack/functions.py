@@ -35,9 +35,7 @@ DONE, FAILED, KILLED = "done", "failed", "killed"
 
 
 def nothing() -> None:
-    """
-    What happens where nothing is to happen.
-    """
+    """What happens where nothing is to happen."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +102,7 @@ class Invocation:
 
 
 class _Life(Process):
-    """
-    The table and standard output as one invocation has them.
-    """
+    """The table and standard output as one invocation has them."""
 
     def __init__(self, table: MemoryTable, fate: Fate, seen: Invocation) -> None:
         super().__init__(
@@ -125,16 +121,12 @@ class _Life(Process):
         return lambda *args: self.do(name, lambda: method(*args))
 
     def put_records(self, items: list[Any]) -> None:
-        """
-        One step an item: a write of many may be taken in part.
-        """
+        """One step an item: a write of many may be taken in part."""
         for item in items:
             self.do("put_records", lambda item=item: self._table.put_records([item]))
 
     def do(self, name: str, effect: Callable[[], Any]) -> Any:
-        """
-        One step.
-        """
+        """One step."""
         fate = self._fate
         if self._dead:
             raise KilledError
@@ -152,9 +144,7 @@ class _Life(Process):
 
 
 class _Output:
-    """
-    Standard output: whole lines are handed on.
-    """
+    """Standard output: whole lines are handed on."""
 
     def __init__(self, take: Callable[[str], None]) -> None:
         self._take = take
@@ -167,15 +157,11 @@ class _Output:
         return len(text)
 
     def flush(self) -> None:
-        """
-        Every line is out as soon as it is whole.
-        """
+        """Every line is out as soon as it is whole."""
 
 
 class _TimeLeft(Context):
-    """
-    A context whose time runs out after some looks at it.
-    """
+    """A context whose time runs out after some looks at it."""
 
     looks = 1_000_000
     remaining_s = 50.0
@@ -208,9 +194,7 @@ class Functions:
         )
 
     def ingest(self, event: dict[str, Any], fate: Fate) -> Invocation:
-        """
-        One invocation of ingest.
-        """
+        """One invocation of ingest."""
         looks = iter([nothing, fate.pause])
 
         def now_s() -> float:
@@ -220,9 +204,7 @@ class Functions:
         return self._invoke(ingest, event, fate, now_s)
 
     def close(self, fate: Fate) -> Invocation:
-        """
-        One invocation of close.
-        """
+        """One invocation of close."""
         return self._invoke(close, TICK, fate, self._now_s)
 
     def _invoke(
@@ -263,6 +245,4 @@ class Functions:
 
 
 def _unread(line: str) -> None:
-    """
-    What the functions log is for people.
-    """
+    """What the functions log is for people."""

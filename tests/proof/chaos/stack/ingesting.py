@@ -77,18 +77,14 @@ class Ingesting:
         self._dooms = 0
 
     def begin(self) -> None:
-        """
-        Start to poll the stream.
-        """
+        """Start to poll the stream."""
         for shard in self._shards:
             first_s = self._rng.uniform(*WINDOW_S)
             self._timeline.after(first_s, lambda shard=shard: self._poll(shard))
         self._timeline.after(REDRIVE_S, self._redrive)
 
     def send(self, delivery: Delivery, sent_s: float, *, streamed: bool) -> None:
-        """
-        Let *delivery* come, some time after *sent_s*, and by the stream if it is *streamed*.
-        """
+        """Let *delivery* come, some time after *sent_s*, and by the stream if it is *streamed*."""
         self._sent += 1
         number = self._sent
         delay_s = self._rng.uniform(*self._delays_s.deal())
@@ -121,23 +117,17 @@ class Ingesting:
 
     @property
     def is_idle(self) -> bool:
-        """
-        Whether everything arrived that ever will.
-        """
+        """Whether everything arrived that ever will."""
         waiting = self._direct or self._under_way or not all(one.is_empty for one in self._shards)
         return not waiting and all(one.kind == UNREADABLE for one in self._kept)
 
     def lost(self) -> list[Delivery]:
-        """
-        What was given up and could have been read.
-        """
+        """What was given up and could have been read."""
         found = [*self._kept, *(one for shard in self._shards for one in shard.given_up)]
         return [one for one in found if one.kind != UNREADABLE]
 
     def _redrive(self) -> None:
-        """
-        Send what lies in the failure queue once more, as whoever the alarm calls does.
-        """
+        """Send what lies in the failure queue once more, as whoever the alarm calls does."""
         kept, self._kept = self._kept, []
         for delivery in kept:
             if delivery.kind == UNREADABLE:
@@ -188,9 +178,7 @@ class Ingesting:
         self._latest[delivery.stream] = max(number, self._latest[delivery.stream])
 
     def _fate(self, delivery: Delivery | None) -> Fate:
-        """
-        What happens to the next invocation; with *delivery*, which comes straight.
-        """
+        """What happens to the next invocation; with *delivery*, which comes straight."""
         if delivery is not None and id(delivery) in self._doomed:
             return Fate(killed_at=1)
         card = self._fates.deal()
@@ -216,9 +204,7 @@ class Ingesting:
         return Fate(killed_at=self._rng.randint(1, FIRST_STEPS), after=self._rng.random() < 0.5)
 
     def _held_up(self) -> Fate:
-        """
-        Before it stores, or between that and its look at the clock.
-        """
+        """Before it stores, or between that and its look at the clock."""
         if self._rng.random() < 0.5:
             return Fate(meets_in=("put_records", 1), meets=self._pause)
         return Fate(pause=self._pause)
@@ -233,9 +219,7 @@ class Ingesting:
         self.run_close()
 
     def _judge(self, given: list[Delivery], seen: Invocation, fate: Fate) -> None:
-        """
-        Hold what ingest said against what it was given.
-        """
+        """Hold what ingest said against what it was given."""
         happened = self._timeline.happened
         cannot_read = sum(one.kind == UNREADABLE for one in given)
         if seen.ended == KILLED:
@@ -263,7 +247,5 @@ class Ingesting:
 
 
 def hash_of(stream: str) -> int:
-    """
-    Which shard a stream goes to, the same in every run.
-    """
+    """Which shard a stream goes to, the same in every run."""
     return sum(stream.encode())

@@ -38,30 +38,22 @@ class Shard:
         self._count = 0
 
     def put(self, delivery: Delivery) -> None:
-        """
-        Put *delivery* behind the others.
-        """
+        """Put *delivery* behind the others."""
         self._count += 1
         self._queue.append((f"{self._count:056d}", delivery))
 
     @property
     def is_empty(self) -> bool:
-        """
-        Whether nothing waits.
-        """
+        """Whether nothing waits."""
         return not self._queue and not self._work
 
     @property
     def is_failing(self) -> bool:
-        """
-        Whether what was tried is to be tried again.
-        """
+        """Whether what was tried is to be tried again."""
         return bool(self._work)
 
     def poll(self, fate: Fate) -> tuple[list[Delivery], Invocation] | None:
-        """
-        One invocation, if anything waits: what it was given and what became of it.
-        """
+        """One invocation, if anything waits: what it was given and what became of it."""
         if not self._work and self._queue:
             count = min(len(self._queue), self._rng.randint(MAX_BATCH // 2, MAX_BATCH))
             self._work.append(([self._queue.popleft() for _ in range(count)], 1))

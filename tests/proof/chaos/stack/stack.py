@@ -61,9 +61,7 @@ class Stack:
     """
 
     def __init__(self, seed: int, clusters: Sequence[str]) -> None:
-        """
-        A new stack; half of *clusters*, by *seed*, come through Kinesis.
-        """
+        """A new stack; half of *clusters*, by *seed*, come through Kinesis."""
         rng = random.Random(f"stack/{seed}")
         self.printed: list[str] = []
         self.restated: list[str] = []
@@ -148,9 +146,7 @@ class Stack:
             self._timeline.complain(f"expected every delivery to be taken, found {lost} given up")
 
     def missing(self) -> list[str]:
-        """
-        The kinds of trouble that have not happened; asked after `settle`.
-        """
+        """The kinds of trouble that have not happened; asked after `settle`."""
         kinds = [*HAPPENINGS, *ingesting.HAPPENINGS, *closing.HAPPENINGS]
         kinds += [
             f"{function} killed {'after' if after else 'before'} {call}"
@@ -164,15 +160,11 @@ class Stack:
 
     @property
     def killed_at(self) -> tuple[int, int]:
-        """
-        Steps of close at which it was killed, before and after them, and how many there are.
-        """
+        """Steps of close at which it was killed, before and after them, and how many there are."""
         return self._closes.steps.numbers_hit, len(self._closes.steps.numbers)
 
     def _deliver(self) -> bool:
-        """
-        Let something arrive at once, an old delivery once more if nothing is on its way.
-        """
+        """Let something arrive at once, an old delivery once more if nothing is on its way."""
         if self._ingesting.deliver_now():
             return True
         if not self._sent:
@@ -187,9 +179,7 @@ class Stack:
             self._ingesting.send(one, sent_s, streamed=streamed)
 
     def _with_trouble(self, delivery: Delivery) -> list[Delivery]:
-        """
-        What comes in place of *delivery*, and beside it.
-        """
+        """What comes in place of *delivery*, and beside it."""
         found = [delivery]
         if self._garbage.deal():
             found = [self._subscription.with_garbage(delivery)]
@@ -224,9 +214,7 @@ class Stack:
         return 0 if progress is None else min([*progress.open_minutes, progress.next_minute])
 
     def _is_closed(self, latest: int) -> bool:
-        """
-        Whether everything arrived and no minute up to the *latest* is open or marked.
-        """
+        """Whether everything arrived and no minute up to the *latest* is open or marked."""
         marked = self._functions.table.markers
         everything_came = self._ingesting.is_idle and self._first_open() > latest
         return everything_came and all(minute > latest for minute in marked)

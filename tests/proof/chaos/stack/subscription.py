@@ -53,9 +53,7 @@ GARBAGE = (
 
 @dataclass(frozen=True)
 class Event:
-    """
-    One accepted event, with the id that CloudWatch Logs gave it.
-    """
+    """One accepted event, with the id that CloudWatch Logs gave it."""
 
     event_id: str
     timestamp_ms: int
@@ -90,9 +88,7 @@ class Delivery:
 
 
 class Subscription:
-    """
-    The filter.
-    """
+    """The filter."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -100,9 +96,7 @@ class Subscription:
         self._garbage = itertools.cycle(GARBAGE)
 
     def deliveries(self, applied: Iterable[Applied]) -> list[Delivery]:
-        """
-        Cut what was accepted into deliveries of lines, in order.
-        """
+        """Cut what was accepted into deliveries of lines, in order."""
         streams: dict[str, list[Event]] = defaultdict(list)
         for one in applied:
             if TERM in one.message:
@@ -114,9 +108,7 @@ class Subscription:
         ]
 
     def cut(self, stream: str, events: Sequence[Event], *, with_garbage: bool) -> list[Delivery]:
-        """
-        Cut *events* of one stream anyhow; *with_garbage* between them in each delivery.
-        """
+        """Cut *events* of one stream anyhow; *with_garbage* between them in each delivery."""
         found = []
         left = list(events)
         while left:
@@ -126,15 +118,11 @@ class Subscription:
         return found
 
     def with_garbage(self, delivery: Delivery) -> Delivery:
-        """
-        The same *delivery* with a line or two in it that are none.
-        """
+        """The same *delivery* with a line or two in it that are none."""
         return self._lines(delivery.stream, delivery.events, with_garbage=True)
 
     def odd(self, kind: str, like: Delivery) -> Delivery:
-        """
-        A delivery of *kind* beside one *like* any other.
-        """
+        """A delivery of *kind* beside one *like* any other."""
         forged = tuple(
             Event(next(self._ids), one.timestamp_ms, _forged(one.message)) for one in like.events
         )
@@ -166,16 +154,12 @@ class Subscription:
 
 
 def direct(delivery: Delivery) -> dict[str, Any]:
-    """
-    The event that CloudWatch Logs invokes a function with.
-    """
+    """The event that CloudWatch Logs invokes a function with."""
     return {"awslogs": {"data": base64.b64encode(delivery.payload).decode()}}
 
 
 def batch(deliveries: Iterable[tuple[str, Delivery]]) -> dict[str, Any]:
-    """
-    The event that Lambda's poller of a stream invokes a function with, by sequence number.
-    """
+    """The event that Lambda's poller of a stream invokes a function with, by sequence number."""
     return {
         "Records": [
             {

@@ -28,17 +28,13 @@ RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
 
 
 def fault(planted):
-    """
-    One fault of the functions; its docstring says what a user would see.
-    """
+    """One fault of the functions; its docstring says what a user would see."""
     FAULTS[planted.__name__] = planted
     return planted
 
 
 def compared(seed, hosts, minutes):
-    """
-    A fleet's rollups against the truth, and the stack they came out of.
-    """
+    """A fleet's rollups against the truth, and the stack they came out of."""
     lived = fleet(seed, hosts, minutes)
     stack = lived_through(lived, seed)
     found = truth.compare(
@@ -49,9 +45,7 @@ def compared(seed, hosts, minutes):
 
 @pytest.mark.timeout(60)
 def test_every_trouble_happens_and_no_rollup_is_wrong():
-    """
-    Twenty instances for half an hour; close dies before and after four of five of its steps.
-    """
+    """Twenty instances for half an hour; close dies before and after four of five of its steps."""
     found, stack = compared(1, 20, 30)
     assert ([], []) == (found.differences, stack.complaints)
     assert [] == stack.missing()
@@ -65,18 +59,14 @@ def test_every_trouble_happens_and_no_rollup_is_wrong():
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_short_run_has_every_trouble_too(seed):
-    """
-    Four instances for six minutes: what has not happened by then happens while it settles.
-    """
+    """Four instances for six minutes: what has not happened by then happens while it settles."""
     found, stack = compared(seed, 4, 6)
     assert ([], [], []) == (found.differences, stack.complaints, stack.missing())
 
 
 @pytest.mark.timeout(60)
 def test_the_same_seed_is_the_same_run():
-    """
-    The same lines in the same order, and the same troubles.
-    """
+    """The same lines in the same order, and the same troubles."""
     (one, first), (two, second) = compared(5, 6, 8), compared(5, 6, 8)
     assert first.printed == second.printed
     assert (first.happened, one) == (second.happened, two)
@@ -84,26 +74,20 @@ def test_the_same_seed_is_the_same_run():
 
 @fault
 def a_copy_counts_again(patch):
-    """
-    Records that stand in two items count twice.
-    """
+    """Records that stand in two items count twice."""
     numbers = itertools.count()
     patch.setattr(reading, "identity_of", lambda _: ("", "", "", next(numbers)))
 
 
 @fault
 def late_records_leave_no_marker(patch):
-    """
-    What came after its minute was closed is never seen.
-    """
+    """What came after its minute was closed is never seen."""
     patch.setattr(intake, "_mark_late", lambda *_: None)
 
 
 @fault
 def each_publication_adds_the_whole(patch):
-    """
-    A restated minute counts its tallies again.
-    """
+    """A restated minute counts its tallies again."""
     due = run.due
     patch.setattr(
         run, "due", lambda rollup, before: due(rollup, before and replace(before, tallies={}))
@@ -112,9 +96,7 @@ def each_publication_adds_the_whole(patch):
 
 @fault
 def progress_goes_ahead_of_the_lines(patch):
-    """
-    A run that dies has closed what it never printed.
-    """
+    """A run that dies has closed what it never printed."""
     reduce_all = Closing._reduce_all
 
     def hurried(self, open_minutes, marked, registry, now_s):
@@ -129,9 +111,7 @@ def progress_goes_ahead_of_the_lines(patch):
 
 @fault
 def remembered_before_it_is_printed(patch):
-    """
-    A run that dies in between has told nobody.
-    """
+    """A run that dies in between has told nobody."""
 
     class Silent:
         def __init__(self, emit, **rest):
@@ -149,34 +129,26 @@ def remembered_before_it_is_printed(patch):
 
 @fault
 def the_registry_is_never_written(patch):
-    """
-    Nobody is ever silent.
-    """
+    """Nobody is ever silent."""
     patch.setattr(Registry, "packed", lambda _: iter(()))
 
 
 @fault
 def silence_begins_a_minute_early(patch):
-    """
-    Someone is called silent who only has a slow network.
-    """
+    """Someone is called silent who only has a slow network."""
     patch.setattr(functions, "Rules", lambda: Rules(silent_after_minutes=4))
 
 
 @fault
 def goodbye_is_not_heard(patch):
-    """
-    An instance that was stopped in order rings an alarm.
-    """
+    """An instance that was stopped in order rings an alarm."""
     merge = run.merge
     patch.setattr(run, "merge", lambda found: replace(merge(found), gone=False))
 
 
 @fault
 def the_stack_reads_its_own_lines(patch):
-    """
-    The rollups' own group is taken for the emitters'.
-    """
+    """The rollups' own group is taken for the emitters'."""
 
     def trusting(**members):
         return Environment(**{**members, "own_log_groups": frozenset()})
@@ -186,26 +158,20 @@ def the_stack_reads_its_own_lines(patch):
 
 @fault
 def control_messages_are_read(patch):
-    """
-    What only asks whether somebody is there counts.
-    """
+    """What only asks whether somebody is there counts."""
     patch.setattr(runtime, "_CONTROL", "")
 
 
 @fault
 def the_second_line_of_an_instance_is_dropped(patch):
-    """
-    An emitter that was restarted within a minute loses half of it.
-    """
+    """An emitter that was restarted within a minute loses half of it."""
     merge = run.merge
     patch.setattr(run, "merge", lambda found: merge(list(found)[:1]))
 
 
 @fault
 def a_bad_line_takes_the_rest_of_its_delivery_along(patch):
-    """
-    What stands behind it is neither stored nor counted.
-    """
+    """What stands behind it is neither stored nor counted."""
     minute_record = intake._minute_record
     state = {"lines": None}
 
@@ -231,34 +197,26 @@ def a_bad_line_takes_the_rest_of_its_delivery_along(patch):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_of_the_functions_is_found(name, monkeypatch):
-    """
-    Each of them, as differences between rollups and truth or by what ingest says of itself.
-    """
+    """Each of them, as differences between rollups and truth or by what ingest says of itself."""
     FAULTS[name](monkeypatch)
     assert any(is_wrong(*one) for one in RUNS)
 
 
 @pytest.mark.timeout(60)
 def test_without_a_fault_these_runs_are_right():
-    """
-    So it was the fault that was found.
-    """
+    """So it was the fault that was found."""
     assert not any(is_wrong(*one) for one in RUNS)
 
 
 def is_wrong(seed, hosts):
-    """
-    Whether anything is found in this run of six minutes.
-    """
+    """Whether anything is found in this run of six minutes."""
     found, stack = compared(seed, hosts, 6)
     return bool(found.differences or stack.complaints)
 
 
 @pytest.mark.parametrize("function", [ingest, close])
 def test_a_function_that_ends_in_another_way_is_complained_of(function):
-    """
-    An exception that nobody planned is not taken for one of the run's troubles.
-    """
+    """An exception that nobody planned is not taken for one of the run's troubles."""
     stack = Stack(1, ["cluster-0", "cluster-1"])
     with mock.patch.object(function, "publish_health", side_effect=ZeroDivisionError):
         stack.tick(60.0)

@@ -1,6 +1,4 @@
-"""
-Simulated time: what is going to happen, in order, and what happened.
-"""
+"""Simulated time: what is going to happen, in order, and what happened."""
 
 from __future__ import annotations
 
@@ -38,21 +36,15 @@ class Timeline:
         self._held_up: list[str] = []
 
     def at(self, at_s: float, event: Callable[[], None]) -> None:
-        """
-        Let *event* happen at *at_s*, or now if that is over.
-        """
+        """Let *event* happen at *at_s*, or now if that is over."""
         heapq.heappush(self._events, (at_s, next(self._order), event))
 
     def after(self, delay_s: float, event: Callable[[], None]) -> None:
-        """
-        Let *event* happen in *delay_s* seconds.
-        """
+        """Let *event* happen in *delay_s* seconds."""
         self.at(self.now_s + delay_s, event)
 
     def pass_until(self, now_s: float) -> None:
-        """
-        Let everything happen that is due by *now_s*.
-        """
+        """Let everything happen that is due by *now_s*."""
         while self._events and self._events[0][0] <= now_s:
             at_s, _, event = heapq.heappop(self._events)
             self.now_s = max(self.now_s, at_s)  # it may be later already: something was held up
@@ -74,8 +66,6 @@ class Timeline:
         return True
 
     def complain(self, what: str) -> None:
-        """
-        Note *what* is wrong now.
-        """
+        """Note *what* is wrong now."""
         moment = datetime.fromtimestamp(self.now_s, timezone.utc)
         self.complaints.append(f"{moment:%Y-%m-%dT%H:%M:%SZ}, {what}")

@@ -163,9 +163,7 @@ class _Judge:
         }
 
     def of(self, key: Key, lines: Lines | None, *, must_be: bool) -> Iterator[Said]:
-        """
-        What is wrong with the *lines* of a minute and cluster, silence left out.
-        """
+        """What is wrong with the *lines* of a minute and cluster, silence left out."""
         _, cluster = key
         if lines is None or not lines.rollups:
             if must_be:
@@ -178,9 +176,7 @@ class _Judge:
             yield from of_types(lines, self._types.get(key, {}))
 
     def of_silence(self, key: Key, lines: Lines | None) -> Iterator[Said]:
-        """
-        Whom the last line wrongly names silent, or does not.
-        """
+        """Whom the last line wrongly names silent, or does not."""
         minute, cluster = key
         if lines is not None and lines.rollups:
             yield from of_silence(lines, self._attendance.silent(cluster, minute))
@@ -206,9 +202,7 @@ def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set
 
 
 def _not_fit(printed: Sequence[str]) -> Iterator[Difference]:
-    """
-    Lines from which CloudWatch would not extract every metric.
-    """
+    """Lines from which CloudWatch would not extract every metric."""
     for text in printed:
         wrong = emf.violations(text)
         size = len(text.encode())

@@ -1,6 +1,4 @@
-"""
-What accepted lines and printed lines say, read plainly: no parser of the product has a part.
-"""
+"""What accepted lines and printed lines say, read plainly: no parser of the product has a part."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ class Lines:
 
 
 def printed_lines(printed: Iterable[str]) -> dict[Key, Lines]:
-    """
-    The lines by minute since the epoch and cluster, copies left out by their RollupId.
-    """
+    """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
     rollups: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     types: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     for text in printed:

@@ -55,9 +55,7 @@ class Undisturbed:
 
 
 def against_reports(one: Undisturbed, records: Sequence[MinuteRecord]) -> Iterator[Wrong]:
-    """
-    Where the records of these minutes do not say what was produced.
-    """
+    """Where the records of these minutes do not say what was produced."""
     expected = expected_minutes(one.reports, margin_ms=one.margin_ms)
     by_minute: dict[int, list[MinuteRecord]] = {}
     for record in records:
@@ -99,9 +97,7 @@ def _minute(record: MinuteRecord, wanted: Expected) -> Iterator[Wrong]:
 
 
 def _stretches(minutes_ms: Sequence[int]) -> Iterator[list[int]]:
-    """
-    Minutes in a row.
-    """
+    """Minutes in a row."""
     stretch: list[int] = []
     for minute_ms in minutes_ms:
         if stretch and minute_ms != stretch[-1] + MINUTE_MS:

@@ -1,6 +1,4 @@
-"""
-One minute of one cluster: what its lines say, held against what they should.
-"""
+"""One minute of one cluster: what its lines say, held against what they should."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ def of_rollup(lines: Lines, numbers: Mapping[str, float], *, may_overstate: bool
 
 
 def of_silence(lines: Lines, silent: AbstractSet[str]) -> Iterator[Said]:
-    """
-    Where the last line names others than those who were *silent*.
-    """
+    """Where the last line names others than those who were *silent*."""
     *_, last = lines.rollups
     yield from _if_not("SilentInstances", len(silent), last["SilentInstances"])
     named = {one["InstanceId"] for one in last.get("SilentInstanceNames", ())}

@@ -23,9 +23,7 @@ SILENT_FORGET_MINUTES = 60
 
 
 class Attendance:
-    """
-    In which minutes each instance reported, and whether it said goodbye then.
-    """
+    """In which minutes each instance reported, and whether it said goodbye then."""
 
     def __init__(self, records: Iterable[MinuteRecord]) -> None:
         parts: dict[tuple[str, str, int], dict[str, list[MinuteRecord]]] = {}
@@ -37,9 +35,7 @@ class Attendance:
             self._gone[cluster][instance][minute_number] = _said_goodbye(boots)
 
     def silent(self, cluster: str, minute: int) -> set[str]:
-        """
-        The instances that are silent in *minute*.
-        """
+        """The instances that are silent in *minute*."""
         return {
             name
             for name, absent in self._absent(cluster, minute)
@@ -59,22 +55,16 @@ class Attendance:
 
     @property
     def clusters(self) -> list[str]:
-        """
-        Everyone of whom anybody ever reported.
-        """
+        """Everyone of whom anybody ever reported."""
         return sorted(self._gone)
 
     def cluster_of(self, instance_id: str) -> str:
-        """
-        The cluster of an instance; of one that never reported there is none to name.
-        """
+        """The cluster of an instance; of one that never reported there is none to name."""
         found = [one for one, instances in self._gone.items() if instance_id in instances]
         return found[0] if found else "?"
 
     def _absent(self, cluster: str, minute: int) -> Iterable[tuple[str, int]]:
-        """
-        For how many minutes each instance is absent that came and did not say goodbye.
-        """
+        """For how many minutes each instance is absent that came and did not say goodbye."""
         for name, minutes in self._gone.get(cluster, {}).items():
             last = max((one for one in minutes if one <= minute), default=None)
             if last is not None and (last == minute or not minutes[last]):
@@ -82,9 +72,7 @@ class Attendance:
 
 
 def _said_goodbye(boots: dict[str, list[MinuteRecord]]) -> bool:
-    """
-    One emitter after the other: the last word. Two at once (over 66 seconds): both of them.
-    """
+    """One emitter after the other: the last word. Two at once (over 66 seconds): both of them."""
     last = {boot: max(parts, key=lambda one: one.seq) for boot, parts in boots.items()}
     covered_s = sum(round(100 * one.covered_seconds) for own in boots.values() for one in own) / 100
     if len(boots) > 1 and covered_s > 66:

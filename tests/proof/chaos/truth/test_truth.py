@@ -1,6 +1,4 @@
-"""
-The truth finds what is wrong: every kind of fault, planted in lines that were right.
-"""
+"""The truth finds what is wrong: every kind of fault, planted in lines that were right."""
 
 from __future__ import annotations
 
@@ -37,16 +35,12 @@ RECORDS = [
 
 
 def applied(records):
-    """
-    The records as the service took them.
-    """
+    """The records as the service took them."""
     return [Applied(one.instance_id, one.minute_ms, message(one)) for one in records]
 
 
 def rolled_up(records):
-    """
-    What both functions print of *records*, one minute after the other, the late one last.
-    """
+    """What both functions print of *records*, one minute after the other, the late one last."""
     stack = Stack()
     stack.close(END_S - 60)
     for at in range(LAST + 1):
@@ -63,17 +57,13 @@ CLOSED = range(MINUTE, MINUTE + LAST + 1)
 
 
 def wrong(records=RECORDS, printed=PRINTED, **more):
-    """
-    What is found, as (offset of the minute, what).
-    """
+    """What is found, as (offset of the minute, what)."""
     found = truth.compare(applied(records), printed, closed=CLOSED, **more)
     return {(one.minute_ms // MINUTE_MS - MINUTE, one.what) for one in found.differences}
 
 
 def changed(offset, change, kind="rollup", publication=1):
-    """
-    The printed lines with one of them, found by its place, changed.
-    """
+    """The printed lines with one of them, found by its place, changed."""
     lines = []
     for text in PRINTED:
         line = json.loads(text)
@@ -86,9 +76,7 @@ def changed(offset, change, kind="rollup", publication=1):
 
 
 def place_of(offset, publication):
-    """
-    Where the cluster's line stands among those that were printed.
-    """
+    """Where the cluster's line stands among those that were printed."""
     return next(
         place
         for place, line in enumerate(map(json.loads, PRINTED))
@@ -107,26 +95,20 @@ def test_lines_that_are_right_are_found_right():
 
 
 def test_a_lost_record_is_found():
-    """
-    One that was accepted and is in no rollup: by what it would have added.
-    """
+    """One that was accepted and is in no rollup: by what it would have added."""
     lost = record(instance_id="i-5", minute=MINUTE + 3, executions=1)
     names = {what for offset, what in wrong([*RECORDS, lost]) if offset == 3}
     assert {"Instances", "NeuronCores", "Executions", "Records", "CoveragePercent"} <= names
 
 
 def test_a_record_that_counts_twice_is_found():
-    """
-    One that is in a rollup and that nobody sent.
-    """
+    """One that is in a rollup and that nobody sent."""
     without = [one for one in RECORDS if one != RECORDS[4]]
     assert {"Instances", "Executions", "Records"} <= {what for _, what in wrong(without)}
 
 
 def test_a_gauge_of_an_older_restatement_is_found():
-    """
-    The last line must be the one with the late record.
-    """
+    """The last line must be the one with the late record."""
     printed = list(PRINTED)
     one, two = place_of(1, 1), place_of(1, 2)
     printed[one], printed[two] = printed[two], printed[one]
@@ -135,17 +117,13 @@ def test_a_gauge_of_an_older_restatement_is_found():
 
 
 def test_a_tally_that_is_published_twice_is_found():
-    """
-    Under the same RollupId it is a copy, under another it counts.
-    """
+    """Under the same RollupId it is a copy, under another it counts."""
     again = {**json.loads(PRINTED[place_of(2, 1)]), "RollupId": "training@again#2"}
     assert (2, "Executions") in wrong(printed=[*PRINTED, json.dumps(again)])
 
 
 def test_an_amount_said_to_be_overstated_needs_records_that_were_merged():
-    """
-    Otherwise it hides that something was counted twice.
-    """
+    """Otherwise it hides that something was counted twice."""
 
     def hide(line):
         line["Executions"] += 5
@@ -155,9 +133,7 @@ def test_an_amount_said_to_be_overstated_needs_records_that_were_merged():
 
 
 def test_a_missing_rollup_is_found():
-    """
-    Of a minute with records; and of one in which the cluster was only known.
-    """
+    """Of a minute with records; and of one in which the cluster was only known."""
     without = [one for place, one in enumerate(PRINTED) if place != place_of(5, 1)]
     assert {(5, "rollup")} == wrong(printed=without)
     everyone_silent = [one for one in RECORDS if one.minute_ms < (MINUTE + 2) * MINUTE_MS]
@@ -165,18 +141,14 @@ def test_a_missing_rollup_is_found():
 
 
 def test_a_rollup_of_nobody_is_found():
-    """
-    A cluster of which nobody reported.
-    """
+    """A cluster of which nobody reported."""
     forged = {**json.loads(PRINTED[place_of(2, 1)]), "ClusterName": "forged"}
     assert {(2, "rollup")} == wrong(printed=[*PRINTED, json.dumps(forged)])
 
 
 @pytest.mark.parametrize("offset", [5, 6])
 def test_the_wrong_silence_is_found(offset):
-    """
-    i-3 is not silent for five minutes, and from the sixth on it is; i-4 said goodbye.
-    """
+    """i-3 is not silent for five minutes, and from the sixth on it is; i-4 said goodbye."""
 
     def swap(line):
         line["SilentInstances"] = 1 - line["SilentInstances"]
@@ -188,9 +160,7 @@ def test_the_wrong_silence_is_found(offset):
 
 
 def test_the_wrong_name_of_who_is_silent_is_found():
-    """
-    The number alone is not enough.
-    """
+    """The number alone is not enough."""
 
     def rename(line):
         line["SilentInstanceNames"] = [{"InstanceId": "i-4"}]
@@ -199,9 +169,7 @@ def test_the_wrong_name_of_who_is_silent_is_found():
 
 
 def test_a_line_of_an_instance_type_is_held_to_the_truth_too():
-    """
-    A wrong number, and a line that is not there.
-    """
+    """A wrong number, and a line that is not there."""
 
     def miscount(line):
         line["BusyCores"] += 1
@@ -217,17 +185,13 @@ def test_a_line_of_an_instance_type_is_held_to_the_truth_too():
 
 
 def test_two_texts_under_one_identity_are_found():
-    """
-    A retry may duplicate, and what it duplicates is the same.
-    """
+    """A retry may duplicate, and what it duplicates is the same."""
     other = replace(RECORDS[0], executions=99)
     assert (0, f"record {other.boot} 1") in wrong([*RECORDS, other])
 
 
 def test_a_line_that_cloudwatch_would_not_extract_is_found():
-    """
-    However right its numbers are.
-    """
+    """However right its numbers are."""
 
     def spoil(line):
         line["_aws"]["CloudWatchMetrics"][0]["Metrics"][0]["Unit"] = "Cores"
@@ -237,9 +201,7 @@ def test_a_line_that_cloudwatch_would_not_extract_is_found():
 
 
 def test_a_difference_says_where_when_and_what():
-    """
-    In one sentence.
-    """
+    """In one sentence."""
     lost = record(instance_id="i-5", minute=MINUTE + 3, tera_flops=None)
     said = [str(one) for one in truth.compare(applied([*RECORDS, lost]), PRINTED).differences]
     assert "training, 2025-11-24T16:03Z, Instances: expected 3, found 2" in said
@@ -247,9 +209,7 @@ def test_a_difference_says_where_when_and_what():
 
 @pytest.fixture(scope="module")
 def told(repository, tmp_path_factory):
-    """
-    Five minutes of a simulated monitor: what it says it wrote, and the emitter's lines.
-    """
+    """Five minutes of a simulated monitor: what it says it wrote, and the emitter's lines."""
     folder = tmp_path_factory.mktemp("told")
     reports, written = folder / "reports", folder / "truth"
     play = ("--instance-type", "inf2.24xlarge", "--scenario", "multi-runtime", "--no-wait")
@@ -265,9 +225,7 @@ def told(repository, tmp_path_factory):
 
 
 def run(repository, output, module, *arguments):
-    """
-    One module of this repository, its stdout into *output*.
-    """
+    """One module of this repository, its stdout into *output*."""
     path = os.pathsep.join((str(repository), str(repository / "lambda")))
     with output.open("wb") as file:
         subprocess.run(
@@ -279,9 +237,7 @@ def run(repository, output, module, *arguments):
 
 
 def disturbed(told, records, margin_ms=0, reports=None):
-    """
-    What is found in the four whole minutes in the middle, rollups left out.
-    """
+    """What is found in the four whole minutes in the middle, rollups left out."""
     produced, _ = told
     minutes = [(MINUTE + at) * MINUTE_MS for at in range(1, 5)]
     calm = Undisturbed(records[0].instance_id, reports or produced, minutes, margin_ms)
@@ -296,9 +252,7 @@ def disturbed(told, records, margin_ms=0, reports=None):
 
 @pytest.mark.parametrize("margin_ms", [0, 8_000])
 def test_minutes_that_nobody_disturbed_are_what_was_produced(told, margin_ms):
-    """
-    Wherever a report near a full minute may have been read.
-    """
+    """Wherever a report near a full minute may have been read."""
     assert set() == disturbed(told, told[1], margin_ms)
 
 
@@ -319,9 +273,7 @@ def test_minutes_that_nobody_disturbed_are_what_was_produced(told, margin_ms):
     ],
 )
 def test_a_minute_that_says_something_else_is_found(change, what, told):
-    """
-    Each member that the chain begins with.
-    """
+    """Each member that the chain begins with."""
     records = [
         replace(one, **change(one)) if one.minute_ms == (MINUTE + 2) * MINUTE_MS else one
         for one in told[1]
@@ -330,9 +282,7 @@ def test_a_minute_that_says_something_else_is_found(change, what, told):
 
 
 def test_a_report_that_is_in_no_minute_is_found_however_wide_the_margin(told):
-    """
-    What moved from one minute into the next is in their sum.
-    """
+    """What moved from one minute into the next is in their sum."""
     lost = 10**9  # more than any margin explains
     records = [
         replace(one, executions=max(0, one.executions - lost), reports=0)
@@ -345,9 +295,7 @@ def test_a_report_that_is_in_no_minute_is_found_however_wide_the_margin(told):
 
 
 def test_an_undisturbed_minute_without_a_record_is_found(told):
-    """
-    And one with two.
-    """
+    """And one with two."""
     _, records = told
     without = [one for one in records if one.minute_ms != (MINUTE + 3) * MINUTE_MS]
     assert {(3, "undisturbed minute")} == disturbed(told, without)

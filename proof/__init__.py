@@ -1,0 +1,1 @@
+"""Programs that show what is claimed; their short forms are part of the tests."""
