@@ -146,27 +146,27 @@ bench: .venv/.editable
 	@$(PY) -m benchmarks $(if $(CHECK),--check) $(RECORDED)
 
 chaos: .venv/.editable
-	@$(PY) -m tests.proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAN),--plan) $(RECORDED)
+	@$(PY) -m proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAN),--plan) $(RECORDED)
 
 soak: .venv/.editable .venv-pictures/.ready
-	@$(PY) -m tests.proof.soak $(if $(WEEKS),--weeks $(WEEKS)) $(RECORDED)
+	@$(PY) -m proof.soak $(if $(WEEKS),--weeks $(WEEKS)) $(RECORDED)
 
 fuzz: .venv-fuzz/.ready
-	@.venv-fuzz/bin/python -m tests.fuzz --seconds $(or $(SECONDS),60) $(RECORDED)
+	@.venv-fuzz/bin/python -m proof.fuzz --seconds $(or $(SECONDS),60) $(RECORDED)
 
 mutants: .venv-mutants/.ready
-	@.venv-mutants/bin/python -m tests.mutants $(if $(ALL),--all) $(MODULE:%=--module %) \
+	@.venv-mutants/bin/python -m proof.mutants $(if $(ALL),--all) $(MODULE:%=--module %) \
 		$(if $(SEED),--seed $(SEED)) $(RECORDED)
 
 audit: .venv/.editable .venv-audit/.ready
-	@$(PY) -m tests.security.audit
+	@$(PY) -m proof.audit
 
 sizes:
 	@$(PYTHON) -m proof.sizes
 
 pages: .venv/.editable
 	@$(PY) -m benchmarks.page
-	@$(PY) -m tests.proof.reliability
+	@$(PY) -m proof.reliability
 
 screenshots: .venv/.editable
 	@$(PY) -m tests.local.page.pictures

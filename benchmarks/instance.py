@@ -1,7 +1,7 @@
 """
 The emitter's minute in one process: reports folded, the minute closed, kept and sent.
 
-The parts are the emitter's own, put together as `emitter.loop` does, with a
+The parts are the emitter's own, put together as `emitter.run.loop` does, with a
 clock that a benchmark turns: a minute need not take a minute.
 """
 

@@ -1,4 +1,4 @@
-"""`python -m emitter` is `neuron-emf`."""
+"""`python -m emitter` has what an instance needs: run and replay."""
 
 from emitter.cli import main
 

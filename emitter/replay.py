@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
-from emitter.health import reading_members
+from emitter.health.members import reading_members
 from emitter.lines import Source
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.sample import ReportSample
-    from emitter.identity.facts import InstanceFacts
+    from emitter.instance.facts import InstanceFacts
     from emitter.settings import MinuteSettings
     from neuron_wire import MinuteRecord
 

@@ -13,16 +13,17 @@ from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aggregator.closing.run import Closing
+from aggregator.arrivals.log_line import LogLine
+from aggregator.close.run import Closing
 from aggregator.environment import Rules
-from aggregator.intake import LogLine, take_in
+from aggregator.ingest.intake import take_in
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from local.monitor.configuration import default_configuration
 from local.monitor.running import Play, run
 from local.rehearsal.fleet import FLEET, Member
 from neuron_wire.prices import Prices
-from tests.aggregator.memory_table import MemoryTable
+from proof.memory_table import MemoryTable
 
 if TYPE_CHECKING:
     from pathlib import Path

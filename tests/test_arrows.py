@@ -9,6 +9,7 @@ Imports under TYPE_CHECKING count too: knowing a type is knowing the module.
 from __future__ import annotations
 
 import ast
+import graphlib
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -20,43 +21,48 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 # Where each package of ours lives, and which of the others it may import.
 FOLDERS = {
     "emitter": REPOSITORY / "emitter",
+    "neuron_emf": REPOSITORY / "neuron_emf",
     "aggregator": REPOSITORY / "lambda" / "aggregator",
     "neuron_wire": REPOSITORY / "lambda" / "neuron_wire",
     "local": REPOSITORY / "local",
+    "proof": REPOSITORY / "proof",
     "benchmarks": REPOSITORY / "benchmarks",
 }
+PRODUCT = {"aggregator", "emitter", "neuron_emf", "neuron_wire"}
 ARROWS = {
     "emitter": {"neuron_wire"},
+    "neuron_emf": {"emitter", "neuron_wire"},
     "aggregator": {"neuron_wire"},
     "neuron_wire": set(),
-    "local": {"aggregator", "emitter", "neuron_wire"},
-    "benchmarks": {"aggregator", "emitter", "neuron_wire"},
+    "local": PRODUCT,
+    "benchmarks": PRODUCT,
+    "proof": PRODUCT | {"benchmarks", "local"},
 }
 
 # The one module of each package that knows a big library.
 KEEPERS = {
-    # one sends an instance's lines, the other reads an account for whoever types
-    ("emitter", "boto3"): {"emitter.delivery.cloudwatch_logs", "emitter.commands.account"},
-    # the last signs one request where every other way to a cluster name has failed
+    ("emitter", "boto3"): {"emitter.delivery.cloudwatch_logs"},
+    # the second signs one request where every other way to a cluster name has failed
     ("emitter", "botocore"): {
-        "emitter.commands.account",
         "emitter.delivery.cloudwatch_logs",
-        "emitter.identity.instance_tags_api",
+        "emitter.instance.instance_tags_api",
     },
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
-    ("emitter", "rich"): {  # `printing` sets it up; the others lay out what they show
-        "emitter.commands.check.showing",
-        "emitter.commands.cost.tables",
-        "emitter.commands.idle_report.terminal",
-        "emitter.commands.lint.listing",
-        "emitter.commands.printing",
-        "emitter.commands.profile.listing",
-        "emitter.commands.progress_bar",
-        "emitter.commands.top.page",
-        "emitter.commands.top.rows",
-        "emitter.commands.top.screen",
+    ("neuron_emf", "boto3"): {"neuron_emf.account"},
+    ("neuron_emf", "botocore"): {"neuron_emf.account"},
+    ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
+        "neuron_emf.check.showing",
+        "neuron_emf.cost.tables",
+        "neuron_emf.report.terminal",
+        "neuron_emf.lint.listing",
+        "neuron_emf.printing",
+        "neuron_emf.profile.listing",
+        "neuron_emf.progress_bar",
+        "neuron_emf.top.page",
+        "neuron_emf.top.rows",
+        "neuron_emf.top.screen",
     },
-    ("emitter", "textual"): {"emitter.commands.top.screen"},
+    ("neuron_emf", "textual"): {"neuron_emf.top.screen"},
     ("local", "boto3"): {"local.embedded_aws.clients"},
     ("local", "botocore"): {"local.embedded_aws.clients"},
     ("aggregator", "boto3"): {"aggregator.aws"},
@@ -67,7 +73,8 @@ KEEPERS = {
 # Libraries that a package must not know at all: they would cost an instance memory, or a function
 # its cold start.
 STRANGERS = {
-    "emitter": {"aws_lambda_powertools"},
+    "emitter": {"aws_lambda_powertools", "rich", "textual"},
+    "neuron_emf": {"aws_lambda_powertools"},
     "aggregator": {"aws_embedded_metrics", "click", "msgspec"},
 }
 
@@ -139,6 +146,28 @@ def beyond_standard_library(name: str, imports: list[Import]) -> list[Import]:
     return [found for found in imports if found.package not in known]
 
 
+def all_imports() -> list[Import]:
+    """Every import in every package of ours."""
+    return [one for name, folder in FOLDERS.items() for one in imports_of_package(name, folder)]
+
+
+def circle(imports: list[Import]) -> list[str]:
+    """Modules that import each other in a loop, each the next; none when there is no loop."""
+    modules = {one.module for one in imports}
+    knows: dict[str, set[str]] = {}
+    for module, _, asked in imports:
+        names = asked.split(".")
+        known = (".".join(names[:end]) for end in range(len(names), 0, -1))
+        target = next((name for name in known if name in modules), module)
+        if not module.startswith(target):  # a package's face knows its rooms
+            knows.setdefault(module, set()).add(target)
+    try:
+        graphlib.TopologicalSorter(knows).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_package_has_modules_to_check(name):
     """A package that moved must not make the tests below pass by finding nothing."""
@@ -148,15 +177,30 @@ def test_a_package_has_modules_to_check(name):
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_package_imports_only_those_of_ours_that_the_table_allows(name):
     """
-    Emitter and aggregator never meet but in neuron_wire, and nothing on an instance or in a
-    function knows the rehearsal.
+    Emitter and aggregator never meet but in neuron_wire, and no emitter knows what people type.
     """
     assert [] == forbidden_arrows(name, imports_of_package(name, FOLDERS[name]))
 
 
-def test_nothing_imports_the_rehearsal():
-    """The table itself gives nobody an arrow to `local`, nor to the benchmarks."""
-    assert [] == [name for name, allowed in ARROWS.items() if allowed & {"local", "benchmarks"}]
+def test_nothing_that_is_delivered_knows_what_is_beside_it():
+    """The table itself gives no part of the product an arrow to the rehearsal or the proofs."""
+    beside = ARROWS.keys() - PRODUCT
+    assert set() == {name for name in PRODUCT if ARROWS[name] & beside}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Also not under TYPE_CHECKING, and not by way of a third."""
+    assert [] == circle(all_imports())
+
+
+def test_a_planted_circle_is_found():
+    """By way of a third module, and by a name that is imported from one."""
+    planted = [
+        *imports_of_source("emitter.a", "from emitter import b"),
+        *imports_of_source("emitter.b", "from emitter.c import Name"),
+        *imports_of_source("emitter.c", "def later():\n    import emitter.a"),
+    ]
+    assert {"emitter.a", "emitter.b", "emitter.c"} == set(circle(planted))
 
 
 def test_the_contract_needs_only_the_standard_library():
@@ -183,8 +227,9 @@ def test_a_package_does_not_know_the_libraries_of_the_other_side(name):
     [
         "import aggregator",
         "from aggregator.storage.store import Store",
-        "def late():\n    import aggregator.close",
-        "import importlib\nimportlib.import_module('aggregator.ingest')",
+        "def late():\n    import aggregator.close.function",
+        "import importlib\nimportlib.import_module('aggregator.ingest.function')",
+        "from neuron_emf import printing",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from local import pump",
         "import tests.conftest",
     ],

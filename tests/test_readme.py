@@ -15,9 +15,9 @@ import click
 import pytest
 
 from benchmarks.scale import tables
-from emitter.cli import cli
-from emitter.commands.cost.measured import read
 from emitter.settings import RunSettings
+from neuron_emf.cli import cli
+from neuron_emf.cost.measured import read
 from neuron_wire.catalogue import (
     EMITTED,
     EVENT_NAMES,

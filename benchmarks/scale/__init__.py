@@ -1,5 +1,5 @@
 """
-From what is measured to docs/explanation/scale.md; the bill itself is `emitter.commands.cost`.
+From what is measured to docs/explanation/scale.md; the bill itself is `neuron_emf.cost`.
 
 * `measured`   sizes, requests and times, found by running the code
 * `fleets`     the fleets of the page, and what it promises

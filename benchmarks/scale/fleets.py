@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from emitter.commands.cost.fleet import Fleet
-from emitter.commands.cost.measured import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SCATTERED_CLUSTERS
+from neuron_emf.cost.fleet import Fleet
+from neuron_emf.cost.measured import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SCATTERED_CLUSTERS
 
 FLEETS: Final = tuple(Fleet(*one) for one in CLUSTERS_MEASURED.items())
 SMALL, MIDDLE, LARGE = FLEETS

@@ -1,7 +1,7 @@
 """
 Sizes, requests and times, found by running the code.
 
-They are kept in `emitter/commands/cost/measured.json`, so that the page is the
+They are kept in `neuron_emf/cost/measured.json`, so that the page is the
 same on every machine and says on which one they were found.
 `python -m benchmarks.scale --measure` finds them again.
 """
@@ -21,8 +21,12 @@ from benchmarks.stack import fleet
 from benchmarks.stack.closing import closed
 from benchmarks.stack.delivering import delivered, payload_of
 from benchmarks.stack.prepared import prepare
-from emitter.commands.cost.assumed import BATCH_DELIVERIES
-from emitter.commands.cost.measured import (
+from emitter.fold.runtimes import RuntimeMinute
+from emitter.fold.sample import ReportSample
+from emitter.lines import Lines, LineSettings, Source
+from emitter.settings.minutes import TIERS
+from neuron_emf.cost.assumed import BATCH_DELIVERIES
+from neuron_emf.cost.measured import (
     FILE,
     FORMS,
     Closed,
@@ -33,16 +37,12 @@ from emitter.commands.cost.measured import (
     Work,
     Written,
 )
-from emitter.fold.runtimes import RuntimeMinute
-from emitter.fold.sample import ReportSample
-from emitter.lines import Lines, LineSettings, Source
-from emitter.settings.minutes import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from emitter.commands.cost.fleet import Fleet
+    from neuron_emf.cost.fleet import Fleet
     from neuron_wire.minute import MinuteRecord
 
 SAMPLE: Final = 1_000  # instances, of which the sizes are means

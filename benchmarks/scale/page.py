@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.scale import switch, tables
 from benchmarks.scale.fleets import LARGE, MIDDLE, PROMISED_SHARE
 from benchmarks.scale.quotas import QUOTAS, stream_creation_s
-from emitter.commands.cost import assumed
-from emitter.commands.cost.assumed import INGEST_MB, MODES
-from emitter.commands.cost.bill import bill, on_demand_usd, shards_usd, usd
-from emitter.commands.cost.fleet import Fleet, Setup
-from emitter.commands.cost.functions import ingest_of, shard_load, shards_of
-from emitter.commands.cost.other_ways import counterfactual_usd
-from emitter.commands.cost.tariff import HOURS, listed
-from emitter.commands.cost.written import amount, dollars, percent
+from neuron_emf.cost import assumed
+from neuron_emf.cost.assumed import INGEST_MB, MODES
+from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
+from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.functions import ingest_of, shard_load, shards_of
+from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.tariff import HOURS, listed
+from neuron_emf.cost.written import amount, dollars, percent
 
 if TYPE_CHECKING:
-    from emitter.commands.cost.measured import Measured
+    from neuron_emf.cost.measured import Measured
 
 WORDS: Final = Path(__file__).with_name("page.md")
 

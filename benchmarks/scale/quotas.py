@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.commands.cost.assumed import CLOSE_MB, CLOSE_TIMEOUT_S, SPREAD_S, Mode
-from emitter.commands.cost.fleet import Fleet, Setup
-from emitter.commands.cost.functions import close_of, ingest_of, shard_load
+from neuron_emf.cost.assumed import CLOSE_MB, CLOSE_TIMEOUT_S, SPREAD_S, Mode
+from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.functions import close_of, ingest_of, shard_load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from emitter.commands.cost.measured import Measured
+    from neuron_emf.cost.measured import Measured
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.scale.fleets import PROMISED_SHARE
-from emitter.commands.cost.assumed import MODES, Mode
-from emitter.commands.cost.bill import bill, on_demand_usd, shards_usd, usd
-from emitter.commands.cost.fleet import Fleet, Setup
-from emitter.commands.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.assumed import MODES, Mode
+from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
+from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.other_ways import counterfactual_usd
 
 if TYPE_CHECKING:
-    from emitter.commands.cost.measured import Measured
+    from neuron_emf.cost.measured import Measured
 
 _STEP: Final = 10
 _MOST: Final = 100_000  # instances up to which is searched

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, SMALL
 from benchmarks.scale.quotas import QUOTAS, loads
-from emitter.commands.cost.assumed import BATCH_DELIVERIES, MODES, SPREAD_S
-from emitter.commands.cost.bill import GROUPS, bill, usd
-from emitter.commands.cost.fleet import Setup
-from emitter.commands.cost.functions import close_of, ingest_of, shards_of
-from emitter.commands.cost.measured import PAGE_CORES
-from emitter.commands.cost.other_ways import counterfactual_usd
-from emitter.commands.cost.tariff import MINUTES, listed
-from emitter.commands.cost.written import amount, dollars, percent
+from neuron_emf.cost.assumed import BATCH_DELIVERIES, MODES, SPREAD_S
+from neuron_emf.cost.bill import GROUPS, bill, usd
+from neuron_emf.cost.fleet import Setup
+from neuron_emf.cost.functions import close_of, ingest_of, shards_of
+from neuron_emf.cost.measured import PAGE_CORES
+from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.tariff import MINUTES, listed
+from neuron_emf.cost.written import amount, dollars, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from emitter.commands.cost.measured import Form, Measured
+    from neuron_emf.cost.measured import Form, Measured
 
 _COLUMNS: Final = tuple((fleet, mode) for fleet in FLEETS for mode in MODES)
 _FORMS: Final[Mapping[Form, str]] = {"items": "stored one by one", "packs": "stored in packs"}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aggregator import close  # noqa: F401  # all that the function loads counts
-from aggregator.closing.run import Closing
+from aggregator.close.run import Closing
 from aggregator.environment import Rules
 from aggregator.minutes import end_s
 from aggregator.storage import dynamodb, store
@@ -27,12 +27,12 @@ from benchmarks.reports import environment
 from benchmarks.stack.dynamodb import StandIn, Use
 from benchmarks.stack.fleet import MINUTE
 from benchmarks.stack.processes import peak_mib
-from emitter.commands.cost.measured import Closed
+from neuron_emf.cost.measured import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aggregator.closing.outcome import Outcome
+    from aggregator.close.outcome import Outcome
     from aggregator.storage.table import Table
 
 ALL_HAVE_REPORTED_S: Final = 60  # after the end of a minute

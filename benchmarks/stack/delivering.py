@@ -27,7 +27,7 @@ from benchmarks.reports import environment
 from benchmarks.stack import fleet
 from benchmarks.stack.dynamodb import StandIn, Use
 from benchmarks.stack.processes import peak_mib
-from emitter.commands.cost.measured import Delivered
+from neuron_emf.cost.measured import Delivered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ from benchmarks.stack.closing import closed
 from benchmarks.stack.delivering import delivered
 from benchmarks.stack.fleet import CORES
 from benchmarks.stack.prepared import BATCH_RECORDS, prepare
-from emitter.commands.cost.measured import FORMS, Closed, Form
+from neuron_emf.cost.measured import FORMS, Closed, Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import amount
-from emitter.identity.facts import InstanceFacts
+from emitter.instance.facts import InstanceFacts
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.minute import MAX_TEXT_CHARS
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from emitter.fold.state import FoldState
     from emitter.reports.report import Report
     from emitter.reports.system_groups import Hardware, InstanceInfo
 
@@ -54,17 +53,6 @@ class Inventory:
     _is_named: bool = field(default=False, repr=False)  # by a report of this run
     _info: InstanceInfo | None = field(default=None, repr=False)  # as learnt last
     _hardware: Hardware | None = field(default=None, repr=False)
-
-    @classmethod
-    def of(cls, state: FoldState) -> Inventory:
-        """What an earlier run left."""
-        return cls(
-            instance_id=state.instance_id,
-            instance_type=state.instance_type,
-            cores=state.cores,
-            cores_per_device=state.cores_per_device,
-            device_memory_bytes=state.device_memory_bytes,
-        )
 
     def add(self, report: Report) -> bool:
         """

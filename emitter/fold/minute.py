@@ -17,7 +17,6 @@ from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.holders import idle_holders
 from emitter.fold.idle import IdleMinutes
-from emitter.fold.inventory import Inventory
 from emitter.fold.label import Label
 from emitter.fold.memory import used_bytes
 from emitter.fold.periods import Periods
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.stamp import FoldSettings, Stamp
-    from emitter.identity.facts import InstanceFacts
+    from emitter.instance.facts import InstanceFacts
     from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
 
@@ -254,6 +253,6 @@ class Fold:
         # The boot is a new one, so a minute that the last one closed may open
         # again: the stack merges the two parts.
         found = read_state(state)
-        self._inventory = Inventory.of(found)
+        self._inventory = found.inventory()
         self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
         self._ecc = EccFold(found.ecc)

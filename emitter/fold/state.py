@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
+from emitter.fold.inventory import Inventory
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
     from emitter.fold.idle import IdleMinutes
-    from emitter.fold.inventory import Inventory
 
 _Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
@@ -50,6 +50,16 @@ class FoldState(msgspec.Struct, frozen=True):
             idle_minutes=idle.minutes,
             idle_watched=idle.watched,
             ecc=ecc,
+        )
+
+    def inventory(self) -> Inventory:
+        """What an earlier run knew of the instance."""
+        return Inventory(
+            instance_id=self.instance_id,
+            instance_type=self.instance_type,
+            cores=self.cores,
+            cores_per_device=self.cores_per_device,
+            device_memory_bytes=self.device_memory_bytes,
         )
 
     def encoded(self) -> bytes:

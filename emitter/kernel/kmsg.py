@@ -23,7 +23,7 @@ import select
 import time
 from typing import TYPE_CHECKING, Final
 
-from emitter.identity.small_files import read_text
+from emitter.instance.small_files import read_text
 from emitter.kernel.message import MARK, MAX_TEXT_BYTES, KernelMessage, UnreadableLogError
 
 if TYPE_CHECKING:

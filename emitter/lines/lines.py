@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from emitter.identity.facts import InstanceFacts
+from emitter.instance.facts import InstanceFacts
 from emitter.lines import legacy
 from emitter.lines.emf import load_library, written
 from emitter.lines.event import event_draft

@@ -10,10 +10,10 @@ configuration file, looked up in this order; the help ends with the default.
 * `monitor`      what neuron-monitor is asked for
 * `run`          the settings of `neuron-emf run`
 * `replay`       the settings of `neuron-emf replay`
+* `options`      the options of a command, made from its settings
 * `names`        names that CloudWatch must be able to take
 """
 
-from emitter.settings.declaration import VARIABLE_PREFIX
 from emitter.settings.minutes import TIERS, MinuteSettings
 from emitter.settings.monitor import MonitorSettings
 from emitter.settings.names import require_cluster
@@ -23,7 +23,6 @@ from emitter.settings.run import LOG_GROUP, RunSettings
 __all__ = [
     "LOG_GROUP",
     "TIERS",
-    "VARIABLE_PREFIX",
     "MinuteSettings",
     "MonitorSettings",
     "ReplaySettings",

@@ -11,7 +11,6 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VARIABLE_PREFIX: Final = "NEURON_EMF"
 LONGEST_INTERVAL_S: Final = 3600.0
 
 _T = TypeVar("_T")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
-from emitter.settings.declaration import VARIABLE_PREFIX
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 
 _NAMESPACE: Final = re.compile(r"(?!AWS/|:)[A-Za-z0-9._#:/-]{1,255}")

@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.closing.room import MAX_CLUSTERS
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+MAX_CLUSTERS: Final = 500
+"""Clusters at a time; CloudWatch's alarms on every cluster see no more."""
 
 MAX_USD_PER_HOUR: Final = 100_000.0
 _TOO_MANY_DIGITS: Final = 20  # Python refuses to read thousands, with an error of its own

@@ -20,8 +20,8 @@ from aws_lambda_powertools.utilities.data_classes.cloud_watch_logs_event import 
 )
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aggregator.intake import LogLine
-from aggregator.unpacking import unpacked
+from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.unpacking import unpacked
 from neuron_wire import STACK_NAMESPACE
 from neuron_wire.catalogue import STACK
 

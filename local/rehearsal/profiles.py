@@ -76,7 +76,7 @@ def profile_jobs(
         file = folder / f"{model}.json"
         file.write_text(json.dumps({model: summary}), encoding="utf-8")
         command = [
-            *(sys.executable, "-m", "emitter", "profile", str(file)),
+            *(sys.executable, "-m", "neuron_emf", "profile", str(file)),
             *("--cluster", cluster, "--time", moment),
             *("--output", "logs", "--log-group", log_group),
         ]

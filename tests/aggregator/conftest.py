@@ -6,9 +6,11 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from aggregator import close, deployed, ingest
+from aggregator import deployed
+from aggregator.close import function as close
+from aggregator.ingest import function as ingest
+from proof.factories.invocations import CurrentStdout
 from tests import records_table
-from tests.aggregator.invocations import CurrentStdout
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from aggregator.closing.run import Closing
+from aggregator.close.run import Closing
 from aggregator.environment import Rules
-from aggregator.intake import take_in
+from aggregator.ingest.intake import take_in
 from neuron_wire import names
-from tests.aggregator.made_records import MINUTE, lines, record
-from tests.aggregator.memory_table import MemoryTable
+from proof.factories.records import MINUTE, lines, record
+from proof.memory_table import MemoryTable
 
 RULES = Rules()
 END_S = (MINUTE + 1) * 60

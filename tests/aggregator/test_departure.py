@@ -7,12 +7,14 @@ import time
 
 import pytest
 
-from aggregator import close, departure, deployed, ingest
+from aggregator import departure, deployed
+from aggregator.close import function as close
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
+from aggregator.ingest import function as ingest
 from neuron_wire import names
-from tests.aggregator.invocations import Context, CurrentStdout, documents
-from tests.aggregator.made_deliveries import delivery
-from tests.aggregator.made_records import MINUTE, lines, record
+from proof.factories.deliveries import delivery
+from proof.factories.invocations import Context, CurrentStdout, documents
+from proof.factories.records import MINUTE, lines, record
 
 NAME = "i-0aaaaaaaaaaaaaaa1"
 

@@ -6,13 +6,15 @@ import time
 
 import pytest
 
-from aggregator import close, deployed, ingest
+from aggregator import deployed
+from aggregator.close import function as close
 from aggregator.environment import SettingError
+from aggregator.ingest import function as ingest
 from neuron_wire import emf
 from neuron_wire.catalogue import STACK
-from tests.aggregator.invocations import Context, documents, items, record_items
-from tests.aggregator.made_deliveries import delivery
-from tests.aggregator.made_records import lines, record
+from proof.factories.deliveries import delivery
+from proof.factories.invocations import Context, documents, items, record_items
+from proof.factories.records import lines, record
 
 pytestmark = pytest.mark.usefixtures("functions")
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.intake import LogLine, take_in
+from aggregator.arrivals.log_line import LogLine
+from aggregator.ingest.intake import take_in
 from aggregator.storage.pack import identity_of, records_of
 from aggregator.storage.table import TableError
-from tests.aggregator.made_records import MINUTE, lines, message, record, some_holders
-from tests.aggregator.memory_table import MemoryTable
+from proof.factories.records import MINUTE, lines, message, record, some_holders
+from proof.memory_table import MemoryTable
 
 END_S = (MINUTE + 1) * 60
 LATE_MINUTES = 120

@@ -7,9 +7,12 @@ import time
 
 import pytest
 
-from aggregator import close, deployed, ingest
+from aggregator import deployed
+from aggregator.close import function as close
+from aggregator.ingest import function as ingest
 from aggregator.storage.table import TableError
-from tests.aggregator.invocations import (
+from proof.factories.deliveries import batch, delivery, payload
+from proof.factories.invocations import (
     Context,
     documents,
     items,
@@ -17,8 +20,7 @@ from tests.aggregator.invocations import (
     record_items,
     records,
 )
-from tests.aggregator.made_deliveries import batch, delivery, payload
-from tests.aggregator.made_records import lines, record
+from proof.factories.records import lines, record
 
 pytestmark = pytest.mark.usefixtures("functions")
 

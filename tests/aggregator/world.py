@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from aggregator.closing.run import Closing
+from aggregator.close.run import Closing
 from aggregator.environment import Rules
-from aggregator.intake import take_in
+from aggregator.ingest.intake import take_in
 from neuron_wire import MinuteRecord, emf, names
 from neuron_wire.prices import Prices
-from tests.aggregator.made_records import MINUTE, lines, record
-from tests.aggregator.memory_table import KilledError, MemoryTable, Process
+from proof.factories.records import MINUTE, lines, record
+from proof.memory_table import KilledError, MemoryTable, Process
 
 RULES = Rules()
 PRICES = Prices({"inf2.xlarge": 0.6})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.scale.fleets import FLEETS, SCATTERED
-from emitter.commands.cost.measured import (
+from neuron_emf.cost.measured import (
     PAGE_CORES,
     Closed,
     Delivered,

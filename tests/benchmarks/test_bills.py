@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from benchmarks.scale.fleets import MIDDLE
 from benchmarks.scale.quotas import QUOTAS, loads
-from emitter.commands.cost import assumed
-from emitter.commands.cost.assumed import MODES
-from emitter.commands.cost.bill import GROUPS, bill, on_demand_usd, usd
-from emitter.commands.cost.fleet import Fleet, Setup
-from emitter.commands.cost.functions import seconds_of, shards_of
-from emitter.commands.cost.interpolated import between
-from emitter.commands.cost.measured import read
-from emitter.commands.cost.other_ways import counterfactual_usd
-from emitter.commands.cost.tariff import listed
+from neuron_emf.cost import assumed
+from neuron_emf.cost.assumed import MODES
+from neuron_emf.cost.bill import GROUPS, bill, on_demand_usd, usd
+from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.functions import seconds_of, shards_of
+from neuron_emf.cost.interpolated import between
+from neuron_emf.cost.measured import read
+from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.tariff import listed
 from tests.benchmarks.made_measures import MADE
 
 metrics_usd = listed().metrics_usd

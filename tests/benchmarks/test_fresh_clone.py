@@ -15,10 +15,10 @@ import pytest
 from benchmarks import freshly, month
 from benchmarks.scale.fleets import MIDDLE
 from benchmarks.scale.switch import share_of_counterfactual
-from emitter.commands.cost.assumed import MODES
-from emitter.commands.cost.measured import read
-from emitter.commands.cost.other_ways import counterfactual_usd
 from local.rehearsal.table import ClusterRow, render
+from neuron_emf.cost.assumed import MODES
+from neuron_emf.cost.measured import read
+from neuron_emf.cost.other_ways import counterfactual_usd
 
 NOW_S = 1_800_000_100.0
 ROWS = render([ClusterRow("serving", None), ClusterRow("research", 1_800_000_000)], NOW_S)

@@ -12,13 +12,13 @@ from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, PROMISED_SHARE, SMALL
 from benchmarks.scale.page import page
 from benchmarks.scale.quotas import QUOTAS, loads
 from benchmarks.scale.tables import table
-from emitter.commands.cost import assumed
-from emitter.commands.cost.assumed import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
-from emitter.commands.cost.bill import bill, on_demand_usd, shards_usd, usd
-from emitter.commands.cost.fleet import Fleet, Setup
-from emitter.commands.cost.measured import Sizes, read
-from emitter.commands.cost.written import amount
 from local.alarms.template import Template, load
+from neuron_emf.cost import assumed
+from neuron_emf.cost.assumed import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
+from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
+from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.measured import Sizes, read
+from neuron_emf.cost.written import amount
 from tests.benchmarks.made_measures import MADE
 
 KEPT = read()

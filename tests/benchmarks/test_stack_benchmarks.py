@@ -21,7 +21,7 @@ from benchmarks.stack.closing import closed
 from benchmarks.stack.delivering import delivered
 from benchmarks.stack.dynamodb import StandIn
 from benchmarks.stack.prepared import PAGE_BYTES, page_of, prepare
-from emitter.commands.cost.measured import FORMS, Closed
+from neuron_emf.cost.measured import FORMS, Closed
 from neuron_wire import parse
 
 INSTANCES = 300

@@ -15,7 +15,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 COPIED = (
-    *("emitter", "lambda", "local", "benchmarks", "tests", "docs"),
+    *("emitter", "lambda", "local", "benchmarks", "neuron_emf", "proof", "tests", "docs"),
     *("README.md", "pyproject.toml", "template.yaml"),
 )
 IGNORED = shutil.ignore_patterns("__pycache__", ".hypothesis", ".*_cache")
@@ -28,7 +28,7 @@ LINES = {f"tests/data/wire/v1/{name}.lines.jsonl" for name in ("bare", "busy", "
 GOLDENS = ("tests/test_readme.py", "tests/wire/test_wire_golden.py", "-k", "metrics or replay")
 ROLL_UP = """
 import sys
-from aggregator.closing.publication import due
+from aggregator.rollups.publication import due
 from aggregator.rollups.line import lines_of
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import parse
@@ -96,7 +96,9 @@ class Copy:
         file.write_text("".join(f"{json.dumps(one)}\n" for one in reports), encoding="utf-8")
         options = ("--interval", "5", "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
         try:
-            printed = self.python("-m", "emitter", "replay", str(file), *options, "--metrics", tier)
+            printed = self.python(
+                "-m", "neuron_emf", "replay", str(file), *options, "--metrics", tier
+            )
         finally:
             file.unlink()
         (line,) = (one for one in printed.splitlines() if json.loads(one)["Kind"] == "minute")

@@ -22,6 +22,8 @@ FOLDERS = (
     "emitter",
     "lambda",
     "local",
+    "neuron_emf",
+    "proof",
     "requirements",
     "tests",
 )

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from proof.account.account import Account
 from tests.docs.shown_blocks import ROOT
-from tests.proof.account.account import Account
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
     programs.mkdir()
     (programs / "neuron-monitor").symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
     for name, runs in (
-        ("neuron-emf", f'"{sys.executable}" -m emitter'),
+        ("neuron-emf", f'"{sys.executable}" -m neuron_emf'),
         ("python", sys.executable),
     ):
         (programs / name).write_text(f'#!/bin/sh\nexec {runs} "$@"\n', "utf-8")

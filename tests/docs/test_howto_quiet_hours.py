@@ -87,7 +87,7 @@ def test_the_filter_drops_what_is_muted(found, passes):
 
 def test_filters_name_attributes_that_messages_have(repository):
     """Of explain, by their names there."""
-    source = (repository / "lambda" / "aggregator" / "explaining" / "message.py").read_text("utf-8")
+    source = (repository / "lambda" / "aggregator" / "explain" / "message.py").read_text("utf-8")
     shown = [json.loads(block.text) for block in blocks_of(PAGE) if block.language == "json"]
     filters = [one for one in shown if "Schedule" not in one]
     assert 2 == len(filters)

@@ -95,7 +95,9 @@ def test_what_is_only_shown_is_no_link():
 def test_a_file_that_does_not_exist_is_found():
     """Folders, files, and tests by their names."""
     names = ["emitter/nobody.py", "deploy/nothing/", "tests/test_no.py::test_it", "local/no"]
-    said = " ".join(f"`{one}`" for one in [*names, "emitter/loop.py", "tests/", "template.yaml"])
+    said = " ".join(
+        f"`{one}`" for one in [*names, "emitter/run/loop.py", "tests/", "template.yaml"]
+    )
     found = LinkedPage.of(ROOT / "page.md", said).missing_files()
     assert [one.partition("::")[0] for one in names] == found
 

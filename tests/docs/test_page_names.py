@@ -11,8 +11,8 @@ import re
 
 import pytest
 
-from emitter.cli import cli
 from local.alarms.template import load
+from neuron_emf.cli import cli
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, ROLLUP
 from tests.docs.shown_blocks import DOCS, ROOT
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.core import ParameterSource
 
-from emitter.cli import cli
-from emitter.options import SYSTEM_FILE
-from emitter.settings.declaration import VARIABLE_PREFIX
+from emitter import VARIABLE_PREFIX
+from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import load
+from neuron_emf.cli import cli
 from neuron_wire.catalogue import EVENT_NAMES, members_of
 from tests.docs.reference import alarms, commands, events, parameters, queries, settings, walk
 from tests.docs.reference.markdown import table

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emitter_process import wait_until
 from neuron_reports import counters, report, runtime, written
 
 from emitter.reports.monitor import Monitor
+from proof.emitter_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

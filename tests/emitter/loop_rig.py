@@ -5,7 +5,7 @@ from __future__ import annotations
 from neuron_reports import START_S, counters, report, runtime, written
 
 from emitter.fold import FoldSettings
-from emitter.loop import READ_WITHIN_S, Emitter
+from emitter.run.loop import READ_WITHIN_S, Emitter
 from emitter.settings import RunSettings
 from emitter.spool import Spool
 from neuron_wire import MinuteRecord, parse

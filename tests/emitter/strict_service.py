@@ -11,8 +11,8 @@ from collections import Counter
 
 from emitter.delivery.batches import PUT_LOG_EVENTS
 from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
-from tests.proof.logs.forms import ServiceError
-from tests.proof.logs.rules import POISONED, RECORDS_GROUP, LogRules
+from proof.logs.forms import ServiceError
+from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules
 
 STREAM = "training/i-0123456789abcdef0"
 DAY_MS = 86_400_000

@@ -9,7 +9,13 @@ import subprocess
 import sys
 
 import pytest
-from emitter_process import (
+from neuron_reports import GOOD
+
+from emitter import __version__
+from emitter.errors import SettingsError
+from neuron_emf.cli import cli, main
+from neuron_wire import parse
+from proof.emitter_process import (
     COMMAND,
     bytes_in,
     catches_sigterm,
@@ -19,12 +25,6 @@ from emitter_process import (
     sentence,
     wait_until,
 )
-from neuron_reports import GOOD
-
-from emitter import __version__
-from emitter.cli import cli, main
-from emitter.errors import SettingsError
-from neuron_wire import parse
 
 REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
 
@@ -138,7 +138,7 @@ def test_a_closed_standard_input_is_a_source_that_failed(tmp_path):
 )  # fmt: skip
 def test_wrong_use_ends_with_one_sentence(arguments, words, tmp_path, monkeypatch, capsys):
     """What was expected, what was found, and where help is; inside one process, for speed."""
-    from emitter.cli import main  # noqa: PLC0415
+    from neuron_emf.cli import main  # noqa: PLC0415
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -240,7 +240,7 @@ def modules_after(arguments, home):
         "from pathlib import Path\n"
         "names = lambda: sorted({name.partition('.')[0] for name in sys.modules})\n"
         "atexit.register(lambda: Path('modules.json').write_text(json.dumps(names())))\n"
-        "from emitter.cli import main; main()"
+        "from neuron_emf.cli import main; main()"
     )
     subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
@@ -297,7 +297,7 @@ def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monk
     config = tmp_path / "config.toml"
     config.write_text('cluster = "blue"\nperiod = 3\n')
     served = []
-    monkeypatch.setattr("emitter.service.serve", lambda *arguments: served.append(arguments))
+    monkeypatch.setattr("emitter.run.service.serve", lambda *arguments: served.append(arguments))
     with logging_restored(), pytest.raises(SystemExit) as ended:
         main(["run", "--config", str(config), "--period", "7", "-d", "ami_id", "instance_id"])
     assert 0 == ended.value.code

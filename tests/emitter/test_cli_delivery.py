@@ -7,15 +7,15 @@ import sys
 
 import boto3
 import pytest
-from emitter_process import (
+from neuron_reports import GOOD
+
+from neuron_wire import parse
+from proof.emitter_process import (
     CREDENTIALS,
     environment,
     neuron_emf,
     sentence,
 )
-from neuron_reports import GOOD
-
-from neuron_wire import parse
 
 REGION = "us-east-1"
 
@@ -112,8 +112,8 @@ def test_a_log_group_nobody_answers_for_keeps_the_records(reports, tmp_path):
     """Nothing listens: the sentence says so, within the time an input's end is given."""
     variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
     program = (
-        "import emitter.outlet; emitter.outlet.FINISH_WITHIN_S = 0.5\n"
-        "from emitter.cli import main; main()"
+        "import emitter.run.outlet; emitter.run.outlet.FINISH_WITHIN_S = 0.5\n"
+        "from neuron_emf.cli import main; main()"
     )
     arguments = ["run", "--cluster", "blue", "--region", REGION, "--spool-dir", tmp_path / "s"]
     arguments += ["--runtime-lines", "none"]

@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from emitter_process import environment
+
+from proof.emitter_process import environment
 
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM
 
@@ -69,7 +70,7 @@ def test_a_stop_while_the_cluster_is_looked_for_is_heard(first):
     """
     process = first(
         "import time\n"
-        "import emitter.service as service\n"
+        "import emitter.run.service as service\n"
         "from emitter.settings import RunSettings\n"
         "def find(*_a, **_k):\n"
         "    print('looks', flush=True)\n"
@@ -86,7 +87,7 @@ def test_a_second_stop_ends_it_at_once(first):
     """As it does any other process (`test_a_second_stop_is_not_waited_for`)."""
     process = first(
         "import signal\n"
-        "from emitter.signals import Signals\n"
+        "from emitter.run.signals import Signals\n"
         "with Signals():\n"
         "    signal.raise_signal(signal.SIGTERM)\n"
         "    signal.raise_signal(signal.SIGTERM)\n"

@@ -6,9 +6,9 @@ import logging
 import os
 
 import pytest
-from emitter_process import logging_restored
 
 from emitter.logs import log_to_stderr
+from proof.emitter_process import logging_restored
 
 
 @pytest.fixture(autouse=True)

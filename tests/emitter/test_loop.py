@@ -33,8 +33,8 @@ from neuron_reports import (
 )
 
 from emitter.errors import SourceError
-from emitter.identification import PATIENCE_S as IDENTITY_PATIENCE_S
-from emitter.loop import READ_WITHIN_S
+from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
+from emitter.run.loop import READ_WITHIN_S
 from emitter.spool import Spool, SpoolFailedError
 from emitter.writing import Writer
 from neuron_wire import WireFormatError, parse

@@ -28,8 +28,8 @@ from neuron_reports import (
 )
 
 from emitter.events import Event, EventQueue
-from emitter.identification import PATIENCE_S as IDENTITY_PATIENCE_S
-from emitter.identity.facts import InstanceFacts
+from emitter.instance.facts import InstanceFacts
+from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
 from emitter.spool import Spool
 from neuron_wire.emf import violations
 

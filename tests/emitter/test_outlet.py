@@ -6,17 +6,17 @@ import logging
 import threading
 
 import pytest
-from emitter_process import wait_until
 
-from emitter import outlet as outlet_module
 from emitter.delivery import outputs
 from emitter.delivery.batches import BatchLimits
 from emitter.delivery.destination import Delivered, Refused, Retry
 from emitter.delivery.sender import offset_s
 from emitter.errors import DeliveryError
-from emitter.outlet import Outlet
+from emitter.run import outlet as outlet_module
+from emitter.run.outlet import Outlet
 from emitter.settings import RunSettings
 from emitter.spool import NewRecord, Spool
+from proof.emitter_process import wait_until
 
 REFUSED = Refused("no_log_group", "there is no log group: deploy the stack")
 RECORD = NewRecord(1_800_000_000_000, "line")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loop_rig import Clock, Timetable, busy, chunk, emitter_of
 from neuron_reports import START_S
 
-from emitter.pulse import PULSE_INTERVAL_S, PulseFile, read_pulse
+from emitter.health.pulse import PULSE_INTERVAL_S, PulseFile, read_pulse
 from emitter.spool import Spool
 
 

@@ -7,7 +7,6 @@ import os
 import subprocess
 
 import pytest
-from emitter_process import COMMAND, environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
@@ -27,6 +26,7 @@ from emitter.settings import ReplaySettings
 from emitter.settings.declaration import LONGEST_INTERVAL_S
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.emf import violations
+from proof.emitter_process import COMMAND, environment
 
 START = "2026-01-01T00:00:00Z"
 START_MS = 1_767_225_600_000

@@ -7,13 +7,13 @@ import pty
 import subprocess
 from typing import TYPE_CHECKING
 
-from emitter_process import COMMAND, environment
 from hypothesis import given
 from hypothesis import strategies as st
 from neuron_reports import counters, report, runtime, written
 
 from emitter import replay as replays
 from emitter.settings import ReplaySettings
+from proof.emitter_process import COMMAND, environment
 
 if TYPE_CHECKING:
     from pathlib import Path

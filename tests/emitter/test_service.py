@@ -17,7 +17,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from emitter_process import (
+from loop_rig import Clock, Timetable, busy, chunk, emitter_of, settings_of
+from neuron_reports import INSTANCE_ID
+
+from emitter.reports.asked import asked_for
+from emitter.run import service
+from emitter.settings import RunSettings
+from emitter.spool import Spool
+from neuron_wire import parse
+from proof.emitter_process import (
     COMMAND,
     bytes_in,
     catches_sigterm,
@@ -26,14 +34,6 @@ from emitter_process import (
     sentence,
     wait_until,
 )
-from loop_rig import Clock, Timetable, busy, chunk, emitter_of, settings_of
-from neuron_reports import INSTANCE_ID
-
-from emitter import service
-from emitter.reports.asked import asked_for
-from emitter.settings import RunSettings
-from emitter.spool import Spool
-from neuron_wire import parse
 
 
 @pytest.mark.parametrize(

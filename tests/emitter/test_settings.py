@@ -10,10 +10,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from emitter import options as options_module
 from emitter.errors import SettingsError
-from emitter.options import options
 from emitter.settings import ReplaySettings, RunSettings, require_cluster
+from emitter.settings import options as options_module
+from emitter.settings.options import options
 
 # Three values of each setting that no default has.
 VALUES = {

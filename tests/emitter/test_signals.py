@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from emitter_process import environment
 
-from emitter.signals import Signals
+from emitter.run.signals import Signals
+from proof.emitter_process import environment
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -49,7 +49,7 @@ def test_a_second_stop_is_not_waited_for(tmp_path):
     """Ctrl-C twice ends a process that hangs in its stop."""
     program = (
         "import signal\n"
-        "from emitter.signals import Signals\n"
+        "from emitter.run.signals import Signals\n"
         "with Signals():\n"
         "    signal.raise_signal(signal.SIGTERM)\n"
         "    signal.raise_signal(signal.SIGTERM)\n"

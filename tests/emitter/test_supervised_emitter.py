@@ -12,12 +12,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from emitter_process import COMMAND, environment, wait_until
 from loop_rig import busy, chunk
 from notification_socket import heard, listening, variables
 
-from emitter import service
+from emitter.run import service
 from emitter.settings import RunSettings
+from proof.emitter_process import COMMAND, environment, wait_until
 
 __all__ = ["listening"]  # a fixture
 

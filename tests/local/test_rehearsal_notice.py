@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from aggregator.explaining.event import transition_of
+from aggregator.explain.event import transition_of
 from local.alarms import Alarm, MetricSource, State
 from local.alarms.evaluation import AlarmState
 from local.alarms.insights import parse_query

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from emitter.commands.account import REHEARSAL
 from local.alarms import CloudWatchHistory, RecordedHistory
 from local.alarms.template import load
 from local.page import LogLines, PageServer, Place
@@ -19,6 +18,7 @@ from local.pump import LogEvent
 from local.rehearsal import command_line
 from local.rehearsal.page import opened, served, view_of
 from local.rehearsal.stack import STACK_NAME, Stack
+from neuron_emf.account import REHEARSAL
 
 QUEUE_URL = "http://127.0.0.1:4566/000000000000/neuron-emf-Undelivered-1"
 RESOURCES = {

@@ -12,7 +12,7 @@ from local.rehearsal.jobs import Jobs
 from local.rehearsal.profiles import BEFORE_S, MODELS, profile_jobs
 from local.rehearsal.stage import Stage
 from neuron_wire.emf import violations
-from tests.proof.logs.service import RECORDS_GROUP, LogsService
+from proof.logs.service import RECORDS_GROUP, LogsService
 
 pytestmark = pytest.mark.timeout(60)
 

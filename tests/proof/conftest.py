@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proof.wall_clock import WallClock
+from proof.wall_clock import WallClock
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import json
 import time
 from dataclasses import replace
 
-from aggregator.closing.run import Closing
+from aggregator.close.run import Closing
 from aggregator.environment import Rules
-from aggregator.intake import take_in
+from aggregator.ingest.intake import take_in
 from aggregator.storage.pack import identity_of, records_of
-from tests.aggregator.made_records import full_record, lines, some_holders
-from tests.aggregator.memory_table import MemoryTable
+from proof.factories.records import full_record, lines, some_holders
+from proof.memory_table import MemoryTable
 
 
 def closable_minute():

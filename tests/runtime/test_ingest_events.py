@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.intake import LogLine
-from tests.aggregator.made_deliveries import delivery
-from tests.aggregator.made_records import full_record, lines, message, record
+from aggregator.arrivals.log_line import LogLine
+from proof.factories.deliveries import delivery
+from proof.factories.records import full_record, lines, message, record
 from tests.runtime.expectations import (
     closable_minute,
     identities,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.aggregator.made_deliveries import batch
+from proof.factories.deliveries import batch
 from tests.runtime.kinesis_poller import KinesisPoller, number_of
 from tests.runtime.runtime_api import Answer
 

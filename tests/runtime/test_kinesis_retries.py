@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from tests.aggregator.made_deliveries import batch, payload
-from tests.aggregator.made_records import lines, record
+from proof.factories.deliveries import batch, payload
+from proof.factories.records import lines, record
 from tests.runtime.expectations import closable_minute, identities, kept, of_minute, rollup_lines
 from tests.runtime.kinesis_poller import KinesisPoller
 

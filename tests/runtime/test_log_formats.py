@@ -12,10 +12,10 @@ import json
 
 import pytest
 
-from aggregator.intake import LogLine
+from aggregator.arrivals.log_line import LogLine
 from neuron_wire import emf
-from tests.aggregator.made_deliveries import delivery
-from tests.aggregator.made_records import lines
+from proof.factories.deliveries import delivery
+from proof.factories.records import lines
 from tests.runtime.expectations import (
     closable_minute,
     of_minute,

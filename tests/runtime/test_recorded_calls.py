@@ -19,9 +19,9 @@ import boto3
 import pytest
 
 from local.alarms.template import load
-from tests.aggregator.explaining.made_alarms import of_an_alarm, state
-from tests.aggregator.made_deliveries import batch, delivery, payload
-from tests.aggregator.made_records import lines, record
+from proof.factories.alarms import of_an_alarm, state
+from proof.factories.deliveries import batch, delivery, payload
+from proof.factories.records import lines, record
 from tests.runtime.test_all_functions import a_departure
 from tests.stack.policy_statements import as_list, statements
 

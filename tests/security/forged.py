@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
-from aggregator import close, deployed, ingest
+from aggregator import deployed
+from aggregator.close import function as close
 from aggregator.environment import Environment, Rules
-from tests.aggregator.invocations import Context, CurrentStdout
-from tests.aggregator.made_deliveries import delivery
-from tests.aggregator.made_records import MINUTE, lines, record
-from tests.aggregator.memory_table import MemoryTable
+from aggregator.ingest import function as ingest
+from proof.factories.deliveries import delivery
+from proof.factories.invocations import Context, CurrentStdout
+from proof.factories.records import MINUTE, lines, record
+from proof.memory_table import MemoryTable
 
 END_S = (MINUTE + 1) * 60
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.security.audit import Audited, pins, verdict
+from proof.audit import Audited, pins, verdict
 
 
 def answer(**packages):

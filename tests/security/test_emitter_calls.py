@@ -7,10 +7,10 @@ import ast
 import pytest
 
 from local.alarms.template import load
-from tests.emitter.emitter_process import neuron_emf
+from proof.emitter_process import neuron_emf
+from proof.logs.faults import DENIED, THROTTLED
+from proof.logs.service import LogsService
 from tests.emitter.neuron_reports import GOOD
-from tests.proof.logs.faults import DENIED, THROTTLED
-from tests.proof.logs.service import LogsService
 from tests.stack.policy_statements import as_list, statements
 
 

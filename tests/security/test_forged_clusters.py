@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.closing.registry import Registry
-from aggregator.closing.room import MAX_BUCKET_BYTES, MAX_CLUSTERS
-from aggregator.closing.runs import Run
-from aggregator.environment import Rules
+from aggregator.close.registry import Registry
+from aggregator.close.room import MAX_BUCKET_BYTES
+from aggregator.close.runs import Run
+from aggregator.environment import MAX_CLUSTERS, Rules
 from aggregator.rollups.cores import MAX_TYPES
 from aggregator.storage.item import bucket_of
 from neuron_wire.names import MAX_CORES
-from tests.aggregator.made_deliveries import batch, payload
-from tests.aggregator.made_records import MINUTE, lines, record
-from tests.aggregator.memory_table import KilledError
+from proof.factories.deliveries import batch, payload
+from proof.factories.records import MINUTE, lines, record
+from proof.memory_table import KilledError
 from tests.aggregator.world import World
 from tests.security.forged import END_S, forged, real
 

@@ -6,16 +6,16 @@ import tracemalloc
 
 import pytest
 
-from aggregator.closing import patience, reading
-from aggregator.closing.outcome import Outcome
-from aggregator.closing.patience import RUNS_IN_VAIN
-from aggregator.closing.reading import FAIR_SHARE, MOST_OF_AN_INSTANCE, Reading
-from aggregator.closing.registry import Registry
+from aggregator.close import patience, reading
+from aggregator.close.outcome import Outcome
+from aggregator.close.patience import RUNS_IN_VAIN
+from aggregator.close.reading import FAIR_SHARE, MOST_OF_AN_INSTANCE, Reading
+from aggregator.close.registry import Registry
 from aggregator.storage.item import bucket_of, item_of
 from aggregator.storage.pack import packs_of
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.names import MAX_CORES
-from tests.aggregator.made_records import MINUTE, record
+from proof.factories.records import MINUTE, record
 from tests.security.forged import END_S, real
 
 BUCKET = bucket_of("i-training")

@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explaining import figures
-from aggregator.explaining.event import transition_of
-from aggregator.explaining.subject import SUBJECTS
-from aggregator.explaining.telling import tell
+from aggregator.explain import figures
+from aggregator.explain.event import transition_of
+from aggregator.explain.subject import SUBJECTS
+from aggregator.explain.telling import tell
 from aggregator.rollups.line import MAX_LINE_BYTES
 from neuron_wire import emf
 from neuron_wire.holders import Holder
-from tests.aggregator.explaining.made_alarms import ENVIRONMENT, of_a_contributor
-from tests.aggregator.made_records import MINUTE, record
+from proof.factories.alarms import ENVIRONMENT, of_a_contributor
+from proof.factories.records import MINUTE, record
 from tests.aggregator.made_stack import END_S, Stack
 from tests.stack.insights.reading import problems
 

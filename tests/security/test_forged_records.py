@@ -12,8 +12,8 @@ import json
 import pytest
 
 from neuron_wire.names import MAX_CORES
-from tests.aggregator.made_deliveries import delivery
-from tests.aggregator.made_records import MINUTE, lines, record
+from proof.factories.deliveries import delivery
+from proof.factories.records import MINUTE, lines, record
 from tests.security.forged import END_S, real
 
 BUSY = {"core_state": "bb", "utilization_percent": (99.0, 99.0), "idle_minutes": (0, 0)}

@@ -7,12 +7,11 @@ import re
 
 import pytest
 
-from aggregator.closing.patience import RUNS_IN_VAIN
-from aggregator.closing.reading import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
-from aggregator.closing.room import MAX_CLUSTERS
-from aggregator.environment import Rules
-from aggregator.explaining import figures
-from aggregator.intake import MAX_AHEAD_MINUTES
+from aggregator.close.patience import RUNS_IN_VAIN
+from aggregator.close.reading import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
+from aggregator.environment import MAX_CLUSTERS, Rules
+from aggregator.explain import figures
+from aggregator.ingest.intake import MAX_AHEAD_MINUTES
 from aggregator.rollups.cores import MAX_TYPES
 from emitter.reports.last_words import TAIL_BYTES
 from neuron_wire import minute

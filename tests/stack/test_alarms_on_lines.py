@@ -8,15 +8,15 @@ from itertools import product
 
 import pytest
 
-from aggregator.closing.run import Closing
+from aggregator.close.run import Closing
 from aggregator.environment import Rules
-from aggregator.explaining import subject as explained
-from aggregator.intake import take_in
+from aggregator.explain import subject as explained
+from aggregator.ingest.intake import take_in
 from aggregator.runtime import publish_health
 from local.alarms import State
 from local.pump.extraction import extract
-from tests.aggregator.made_records import lines, record
-from tests.aggregator.memory_table import MemoryTable
+from proof.factories.records import lines, record
+from proof.memory_table import MemoryTable
 from tests.stack.stated_alarms import ALARMS, SUBJECTS, TEMPLATE
 from tests.stack.told_minutes import START, ToldMinutes, states
 

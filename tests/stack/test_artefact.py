@@ -18,10 +18,10 @@ import pytest
 from tests.built_artefact import files
 
 HANDLERS = {
-    "IngestFunction": "aggregator.ingest",
-    "CloseFunction": "aggregator.close",
+    "IngestFunction": "aggregator.ingest.function",
+    "CloseFunction": "aggregator.close.function",
     "DepartureFunction": "aggregator.departure",
-    "ExplainFunction": "aggregator.explain",
+    "ExplainFunction": "aggregator.explain.function",
 }
 FUNCTIONS = [*HANDLERS]
 PYTHONS = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"]

@@ -23,7 +23,7 @@ from local.rehearsal.stack import Stack, overrides
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import USD_PER_HOUR
-from tests.aggregator import reference
+from proof import reference
 from tests.stack.fleet_lines import CLUSTERS, Instance
 
 INSTANCES = 200

@@ -37,7 +37,11 @@ def metric_calls(source):
 
 def sources(repository):
     """Every Python file that is installed on an instance or deployed to a function."""
-    return [*(repository / "emitter").rglob("*.py"), *(repository / "lambda").rglob("*.py")]
+    return [
+        *(repository / "emitter").rglob("*.py"),
+        *(repository / "neuron_emf").rglob("*.py"),
+        *(repository / "lambda").rglob("*.py"),
+    ]
 
 
 def trusts(template):

@@ -23,7 +23,7 @@ def wheel(repository, tmp_path_factory):
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(repository / name, source)
-    for name in ("emitter", "lambda", "local", "tests"):
+    for name in ("emitter", "lambda", "local", "neuron_emf", "tests"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(repository / name, source / name, ignore=ignored)
     made = tmp_path_factory.mktemp("wheel")
@@ -57,21 +57,25 @@ def python(installed, folder, *arguments):
     )
 
 
-def test_the_wheel_holds_both_packages_and_nothing_else(wheel, repository):
+def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
     """
-    Every module of emitter and of neuron_wire with their type markers; no aggregator, no rehearsal,
-    no tests.
+    Every module of emitter, neuron_emf and neuron_wire with their type markers; no aggregator, no
+    rehearsal, no tests.
     """
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     expected = {
         path.relative_to(root).as_posix()
-        for root, package in ((repository, "emitter"), (repository / "lambda", "neuron_wire"))
+        for root, package in (
+            (repository, "emitter"),
+            (repository, "neuron_emf"),
+            (repository / "lambda", "neuron_wire"),
+        )
         for path in (root / package).rglob("*")
         if path.suffix in (".py", ".json", ".toml") or path.name == "py.typed"
     }
     assert expected == names
-    assert {"emitter/py.typed", "neuron_wire/py.typed"} <= names
+    assert {f"{name}/py.typed" for name in ("emitter", "neuron_emf", "neuron_wire")} <= names
 
 
 def test_the_wheel_says_what_it_is(wheel):
@@ -80,7 +84,7 @@ def test_the_wheel_says_what_it_is(wheel):
         (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
         metadata = Parser().parsestr(archive.read(name).decode())
         (entry,) = [one for one in archive.namelist() if one.endswith("entry_points.txt")]
-        assert "neuron-emf = emitter.cli:main" in archive.read(entry).decode()
+        assert "neuron-emf = neuron_emf.cli:main" in archive.read(entry).decode()
     assert metadata["Name"] == "neuron-emf"
     assert emitter.__version__ == metadata["Version"]
     assert metadata["Requires-Python"] == ">=3.10"
@@ -97,14 +101,14 @@ def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
     )
     assert where.returncode == 0, where.stderr
     assert where.stdout.count(str(installed)) == 2
-    run = python(installed, tmp_path, "-m", "emitter", "--version")
+    run = python(installed, tmp_path, "-m", "neuron_emf", "--version")
     assert run.returncode == 0, run.stderr
     assert emitter.__version__ in run.stdout
 
 
 def test_the_bill_needs_nothing_but_the_wheel(installed, tmp_path):
     """Its prices and what was measured are in it."""
-    run = python(installed, tmp_path, "-m", "emitter", "cost", "--instances", "1")
+    run = python(installed, tmp_path, "-m", "neuron_emf", "cost", "--instances", "1")
     assert run.returncode == 0, run.stderr
     assert "USD a month" in run.stdout
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from wire_records import everything, records
 
 from emitter.fold import executions
-from emitter.health import DROP_MEMBERS
+from emitter.health.members import DROP_MEMBERS
 from emitter.spool.records import DropReason
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.catalogue import (

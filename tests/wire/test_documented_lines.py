@@ -14,7 +14,7 @@ from wire_records import FAILURES, MINUTE_MS, everything
 from emitter.events import Event
 from emitter.fold.runtimes import RuntimeMinute
 from emitter.fold.sample import ReportSample
-from emitter.identity.facts import InstanceFacts
+from emitter.instance.facts import InstanceFacts
 from emitter.lines import Lines, LineSettings, Source
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.emf import violations

@@ -7,7 +7,7 @@ import pytest
 from neuron_wire.holders import Holder
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.merging import merge
-from tests.aggregator.made_records import LATER_BOOT, record
+from proof.factories.records import LATER_BOOT, record
 
 
 def holding(seconds, state, *holders, **changes):

@@ -9,7 +9,7 @@ import pytest
 
 from neuron_wire.catalogue import READINGS, Member
 from neuron_wire.merging import merge
-from tests.aggregator.made_records import BOOT, LATER_BOOT, record
+from proof.factories.records import BOOT, LATER_BOOT, record
 
 
 def part(covered_seconds, **changes):

@@ -22,7 +22,7 @@ from neuron_wire.prices import PRICES_AS_OF
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.closing.publication import Due
+    from aggregator.rollups.publication import Due
     from aggregator.rollups.rollup import Rollup
     from neuron_wire.catalogue import Member
 

@@ -12,10 +12,10 @@ from neuron_wire.holders import core_ranges, holder_members
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aggregator.closing.registry import Silent
     from aggregator.rollups.amounts import Failing
     from aggregator.rollups.idle import IdleInstance
     from aggregator.rollups.rollup import Rollup
+    from aggregator.rollups.silent import Silent
     from aggregator.rollups.stragglers import Straggler
 
 Lists = dict[str, list[object]]

@@ -26,7 +26,7 @@ from neuron_wire.prices import Prices
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.closing.registry import Silent
+    from aggregator.rollups.silent import Silent
     from neuron_wire import MinuteRecord
 
 MAX_NAMES: Final = 50

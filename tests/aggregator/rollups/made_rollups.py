@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.merging import merge
-from tests.aggregator.made_records import record
+from proof.factories.records import record
 
 
 def rollup(*records, silent=()):

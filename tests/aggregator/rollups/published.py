@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from aggregator.closing.publication import due
 from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
+from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import emf
 from neuron_wire.catalogue import undocumented
 from neuron_wire.merging import merge
-from tests.aggregator.made_records import MINUTE, record
+from proof.factories.records import MINUTE, record
 
 SOME = [record(instance_id=f"i-{number}") for number in range(4)]
 """Instances enough of one type, and busy enough, for any to be a straggler."""

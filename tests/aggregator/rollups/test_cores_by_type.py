@@ -9,7 +9,7 @@ import pytest
 from aggregator.rollups.cores import MAX_TYPES
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.merging import merge
-from tests.aggregator.made_records import record
+from proof.factories.records import record
 from tests.aggregator.rollups.made_rollups import cores, rollup
 
 

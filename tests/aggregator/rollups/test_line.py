@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.closing.publication import due
-from aggregator.closing.registry import Silent
 from aggregator.rollups.line import lines_of
+from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
+from aggregator.rollups.silent import Silent
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import BY_TYPE, ROLLUP, members_of
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
-from tests.aggregator.made_records import LATER_BOOT, MINUTE, record
+from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.published import SOME, all_published, published, rollup_of
 
 

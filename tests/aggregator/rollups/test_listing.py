@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.closing.registry import Silent
 from aggregator.rollups.rollup import RollupInProgress
+from aggregator.rollups.silent import Silent
 from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
-from tests.aggregator.made_records import (
+from proof.factories.records import (
     LATER_BOOT,
     MINUTE,
     full_record,

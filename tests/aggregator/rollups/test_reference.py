@@ -13,8 +13,8 @@ from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
-from tests.aggregator import reference
-from tests.aggregator.made_records import MINUTE, record
+from proof import reference
+from proof.factories.records import MINUTE, record
 
 EPSILON = 2e-6  # six decimals
 OF_THE_REGISTRY = {"SilentInstances", "CoveragePercent"}

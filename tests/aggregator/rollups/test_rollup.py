@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aggregator.closing.registry import Silent
 from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress
+from aggregator.rollups.silent import Silent
 from neuron_wire.merging import merge
-from tests.aggregator.made_records import LATER_BOOT, MINUTE, record
+from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.made_rollups import cores, rollup
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aggregator.storage.item import BUCKETS, MAX_KEY_BYTES, bucket_of, item_of, key_of
 from aggregator.storage.pack import records_of
 from neuron_wire.holders import MAX_HOLDERS, Holder
-from tests.aggregator.made_records import MINUTE, full_record, record, some_holders
+from proof.factories.records import MINUTE, full_record, record, some_holders
 
 NAMES = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12)
 PACKED = base64.b85decode(

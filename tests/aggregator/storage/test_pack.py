@@ -16,7 +16,7 @@ from aggregator.storage.item import bucket_of, item_of, packed, unpacked
 from aggregator.storage.pack import identity_of, packs_of, records_of
 from neuron_wire import WireFormatError
 from neuron_wire.names import MAX_CORES
-from tests.aggregator.made_records import MINUTE, full_record, record
+from proof.factories.records import MINUTE, full_record, record
 
 MAX_ITEM_BYTES = 400_000  # DynamoDB's 400 KB, less than it at most
 

@@ -10,8 +10,8 @@ from aggregator.storage import layout
 from aggregator.storage.dynamodb import Requests
 from aggregator.storage.store import DynamoTable, connect
 from aggregator.storage.table import Progress, Publication, RecordItem
-from tests.aggregator.made_records import MINUTE
-from tests.aggregator.memory_table import MemoryTable
+from proof.factories.records import MINUTE
+from proof.memory_table import MemoryTable
 
 LIFE_S = MINUTE * 60 + 86_400
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from proof.account.account import Account
 from tests.deploy.container.containerfile import EMITTER, ROOT
 from tests.deploy.container.once import made_once
-from tests.proof.account.account import Account
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 

@@ -12,10 +12,10 @@ import signal
 
 import pytest
 
+from proof.emitter_process import wait_until
 from tests.deploy.container.image import BASE_VERSION, RELEASE, Image, build, make_base, missing
 from tests.deploy.container.once import made_once
 from tests.deploy.container.started import Container, status_of
-from tests.emitter.emitter_process import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

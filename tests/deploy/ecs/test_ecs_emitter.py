@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from proof.account.stack import REGION
 from tests.deploy.deployed_emitter import deployed_emitter
-from tests.proof.account.stack import REGION
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
-from emitter.outlet import FLUSH_WITHIN_S
 from emitter.reports.child import STOP_WITHIN_S
+from emitter.run.outlet import FLUSH_WITHIN_S
 from emitter.settings.run import RunSettings
 from neuron_wire.instance_types import INSTANCE_TYPES
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from proof.account.stack import REGION
 from tests.deploy.deployed_emitter import deployed_emitter
-from tests.proof.account.stack import REGION
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from emitter.outlet import FLUSH_WITHIN_S
 from emitter.reports.child import STOP_WITHIN_S
+from emitter.run.outlet import FLUSH_WITHIN_S
 
 SCHEMAS = Path(__file__).with_name("kubernetes_schemas.py")
 RELEASES = ["1.25", "1.28", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"]

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from emitter import __version__
-from emitter.cli import cli
 from emitter.settings.run import RunSettings
+from neuron_emf.cli import cli
 from neuron_wire.instance_types import INSTANCE_TYPES
 from tests.deploy.eks.conftest import GIVEN
 
@@ -145,7 +145,7 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
     }
     for name, value in render({"settings": asked, "region": "us-west-2"}).variables.items():
         monkeypatch.setenv(name, value)
-    seen = cli.commands["run"].make_context("run", []).params
+    seen = cli.get_command(None, "run").make_context("run", []).params
     expected = {name.replace("-", "_"): value for name, value in asked.items()}
     expected |= {"tag": ("team=search", "tier=gold"), "region": "us-west-2"}
     expected |= {"attribution": "auto", "kernel_messages": "none", "log_group": RECORDS}

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.emitter.emitter_process import wait_until
+from proof.emitter_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

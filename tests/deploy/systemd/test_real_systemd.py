@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import real_systemd
 
-from tests.emitter.emitter_process import wait_until
+from proof.emitter_process import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

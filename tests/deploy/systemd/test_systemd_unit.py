@@ -9,11 +9,11 @@ import subprocess
 
 import pytest
 
-from emitter.identity.lookup import FIRST_TRY_S
-from emitter.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
+from emitter.health.supervisor import BEATS_IN_A_PERIOD
+from emitter.instance.lookup import FIRST_TRY_S
 from emitter.reports.child import STOP_WITHIN_S
+from emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from emitter.settings import RunSettings
-from emitter.supervisor import BEATS_IN_A_PERIOD
 
 MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
 COMMAND = "/opt/neuron-emf/bin/neuron-emf"

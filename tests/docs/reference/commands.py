@@ -10,8 +10,8 @@ from pkgutil import walk_packages
 import click
 
 import emitter
-from emitter.cli import cli
 from emitter.errors import EmitterError
+from neuron_emf.cli import cli
 from tests.docs.reference.markdown import code, codes, one_line, table
 
 CONTEXT = click.Context(cli, info_name="neuron-emf")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from emitter import service
-from emitter.options import _ALL, options
+from emitter import VARIABLE_PREFIX
+from emitter.run import service
 from emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
-from emitter.settings.declaration import VARIABLE_PREFIX
+from emitter.settings.options import _ALL, options
 from tests.docs.reference.commands import default, each_command, options_of, values
 from tests.docs.reference.markdown import code, codes, table
 

@@ -20,8 +20,8 @@ from scripted import Clock
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
-from tests.proof.logs.moto_service import moto_url
-from tests.proof.logs.service import LogsService
+from proof.logs.moto_service import moto_url
+from proof.logs.service import LogsService
 
 KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 

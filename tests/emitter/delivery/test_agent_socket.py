@@ -8,7 +8,6 @@ import threading
 import time
 
 import pytest
-from emitter_process import wait_until
 from listening_agent import Agent
 
 from emitter.delivery import agent_socket
@@ -18,6 +17,7 @@ from emitter.delivery.destination import Delivered, Invalid, Retry
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
 from emitter.spool.records import SpooledRecord
+from proof.emitter_process import wait_until
 
 GROUP = "/neuron-emf/records"
 STREAM = "i-0123456789abcdef0"

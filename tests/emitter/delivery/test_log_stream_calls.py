@@ -20,9 +20,9 @@ from emitter.delivery.destination import Delivered, Invalid
 from emitter.delivery.log_names import stream_name
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
-from tests.proof.logs import faults
-from tests.proof.logs.forms import ServiceError
-from tests.proof.logs.rules import EXISTS, NOT_FOUND
+from proof.logs import faults
+from proof.logs.forms import ServiceError
+from proof.logs.rules import EXISTS, NOT_FOUND
 
 
 def test_one_put_is_one_call(service, log_stream):

@@ -13,8 +13,8 @@ from botocore.parsers import ResponseParserError
 from emitter.delivery import cloudwatch_logs
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
-from tests.proof.logs import faults
-from tests.proof.logs.forms import ServiceError
+from proof.logs import faults
+from proof.logs.forms import ServiceError
 
 
 @pytest.mark.parametrize(

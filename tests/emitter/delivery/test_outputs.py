@@ -9,14 +9,14 @@ import threading
 
 import pytest
 from batches_sent import now_ms
-from emitter_process import wait_until
 from scripted import NOW_MS
 
 from emitter.delivery.outputs import Output
 from emitter.errors import DeliveryError, SettingsError
-from emitter.outlet import Outlet
+from emitter.run.outlet import Outlet
 from emitter.settings import RunSettings
 from emitter.spool import NewRecord, Spool
+from proof.emitter_process import wait_until
 
 RECORDS = [NewRecord(NOW_MS, '{"Text":"first"}'), NewRecord(NOW_MS, '{"Text":"second"}')]
 

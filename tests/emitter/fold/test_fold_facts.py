@@ -19,7 +19,7 @@ from neuron_reports import (
     two_cores,
 )
 
-from emitter.identity.facts import InstanceFacts
+from emitter.instance.facts import InstanceFacts
 
 FACTS = InstanceFacts(
     instance_id="i-00000000000000fff",

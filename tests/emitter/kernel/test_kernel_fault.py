@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from emitter.kernel.fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, Fault, read_fault
 from emitter.kernel.message import MARK
 from emitter.lines.properties import present
-from tests.emitter.kernel.kernel_logs import REAL
+from proof.factories.kernel_logs import REAL
 
 AT_S = 1_760_000_000.5
 KNOWN = [

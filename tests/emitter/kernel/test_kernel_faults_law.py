@@ -17,7 +17,7 @@ from emitter.kernel.faults import KernelFaults
 from emitter.kernel.position import NEAR_US, read_log_state
 from emitter.kernel.sight import Sight
 from emitter.kernel.telling import FAULT, MAX_EVENTS
-from tests.emitter.kernel.kernel_logs import BOOTED_S, fault, message
+from proof.factories.kernel_logs import BOOTED_S, fault, message
 
 FIRST_S = BOOTED_S + 1.0  # the first start, so that nothing is from long before it
 

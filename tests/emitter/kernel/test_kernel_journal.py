@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from emitter.kernel.journal import OVERLAP_S, Journal, arguments, read_entry, require_messages
 from emitter.kernel.message import UnreadableLogError
-from tests.emitter.emitter_process import wait_until
-from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, JournalCommand, entry
+from proof.emitter_process import wait_until
+from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, JournalCommand, entry
 
 BROKEN = b"\xff NEURON_HW_ERR=X"
 

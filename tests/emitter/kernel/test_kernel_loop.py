@@ -16,10 +16,10 @@ from emitter.kernel.faults import KernelFaults
 from emitter.kernel.position import LogState, read_log_state
 from emitter.kernel.sight import Sight
 from emitter.kernel.telling import MAX_EVENTS
-from emitter.loop import Emitter
+from emitter.run.loop import Emitter
 from emitter.spool import Spool, SpoolFailedError
-from tests.emitter.emitter_process import COMMAND, environment, wait_until
-from tests.emitter.kernel.kernel_logs import REAL, fault, message
+from proof.emitter_process import COMMAND, environment, wait_until
+from proof.factories.kernel_logs import REAL, fault, message
 from tests.emitter.loop_rig import (
     Clock,
     Outlet,

@@ -18,7 +18,7 @@ from emitter.kernel.position import (
     read_log_state,
     with_log_state,
 )
-from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, fault, message
+from proof.factories.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, fault, message
 
 
 def after(*messages):

@@ -9,7 +9,7 @@ from emitter.kernel.position import LOOK_BACK_S, LogState, beginning
 from emitter.kernel.sight import Seen, Sight
 from emitter.kernel.telling import MAX_CODES, MAX_EVENTS, OLDEST_S, Telling
 from neuron_wire.catalogue import EVENT_NAMES, members_of
-from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, fault, message
+from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, fault, message
 
 NOW_S = BOOTED_S + 7200.0
 

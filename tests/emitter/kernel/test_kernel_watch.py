@@ -13,8 +13,8 @@ from emitter.kernel.message import UnreadableLogError
 from emitter.kernel.opening import opener
 from emitter.kernel.position import LogState, beginning
 from emitter.kernel.watch import KernelWatch
-from tests.emitter.emitter_process import wait_until
-from tests.emitter.kernel.kernel_logs import (
+from proof.emitter_process import wait_until
+from proof.factories.kernel_logs import (
     BOOT,
     BOOTED_S,
     REAL,

@@ -28,7 +28,7 @@ from neuron_reports import (
     vcpu,
 )
 
-from emitter.health import DROP_MEMBERS
+from emitter.health.members import DROP_MEMBERS
 from emitter.lines import Lines, LineSettings
 from neuron_wire import OtherRecord, WireFormatError, parse
 from neuron_wire.catalogue import MINUTE

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, metadata, records
 
-from emitter.identity.facts import InstanceFacts
+from emitter.instance.facts import InstanceFacts
 from emitter.lines import Lines, LineSettings
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE, undocumented

@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from emitter_process import environment
 from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, wait_for
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +26,7 @@ from emitter.reports import monitor as monitor_module
 from emitter.reports.framing import Framer
 from emitter.reports.monitor import LONGEST_WAIT_S, SHORTEST_WAIT_S, Monitor, find_monitor
 from emitter.reports.monitor_config import monitor_config
+from proof.emitter_process import environment
 
 pytestmark = pytest.mark.timeout(60)
 

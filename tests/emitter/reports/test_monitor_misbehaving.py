@@ -12,11 +12,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from emitter_process import environment
 from fake_monitor import LINE, Clock, alive, fail_once, read_until, running, wait_for
 
 from emitter.reports.framing import Framer
 from emitter.reports.monitor import Monitor
+from proof.emitter_process import environment
 
 pytestmark = pytest.mark.timeout(90)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_groups import core_counters, memory_used, runtime
-from shaped_reports import Reading, inf1_busy, minute_of, sidecar, trn1_job
+
+from proof.factories.groups import core_counters, memory_used, runtime
+from proof.factories.reports import Reading, inf1_busy, minute_of, sidecar, trn1_job
 
 
 def both(*percents, hardware=None):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from shaped_groups import core_counters, instance_info, runtime
-from shaped_reports import (
+
+from proof.factories.groups import core_counters, instance_info, runtime
+from proof.factories.reports import (
     Reading,
     inf1_busy,
     inf2_loaded,

@@ -7,8 +7,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_groups import core_counters, instance_info
-from shaped_reports import START_S, Reading, inf1_busy, minute_of, trn1_nobody
+
+from proof.factories.groups import core_counters, instance_info
+from proof.factories.reports import START_S, Reading, inf1_busy, minute_of, trn1_nobody
 
 WHOLE = [trn1_nobody()] * 12
 PARTIAL = [trn1_nobody()] * 6

@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_groups import hw_counters
-from shaped_reports import Reading, minute_of, trn1_job
+
+from proof.factories.groups import hw_counters
+from proof.factories.reports import Reading, minute_of, trn1_job
 
 CORRECTED = ("mem_ecc_corrected", "sram_ecc_corrected")
 UNCORRECTED = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")

@@ -5,11 +5,20 @@ from __future__ import annotations
 import json
 
 import pytest
-from emitter_process import neuron_emf
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_groups import CAUSES, ENDINGS, execution_stats
-from shaped_reports import Reading, inf1_busy, inf1_first, inf2_loaded, line, minute_of, sidecar
+
+from proof.emitter_process import neuron_emf
+from proof.factories.groups import CAUSES, ENDINGS, execution_stats
+from proof.factories.reports import (
+    Reading,
+    inf1_busy,
+    inf1_first,
+    inf2_loaded,
+    line,
+    minute_of,
+    sidecar,
+)
 
 COUNTS = st.fixed_dictionaries({name: st.integers(0, 10**9) for name in ENDINGS})
 

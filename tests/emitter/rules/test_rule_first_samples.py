@@ -5,8 +5,9 @@ Rule: first samples. A model that ran for 0.06 s of a first period showed what n
 from __future__ import annotations
 
 import pytest
-from shaped_groups import core_counters, execution_stats, memory_used, vcpu_usage
-from shaped_reports import START_S, Reading, inf1_busy, inf1_first, minute_of
+
+from proof.factories.groups import core_counters, execution_stats, memory_used, vcpu_usage
+from proof.factories.reports import START_S, Reading, inf1_busy, inf1_first, minute_of
 
 
 def test_the_first_sample_of_the_monitor_is_noise():

@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from shaped_reports import Reading, inf1_busy, line, trn1_job, trn1_nobody
 
 from emitter.reports.framing import MAX_REPORT_BYTES
+from proof.factories.reports import Reading, inf1_busy, line, trn1_job, trn1_nobody
 
 
 def pretty(document):

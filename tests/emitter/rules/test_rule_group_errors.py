@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from shaped_groups import vcpu_usage
-from shaped_reports import START_S, Reading, inf1_busy, sidecar
+
+from proof.factories.groups import vcpu_usage
+from proof.factories.reports import START_S, Reading, inf1_busy, sidecar
 
 
 def complaining(text):

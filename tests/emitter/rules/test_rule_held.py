@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from shaped_groups import USES, core_counters, loaded_model, memory_used
-from shaped_reports import Reading, inf1_busy, minute_of, trn1_job
+
+from proof.factories.groups import USES, core_counters, loaded_model, memory_used
+from proof.factories.reports import Reading, inf1_busy, minute_of, trn1_job
 
 
 def idle(**memory):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_groups import execution_stats, percentiles, runtime
-from shaped_reports import inf1_busy, inf1_first, inf2_loaded, minute_of
+
+from proof.factories.groups import execution_stats, percentiles, runtime
+from proof.factories.reports import inf1_busy, inf1_first, inf2_loaded, minute_of
 
 LATENCY_S = st.floats(1e-6, 100)
 

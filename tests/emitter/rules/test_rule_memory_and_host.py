@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from shaped_groups import GIB, instance_info, memory_info, vcpu_usage
-from shaped_reports import inf1_busy, inf2_loaded, minute_of, trn1_job, trn1_nobody, trn2_logical
+
+from proof.factories.groups import GIB, instance_info, memory_info, vcpu_usage
+from proof.factories.reports import (
+    inf1_busy,
+    inf2_loaded,
+    minute_of,
+    trn1_job,
+    trn1_nobody,
+    trn2_logical,
+)
 
 
 def test_memory_is_the_sum_over_the_runtimes():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from shaped_reports import inf1_busy, inf2_loaded, minute_of, trn1_nobody, trn2_logical
+
+from proof.factories.reports import inf1_busy, inf2_loaded, minute_of, trn1_nobody, trn2_logical
 
 GROUPS = ("neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage")
 FIELDS = {

@@ -5,8 +5,9 @@ Rule: no runtime. An instance on which nothing runs lists no core: the idlest on
 from __future__ import annotations
 
 import pytest
-from shaped_groups import memory_info
-from shaped_reports import START_S, Reading, inf1_busy, inf2_loaded, minute_of, trn1_nobody
+
+from proof.factories.groups import memory_info
+from proof.factories.reports import START_S, Reading, inf1_busy, inf2_loaded, minute_of, trn1_nobody
 
 
 def test_an_empty_list_is_no_runtime():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from shaped_groups import core_counters, memory_used, runtime
-from shaped_reports import Reading, inf1_busy, minute_of, sidecar, trn1_job, trn1_runtime
+
+from proof.factories.groups import core_counters, memory_used, runtime
+from proof.factories.reports import Reading, inf1_busy, minute_of, sidecar, trn1_job, trn1_runtime
 
 FAILURES = {
     "missing": lambda groups: groups.pop("neuroncore_counters"),

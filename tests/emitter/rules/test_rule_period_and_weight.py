@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from emitter_process import neuron_emf
-from shaped_groups import core_counters
-from shaped_reports import Reading, inf1_busy, line, minute_of, sidecar
 
 from emitter.reports.monitor_config import GROUPS, monitor_config
+from proof.emitter_process import neuron_emf
+from proof.factories.groups import core_counters
+from proof.factories.reports import Reading, inf1_busy, line, minute_of, sidecar
 
 START = "2026-01-01T00:00:00Z"
 

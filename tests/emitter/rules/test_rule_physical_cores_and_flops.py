@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shaped_groups import core_counters, memory_used, runtime
-from shaped_reports import Reading, inf1_busy, inf2_loaded, minute_of, trn1_job, trn2_logical
+
+from proof.factories.groups import core_counters, memory_used, runtime
+from proof.factories.reports import (
+    Reading,
+    inf1_busy,
+    inf2_loaded,
+    minute_of,
+    trn1_job,
+    trn2_logical,
+)
 
 
 @pytest.mark.parametrize("split", ["v3d", "v4d", "physical"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shaped_groups import memory_used
-from shaped_reports import Reading, minute_of, sidecar, trn1_nobody
+from proof.factories.groups import memory_used
+from proof.factories.reports import Reading, minute_of, sidecar, trn1_nobody
 
 
 def test_a_runtime_is_its_pid_and_its_tag():

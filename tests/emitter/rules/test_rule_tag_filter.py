@@ -5,9 +5,9 @@ Rule: tag filter. A host whose filtered runtimes were idle was busy with those t
 from __future__ import annotations
 
 import pytest
-from shaped_reports import inf1_busy, inf2_loaded, minute_of, trn1_nobody
 
 from emitter.reports.monitor_config import hides_runtimes
+from proof.factories.reports import inf1_busy, inf2_loaded, minute_of, trn1_nobody
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from shaped_reports import START_S, Reading, inf1_busy, trn1_nobody
+
+from proof.factories.reports import START_S, Reading, inf1_busy, trn1_nobody
 
 
 def test_the_minute_is_that_of_receipt():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from shaped_reports import Reading, inf1_busy, inf2_loaded, minute_of
+
+from proof.factories.reports import Reading, inf1_busy, inf2_loaded, minute_of
 
 PLACES = {
     "neuroncore_counters": ("neuroncores_in_use", "0", "neuroncore_utilization"),

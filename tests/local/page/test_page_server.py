@@ -14,10 +14,10 @@ from botocore.exceptions import EndpointConnectionError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.commands import account as accounts
 from local.embedded_aws import EmbeddedAwsError
 from local.page import PageServer
 from local.page.server import HOST, POLICY, STATIC, static
+from neuron_emf import account as accounts
 from tests.local.page.recorded import PLACE
 
 SELF = {"'self'", "'none'", "data:"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proof.account.account import Account
-from tests.proof.logs.asking import NOW_S
+from proof.account.account import Account
+from proof.logs.asking import NOW_S
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from tests.proof.account.account import Account
+from proof.account.account import Account
 
 NOW_MS = int(time.time() * 1000) - 60_000  # moto knows no other clock
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from local.insights import engine
-from tests.proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, NOW_S, error_in, words_of
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.rules import RECORDS_GROUP
+from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, NOW_S, error_in, words_of
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.rules import RECORDS_GROUP
 
 START = "StartQuery"
 REQUEST = "StartQueryRequest"

@@ -10,11 +10,11 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError
 
 from local.alarms.template import load
-from tests.proof.account.account import Account
-from tests.proof.account.breaking import ACTIONS, EMITTER_ACTIONS, FAULTS, HARMLESS
-from tests.proof.logs import faults
-from tests.proof.logs.asking import NOW_MS, NOW_S, error_in, words_of
-from tests.proof.logs.rules import RECORDS_GROUP
+from proof.account.account import Account
+from proof.account.breaking import ACTIONS, EMITTER_ACTIONS, FAULTS, HARMLESS, break_account
+from proof.logs import faults
+from proof.logs.asking import NOW_MS, NOW_S, error_in, words_of
+from proof.logs.rules import RECORDS_GROUP
 from tests.stack.policy_statements import as_list, statements
 
 GROUP = {"logGroupName": RECORDS_GROUP}
@@ -79,7 +79,7 @@ def test_in_a_right_account_everything_is_answered(account, logs):
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_permission_is_missed_by_its_action_alone(action, account, logs):
     """The words name the action, the resource and whoever asked; what hangs on it is not found."""
-    account.break_(f"denied {action}")
+    break_account(account, f"denied {action}")
     found = outcomes(logs)
     assert "AccessDeniedException" == found.pop(action)
     follows = {
@@ -103,7 +103,7 @@ def test_a_permission_is_missed_by_its_action_alone(action, account, logs):
 )
 def test_a_trouble_is_that_of_its_action_alone(action, fault, expected, account, logs):
     """For every call of it, and of no other."""
-    account.break_(f"{fault} {action}")
+    break_account(account, f"{fault} {action}")
     found = outcomes(logs)
     assert expected == found[action]
     assert expected not in {found[one] for one in ACTIONS if one != action}
@@ -130,7 +130,7 @@ def test_the_emitters_permissions_are_those_of_the_stacks_policy(account, logs, 
         for action in as_list(statement["Action"])
     }
     assert granted == EMITTER_ACTIONS
-    account.break_("emitter's permissions only")
+    break_account(account, "emitter's permissions only")
     found = outcomes(logs)
     assert {f"logs:{name}" for name, error in found.items() if not error} == EMITTER_ACTIONS
 
@@ -177,23 +177,23 @@ def state(account, client):
 def test_a_fault_changes_what_it_is_named_after(fault, changed, account, logs):
     """And nothing else: who finds more than one thing wrong has found one too many."""
     before = state(account, logs)
-    account.break_(fault)
+    break_account(account, fault)
     after = state(account, logs)
     assert changed == {name for name, one in after.items() if one != before[name]}
 
 
 def test_a_clock_is_that_of_the_machine(account, logs):
     """A machine whose clock is ahead is answered with a time that is behind."""
-    account.break_("clock ahead")
+    break_account(account, "clock ahead")
     assert -120 == state(account, logs)["ahead_s"]
-    account.break_("clock behind")
-    account.break_("a clock within a minute")
+    break_account(account, "clock behind")
+    break_account(account, "a clock within a minute")
     assert 30 == state(account, logs)["ahead_s"]
 
 
 def test_what_is_put_may_not_be_found(account, logs):
     """It was taken all the same."""
-    account.break_("nothing read back")
+    break_account(account, "nothing read back")
     assert dict.fromkeys(ACTIONS, "") == outcomes(logs)
     account.reading.empty_pages = 0
     assert [] == logs.filter_log_events(**GROUP)["events"]
@@ -213,7 +213,7 @@ def test_what_is_wrong_with_the_caller_or_the_service_is_wrong_everywhere(
     fault, expected, account, logs
 ):
     """Every call ends so."""
-    account.break_(fault)
+    break_account(account, fault)
     assert {expected} == set(outcomes(logs).values())
 
 

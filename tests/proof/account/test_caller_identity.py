@@ -5,10 +5,11 @@ from __future__ import annotations
 import boto3
 import pytest
 
-from tests.proof.account.model import model_of
-from tests.proof.logs import faults
-from tests.proof.logs.asking import error_in
-from tests.proof.logs.documentation import says
+from proof.account.breaking import break_account
+from proof.account.model import model_of
+from proof.logs import faults
+from proof.logs.asking import error_in
+from proof.logs.documentation import says
 
 STS_ERRORS = "https://docs.aws.amazon.com/STS/latest/APIReference/CommonErrors.html"
 
@@ -52,7 +53,7 @@ def test_the_environment_is_enough_for_it(account, monkeypatch):
 )
 def test_what_is_wrong_with_credentials_has_names_of_its_own(fault, expected, account, sts):
     """Other names than CloudWatch Logs has for it."""
-    account.break_(fault)
+    break_account(account, fault)
     assert expected == error_in(sts.get_caller_identity)
 
 

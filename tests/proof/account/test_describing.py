@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proof.account.account import Account
-from tests.proof.account.breaking import policy
-from tests.proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, NOW_S, error_in
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.forms import ServiceError
-from tests.proof.logs.rules import RECORDS_GROUP
+from proof.account.account import Account
+from proof.account.breaking import policy
+from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, NOW_S, error_in
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.forms import ServiceError
+from proof.logs.rules import RECORDS_GROUP
 
 ROLLUPS_GROUP = "/neuron-emf/neuron-emf/rollups"
 QUOTA = "https://docs.aws.amazon.com/general/latest/gr/cwl_region.html"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in, words_of
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.rules import RECORDS_GROUP
+from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in, words_of
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.rules import RECORDS_GROUP
 
 FILTER = "FilterLogEvents"
 REQUEST = "FilterLogEventsRequest"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.proof.account.patterns import pattern_of
-from tests.proof.logs.asking import INVALID, NOW_MS, error_in
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.rules import RECORDS_GROUP
+from proof.account.patterns import pattern_of
+from proof.logs.asking import INVALID, NOW_MS, error_in
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.rules import RECORDS_GROUP
 
 REQUEST = "FilterLogEventsRequest"
 PATTERNS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html"

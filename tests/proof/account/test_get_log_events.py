@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.rules import RECORDS_GROUP
+from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.rules import RECORDS_GROUP
 
 GET = "GetLogEvents"
 REQUEST = "GetLogEventsRequest"

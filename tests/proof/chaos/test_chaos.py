@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.emitter.emitter_process import wait_until
-from tests.proof.kills.life import LIFE
+from proof.emitter_process import wait_until
+from proof.kills.life import LIFE
 
-COMMAND = (sys.executable, "-m", "tests.proof.chaos")
+COMMAND = (sys.executable, "-m", "proof.chaos")
 SHORT = ("--emitters", "4", "--minutes", "6")
 
 

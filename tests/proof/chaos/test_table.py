@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tests.proof.chaos.findings import Findings
-from tests.proof.chaos.hosts.promises import Account
-from tests.proof.chaos.table import HEADS, rows, sentences
+from proof.chaos.findings import Findings
+from proof.chaos.hosts.promises import Account
+from proof.chaos.table import HEADS, rows, sentences
 
 FOUND = Findings(
     accounts={

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.proof.chaos.troubles import (
+from proof.chaos.troubles import (
     CLOCK_BACK,
     CLOCK_FORWARD,
     DISK_FULL,
@@ -74,7 +74,7 @@ def test_the_seed_is_the_plan():
     """The same one in another process, and another one for another seed."""
     told = [
         subprocess.run(
-            [sys.executable, "-m", "tests.proof.chaos", "--plan", "--seed", str(seed)],
+            [sys.executable, "-m", "proof.chaos", "--plan", "--seed", str(seed)],
             env={"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": str(salt)},
             capture_output=True,
             text=True,

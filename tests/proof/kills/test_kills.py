@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.emitter.emitter_process import wait_until
-from tests.proof.arrivals import Arrivals
-from tests.proof.kills.life import MINUTE_MS, PATIENCE_S, Life
-from tests.proof.kills.lives import Lives
-from tests.proof.kills.moments import Moments
-from tests.proof.logs.service import (
+from proof.arrivals import Arrivals
+from proof.emitter_process import wait_until
+from proof.kills.life import MINUTE_MS, PATIENCE_S, Life
+from proof.kills.lives import Lives
+from proof.kills.moments import Moments
+from proof.logs.service import (
     ANSWER_LOST,
     DENIED,
     INTERNAL,

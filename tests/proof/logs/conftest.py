@@ -6,8 +6,8 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from tests.proof.logs.asking import NOW_S, PLACE
-from tests.proof.logs.service import LogsService
+from proof.logs.asking import NOW_S, PLACE
+from proof.logs.service import LogsService
 
 
 @pytest.fixture

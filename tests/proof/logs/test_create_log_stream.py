@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.proof.logs.asking import INVALID, NOT_FOUND, NOW_S, PLACE, error_in, put
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.rules import QUOTAS
+from proof.logs.asking import INVALID, NOT_FOUND, NOW_S, PLACE, error_in, put
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.rules import QUOTAS
 
 CREATE = "CreateLogStream"
 

@@ -9,11 +9,11 @@ import time
 import boto3
 import pytest
 
-from tests.emitter.emitter_process import wait_until
-from tests.proof.arrivals import Arrivals
-from tests.proof.kills.life import PATIENCE_S
-from tests.proof.kills.lives import Lives
-from tests.proof.logs.moto_service import events_in, moto_url
+from proof.arrivals import Arrivals
+from proof.emitter_process import wait_until
+from proof.kills.life import PATIENCE_S
+from proof.kills.lives import Lives
+from proof.logs.moto_service import events_in, moto_url
 
 GROUP = "/neuron-emf/of-moto"
 REGION = "us-west-2"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.proof.logs.asking import (
+from proof.logs.asking import (
     DAY_MS,
     HOUR_MS,
     INVALID,
@@ -20,9 +20,9 @@ from tests.proof.logs.asking import (
     put,
     words_of,
 )
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.forms import ServiceError
-from tests.proof.logs.rules import RECORDS_GROUP, LogRules
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.forms import ServiceError
+from proof.logs.rules import RECORDS_GROUP, LogRules
 
 PUT = "PutLogEvents"
 EDGES_MS = sorted(

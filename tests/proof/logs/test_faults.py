@@ -9,9 +9,9 @@ import socket
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
 
-from tests.proof.logs import faults
-from tests.proof.logs.asking import PLACE, error_in, error_of, messages, put
-from tests.proof.logs.forms import ServiceError
+from proof.logs import faults
+from proof.logs.asking import PLACE, error_in, error_of, messages, put
+from proof.logs.forms import ServiceError
 
 PATIENCE_S = 0.4  # longer than a late answer is late
 ANSWERED_S = 8.0  # for what is answered: a loaded machine takes its time

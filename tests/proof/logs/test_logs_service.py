@@ -7,9 +7,9 @@ import threading
 import pytest
 from botocore.exceptions import BotoCoreError, EndpointConnectionError
 
-from tests.proof.logs import faults
-from tests.proof.logs.asking import NOW_S, PLACE, messages, put
-from tests.proof.logs.service import LogsService
+from proof.logs import faults
+from proof.logs.asking import NOW_S, PLACE, messages, put
+from proof.logs.service import LogsService
 
 
 def test_a_service_that_is_gone_refuses_connections_until_it_is_back(service, client):

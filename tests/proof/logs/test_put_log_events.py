@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proof.logs.asking import (
+from proof.logs.asking import (
     INVALID,
     NOT_FOUND,
     NOW_MS,
@@ -20,9 +20,9 @@ from tests.proof.logs.asking import (
     put,
     words_of,
 )
-from tests.proof.logs.documentation import quotes_in, says, text_at
-from tests.proof.logs.forms import ServiceError
-from tests.proof.logs.rules import QUOTAS
+from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.forms import ServiceError
+from proof.logs.rules import QUOTAS
 
 PUT = "PutLogEvents"
 ERRORS = "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/CommonErrors.html"

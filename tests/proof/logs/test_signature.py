@@ -15,9 +15,9 @@ from botocore.credentials import Credentials
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.proof.logs.asking import PLACE, error_of, messages, put, words_of
-from tests.proof.logs.forms import ServiceError
-from tests.proof.logs.signature import signer_of
+from proof.logs.asking import PLACE, error_of, messages, put, words_of
+from proof.logs.forms import ServiceError
+from proof.logs.signature import signer_of
 
 KEYS = {"AKIDEXAMPLE": "wJalrXUtnFEMI", "AKIDEXPIRED": None}
 MISMATCH = ("InvalidSignatureException", 400)

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 from benchmarks import record
-from tests.proof.reliability.page import COMMANDS, MissingRecordError, page
-from tests.proof.soak import account
-from tests.proof.soak.__main__ import DRAW, PAINTER
+from proof.reliability.page import COMMANDS, MissingRecordError, page
+from proof.soak import account
+from proof.soak.__main__ import DRAW, PAINTER
 
 FACTS = {
     "chaos": {

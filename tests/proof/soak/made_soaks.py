@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from tests.proof.arrivals import Arrivals
-from tests.proof.soak.course import short
-from tests.proof.soak.history import REPORTS_A_MINUTE, is_broken
-from tests.proof.soak.run import START_S, Look, Soaked
+from proof.arrivals import Arrivals
+from proof.soak.course import short
+from proof.soak.history import REPORTS_A_MINUTE, is_broken
+from proof.soak.run import START_S, Look, Soaked
 
 MIB = 1 << 20
 HOURS = 6

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.proof.soak.account import heads, rows
-from tests.proof.soak.course import SHORT_HOURS, short
-from tests.proof.soak.receivers import LogsReceiver, StdoutReceiver
-from tests.proof.soak.run import soak
-from tests.proof.soak.verdict import KIB, broken, steady_bytes
+from proof.soak.account import heads, rows
+from proof.soak.course import SHORT_HOURS, short
+from proof.soak.receivers import LogsReceiver, StdoutReceiver
+from proof.soak.run import soak
+from proof.soak.verdict import KIB, broken, steady_bytes
 
 STDOUT_HOURS = 7
 LEAK_HOURS = 14  # what the heap has left over takes in the first of a leak

@@ -1,11 +1,11 @@
-"""`python -m tests.proof.soak`: what it prints, keeps and ends with."""
+"""`python -m proof.soak`: what it prints, keeps and ends with."""
 
 from __future__ import annotations
 
 import pytest
 
 from benchmarks import record
-from tests.proof.soak import __main__ as command
+from proof.soak import __main__ as command
 from tests.proof.soak.made_soaks import made
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.proof.soak.history import (
+from proof.soak.history import (
     IN_ERROR,
     IN_ERROR_OF,
     REPORTS_AN_HOUR,

@@ -6,11 +6,10 @@ import dataclasses
 
 import pytest
 
-from tests.proof.arrivals import Arrivals
-from tests.proof.soak import account
-from tests.proof.soak.course import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART, days, short
-from tests.proof.soak.made_soaks import COURSE, HOURS, LOOKS, events, line, look, made
-from tests.proof.soak.verdict import (
+from proof.arrivals import Arrivals
+from proof.soak import account
+from proof.soak.course import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART, days, short
+from proof.soak.verdict import (
     KIB,
     MAX_GROWTH_BYTES,
     MAX_SPOOL_GROWTH_BYTES,
@@ -20,6 +19,7 @@ from tests.proof.soak.verdict import (
     growth_bytes,
     steady_bytes,
 )
+from tests.proof.soak.made_soaks import COURSE, HOURS, LOOKS, events, line, look, made
 
 
 def looks(**members):

@@ -7,8 +7,8 @@ that it has there: Logs Insights discovers only the first 200.
 
 from __future__ import annotations
 
-from emitter.commands.profile.line import Subject, profile_of
-from emitter.commands.profile.summaries import Summary
+from neuron_emf.profile.line import Subject, profile_of
+from neuron_emf.profile.summaries import Summary
 from neuron_wire import CLUSTER_NAMESPACE, VERSION
 from neuron_wire.catalogue import ROLLUP, undocumented
 from neuron_wire.emf import emf_line

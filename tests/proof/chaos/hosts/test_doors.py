@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proof.chaos.hosts.doors import IN_A_STORM, REFUSED, USUAL, Door, change
-from tests.proof.chaos.troubles import ALL_BACK, ALL_LOST, STORM, STORM_OVER
-from tests.proof.logs.faults import FAULTS, RESET, THROTTLED
-from tests.proof.logs.rules import LogRules
+from proof.chaos.hosts.doors import IN_A_STORM, REFUSED, USUAL, Door, change
+from proof.chaos.troubles import ALL_BACK, ALL_LOST, STORM, STORM_OVER
+from proof.logs.faults import FAULTS, RESET, THROTTLED
+from proof.logs.rules import LogRules
 
 
 @pytest.fixture

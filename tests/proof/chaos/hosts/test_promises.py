@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from local.monitor.truth import ReportTruth
-from tests.proof.chaos.hosts.hosted import Label, Sightings, make_room, sightings
-from tests.proof.chaos.hosts.notes import Moved, Notes
-from tests.proof.chaos.hosts.promises import account
-from tests.proof.chaos.hosts.undisturbed import surely_closed, undisturbed
+from proof.chaos.hosts.hosted import Label, Sightings, make_room, sightings
+from proof.chaos.hosts.notes import Moved, Notes
+from proof.chaos.hosts.promises import account
+from proof.chaos.hosts.undisturbed import surely_closed, undisturbed
 
 MINUTE_MS = 60_000
 START = 30_000_000  # epoch minute

@@ -13,15 +13,18 @@ from unittest import mock
 
 import pytest
 
-from aggregator import close, ingest, intake, runtime
-from aggregator.closing import reading, run
-from aggregator.closing.registry import Registry
-from aggregator.closing.run import Closing
+from aggregator import runtime
+from aggregator.close import function as close
+from aggregator.close import reading, run
+from aggregator.close.registry import Registry
+from aggregator.close.run import Closing
 from aggregator.environment import Environment, Rules
-from tests.proof.chaos.stack import functions
-from tests.proof.chaos.stack.fleet import fleet, lived_through
-from tests.proof.chaos.stack.stack import Stack
-from tests.proof.chaos.truth import comparison as truth
+from aggregator.ingest import function as ingest
+from aggregator.ingest import intake
+from proof.chaos.stack import functions
+from proof.chaos.stack.fleet import fleet, lived_through
+from proof.chaos.stack.stack import Stack
+from proof.chaos.truth import comparison as truth
 
 FAULTS = {}
 RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
@@ -191,7 +194,7 @@ def a_bad_line_takes_the_rest_of_its_delivery_along(patch):
         return take_in(*arguments, **options)
 
     patch.setattr(intake, "_minute_record", strict)
-    patch.setattr("aggregator.ingest.take_in", fresh)
+    patch.setattr("aggregator.ingest.function.take_in", fresh)
 
 
 @pytest.mark.timeout(60)

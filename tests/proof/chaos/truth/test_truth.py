@@ -12,11 +12,11 @@ import pytest
 
 from local.monitor.truth import read_truth
 from neuron_wire import parse
-from tests.aggregator.made_records import MINUTE, message, record
+from proof.chaos.truth import comparison as truth
+from proof.chaos.truth.comparison import Undisturbed
+from proof.factories.records import MINUTE, message, record
+from proof.logs.rules import Applied
 from tests.aggregator.made_stack import END_S, Stack
-from tests.proof.chaos.truth import comparison as truth
-from tests.proof.chaos.truth.comparison import Undisturbed
-from tests.proof.logs.rules import Applied
 
 MINUTE_MS = 60_000
 LAST = 8

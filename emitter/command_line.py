@@ -1,0 +1,127 @@
+"""
+How a command of ours runs and ends: its context, its output, its exit code.
+
+Light on purpose: `neuron-emf --help` imports this and click, and no settings.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from emitter import VARIABLE_PREFIX
+from emitter.errors import EXIT_WRONG_USE, DeliveryError, EmitterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    Advance = Callable[[float, float | None], None]
+
+PROGRAM: Final = "neuron-emf"
+CONTEXT: Final = {
+    "auto_envvar_prefix": VARIABLE_PREFIX,  # one variable per setting, whatever the command
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 100,
+}
+"""What every command has of click."""
+
+_DIMENSION_FLAGS: Final = ("-d", "--common-dims")
+
+
+def no_progress(_what: str) -> AbstractContextManager[Advance]:
+    """Show nothing of long work: `python -m emitter` has no bars."""
+    return nullcontext(lambda _done, _total=None: None)
+
+
+class Invocation(NamedTuple):
+    """
+    What click hands to every command as `context.obj`.
+
+    Attributes:
+        words: What stands behind the command's name: SIGHUP reads it again.
+
+        progress: Shows how far work with this name is.
+    """
+
+    words: Sequence[str]
+    progress: Callable[[str], AbstractContextManager[Advance]] = no_progress
+
+
+def main(
+    program: click.Command,
+    arguments: Sequence[str] | None = None,
+    progress: Callable[[str], AbstractContextManager[Advance]] = no_progress,
+) -> None:
+    """Run a command of *program*; end the process with its exit code."""
+    words = _joined_dimensions(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = program.main(
+            words, prog_name=PROGRAM, standalone_mode=False, obj=Invocation(words[1:], progress)
+        )
+    except click.ClickException as error:
+        click.echo(f"{PROGRAM}: {_sentence(error)}", err=True)
+        sys.exit(EXIT_WRONG_USE)
+    except EmitterError as error:
+        _forget_output()
+        click.echo(f"{PROGRAM}: {error}", err=True)
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)  # 128 + SIGINT, as shells have it
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """
+    Print *lines*; a reader that has seen enough (`replay ... | head`) is no failure.
+
+    Raises:
+        DeliveryError: If standard output takes nothing.
+    """
+    if sys.stdout is None:
+        msg = "standard output was expected to take lines and is closed: open it"
+        raise DeliveryError(msg)
+    try:
+        for line in lines:
+            sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+    except OSError as error:
+        msg = f"standard output was expected to take lines and does not: {error.strerror}"
+        raise DeliveryError(msg) from error
+
+
+def _forget_output() -> None:
+    """Keep what is still buffered from failing once more when the interpreter ends."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _joined_dimensions(words: Sequence[str]) -> list[str]:
+    """`run -d instance_id ami_id` as `run -d instance_id,ami_id`: so the old script takes them."""
+    if words[:1] != ["run"]:
+        return list(words)
+    joined: list[str] = []
+    for word in words:
+        is_one_more = joined[-2:-1] and joined[-2] in _DIMENSION_FLAGS and not word.startswith("-")
+        if is_one_more:
+            joined[-1] += f",{word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _sentence(error: click.ClickException) -> str:
+    words = error.format_message().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context is not None else PROGRAM
+    return f"{' '.join(words.split())}; see {command} --help"

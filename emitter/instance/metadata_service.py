@@ -1,0 +1,120 @@
+"""
+The EC2 instance metadata service, by its version 2 only.
+
+A session token comes first, by PUT; every question carries it. The answer to
+that PUT travels as many hops as the instance allows, often one: a pod then gets
+none, and the bounds of `local_http` end the wait. Version 1, without a token,
+is never tried: it is what the hop limit is there to prevent. From
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html
+and, for the variables,
+https://docs.aws.amazon.com/sdkref/latest/guide/feature-imds-credentials.html
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from emitter.instance.local_http import LocalHttpError, Reply, exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+IPV4_ENDPOINT: Final = "http://169.254.169.254"
+IPV6_ENDPOINT: Final = "http://[fd00:ec2::254]"
+ENDPOINT_VARIABLE: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+MODE_VARIABLE: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"
+DISABLED_VARIABLE: Final = "AWS_EC2_METADATA_DISABLED"
+
+TOKEN_PATH: Final = "/latest/api/token"  # noqa: S105 - a path
+TOKEN_TTL_S: Final = 300
+WITHIN_S: Final = 2.0
+"""What a round of questions may take together, with or without an answer."""
+
+_MAX_TOKEN_CHARS: Final = 1024
+
+
+class MetadataError(Exception):
+    """The service did not answer, or not with what was asked for."""
+
+
+class MetadataService:
+    """One session with the service; not to be shared between threads."""
+
+    def __init__(self, endpoint: str = IPV4_ENDPOINT, *, disabled: bool = False) -> None:
+        self._endpoint = endpoint.rstrip("/")
+        self._token: str | None = None
+        self.disabled = disabled
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> MetadataService:
+        """The service where the variables of the AWS SDKs say it is."""
+        is_ipv6 = environ.get(MODE_VARIABLE, "").strip().lower() == "ipv6"
+        default = IPV6_ENDPOINT if is_ipv6 else IPV4_ENDPOINT
+        return cls(
+            environ.get(ENDPOINT_VARIABLE, "").strip() or default,
+            disabled=environ.get(DISABLED_VARIABLE, "").strip().lower() == "true",
+        )
+
+    def get(self, path: str, *, ends_at_s: float | None = None) -> Reply | None:
+        """
+        What stands at *path*, such as `/latest/meta-data/instance-id`, None for nothing.
+
+        Raises:
+            MetadataError: If the service cannot be asked.
+        """
+        if self.disabled:
+            msg = f"{DISABLED_VARIABLE} is true"
+            raise MetadataError(msg)
+        until_s = time.monotonic() + WITHIN_S if ends_at_s is None else ends_at_s
+        reply = self._ask(path, until_s)
+        if reply.status == 401:  # the token has expired
+            self._token = None
+            reply = self._ask(path, until_s)
+        if reply.status == 404:
+            return None
+        if reply.status != 200:
+            msg = f"it answered {reply.status} to {path}"
+            raise MetadataError(msg)
+        return reply
+
+    def text(self, path: str, *, ends_at_s: float | None = None) -> str | None:
+        """
+        As `get`, the text that stands there; None also for an empty one.
+
+        Raises:
+            MetadataError: If the service cannot be asked, or it is no text.
+        """
+        reply = self.get(path, ends_at_s=ends_at_s)
+        try:
+            return reply.text() or None if reply else None
+        except LocalHttpError as error:
+            raise MetadataError(str(error)) from error
+
+    def _ask(self, path: str, until_s: float) -> Reply:
+        if self._token is None:
+            self._token = self._new_token(until_s)
+        headers = {"X-aws-ec2-metadata-token": self._token}
+        try:
+            return exchange(f"{self._endpoint}{path}", headers=headers, ends_at_s=until_s)
+        except LocalHttpError as error:
+            raise MetadataError(str(error)) from error
+
+    def _new_token(self, until_s: float) -> str:
+        url = f"{self._endpoint}{TOKEN_PATH}"
+        headers = {"X-aws-ec2-metadata-token-ttl-seconds": str(TOKEN_TTL_S)}
+        try:
+            reply = exchange(url, method="PUT", headers=headers, ends_at_s=until_s)
+            token = reply.text()
+        except LocalHttpError as error:
+            raise MetadataError(str(error)) from error
+        if reply.status == 403:
+            msg = "it is turned off for this instance, or its address is blocked (403)"
+            raise MetadataError(msg)
+        if reply.status != 200:
+            msg = f"it gave no session token, but status {reply.status}"
+            raise MetadataError(msg)
+        if not token.isascii() or not token.isprintable() or not 0 < len(token) <= _MAX_TOKEN_CHARS:
+            msg = "what it gave is no session token"
+            raise MetadataError(msg)
+        return token

@@ -1,0 +1,159 @@
+"""
+Namespace, pod and container of a container id: what the kubelet and the runtimes leave on the node.
+
+The kubelet's log folders have the names and the ids in their own names, so that
+listing them is enough. The files of the runtimes need root, and the kubelet's
+read-only port is closed on most nodes. From
+https://kubernetes.io/docs/concepts/cluster-administration/logging/ and
+https://github.com/containerd/containerd/blob/main/pkg/cri/annotations/annotations.go
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from emitter.owners.container import bundle_annotations, docker_container
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from emitter.owners.endpoint import Endpoint
+
+POD_LOGS: Final = "var/log/pods"
+CONTAINER_LOGS: Final = "var/log/containers"
+PODS_PATH: Final = "/pods"
+MAX_PODS_BYTES: Final = 8 << 20  # what a kubelet says of some 250 pods
+MAX_ENTRIES: Final = 10_000
+
+# A namespace and a container are DNS labels, a pod is a DNS subdomain:
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+_LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_SUBDOMAIN: Final = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
+_NAME: Final = re.compile(_SUBDOMAIN)
+_POD_FOLDER: Final = re.compile(rf"({_LABEL})_({_SUBDOMAIN})_([0-9a-f-]{{32,36}})")
+_LOG_LINK: Final = re.compile(rf"({_SUBDOMAIN})_({_LABEL})_({_LABEL})-([0-9a-f]{{64}})\.log")
+
+_ANNOTATIONS: Final = (
+    (  # containerd
+        "io.kubernetes.cri.sandbox-namespace",
+        "io.kubernetes.cri.sandbox-name",
+        "io.kubernetes.cri.container-name",
+    ),
+    (  # CRI-O, and the labels that the kubelet gave Docker
+        "io.kubernetes.pod.namespace",
+        "io.kubernetes.pod.name",
+        "io.kubernetes.container.name",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PodName:
+    """What people call it; the container is None where only the pod is known."""
+
+    namespace: str
+    pod: str
+    container: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`namespace/pod` or `namespace/pod/container`."""
+        return "/".join(filter(None, (self.namespace, self.pod, self.container)))
+
+
+class _Metadata(msgspec.Struct, frozen=True, gc=False):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class _Status(msgspec.Struct, frozen=True, gc=False):
+    name: str = ""
+    container_id: str = msgspec.field(name="containerID", default="")
+
+
+class _PodStatus(msgspec.Struct, frozen=True, gc=False):
+    containers: list[_Status] | None = msgspec.field(name="containerStatuses", default=None)
+
+
+class _Pod(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    status: _PodStatus = msgspec.field(default_factory=_PodStatus)
+
+
+class Pods(msgspec.Struct, frozen=True, gc=False):
+    """What the kubelet says of the pods of its node."""
+
+    items: list[_Pod] | None = None
+
+
+def pod_name(container: str, pod: str | None, root: Path, kubelet: Endpoint) -> PodName | None:
+    """The names of the container with the id *container*, in the pod with the id *pod*."""
+    if found := _in_container_logs(container, root):
+        return found
+    found = _in_pod_logs(pod, root) if pod else None
+    if found and found.container:
+        return found
+    annotated = (
+        _annotated(bundle_annotations(container, root))
+        or _annotated(docker_container(container, root)[1])
+        or found
+    )
+    return annotated or (_asked(container, pod, kubelet) if pod else None)
+
+
+def _in_container_logs(container: str, root: Path) -> PodName | None:
+    end = f"-{container}.log"
+    for name in _names(root / CONTAINER_LOGS):
+        if name.endswith(end) and (found := _LOG_LINK.fullmatch(name)):
+            return PodName(found[2], found[1], found[3])
+    return None
+
+
+def _in_pod_logs(pod: str, root: Path) -> PodName | None:
+    for name in _names(root / POD_LOGS):
+        if name.endswith(f"_{pod}") and (found := _POD_FOLDER.fullmatch(name)):
+            containers = [one for one in _names(root / POD_LOGS / name) if _NAME.fullmatch(one)]
+            only = containers[0] if len(containers) == 1 else None
+            return PodName(found[1], found[2], only)
+    return None
+
+
+def _annotated(texts: Mapping[str, str]) -> PodName | None:
+    for keys in _ANNOTATIONS:
+        namespace, pod, container = (texts.get(key, "") for key in keys)
+        if _NAME.fullmatch(namespace) and _NAME.fullmatch(pod):
+            return PodName(namespace, pod, container if _NAME.fullmatch(container) else None)
+    return None
+
+
+def _asked(container: str, pod: str, kubelet: Endpoint) -> PodName | None:
+    found = kubelet.ask(PODS_PATH, Pods, max_bytes=MAX_PODS_BYTES)
+    for one in (found and found.items) or ():
+        # A static pod's own id is the one that its file had.
+        config = (one.metadata.annotations or {}).get("kubernetes.io/config.hash")
+        names = (one.metadata.namespace, one.metadata.name)
+        if pod in (one.metadata.uid, config) and all(map(_NAME.fullmatch, names)):
+            inside = [
+                status.name
+                for status in one.status.containers or ()
+                if status.container_id.endswith(f"//{container}") and _NAME.fullmatch(status.name)
+            ]
+            return PodName(*names, inside[0] if inside else None)
+    return None
+
+
+def _names(folder: Path) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from (entry.name for entry in islice(entries, MAX_ENTRIES))
+    except OSError:
+        return

@@ -1,0 +1,186 @@
+"""
+The owners of pids, looked up in the background and never waited for by the reader.
+
+The reader says which pids a report named, and asks for what is known: both are
+a look into a dictionary. A thread of its own reads `/proc` and asks the
+services. A pid is one process only as long as it began at the same time, so
+that is looked at again and again.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from emitter.owners.naming import Naming, Owner
+from emitter.owners.process import MAX_PID, ProcessGoneError, open_process, started_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from emitter.owners.places import Places
+
+MAX_PROCESSES: Final = 1024  # a runtime for each core that an instance can have
+AGAIN_S: Final = 20.0
+"""How often every process is looked at again: whether it is still the same one."""
+
+KEPT_S: Final = 300.0
+"""How long a process counts that no report names any more."""
+
+START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
+
+FIRST_RETRY_S: Final = 30.0
+LONGEST_RETRY_S: Final = 3600.0
+
+_log = logging.getLogger(__name__)
+
+
+def _since_boot_s() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of one process; times in seconds since the boot."""
+
+    started_s: float
+    owner: Owner
+    retry_at_s: float
+    retry_after_s: float
+
+
+class OwnerLookup:
+    """
+    Names of owners by pid. Nothing here raises, and nothing but the thread waits.
+
+    Without its thread (`is_background=False`) whoever calls `work` is the thread.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        *,
+        clock: Callable[[], float] = _since_boot_s,
+        is_background: bool = True,
+    ) -> None:
+        self._places = places
+        self._clock = clock
+        self._naming = Naming(places)
+        self._seen: dict[int, float] = {}  # when a report named it last
+        self._known: dict[int, _Known] = {}
+        self._asked: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._closed = threading.Event()
+        self._said: set[str] = set()
+        if is_background:
+            threading.Thread(target=self._run, name="owners", daemon=True).start()
+
+    def see(self, pids: Iterable[int | None]) -> None:
+        """A report names *pids*."""
+        now_s = self._clock()
+        for pid in pids:
+            if pid is None:
+                continue
+            if pid not in self._seen:
+                if not 0 < pid <= MAX_PID:
+                    continue
+                if len(self._seen) >= MAX_PROCESSES:
+                    self._say("more", f"more than {MAX_PROCESSES} processes have no owner named")
+                    continue
+                self._seen[pid] = now_s
+                self._asked.put(pid)
+            else:
+                self._seen[pid] = now_s
+
+    def of(self, pid: int) -> str | None:
+        """Who owns the process, None where that is not known, or not yet."""
+        known = self._known.get(pid)
+        return known.owner.name if known else None
+
+    def close(self) -> None:
+        """Look no more. A question under way ends by itself and delays nobody."""
+        self._closed.set()
+        self._asked.put(None)
+
+    def work(self, wait_s: float = 0.0) -> None:
+        """Look for those that were asked for, within *wait_s*, and no other."""
+        try:
+            pid = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
+            while pid is not None:
+                self._look(pid)
+                pid = self._asked.get_nowait()
+        except queue.Empty:
+            pass
+
+    def look_again(self) -> None:
+        """Look whether every process is the one it was, and forget those that no report names."""
+        now_s = self._clock()
+        for pid, seen_s in list(self._seen.items()):
+            if self._closed.is_set():
+                return
+            # Who could not be found has ended, most likely: room for others.
+            if now_s - seen_s > (KEPT_S if pid in self._known else AGAIN_S):
+                self._seen.pop(pid, None)
+                self._known.pop(pid, None)
+            else:
+                self._look(pid)
+
+    def _run(self) -> None:
+        again_at_s = self._clock() + AGAIN_S
+        while not self._closed.is_set():
+            self.work(max(0.1, again_at_s - self._clock()))
+            if self._clock() >= again_at_s:
+                self.look_again()
+                again_at_s = self._clock() + AGAIN_S
+
+    def _look(self, pid: int) -> None:
+        try:
+            self._look_at(pid)
+        except Exception as error:  # noqa: BLE001 - a name is worth less than the thread
+            self._known.pop(pid, None)
+            self._say("error", f"an owner was not looked for: {type(error).__name__}")
+
+    def _look_at(self, pid: int) -> None:
+        known = self._known.get(pid)
+        if known and (known.owner.is_final or self._clock() < known.retry_at_s):
+            if started_s(self._places.proc, pid) == known.started_s:
+                return
+            self._known.pop(pid, None)
+            known = None
+        try:
+            with open_process(self._places.proc, pid) as process:
+                command, began_s = process.command_and_start()
+                if began_s > self._seen.get(pid, 0.0) + START_SLACK_S:
+                    # It began after the report that named the pid: another had it then.
+                    self._known.pop(pid, None)
+                    return
+                owner = self._naming.owner(process, command)
+        except ProcessGoneError:
+            self._known.pop(pid, None)
+            return
+        except PermissionError:
+            self._known.pop(pid, None)
+            self._say(
+                "denied",
+                "the owner of a process was expected in /proc and may not be read: run as a user "
+                "who may, or leave it out with --attribution none",
+            )
+            return
+        after_s = FIRST_RETRY_S
+        if known and known.started_s == began_s:
+            after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
+        self._known[pid] = _Known(began_s, owner, self._clock() + after_s, after_s)
+        if self._naming.was_denied:
+            self._say(
+                "environ",
+                "the environments of other users' processes cannot be read: ECS services and "
+                "Slurm jobs without a control group of their own are not named",
+            )
+
+    def _say(self, what: str, sentence: str) -> None:
+        if what not in self._said:
+            self._said.add(what)
+            _log.warning("%s", sentence)

@@ -1,0 +1,136 @@
+"""
+The name of who owns a process: every source in its order.
+
+A job comes before a container and a container before a unit, because that is
+what people ask for. A name that a source now out of reach would improve is not
+the last word.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from emitter.owners import ecs
+from emitter.owners.container import docker_container
+from emitter.owners.endpoint import Endpoint
+from emitter.owners.kubernetes import pod_name
+from emitter.owners.membership import Membership, membership
+from emitter.owners.users import user_name
+from neuron_wire.holders import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from emitter.owners.places import Places
+    from emitter.owners.process import Process
+
+JOB_VARIABLE: Final = "SLURM_JOB_ID"
+SHORT_ID_CHARS: Final = 12  # as docker ps shows it
+
+_JOB_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
+_CONTAINER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """
+    Whose a process is.
+
+    Attributes:
+        name: What people group by, such as `ecs:search/llama/server`.
+
+        is_final: Whether asking again would find the same.
+    """
+
+    name: str
+    is_final: bool = True
+
+
+class Naming:
+    """
+    The sources, and what kept one from answering.
+
+    Attributes:
+        was_denied: Whether an environment that could have named somebody was not readable.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self.was_denied = False
+        self._places = places
+        self._agent = Endpoint(places.ecs_agent_url)
+        self._metadata = Endpoint(places.ecs_metadata_url)
+        self._kubelet = Endpoint(places.kubelet_url)
+
+    def owner(self, process: Process, command: str) -> Owner:
+        """
+        Who owns *process*, whose command name is *command*.
+
+        Raises:
+            ProcessGoneError: If it has ended.
+            PermissionError: If it may not be looked at.
+        """
+        member = membership(process.control_groups())
+        if member.job:
+            found = self._job(process, member.job, member.job_user_id)
+        elif member.container:
+            found = self._container(process, member, member.container)
+        elif job := self._job_variable(process):
+            found = self._job(process, job)
+        elif member.unit:
+            found = Owner(self._unit(member.unit, member.unit_user_id))
+        else:
+            user = user_name(process.user_id(), self._places)
+            found = Owner(f"process:{command or '?'} {user}")
+        return Owner(printable(found.name) or "?", found.is_final)
+
+    def _job(self, process: Process, job: str, user_id: int | None = None) -> Owner:
+        found = process.user_id() if user_id is None else user_id
+        return Owner(f"slurm:{job} {user_name(found, self._places)}")
+
+    def _job_variable(self, process: Process) -> str | None:
+        job = self._variables(process, JOB_VARIABLE).get(JOB_VARIABLE, "")
+        return job if _JOB_NUMBER.fullmatch(job) else None
+
+    def _unit(self, unit: str, user_id: int | None) -> str:
+        user = "" if user_id is None else f" {user_name(user_id, self._places)}"
+        return f"unit:{unit.removesuffix('.service')}{user}"
+
+    def _container(self, process: Process, member: Membership, container: str) -> Owner:
+        short = f"container:{container[:SHORT_ID_CHARS]}"
+        if member.is_rootless:  # its user could have given it any id
+            return Owner(short)
+        if found := self._pod(member, container):
+            return found
+        name, labels = docker_container(container, self._places.root)
+        task, is_final = self._task(process, container, labels)
+        if task:
+            return Owner(task.text, is_final=is_final)
+        is_named = name is not None and _CONTAINER_NAME.fullmatch(name) is not None
+        is_final = not member.is_ecs and (is_named or not self._agent.is_resting)
+        return Owner(f"container:{name}" if is_named else short, is_final=is_final)
+
+    def _pod(self, member: Membership, container: str) -> Owner | None:
+        if member.is_ecs:
+            return None
+        if pod := pod_name(container, member.pod, self._places.root, self._kubelet):
+            return Owner(pod.text, is_final=pod.container is not None)
+        return Owner(f"pod:{member.pod}", is_final=False) if member.pod else None
+
+    def _task(
+        self, process: Process, container: str, labels: Mapping[str, str]
+    ) -> tuple[ecs.TaskName | None, bool]:
+        path = ecs.metadata_path(self._variables(process, ecs.VARIABLE))
+        told = ecs.by_metadata(container, path, self._metadata) if path else None
+        if told:
+            return told, True
+        found = ecs.by_agent(container, self._agent) or ecs.by_labels(labels)
+        return found, path is None
+
+    def _variables(self, process: Process, *names: str) -> Mapping[str, str]:
+        try:
+            return process.variables(*names)
+        except PermissionError:
+            self.was_denied = True
+            return {}

@@ -1,0 +1,103 @@
+"""
+Whether owners can be named here at all, and what cannot be.
+
+The pids of reports are those that the machine itself counts by. In another
+process namespace the same number is another process, and a name of that one
+would be wrong: there nothing is named. pid_namespaces(7), proc(5).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from emitter.instance.small_files import read_text
+
+if TYPE_CHECKING:
+    from emitter.owners.places import Places
+
+FIRST_NAMESPACE: Final = "pid:[4026531836]"
+"""PROC_PID_INIT_INO of the kernel: the namespace that all others are in."""
+
+CAP_SYS_PTRACE: Final = 19  # its bit, from capability.h
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """
+    What can be named.
+
+    Attributes:
+        why_not: Why nobody can be named; empty where somebody can.
+
+        advice: What to do about that, or about the limits.
+
+        limits: What cannot be named although others can.
+    """
+
+    why_not: str = ""
+    advice: str = ""
+    limits: tuple[str, ...] = ()
+
+
+def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
+    """What can be named of the machine at *places*; *own* is the folder of this very process."""
+    if places.is_own:
+        if _namespace(own) != FIRST_NAMESPACE:
+            return Reach(
+                "this is a process namespace of its own, where the pids of reports are others'",
+                "give the container the host's (hostPID: true, pidMode: host), or its /proc with "
+                "--proc-dir",
+            )
+    elif not _is_readable(places.proc / "1" / "stat"):
+        return Reach(
+            f"no processes are to be seen in {places.proc}",
+            "give --proc-dir the folder where the /proc of the host is mounted",
+        )
+    if not _is_readable(places.proc / "1" / "stat"):
+        return Reach(
+            limits=("the hidden processes of other users",),
+            advice="mount /proc without hidepid, in a unit ProtectProc=default, or run as root",
+        )
+    if not _may_read_environments(own):
+        return Reach(
+            limits=("ECS services", "Slurm jobs without a control group of their own"),
+            advice="they stand in the environment of other users' processes, which root may read "
+            "(CAP_SYS_PTRACE)",
+        )
+    return Reach()
+
+
+def _namespace(own: Path) -> str:
+    try:
+        return str((own / "ns" / "pid").readlink())
+    except OSError:
+        return ""
+
+
+def _may_read_environments(own: Path) -> bool:
+    """Whether this process has CAP_SYS_PTRACE, as proc(5) shows it."""
+    for line in (read_text(own / "status") or "").splitlines():
+        name, _, value = line.partition(":")
+        if name == "CapEff":
+            try:
+                return bool(int(value.strip(), 16) >> CAP_SYS_PTRACE & 1)
+            except ValueError:
+                return False
+    return False
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        os.read(file, 1)
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return True

@@ -1,0 +1,9 @@
+"""
+The running emitter.
+
+* `service`         puts the parts together, and ends them in order
+* `loop`            gives each report its moment, and closes each minute on time
+* `identification`  which instance the lines are of
+* `outlet`          from the spool to where the lines go
+* `signals`         SIGTERM, SIGINT and SIGHUP as flags
+"""

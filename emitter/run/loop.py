@@ -1,0 +1,287 @@
+"""
+The reading loop: fold reports, close each minute on time, keep what became of it.
+
+Sending has a thread of its own, so that no answer of the service stops the
+reading. A planned stop closes the open minute with `Bye`, flushes what it can
+within a bound, and keeps the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Final
+
+from emitter.events import EventQueue
+from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.health.members import process_members, reading_members, spool_members
+from emitter.health.pulse import PulseFile
+from emitter.instance.facts import InstanceFacts
+from emitter.kernel import KernelFaults
+from emitter.repeats import Repeats
+from emitter.reports.framing import Framer
+from emitter.reports.source import no_reports
+from emitter.run.identification import Identification
+from emitter.spool import SpoolFailedError
+from emitter.writing import Writer, line_settings
+from neuron_wire import WireFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from emitter.owners import OwnerLookup
+    from emitter.reports.report import Report
+    from emitter.reports.source import Source
+    from emitter.run.outlet import Outlet
+    from emitter.settings import RunSettings
+    from emitter.spool import Spool
+    from emitter.spool.records import NewRecord
+
+READ_WITHIN_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
+METADATA_PATIENCE_S: Final = 2.5  # for an input that ended before the metadata service answered
+MALFORMED_PATIENCE_S: Final = 10.0
+DROPS_LOG_INTERVAL_S: Final = 10.0
+
+_NO_FACTS: Final = InstanceFacts()
+
+_log = logging.getLogger(__name__)
+
+
+class Emitter:
+    """
+    One source, one fold, one spool, one outlet.
+
+    Attributes:
+        outlet: Where the records go.
+    """
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        cluster: str,
+        source: Source,
+        spool: Spool,
+        outlet: Outlet,
+        *,
+        fold_settings: FoldSettings | None = None,
+        events: EventQueue | None = None,
+        facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_FACTS,
+        faults: KernelFaults | None = None,
+        owners: OwnerLookup | None = None,
+        pulse: PulseFile | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.outlet = outlet
+        self._cluster = cluster
+        self._source = source
+        self._spool = spool
+        self._events = EventQueue() if events is None else events
+        self._facts = facts
+        self._faults = faults or KernelFaults()
+        self._learnt: InstanceFacts | None = None
+        self._clock = clock
+        self._framer = Framer()
+        self._owners = owners
+        self._fold = Fold(fold_settings or FoldSettings(), spool.state, owner_of=self._owner_of)
+        self._started_s = clock()
+        self._minutes_dropped = 0
+        self._pulse = pulse or PulseFile(spool.directory)
+        self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
+        self._malformed_said = 0
+        self._who = Identification(settings, self._fold, clock)
+        self._writer = Writer(line_settings(settings))
+        if spool.health().older_records:
+            outlet.send(self._who.instance_id)  # what the last run left waits for no new minute
+
+    def configure(self, settings: RunSettings, cluster: str, fold_settings: FoldSettings) -> None:
+        """
+        Go on under other settings, between two minutes.
+
+        Raises:
+            SettingsError: If a tag or a dimension cannot be used; then nothing has changed.
+        """
+        self._writer = Writer(line_settings(settings))
+        self._fold.configure(fold_settings)
+        self._cluster = cluster
+
+    def replace_outlet(self, outlet: Outlet) -> None:
+        """Send by *outlet* from now on, also what is waiting."""
+        self.outlet.close_for_change()
+        self.outlet = outlet
+        outlet.send(self._who.instance_id)
+
+    def read_until(
+        self, is_stopping: Callable[[], bool], between_minutes: Callable[[], None] = lambda: None
+    ) -> bool:
+        """
+        Fold reports and close minutes until a stop is asked for or the input ends.
+
+        *between_minutes* is called after each closed minute.
+
+        Returns:
+            Whether the input ended by itself.
+
+        Raises:
+            SourceError: If the input can no longer be read.
+            DeliveryError: If nobody reads standard output any more.
+        """
+        self._fold.open(self._clock())
+        while not is_stopping():
+            if self._pulse.is_due():
+                self._pulse.beat(self._fold.reports_read, self._spool.health())
+            self.outlet.require_reader()
+            chunk = self._source.read(self._patience_s())
+            now_s = self._clock()
+            self._learn(0.0)
+            if self._fold.is_due(now_s):
+                self._close_minute(bye=False)
+                between_minutes()
+            self._fold.open(now_s)
+            for report in self._framer.end() if chunk is None else self._framer.feed(chunk):
+                self._take(report, now_s)
+            self._say_malformed()
+            if chunk is None:
+                # Ctrl-C also stops the program that writes to us: its end is then
+                # no end of the input, but part of the stop.
+                return not is_stopping()
+            self._keep_events()
+        return False
+
+    def finish(self, *, input_ended: bool) -> None:
+        """
+        Close the open minute with `Bye` and send what can be sent in time.
+
+        Raises:
+            SourceError: If the input ended without a report.
+            SpoolFailedError: If the input ended and its last minute could not be kept.
+            DeliveryError: If the input ended and records are left.
+        """
+        if not input_ended:
+            self._close_minute(bye=True)
+            self._keep_events()
+            self.outlet.stop()
+            return
+        if not self._fold.reports_read:
+            raise no_reports(self._source.name, self._framer.last_problem)
+        if self._fold.instance_id is None:
+            self._learn(METADATA_PATIENCE_S)
+        self._keep_events(is_end=True)
+        self._keep_minute(bye=True)
+        self._keep_events()
+        self.outlet.finish(self._who.instance_id)
+
+    def _patience_s(self) -> float:
+        ends_at_s = self._fold.ends_at_s()
+        if ends_at_s is None:
+            return READ_WITHIN_S
+        return min(READ_WITHIN_S, max(0.0, ends_at_s - self._clock()))
+
+    def _learn(self, timeout_s: float) -> None:
+        facts = self._facts(timeout_s)
+        if facts is not self._learnt:  # nearly always they are as before
+            self._learnt = facts
+            self._fold.know(facts)
+
+    def _owner_of(self, pid: int) -> str | None:
+        if self._owners is None or not self._who.is_of_here(self._learnt):
+            return None
+        return self._owners.of(pid)
+
+    def _take(self, report: Report, now_s: float) -> None:
+        self._fold.add(report, now_s)
+        if self._owners is not None and report.neuron_runtime_data:
+            self._owners.see(runtime.pid for runtime in report.neuron_runtime_data)
+        sample = self._fold.sample
+        if sample is None or not self._who.is_settled():
+            return
+        source = self._who.source(self._cluster, self._spool.boot)
+        self._append("report", lambda seq: self._writer.report(sample, source, seq=seq))
+
+    def _close_minute(self, *, bye: bool) -> None:
+        if not self._who.is_settled():
+            # Nothing was ever read: there is no minute to lose, only a name to get wrong.
+            self._fold.discard()
+            return
+        self._keep_events(is_end=True)
+        try:
+            self._keep_minute(bye=bye)
+        except (SpoolFailedError, WireFormatError) as error:
+            # It costs this minute; the next one may be kept again.
+            self._minutes_dropped += 1
+            self._say_dropped("minute", error)
+            if self._fold.ends_at_s() is not None:
+                self._fold.discard()
+        else:
+            self.outlet.send(self._who.instance_id)
+
+    def _keep_minute(self, *, bye: bool) -> None:
+        stamp = Stamp(
+            cluster=self._cluster,
+            boot=self._spool.boot,
+            seq=self._spool.next_seq,
+            instance_id=self._who.fallback_id,
+            identity_guessed=self._who.is_guessed,
+            bye=bye,
+            health=self._health(),
+        )
+        self._writer.know(self._fold.instance)
+        if (faults := self._faults.count) is not None:
+            self._fold.know_faults(faults)
+        record = self._fold.close(stamp)
+        state = self._faults.counted_state(self._fold.state())
+        self._spool.append(self._writer.minute(record, self._fold.runtimes), state)
+        self._faults.is_counted()
+
+    def _keep_events(self, *, is_end: bool = False) -> None:
+        for event in self._fold.take_events():
+            self._events.add(event)
+        if not self._who.is_settled():
+            return
+        events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
+        if events:
+            source = self._who.source(self._cluster, self._spool.boot)
+            state = self._faults.told_state(self._spool.state)
+            self._append("event", lambda seq: self._writer.events(events, source, seq=seq), state)
+
+    def _append(
+        self, what: str, write: Callable[[int], Sequence[NewRecord]], state: bytes | None = None
+    ) -> None:
+        """Keep what is not a minute: without it no number of a minute is wrong."""
+        try:
+            self._spool.append(write(self._spool.next_seq), state)
+        except (SpoolFailedError, WireFormatError) as error:
+            self._say_dropped(what, error)
+        else:
+            self.outlet.send(self._who.instance_id)
+
+    def _health(self) -> dict[str, int | float]:
+        members: dict[str, int | float] = {
+            **reading_members(self._fold, self._framer),
+            "MonitorRestarts": self._source.restarts,
+            **spool_members(self._spool.health()),
+            **process_members(),
+        }
+        if self._minutes_dropped:
+            members["MinutesDropped"] = self._minutes_dropped
+        if self._events.dropped:
+            members["EventsDropped"] = self._events.dropped
+        return members
+
+    def _say_dropped(self, what: str, error: Exception) -> None:
+        if count := self._drop_log.due(what):
+            extra = {"count": count, "stage": "spooling", "why": str(error)}
+            _log.error("%ss dropped", what, extra=extra)
+
+    def _say_malformed(self) -> None:
+        dropped = self._framer.malformed - self._malformed_said
+        is_early = self._clock() - self._started_s < MALFORMED_PATIENCE_S
+        if not dropped or (is_early and not self._fold.reports_read):
+            return  # an input without a single report ends with one sentence, not two
+        self._malformed_said = self._framer.malformed
+        if count := self._drop_log.due("malformed", dropped):
+            _log.warning(
+                "%d piece(s) of input were dropped: expected neuron-monitor reports, found that "
+                "%s; the rest is read",
+                count,
+                self._framer.last_problem,
+            )

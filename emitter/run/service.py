@@ -1,0 +1,233 @@
+"""
+The running emitter, put together from settings and taken apart in order.
+
+It knows which part needs which setting, and which of them can change while it
+runs; what the parts do is theirs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import EmitterError, SourceError
+from emitter.events import EventQueue
+from emitter.fold import FoldSettings
+from emitter.health.supervisor import Supervisor
+from emitter.instance.cluster import find_cluster
+from emitter.instance.lookup import BackgroundLookup
+from emitter.kernel import KernelFaults, watch_of
+from emitter.kernel.opening import choice_for
+from emitter.lines import differences
+from emitter.owners import owners_of
+from emitter.reports.asked import asked_for
+from emitter.reports.monitor import Monitor
+from emitter.reports.source import open_file, standard_input
+from emitter.run.loop import Emitter
+from emitter.run.outlet import Outlet
+from emitter.run.signals import Signals, end_at_once_if_stopped
+from emitter.settings import require_cluster
+from emitter.settings.run import LOGS, MONITOR, STDOUT
+from emitter.spool import Spool
+from emitter.writing import line_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emitter.reports.monitor_config import UserConfig
+    from emitter.reports.source import Source
+    from emitter.settings import RunSettings
+
+SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
+
+_FIXED: Final = (
+    "attribution",
+    "input",
+    "instance_id",
+    "kernel_messages",
+    "monitor_command",
+    "proc_dir",
+    "spool_dir",
+    "spool_max_mib",
+    "verbose",
+)
+"""Settings that only a restart changes: what is open for them holds state."""
+
+_REGIONS: Final = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})  # where the AWS SDK looks first
+
+_log = logging.getLogger(__name__)
+
+
+def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = None) -> None:
+    """
+    Run until the input ends or a signal asks to stop.
+
+    *read_again* gives the settings anew when SIGHUP asks for it.
+
+    Raises:
+        SettingsError: If a setting is missing or cannot be used.
+        SourceError: If the input held no report, or another emitter runs here.
+        DeliveryError: If the input ended and records could not be delivered,
+            or standard output takes no more lines.
+    """
+    supervisor = Supervisor()
+    # Looking for a name can take seconds: until it is found, a signal ends the process at once.
+    end_at_once_if_stopped()
+    cluster = find_cluster(settings.cluster, region=settings.region).name
+    with ExitStack() as stack:
+        signals = stack.enter_context(Signals())
+        service = Service(settings, cluster, stack)
+
+        def between_minutes() -> None:
+            if signals.take_reload() and read_again is not None:
+                supervisor.reloading()
+                service.reload(read_again)
+                supervisor.ready(service.status())
+            else:
+                supervisor.status(service.status())
+
+        def is_stopping() -> bool:
+            supervisor.beat()  # the loop asks at every turn: one that hangs asks no more
+            return signals.is_stopping()
+
+        supervisor.ready(service.status())
+        ended = service.emitter.read_until(is_stopping, between_minutes)
+        supervisor.stopping("sends what is left")
+        service.source.close()
+        service.emitter.finish(input_ended=ended)
+
+
+class Service:
+    """
+    The parts of one emitter. What is opened is closed by *stack*.
+
+    Raises:
+        SettingsError: If a setting is missing or cannot be used.
+        SourceError: If there is nothing to read, or another emitter runs here.
+        DeliveryError: If standard output is closed.
+    """
+
+    def __init__(self, settings: RunSettings, cluster: str, stack: ExitStack) -> None:
+        self._settings = settings
+        self._cluster = cluster
+        for sentence in differences(line_settings(settings)):
+            _log.warning(sentence)
+        self._events = EventQueue()
+        config = _config(settings)
+        self.source = _source(settings, config, self._events)
+        stack.callback(self.source.close)
+        self._lookup = BackgroundLookup()
+        stack.callback(self._lookup.close)
+        self._spool = stack.enter_context(
+            Spool.open(
+                spool_directory(settings),
+                max_bytes=settings.spool_max_mib << 20,
+                on_event=self._events.add,
+            )
+        )
+        kernel = watch_of(choice_for(settings.kernel_messages, settings.input), self._spool.state)
+        if kernel is not None:
+            stack.callback(kernel.close)
+        owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
+        if owners is not None:
+            stack.callback(owners.close)
+        self.emitter = Emitter(
+            settings,
+            self._cluster,
+            self.source,
+            self._spool,
+            self._outlet(settings, self._cluster),
+            fold_settings=_fold_settings(settings, config),
+            events=self._events,
+            facts=self._lookup.wait,
+            owners=owners,
+            faults=KernelFaults(kernel),
+        )
+        stack.callback(self._stop_outlet)
+
+    def reload(self, read_again: Callable[[], RunSettings]) -> None:
+        """Take what may change from the settings as they are now; a mistake changes nothing."""
+        try:
+            settings = read_again()
+            cluster = settings.cluster and require_cluster(settings.cluster)
+            config = _config(settings)
+            outlet = self._outlet(settings, cluster or self._cluster)
+            self.emitter.configure(
+                settings, cluster or self._cluster, _fold_settings(settings, config)
+            )
+        except EmitterError as error:
+            _log.error("the configuration was read again and is not taken: %s", error)
+            return
+        if isinstance(self.source, Monitor):
+            try:
+                self.source.reconfigure(config.text, config.period_s)
+            except SourceError as error:
+                _log.error("neuron-monitor goes on as it was asked before: %s", error)
+        before = self._settings
+        stays_stdout = settings.output == before.output == STDOUT  # which takes one writer
+        if not stays_stdout:
+            self.emitter.replace_outlet(outlet)
+        fixed = [name for name in _FIXED if getattr(settings, name) != getattr(before, name)]
+        extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
+        _log.info("configuration read again", extra=extra if fixed else {})
+        self._settings, self._cluster = settings, cluster or self._cluster
+
+    def status(self) -> str:
+        """How it goes, as one sentence for whoever asks the supervisor."""
+        health = self._spool.health()
+        waiting = health.records + health.older_records
+        dropped = sum(health.dropped.values()) + health.older_dropped
+        return (
+            f"cluster {self._cluster}: {health.delivered} records delivered, {waiting} waiting, "
+            f"{dropped} dropped; {self.source.name} started again {self.source.restarts} times"
+        )
+
+    def _stop_outlet(self) -> None:
+        self.emitter.outlet.stop()  # whichever it is by then
+
+    def _outlet(self, settings: RunSettings, cluster: str) -> Outlet:
+        region = None
+        if settings.output == LOGS and not settings.region and not _REGIONS & os.environ.keys():
+            region = self._lookup.wait().region
+        return Outlet(settings, self._spool, cluster=cluster, instance_region=region)
+
+
+def _config(settings: RunSettings) -> UserConfig:
+    config = asked_for(settings)
+    for warning in config.warnings:
+        _log.warning(warning)
+    return config
+
+
+def _fold_settings(settings: RunSettings, config: UserConfig) -> FoldSettings:
+    period_s = config.period_s if settings.input == MONITOR else settings.interval
+    return FoldSettings(
+        idle_below_percent=settings.idle_below_percent,
+        period_s=period_s,
+        only_matched=config.only_matched,
+        runtime_lines=settings.runtime_lines,
+        every_report=settings.high_resolution_metrics,
+    )
+
+
+def _source(settings: RunSettings, config: UserConfig, events: EventQueue) -> Source:
+    if settings.input == MONITOR:
+        return Monitor(settings.monitor_command, config.text, config.period_s, on_event=events.add)
+    if settings.input == "-":
+        return standard_input()
+    return open_file(Path(settings.input))
+
+
+def spool_directory(settings: RunSettings) -> Path | None:
+    """Where records are kept until they are delivered; None for memory."""
+    if settings.spool_dir is not None:
+        return settings.spool_dir
+    if settings.output == STDOUT:
+        return None
+    if os.access(SYSTEM_SPOOL if SYSTEM_SPOOL.exists() else SYSTEM_SPOOL.parent, os.W_OK):
+        return SYSTEM_SPOOL
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "neuron-emf"

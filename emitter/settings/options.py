@@ -1,0 +1,172 @@
+"""
+The options of a command, made from the fields of its settings class.
+
+Looked up in this order: flag, variable, key of the TOML file, default. The
+file is strict: a key that is no setting, or a value of another type than the
+setting has, is refused rather than overlooked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from emitter.errors import SettingsError
+from emitter.settings import ReplaySettings, RunSettings
+from emitter.settings.declaration import split_commas
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - the standard library reads TOML from 3.11 on
+    import tomli as tomllib
+
+SYSTEM_FILE: Final = Path("/etc/neuron-emf/config.toml")
+MAX_FILE_BYTES: Final = 1 << 20
+FILE_READ: Final = "emitter.settings.options.file"
+"""Under this key of click's `meta` is the file that was read, if one was."""
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def options(settings: type) -> Callable[[_Command], _Command]:
+    """Decorate a command with one option per field of *settings*, and `--config`."""
+
+    def decorate(command: _Command) -> _Command:
+        for one in reversed(dataclasses.fields(settings)):
+            command = _option(one)(command)
+        return _config_option(settings)(command)
+
+    return decorate
+
+
+def _option(one: dataclasses.Field[Any]) -> Callable[[_Command], _Command]:
+    kind, default = one.metadata["kind"], one.default
+    names = [f"--{_flag(one.name)}", one.name]
+    if one.metadata["short"] is not None:
+        names.insert(0, one.metadata["short"])
+    if isinstance(default, bool):
+        return click.option(
+            *names, is_flag=True, default=default, show_default="no", help=one.metadata["help"]
+        )
+    is_list = isinstance(default, tuple)
+    return click.option(
+        *names,
+        default=default,
+        type=kind,
+        multiple=is_list,
+        callback=_split if is_list else None,
+        metavar=one.metadata["metavar"],
+        show_default=default not in (None, "", ()),
+        help=one.metadata["help"],
+    )
+
+
+def _split(
+    _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
+) -> tuple[str, ...]:
+    return split_commas(values)
+
+
+def _keys(settings: type) -> str:
+    """Which options of *settings* the file may have."""
+    is_whole = {one.name for one in dataclasses.fields(settings)} <= _ALL.keys()
+    return "a key per option" if is_whole else "a key per option that `run` has too"
+
+
+def _config_option(settings: type) -> Callable[[_Command], _Command]:
+    known = {one.name for one in dataclasses.fields(settings)}
+
+    def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
+        if path is None and SYSTEM_FILE.exists():
+            path = SYSTEM_FILE
+        if path is not None:
+            context.default_map = dict(_read_file(path, known))
+            context.meta[FILE_READ] = path
+
+    return click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        is_eager=True,
+        expose_value=False,
+        callback=read,
+        help=f"TOML file of settings, {_keys(settings)}; by default {SYSTEM_FILE} where it exists.",
+    )
+
+
+def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            msg = f"{path} was expected to have at most {MAX_FILE_BYTES} bytes: check the name"
+            raise SettingsError(msg)
+        found = tomllib.loads(content.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        # A ValueError is no UTF-8, no TOML, or a number without end.
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        msg = f"{path} was expected to be a TOML file and could not be read as one: {reason}"
+        raise SettingsError(msg) from error
+    given = {key.replace("-", "_"): value for key, value in found.items()}
+    unknown = sorted(given.keys() - _ALL.keys())
+    if unknown:
+        known_keys = ", ".join(sorted(_flag(name) for name in _ALL))
+        msg = (
+            f"{path} was expected to have only settings as keys and has "
+            f"{_flag(unknown[0])[:40]!r}: correct or remove it; the settings are {known_keys}"
+        )
+        raise SettingsError(msg)
+    for name, value in given.items():
+        _require_type(path, name, value)
+        if _is_list(name) and isinstance(value, str):
+            given[name] = [value]
+    # One file serves all commands: what only another command knows is left out.
+    return {name: value for name, value in given.items() if name in known}
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _require_type(path: Path, name: str, value: object) -> None:
+    """TOML has types; a list would otherwise become a strange text."""
+    declared = str(_ALL[name].type).removesuffix(" | None")
+    kinds, expected = _TOML_TYPES[declared]
+    is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+    if is_kind and not (isinstance(value, list) and _has_others(value)):
+        return
+    msg = f"{path} was expected to give {_flag(name)} {expected}, and gives {_toml_word(value)}"
+    raise SettingsError(msg)
+
+
+def _is_list(name: str) -> bool:
+    return isinstance(_ALL[name].default, tuple)
+
+
+def _has_others(values: list[object]) -> bool:
+    return not all(isinstance(one, str) for one in values)
+
+
+def _toml_word(value: object) -> str:
+    words = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
+    words.update({list: "an array", dict: "a table"})
+    return words.get(type(value), "a date or time")
+
+
+_TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
+    "str": ((str,), 'a text in quotes, such as "name"'),
+    "Path": ((str,), 'a path in quotes, such as "/var/lib/name"'),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "true or false"),
+    "tuple[str, ...]": ((str, list), 'texts in brackets, such as ["one", "two"]'),
+}
+_ALL: Final[Mapping[str, dataclasses.Field[Any]]] = {
+    one.name: one
+    for settings in (RunSettings, ReplaySettings)
+    for one in dataclasses.fields(settings)
+}

@@ -1,0 +1,86 @@
+"""
+Handler: each minute, the rollup of each cluster.
+
+Rollup lines are printed, never logged: a logger would wrap them and CloudWatch
+would no longer see their metrics.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from aggregator import deployed
+from aggregator.close.run import Closing
+from aggregator.runtime import LambdaContext, Logger, publish_health
+from neuron_wire.prices import Prices
+
+if TYPE_CHECKING:
+    from aggregator.close.outcome import Outcome
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float]:  # noqa: ARG001
+    """Close what is due and restate what is late; the counts of what was done."""
+    stack, table = deployed.stack()
+    outcome = Closing(
+        table=table,
+        rules=stack.rules,
+        emit=_print,
+        now_s=time.time,
+        remaining_s=lambda: context.get_remaining_time_in_millis() / 1000,
+        prices=Prices(stack.price_overrides),
+    ).run()
+    if outcome.left:
+        logger.info("another run is closing minutes")
+        return {}
+    _log_trouble(outcome)
+    counts = {
+        "MinutesClosed": outcome.minutes_closed,
+        "MinutesRestated": outcome.minutes_restated,
+        "MinutesWaiting": outcome.minutes_waiting,
+        "MinutesDropped": outcome.minutes_dropped,
+        "RecordsRead": outcome.records_read,
+        "RecordsUnreadable": outcome.records_unreadable,
+        "RecordsRefused": outcome.records_refused,
+        "LinesPrinted": outcome.lines_printed,
+        "LinesRefused": outcome.lines_refused,
+        "SecondsBehind": outcome.seconds_behind,
+    }
+    publish_health(stack.stack_name, counts)
+    return counts
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)
+
+
+def _log_trouble(outcome: Outcome) -> None:
+    if outcome.superseded:
+        logger.warning("run stopped", extra={"reason": "another run published at the same time"})
+    if outcome.out_of_time:
+        logger.warning(
+            "minutes left to the next run",
+            extra={"count": outcome.minutes_waiting, "reason": "out_of_time"},
+        )
+    if outcome.records_refused:
+        logger.error(
+            "records refused",
+            extra={
+                "count": outcome.records_refused,
+                "reason": "over_a_bound",
+                "clusters": outcome.refused_clusters,
+            },
+        )
+    drops = {
+        "never_closed": outcome.minutes_dropped,
+        "item_unreadable": outcome.records_unreadable,
+        "line_not_extractable": outcome.lines_refused,
+    }
+    for reason, count in drops.items():
+        if count:
+            logger.error(
+                "minutes, records or lines dropped", extra={"count": count, "reason": reason}
+            )

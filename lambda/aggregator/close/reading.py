@@ -1,0 +1,125 @@
+"""
+The records of one bucket of a minute, and no more of them than close can hold.
+
+Whoever may write to the log group may write any number of lines, in any name.
+Each record is looked at, and held only within these bounds, so that a flood
+costs time and not memory:
+
+* of instances and clusters that the registry does not remember, as many as it
+  has room for; one that it remembers is never refused for them;
+* of one instance and minute, a few records of the largest kind;
+* of one bucket, some ten times what a fleet of 100,000 has in it, and beyond
+  that still one record of the largest instance there is from each.
+
+What is over a bound is left out of the minute and counted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from aggregator.storage.pack import Identity, identity_of, records_of
+from neuron_wire.names import MAX_CORES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aggregator.close.outcome import Outcome
+    from aggregator.close.registry import Key, Registry
+    from aggregator.storage.table import Table
+    from neuron_wire import MinuteRecord
+
+RECORD_WEIGHT: Final = 16
+"""What a record weighs without its cores and holders; a core weighs 1, about 64 bytes."""
+
+_HOLDER_CHARS: Final = 64  # of the text of its holders, that weigh as much as a core
+MOST_OF_AN_INSTANCE: Final = 4 * MAX_CORES
+"""What the records of one instance and minute may weigh: some thirty of 128 cores."""
+
+MOST_IN_A_BUCKET: Final = 4_000_000
+"""
+What the records of a bucket may weigh while they are held at once: 256 MB. The
+bucket of 100,000 instances of 128 cores has 450,000.
+"""
+
+FAIR_SHARE: Final = 160
+"""What each instance may weigh beyond that: one record of 128 cores, as many as the largest has."""
+
+PAYLOADS_BETWEEN_LOOKS: Final = 64
+"""Payloads between two looks at the clock: a bucket alone may take longer than a run."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """
+    The reading of one minute.
+
+    Attributes:
+        table: Where the records are.
+
+        registry: Which instances there are.
+
+        outcome: Where it is counted what was read and what was left out.
+
+        check_time: Raises when the run must stop.
+
+        minute: The minute.
+    """
+
+    table: Table
+    registry: Registry
+    outcome: Outcome
+    check_time: Callable[[], None]
+    minute: int
+    _published: frozenset[str] | None = field(default=None)
+
+    def of_bucket(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
+        """The distinct records of *bucket* that count, by instance."""
+        held: dict[Identity, MinuteRecord] = {}
+        weights: dict[Key, int] = {}
+        total = 0
+        for number, payload in enumerate(self.table.read_bucket(self.minute, bucket), 1):
+            if number % PAYLOADS_BETWEEN_LOOKS == 0:
+                self.check_time()
+            records, unreadable = records_of(payload, self.minute)
+            self.outcome.records_read += len(records)
+            self.outcome.records_unreadable += unreadable
+            for record in records:
+                identity = identity_of(record)
+                kept = held.get(identity)
+                if kept is not None:
+                    # Copies differ in the holders that had room where they were kept.
+                    if record.holders_more < kept.holders_more:
+                        held[identity] = record
+                    continue
+                key = record.cluster, record.instance_id
+                weight = _weight(record)
+                most = MOST_OF_AN_INSTANCE if total < MOST_IN_A_BUCKET else FAIR_SHARE
+                if weights.get(key, 0) + weight > most or not (key in weights or self._admits(key)):
+                    self.outcome.refuse(record.cluster)
+                    continue
+                weights[key] = weights.get(key, 0) + weight
+                total += weight
+                held[identity] = record
+        found: dict[Key, list[MinuteRecord]] = defaultdict(list)
+        for record in held.values():
+            found[record.cluster, record.instance_id].append(record)
+        return found
+
+    def _admits(self, key: Key) -> bool:
+        cluster, instance_id = key
+        if self.registry.admits(cluster, instance_id):
+            return True
+        # A run that was killed may have published a cluster that the registry never learnt of.
+        if self._published is None:
+            self._published = frozenset(self.table.read_publications(self.minute))
+        return cluster in self._published and self.registry.admits(
+            cluster, instance_id, is_published=True
+        )
+
+
+def _weight(record: MinuteRecord) -> int:
+    holders = sum([len(one.cores) for one in record.holders]) // _HOLDER_CHARS
+    return RECORD_WEIGHT + len(record.core_state) + holders

@@ -1,0 +1,243 @@
+"""
+Which instances there are, and which of them have gone silent or are gone.
+
+An instance is remembered as the runs of minutes in which it reported. A run
+bridges the gaps that are too short to be silence, so the runs depend on which
+minutes were seen and not on the order in which they came: a minute that is
+reduced again, or out of turn, gets the answer that was true then, and an
+instance that appeared later was not silent before it existed.
+
+An instance that no longer reports is gone, and not silent, if it said goodbye,
+if EC2 says that it stopped, or if it has reported to another cluster since.
+
+Packed by bucket of the instance, like the records, so that the records of one
+bucket answer for the instances of one bucket.
+
+Names are whatever somebody wrote into a line, so there is an end to them: at
+most so many clusters, and of each bucket what one item of the table takes. Who
+is remembered stays until it is forgotten; who comes when there is no room is
+not admitted.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from aggregator.close.room import MAX_BUCKET_BYTES, Room
+from aggregator.close.runs import Entry, Run
+from aggregator.environment import MAX_CLUSTERS
+from aggregator.rollups.silent import Silent
+from aggregator.storage.item import BUCKETS, bucket_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+_SHORTER_RUNS: Final = (8, 4, 2, 1)  # kept of each instance when a bucket grows too large
+
+Presence = Literal["live", "silent", "gone"]
+Key = tuple[str, str]  # cluster, instance
+
+
+@dataclass(slots=True)
+class Registry:
+    """
+    Every instance that is not forgotten.
+
+    Attributes:
+        silent_after_minutes: Minutes without a record after which an instance
+            is silent.
+
+        silent_forget_minutes: Minutes without a record after which it is
+            forgotten.
+
+        max_clusters: Clusters that are remembered at a time.
+    """
+
+    silent_after_minutes: int
+    silent_forget_minutes: int
+    max_clusters: int = MAX_CLUSTERS
+    _buckets: list[dict[str, list[Entry]]] = field(  # of each instance an entry per cluster
+        default_factory=lambda: [{} for _ in range(BUCKETS)]
+    )
+    _changed: set[int] = field(default_factory=set)
+    _departures: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    _clusters: set[str] = field(default_factory=set)
+    _rooms: list[Room] = field(default_factory=lambda: [Room() for _ in range(BUCKETS)])
+
+    def load(self, packed: Mapping[int, bytes]) -> None:
+        """Take over what `packed` gave."""
+        for bucket, payload in packed.items():
+            clusters: dict[str, dict[str, list[Any]]] = json.loads(zlib.decompress(payload))
+            entries: dict[str, list[Entry]] = {}
+            room = self._rooms[bucket]
+            self._clusters.update(clusters)
+            for cluster, instances in clusters.items():
+                for instance_id, (instance_type, *runs) in instances.items():
+                    room.take(cluster, instance_id, instance_type)
+                    found = [Run(first, last, bool(bye)) for first, last, bye in runs]
+                    entries.setdefault(instance_id, []).append(Entry(cluster, instance_type, found))
+            self._buckets[bucket] = entries
+
+    def packed(self) -> Iterator[tuple[int, bytes]]:
+        """The buckets that changed since they were loaded."""
+        for bucket in sorted(self._changed):
+            payload = self._payload(bucket, None)
+            for runs in _SHORTER_RUNS:
+                if len(payload) <= MAX_BUCKET_BYTES:
+                    break
+                # Only what was long ago is lost: a minute of then may not know who was silent.
+                payload = self._payload(bucket, runs)
+            yield bucket, payload
+
+    def _payload(self, bucket: int, most_runs: int | None) -> bytes:
+        clusters: dict[str, dict[str, list[object]]] = {}
+        for instance_id, entries in sorted(self._buckets[bucket].items()):
+            for entry in entries:
+                if entry.runs:  # none while its minute waits
+                    clusters.setdefault(entry.cluster, {})[instance_id] = entry.packed(most_runs)
+        text = json.dumps(clusters, separators=(",", ":"), sort_keys=True)
+        return zlib.compress(text.encode())
+
+    def depart(self, departures: Mapping[str, Sequence[int]]) -> None:
+        """
+        Take *departures*, the minutes in which EC2 said that each instance stopped.
+
+        They are not packed: whoever loads the registry says them again.
+        """
+        self._departures = departures
+
+    def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
+        """
+        Whether the instance is remembered, or there is room for it, which it then has.
+
+        A cluster that *is_published* needs no room among the clusters.
+        """
+        return self._entry(cluster, instance_id, is_published=is_published) is not None
+
+    def _entry(self, cluster: str, instance_id: str, *, is_published: bool) -> Entry | None:
+        bucket = bucket_of(instance_id)
+        entries = self._buckets[bucket].get(instance_id, [])
+        for entry in entries:
+            if entry.cluster == cluster:
+                return entry
+        is_full = len(self._clusters) >= self.max_clusters
+        if is_full and not is_published and cluster not in self._clusters:
+            return None
+        if not self._rooms[bucket].admits(cluster, instance_id):
+            return None
+        self._clusters.add(cluster)
+        entry = Entry(cluster, None, [])
+        self._buckets[bucket][instance_id] = [*entries, entry]
+        return entry
+
+    def see(
+        self, cluster: str, instance_id: str, minute: int, instance_type: str | None, *, gone: bool
+    ) -> None:
+        """
+        The instance reported in *minute*, and with *gone* said goodbye in it.
+
+        Nothing is remembered of one that is not admitted.
+        """
+        bucket = bucket_of(instance_id)
+        entry = self._entry(cluster, instance_id, is_published=False)
+        if entry is None:
+            return
+        if (
+            instance_type not in (None, entry.instance_type)
+            and (entry.instance_type is None or minute >= entry.last)
+            and self._rooms[bucket].exchanges(entry.instance_type, instance_type)
+        ):
+            entry.instance_type = instance_type
+            self._changed.add(bucket)
+        if entry.extend(minute, self.silent_after_minutes, gone=gone):
+            self._changed.add(bucket)
+
+    def forget(self, before_minute: int) -> None:
+        """Drop the runs that ended before *before_minute*."""
+        for bucket, instances in enumerate(self._buckets):
+            for instance_id, entries in list(instances.items()):
+                if all(entry.runs and entry.runs[0].last >= before_minute for entry in entries):
+                    continue
+                self._changed.add(bucket)
+                for entry in entries:
+                    entry.runs = [run for run in entry.runs if run.last >= before_minute]
+                kept = [entry for entry in entries if entry.runs]
+                if kept:
+                    instances[instance_id] = kept
+                else:
+                    del instances[instance_id]
+
+    def expected(self, bucket: int, minute: int) -> Iterator[Key]:
+        """The instances of *bucket* that ought to report in *minute*."""
+        for instance_id, entries in self._buckets[bucket].items():
+            for entry in entries:
+                presence, _ = self._presence(instance_id, entry, entries, minute)
+                if presence == "live":
+                    yield entry.cluster, instance_id
+
+    def lacks(self, bucket: int, minute: int, found: Collection[Key]) -> bool:
+        """
+        Whether an instance of *bucket* ought to report in *minute* and is not in *found*.
+
+        One that has just come to another cluster is not waited for in the old one.
+        """
+        expected = set(self.expected(bucket, minute))
+        missing = expected.difference(found)
+        if not missing:
+            return False
+        moved = {instance_id for _, instance_id in set(found) - expected}
+        return any(instance_id not in moved for _, instance_id in missing)
+
+    def silent_by_cluster(self, minute: int) -> dict[str, list[Silent]]:
+        """
+        The clusters known in *minute*, each with its silent instances.
+
+        A cluster is known while any of its instances is live or silent.
+        """
+        clusters: dict[str, list[Silent]] = {}
+        for instances in self._buckets:
+            for instance_id, entries in instances.items():
+                for entry in entries:
+                    presence, last_minute = self._presence(instance_id, entry, entries, minute)
+                    if presence == "gone":
+                        continue
+                    silent = clusters.setdefault(entry.cluster, [])
+                    if presence == "silent":
+                        silent.append(Silent(instance_id, entry.instance_type, last_minute))
+        return clusters
+
+    def _presence(
+        self, instance_id: str, entry: Entry, entries: Iterable[Entry], minute: int
+    ) -> tuple[Presence, int]:
+        """What *entry* of the instance's *entries* is in *minute*, and when it last reported."""
+        for run in reversed(entry.runs):
+            if run.first > minute:
+                continue
+            absent_minutes = minute - run.last
+            if absent_minutes <= 0:
+                return "live", run.last
+            if (
+                run.bye
+                or absent_minutes > self.silent_forget_minutes
+                or self._departed(instance_id, run.last, minute)
+                or _moved(entries, run.last, minute)
+            ):
+                return "gone", run.last
+            if absent_minutes > self.silent_after_minutes:
+                return "silent", run.last
+            return "live", run.last
+        return "gone", minute  # not there yet
+
+    def _departed(self, instance_id: str, last_minute: int, minute: int) -> bool:
+        departed = self._departures.get(instance_id, ())
+        return any(last_minute <= departure < minute for departure in departed)
+
+
+def _moved(entries: Iterable[Entry], last_minute: int, minute: int) -> bool:
+    """Whether the instance of *entries* reported, to whichever cluster, after *last_minute*."""
+    return any(
+        run.first <= minute and run.last > last_minute for entry in entries for run in entry.runs
+    )

@@ -1,0 +1,24 @@
+"""
+What an alarm means, whom it concerns, what to do.
+
+From the outside in; only `topic` knows a network:
+
+* `function`  the handler
+* `telling`   one transition of an alarm: told once, never lost
+* `event`     what EventBridge delivers of an alarm
+* `subject`   what an alarm can be about
+* `evidence`  what the table knows of the cluster: its last rollup, its cost today
+* `explanation`  everything that a message is made of
+* `finding`   what is known about one subject, in sentences, and what to do
+* `idle`, `failures`      the findings about cores that do nothing, and about what fails
+* `queries`, `commands`   what to type next
+* `message`   all forms of one message, and how long each may be
+* `text`      the one for people
+* `topic`     SNS
+* `members`   a kept rollup, read so that no value can break a message
+* `figures`   amounts, moments and other people's names as text
+"""
+
+from aggregator.explain.function import handler
+
+__all__ = ["handler"]

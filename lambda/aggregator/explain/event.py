@@ -1,0 +1,210 @@
+"""
+What EventBridge delivers of an alarm.
+
+Two kinds, both described at
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html:
+`CloudWatch Alarm State Change` of an alarm on a metric, which names the state
+before, and `CloudWatch Alarm Contributor State Change` of one series of an
+alarm on a query, which does not: a contributor is either in ALARM or OK, so
+one that is OK now was in ALARM.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+from aggregator.explain.figures import LATEST_S
+from neuron_wire.names import CLUSTER_DIMENSION, CLUSTER_NAMESPACE, NAMESPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
+
+OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
+OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
+_STATES: Final[dict[str, State]] = {
+    "ALARM": "ALARM",
+    "OK": "OK",
+    "INSUFFICIENT_DATA": "INSUFFICIENT_DATA",
+}
+_REGION: Final = re.compile(r"[a-z0-9-]{1,30}")
+_AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
+_OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')
+
+
+class EventError(ValueError):
+    """An event is of no shape that explain knows; whoever wrote the rule must act."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """
+    An alarm, or one contributor of it, changed its state.
+
+    Attributes:
+        alarm: The alarm's name.
+
+        alarm_arn: Its ARN; empty when the event has none.
+
+        account: The account it is in; may be empty.
+
+        region: The region it is in; empty when the event names none.
+
+        state: What it is now.
+
+        before: What it was, or None when the event does not say so.
+
+        at_s: Since when it is, seconds since the epoch.
+
+        before_at_s: Since when it had been what it was; None when unknown.
+
+        reason: Why, in CloudWatch's words.
+
+        metrics: The metrics of ours that the alarm watches, those that decide
+            first.
+
+        other_metrics: Those that are not ours.
+
+        cluster: The cluster it is about; None when nothing says so.
+
+        muted_by: ARN of the mute rule that was active; empty when none was.
+
+        identity: The same for each delivery of this transition, and for no
+            other transition.
+    """
+
+    alarm: str
+    alarm_arn: str
+    account: str
+    region: str
+    state: State
+    before: str | None
+    at_s: float
+    before_at_s: float | None
+    reason: str
+    metrics: tuple[str, ...]
+    other_metrics: tuple[str, ...]
+    cluster: str | None
+    muted_by: str
+    identity: str
+
+    @property
+    def lasted_minutes(self) -> float | None:
+        """For how long it had been what it was before."""
+        if self.before_at_s is None or self.before_at_s > self.at_s:
+            return None
+        return (self.at_s - self.before_at_s) / 60
+
+
+def transition_of(event: Mapping[str, object]) -> Transition:
+    """
+    Read *event*.
+
+    Raises:
+        EventError: If it is neither of the two kinds, or does not say which
+            alarm changed to what and when.
+    """
+    kind = _text(event, "detail-type")
+    if kind not in {OF_AN_ALARM, OF_A_CONTRIBUTOR}:
+        msg = (
+            f"the event has detail-type {kind[:60]!r}, expected {OF_AN_ALARM!r} or"
+            f" {OF_A_CONTRIBUTOR!r}; send explain only these"
+        )
+        raise EventError(msg)
+    detail = _mapping(event, "detail")
+    now, before = _mapping(detail, "state"), _mapping(detail, "previousState")
+    contributor = _mapping(detail, "alarmContributor")
+    alarm, state = _text(detail, "alarmName"), _STATES.get(_text(now, "value"))
+    at_s = _seconds(_text(now, "timestamp")) or _seconds(_text(event, "time"))
+    if not alarm or state is None or at_s is None:
+        msg = (
+            "the event lacks an alarmName, a state of ALARM, OK or INSUFFICIENT_DATA, or its time,"
+            " which every state change of CloudWatch has; look at it in the dead-letter queue"
+        )
+        raise EventError(msg)
+    region = _text(event, "region")
+    watched = list(_watched(_mapping(detail, "configuration")))
+    alarm_arn = next(iter(_texts(event.get("resources"))), "")
+    clusters = [
+        _text(_mapping(contributor, "attributes"), CLUSTER_DIMENSION),
+        *(cluster for _, _, cluster in watched),
+    ]
+    return Transition(
+        alarm=alarm,
+        alarm_arn=alarm_arn,
+        account=_text(event, "account"),
+        region=region if _REGION.fullmatch(region) else "",
+        state=state,
+        before=_text(before, "value") or None,
+        at_s=at_s,
+        before_at_s=_seconds(_text(before, "timestamp")),
+        reason=_text(now, "reason"),
+        metrics=tuple(name for name, is_ours, _ in watched if is_ours),
+        other_metrics=tuple(name for name, is_ours, _ in watched if not is_ours),
+        cluster=next((one for one in clusters if one), None),
+        muted_by=_muted_by(_mapping(detail, "muteDetail"), at_s),
+        identity=json.dumps(
+            [
+                alarm_arn or alarm,
+                dict(contributor),
+                _text(now, "timestamp") or _text(event, "time"),
+                state,
+            ],
+            sort_keys=True,
+        ),
+    )
+
+
+def _muted_by(mute: Mapping[str, object], at_s: float) -> str:
+    """The rule that muted the alarm at that moment; outside of its window it mutes nobody."""
+    start_s, end_s = (_seconds(_text(mute, one)) for one in ("muteWindowStart", "muteWindowEnd"))
+    before = start_s is not None and at_s < start_s
+    after = end_s is not None and at_s > end_s
+    return "" if before or after else _text(mute, "mutedByArn")
+
+
+def _watched(configuration: Mapping[str, object]) -> Iterator[tuple[str, bool, str]]:
+    """The metrics of an alarm: name, whether it is ours, cluster; those that decide first."""
+    given = configuration.get("metrics")
+    queries = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
+    for query in sorted(queries, key=lambda one: one.get("returnData") is not True):
+        metric = _mapping(_mapping(query, "metricStat"), "metric")
+        name, namespace = _text(metric, "name"), _text(metric, "namespace")
+        if name:
+            is_ours = namespace in {NAMESPACE, CLUSTER_NAMESPACE}
+            cluster = _text(_mapping(metric, "dimensions"), CLUSTER_DIMENSION)
+            yield (name if is_ours else f"{namespace} {name}"), is_ours, cluster
+        expression = _text(query, "expression")
+        if _OUR_NAMESPACE.search(expression):
+            yield from ((name, True, "") for name in _AGGREGATED.findall(expression))
+
+
+def _mapping(value: Mapping[str, object], member: str) -> Mapping[str, object]:
+    found = value.get(member)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _text(value: Mapping[str, object], member: str) -> str:
+    """A text, or an empty one; half a character, which JSON can hold, is made whole."""
+    found = value.get(member)
+    return found.encode(errors="replace").decode() if isinstance(found, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    given = value if isinstance(value, list) else []
+    return [one.encode(errors="replace").decode() for one in given if isinstance(one, str)]
+
+
+def _seconds(text: str) -> float | None:
+    fraction = ".%f" if "." in text else ""
+    try:
+        found = datetime.strptime(text, f"%Y-%m-%dT%H:%M:%S{fraction}%z").timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return found if 0 <= found <= LATEST_S else None

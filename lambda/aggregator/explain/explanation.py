@@ -1,0 +1,195 @@
+"""Everything that a message is made of, found once and written in several forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from aggregator.explain import failures, idle
+from aggregator.explain.figures import duration, name, printable
+from aggregator.explain.finding import Case, Finding
+from aggregator.explain.queries import LogGroups, Query, query_of
+from aggregator.explain.subject import (
+    ECC,
+    ERRORS,
+    FAULTS,
+    IDLE_CORES,
+    IDLE_COST,
+    SILENCE,
+    UTILIZATION,
+    subject_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aggregator.environment import Environment
+    from aggregator.explain.event import State, Transition
+    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.members import Members
+    from aggregator.explain.subject import Subject
+
+LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
+
+_FINDERS: Final[dict[str, Callable[[Case], Finding]]] = {
+    IDLE_CORES.metric: idle.idle_cores,
+    IDLE_COST.metric: idle.idle_cost,
+    UTILIZATION.metric: idle.utilization,
+    SILENCE.metric: failures.silence,
+    ECC.metric: failures.memory_errors,
+    FAULTS.metric: failures.hardware_faults,
+    ERRORS.metric: failures.failed_executions,
+}
+WORDS: Final[dict[State, str]] = {"ALARM": "ALARM", "OK": "OK", "INSUFFICIENT_DATA": "NO DATA"}
+"""The states as people read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """
+    One transition, and what is known about it.
+
+    Attributes:
+        transition: What happened.
+
+        subject: What the alarm is about; None when it is none of ours.
+
+        evidence: What the table says of the cluster.
+
+        finding: The same in sentences.
+
+        query: What shows more; None when nothing would.
+
+        runbook: Where its meaning is described; may be empty.
+
+        dashboard: The name of the stack's dashboard.
+
+        dashboard_address: Where the console shows it; may be empty.
+    """
+
+    transition: Transition
+    subject: Subject | None
+    evidence: Evidence
+    finding: Finding
+    query: Query | None
+    runbook: str
+    dashboard: str
+    dashboard_address: str
+
+    @property
+    def word(self) -> str:
+        """The state for people."""
+        muted = " (muted)" if self.transition.muted_by else ""
+        return f"{WORDS[self.transition.state]}{muted}"
+
+    @property
+    def title(self) -> str:
+        """The one line that tells most."""
+        transition = self.transition
+        cluster = name(transition.cluster or "", LONGEST_CLUSTER)
+        what = self.subject.title if self.subject else printable(transition.alarm, LONGEST_CLUSTER)
+        if transition.state == "ALARM":
+            what = self.finding.figure or what
+        elif transition.state == "INSUFFICIENT_DATA":
+            what = f"{what}, was in ALARM"
+        elif transition.lasted_minutes is not None:
+            what = f"{what}, after {duration(transition.lasted_minutes)}"
+        return f"{self.word}{' ' if cluster else ''}{cluster}: {what}"
+
+    @property
+    def metric(self) -> str:
+        """What the alarm watches; empty when it does not say so."""
+        if self.subject is not None:
+            return self.subject.metric
+        return next(iter((*self.transition.metrics, *self.transition.other_metrics)), "")
+
+
+def explain(
+    transition: Transition, evidence: Evidence, environment: Environment, now_s: float
+) -> Explanation:
+    """What *transition* means, by what *evidence* says of its cluster."""
+    subject = subject_of(transition.metrics)
+    finding = _finding(transition, subject, evidence, environment)
+    runbook = environment.runbook
+    if runbook and subject is not None:
+        runbook = f"{runbook}#{subject.anchor}"
+    dashboard, address = _dashboard(transition.region, environment.stack_name)
+    groups = LogGroups(environment.records_log_group, environment.rollups_log_group)
+    return Explanation(
+        transition=transition,
+        subject=subject,
+        evidence=evidence,
+        finding=finding,
+        query=_query(transition, subject, evidence, finding, groups=groups, now_s=now_s),
+        runbook=runbook,
+        dashboard=dashboard,
+        dashboard_address=address,
+    )
+
+
+def _finding(
+    transition: Transition, subject: Subject | None, evidence: Evidence, environment: Environment
+) -> Finding:
+    if subject is None:
+        watched = printable(", ".join((*transition.metrics, *transition.other_metrics)), 200)
+        of_what = f"watches {watched}" if watched else "does not say what it watches"
+        return _only("", f"This alarm {of_what}: the stack knows no more about it.")
+    if transition.cluster is None:
+        return _only(subject.title, "The event names no cluster, so there is no more to find.")
+    if evidence.rollup is None:
+        missing = evidence.trouble or (
+            "The table has no rollup of this cluster"
+            f"{'.' if subject.about == 'minute' else ' with such errors.'}"
+        )
+        return _only(subject.title, missing, *idle.cost_today(evidence))
+    case = Case(evidence.rollup, evidence, transition.region, environment.rules.idle_after_minutes)
+    found = _FINDERS[subject.metric](case)
+    return found.dated(evidence, is_last_minute=subject.about == "minute")
+
+
+def _only(figure: str, *sentences: str) -> Finding:
+    return Finding(figure, sentences=sentences, brief=sentences)
+
+
+def _query(
+    transition: Transition,
+    subject: Subject | None,
+    evidence: Evidence,
+    finding: Finding,
+    *,
+    groups: LogGroups,
+    now_s: float,
+) -> Query | None:
+    if subject is None or transition.cluster is None:
+        return None
+    silent_since_s = None
+    if subject == SILENCE and evidence.rollup is not None:
+        silent_since_s = _first_silent_s(evidence.rollup)
+    found = query_of(
+        subject,
+        printable(transition.cluster, 256),
+        groups,
+        now_s,
+        instances=finding.instances,
+        since_s=silent_since_s,
+    )
+    return found if found.log_group else None
+
+
+def _first_silent_s(rollup: Members) -> float | None:
+    moments = (one.minute_s("LastSeen") for one in rollup.entries("SilentInstanceNames"))
+    return min((one for one in moments if one is not None), default=None)
+
+
+def _dashboard(region: str, stack_name: str) -> tuple[str, str]:
+    """The name of the stack's dashboard, and its address in the console."""
+    if not region:
+        return stack_name, ""
+    name = f"{stack_name}-{region}"
+    console = "console.aws.amazon.com"
+    if region.startswith("cn-"):
+        console = "console.amazonaws.cn"
+    elif region.startswith("us-gov-"):
+        console = "console.amazonaws-us-gov.com"
+    home = f"https://{region}.{console}/cloudwatch/home?region={region}"
+    return name, f"{home}#dashboards/dashboard/{name}"

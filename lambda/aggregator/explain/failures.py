@@ -1,0 +1,169 @@
+"""The findings about what fails: silent instances, memory errors, hardware faults, executions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aggregator.explain import commands
+from aggregator.explain.figures import amount, counted, moment
+from aggregator.explain.finding import (
+    MAX_INSTANCES,
+    Case,
+    Finding,
+    Step,
+    and_more,
+    instance,
+    instances_of,
+)
+from aggregator.explain.subject import SILENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aggregator.explain.members import Members
+
+
+def silence(case: Case) -> Finding:
+    """Which instances stopped reporting."""
+    count = case.rollup.number("SilentInstances")
+    if not count:
+        sentence = "In the last rollup no instance is silent."
+        return Finding(SILENCE.title, sentences=(sentence,), brief=(sentence,))
+    entries = case.rollup.entries("SilentInstanceNames")
+    reporting = case.rollup.number("Instances")
+    others = "" if reporting is None else f"; {counted(reporting, 'other')} still report"
+    listed = tuple(
+        f"{instance(one)}: last seen {_last_seen(one)}" for one in entries[:MAX_INSTANCES]
+    )
+    silent = instances_of(entries)
+    sentence = f"{counted(count, 'instance')} stopped reporting without a goodbye{others}."
+    return Finding(
+        figure=counted(count, "silent instance"),
+        worst=f"Last: {silent[0]}" if silent else "",
+        sentences=(
+            sentence,
+            "What their cores do is unknown: they are in no count of idle cores and in no cost.",
+        ),
+        list_title="Latest first:",
+        listed=and_more(listed, count - len(listed)),
+        instances=silent,
+        steps=(
+            Step(
+                "Do they run? One that EC2 stopped is no longer counted a few minutes later.",
+                commands.states(silent, case.region),
+            ),
+            Step(
+                "If they run, look on one of them:",
+                (*commands.shell_on(silent, case.region), *commands.EMITTER),
+            ),
+        ),
+        brief=(sentence,),
+    )
+
+
+def _last_seen(one: Members) -> str:
+    minute_s = one.minute_s("LastSeen")
+    return "nobody knows when" if minute_s is None else moment(minute_s)
+
+
+def memory_errors(case: Case) -> Finding:
+    """Which instances had uncorrectable memory errors."""
+    listed, hit = _most(
+        case,
+        "EccInstances",
+        lambda one: counted(one.number("EccUncorrectedRise") or 0, "new error"),
+    )
+    rise, in_hour = _amounts(case, "EccUncorrectedRise")
+    sentence = f"{counted(rise, 'new uncorrectable memory error')} in one minute{in_hour}."
+    return Finding(
+        figure=counted(rise, "uncorrectable memory error"),
+        worst=f"On {hit[0]}" if hit else "",
+        sentences=(
+            sentence,
+            "What such a device has computed since then may be wrong.",
+        ),
+        list_title="Most errors in that minute first:",
+        listed=listed,
+        instances=hit,
+        steps=(
+            Step(
+                "Give the instance no new work, and see what its driver says:",
+                (*commands.shell_on(hit, case.region), *commands.ECC),
+            ),
+            Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
+        ),
+        brief=(f"The last of it: {sentence}",),
+    )
+
+
+def hardware_faults(case: Case) -> Finding:
+    """Which instances have devices that their kernel log calls broken."""
+    listed, hit = _most(
+        case, "FaultyInstances", lambda one: counted(one.number("HardwareFaults") or 0, "fault")
+    )
+    count, in_hour = _amounts(case, "HardwareFaults")
+    sentence = f"Kernel logs told of {counted(count, 'hardware fault')} in one minute{in_hour}."
+    return Finding(
+        figure=counted(count, "hardware fault"),
+        worst=f"On {hit[0]}" if hit else "",
+        sentences=(
+            sentence,
+            "The query below names the device, and the action that the driver advises.",
+        ),
+        list_title="Most faults in that minute first:",
+        listed=listed,
+        instances=hit,
+        steps=(
+            Step(
+                "Give the instance no new work, and see what its driver says:",
+                (*commands.shell_on(hit, case.region), *commands.FAULTS),
+            ),
+            Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
+            Step(
+                "Where it advises TERMINATE_INSTANCE, replace the instance: a stop and a start"
+                " move it to other hardware.",
+            ),
+        ),
+        brief=(f"The last of it: {sentence}",),
+    )
+
+
+def failed_executions(case: Case) -> Finding:
+    """Which instances had executions that failed."""
+    listed, hit = _most(
+        case, "ErrorInstances", lambda one: f"{amount(one.number('ExecutionErrors') or 0)} failed"
+    )
+    failed, in_hour = _amounts(case, "ExecutionErrors")
+    sentence = f"{counted(failed, 'execution')} failed in one minute{in_hour}."
+    return Finding(
+        figure=f"{counted(failed, 'failed execution')} in a minute",
+        worst=f"Most: {hit[0]}" if hit else "",
+        sentences=(sentence,),
+        list_title="Most failures in that minute first:",
+        listed=listed,
+        instances=hit,
+        steps=(
+            Step(
+                "The query below says how they failed; which process it is:",
+                (*commands.shell_on(hit, case.region), *commands.RUNTIMES),
+            ),
+        ),
+        brief=(f"The last of it: {sentence}",),
+    )
+
+
+def _most(
+    case: Case, name: str, say: Callable[[Members], str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The list *name* of the rollup, a line an instance, and the names it begins with."""
+    entries = case.rollup.entries(name)
+    listed = tuple(f"{instance(one)}: {say(one)}" for one in entries[:MAX_INSTANCES])
+    return and_more(listed, len(entries) - len(listed)), instances_of(entries)
+
+
+def _amounts(case: Case, metric: str) -> tuple[float, str]:
+    """How many in the minute of the rollup, and as text how many in the last hour."""
+    published = case.evidence.published
+    if published is None:
+        return case.rollup.number(metric) or 0, ""
+    return published.in_minute, f", {amount(published.in_hour)} in the last hour"

@@ -1,0 +1,135 @@
+"""
+What is known about one subject, in sentences, and what to do.
+
+Numbers are those of the rollup; what it does not have is not said. A list is
+cut, and says how much it leaves out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from aggregator.explain.figures import counted, duration, moment
+from neuron_wire.names import MINUTE_S
+
+if TYPE_CHECKING:
+    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.members import Members
+
+MAX_INSTANCES: Final = 8  # named in a message; the rollup in the JSON form has more
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    What a finding is made of.
+
+    Attributes:
+        rollup: The kept rollup.
+
+        evidence: What else is known.
+
+        region: For commands; may be empty.
+
+        idle_after_minutes: Minutes after which a core that is not busy is idle.
+    """
+
+    rollup: Members
+    evidence: Evidence
+    region: str
+    idle_after_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """
+    One thing to do.
+
+    Attributes:
+        what: In words.
+
+        commands: To type.
+
+        note: What to know about the commands; may be empty.
+    """
+
+    what: str
+    commands: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    What is known about one subject.
+
+    Attributes:
+        figure: The one number, for a subject line.
+
+        worst: The first thing to look at, for a text message; may be empty.
+
+        sentences: What there is to say.
+
+        list_title: What the list lists.
+
+        listed: The list; may be empty.
+
+        instances: The instances in the list, for queries.
+
+        steps: What to do.
+
+        brief: What to say when the alarm is over.
+    """
+
+    figure: str
+    worst: str = ""
+    sentences: tuple[str, ...] = ()
+    list_title: str = ""
+    listed: tuple[str, ...] = ()
+    instances: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    brief: tuple[str, ...] = ()
+
+    def dated(self, evidence: Evidence, *, is_last_minute: bool) -> Finding:
+        """
+        The same, and of when it is.
+
+        An alarm that is over is told with the last minute that there is, or
+        with the last in which something failed, which may well be long ago.
+        """
+        date = _date(evidence)
+        old = " That is old: it may look different now." if evidence.is_old else ""
+        return replace(
+            self,
+            sentences=(*self.sentences, date + old),
+            brief=(*self.brief, date + old if is_last_minute else date),
+        )
+
+
+def instances_of(entries: list[Members]) -> tuple[str, ...]:
+    """The names of the instances that a list of a rollup begins with."""
+    found = (one.text("InstanceId") for one in entries[:MAX_INSTANCES])
+    return tuple(one for one in found if one)
+
+
+def instance(one: Members) -> str:
+    """`i-0abc (trn1.32xlarge)`."""
+    name, instance_type = one.text("InstanceId") or "an instance", one.text("InstanceType")
+    return f"{name} ({instance_type})" if instance_type else name
+
+
+def and_more(listed: tuple[str, ...], more: float) -> tuple[str, ...]:
+    """The list, and how many it leaves out."""
+    return (*listed, f"and {counted(more, 'more instance')}") if listed and more > 0 else listed
+
+
+def _date(evidence: Evidence) -> str:
+    rollup, age_s = evidence.rollup, evidence.rollup_age_s
+    end_s = None if rollup is None else rollup.minute_end_s()
+    if end_s is None or age_s is None:
+        return "From a rollup that does not say of which minute it is."
+    return (
+        f"From the rollup of {moment(end_s - MINUTE_S)}, {duration(age_s / MINUTE_S)} before this"
+        " message."
+    )

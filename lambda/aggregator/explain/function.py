@@ -1,0 +1,46 @@
+"""
+Handler: an alarm changed its state; tell people what to do about it.
+
+Asynchronous, so an exception makes Lambda deliver the event again and, in the
+end, hand it to the failure destination and ring the alarm on this function.
+"""
+
+from __future__ import annotations
+
+import time
+
+from aggregator import deployed
+from aggregator.explain import topic
+from aggregator.explain.event import transition_of
+from aggregator.explain.telling import tell
+from aggregator.runtime import LambdaContext, Logger, publish_health
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
+    """Send one message about one transition; its subject and text, if one was written."""
+    stack, table = deployed.stack()
+    transition = transition_of(event)
+    told = tell(transition, table, stack, topic.publish, time.time())
+    if told.trouble:
+        logger.error("told with less than the whole", extra={"reason": told.trouble})
+    logger.info(
+        "alarm told",
+        extra={
+            "outcome": told.outcome,
+            "alarm": transition.alarm,
+            "cluster": transition.cluster,
+            "state": transition.state,
+            "state_before": transition.before,
+        },
+    )
+    counts = {
+        "MessagesSent": int(told.outcome == "sent"),
+        "MessagesRepeated": int(told.outcome == "repeated"),
+    }
+    publish_health(stack.stack_name, counts)
+    if told.message is None:
+        return {}
+    return {"Subject": told.message.subject, "Text": told.message.text}

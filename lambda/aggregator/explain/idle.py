@@ -1,0 +1,267 @@
+"""The findings about cores that do nothing: which, for how long, held by whom, at what price."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from aggregator.explain import commands
+from aggregator.explain.figures import amount, counted, duration, joined, name, percent, usd
+from aggregator.explain.finding import (
+    MAX_INSTANCES,
+    Case,
+    Finding,
+    Step,
+    and_more,
+    instance,
+    instances_of,
+)
+from aggregator.explain.subject import IDLE_CORES, UTILIZATION
+
+if TYPE_CHECKING:
+    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.members import Members
+
+MAX_HOLDERS: Final = 4  # named of one instance
+_LONGEST_CORES: Final = 120  # characters of a list of core ranges
+_KNOWN: Final = ("BusyCores", "AttachedIdleCores", "UnattachedCores")
+_NONE_KNOWN: Final = "No core of the cluster was known in its last rollup."
+
+
+def idle_cores(case: Case) -> Finding:
+    """How many cores are idle, and which."""
+    rollup = case.rollup
+    idle, share = rollup.number("IdleCores"), rollup.number("IdleCorePercent")
+    if idle is None:
+        today = cost_today(case.evidence)
+        return Finding(
+            IDLE_CORES.title, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today)
+        )
+    entries = rollup.entries("TopIdleInstances")
+    longest = max((one.number("IdleMinutes") or 0 for one in entries), default=0)
+    sentence = (
+        f"{amount(idle)} of {counted(_known(rollup), 'known core')}"
+        f"{'' if share is None else f' ({percent(share)})'} {'has' if idle == 1 else 'have'}"
+        f" not been busy for {case.idle_after_minutes} minutes or more"
+        f"{f', the longest for {duration(longest)}' if longest else ''}."
+    )
+    per_hour = rollup.number("IdleCostPerHour")
+    return Finding(
+        figure=f"{amount(idle)} of {counted(_known(rollup), 'core')} idle"
+        + ("" if per_hour is None else f", {usd(per_hour)}/h"),
+        worst=_worst(entries),
+        sentences=(
+            sentence,
+            *_cost(rollup, case.evidence),
+            *_letters(rollup),
+            *_left_out(rollup),
+        ),
+        list_title="Most idle cores first:",
+        listed=_listed(rollup, entries),
+        instances=instances_of(entries),
+        steps=_steps(entries, case.region),
+        brief=(sentence, *cost_today(case.evidence)),
+    )
+
+
+def idle_cost(case: Case) -> Finding:
+    """The same, with the price first, and the dearest of those that the rollup names."""
+    found, per_hour = idle_cores(case), case.rollup.number("IdleCostPerHour")
+    if per_hour is None:
+        return found
+    entries = sorted(
+        case.rollup.entries("TopIdleInstances"), key=lambda one: -(one.number("UsdPerHour") or 0)
+    )
+    return replace(
+        found,
+        figure=f"idle cores cost {usd(per_hour)}/h",
+        worst=_worst(entries),
+        list_title="Dearest idle cores first:",
+        listed=_listed(case.rollup, entries),
+        instances=instances_of(entries),
+        steps=_steps(entries, case.region),
+    )
+
+
+def utilization(case: Case) -> Finding:
+    """How little the known cores do, and which instances hold the others up."""
+    rollup = case.rollup
+    mean = rollup.number("NeuronCoreUtilization")
+    if mean is None:
+        return Finding(UTILIZATION.title, sentences=(_NONE_KNOWN,), brief=(_NONE_KNOWN,))
+    half, nine_tenths = (rollup.number(f"NeuronCoreUtilizationP{one}") for one in (50, 90))
+    spread = (
+        ""
+        if half is None or nine_tenths is None
+        else f"; half of them at {percent(half)} or less, one in ten above {percent(nine_tenths)}"
+    )
+    idle = idle_cores(case)
+    stragglers = rollup.entries("StragglerInstances")
+    slow = tuple(
+        f"{instance(one)}: its busy cores at {percent(one.number('BusyUtilization') or 0)}, those"
+        f" of its type at {percent(one.number('TypeMedian') or 0)}"
+        for one in stragglers[:MAX_INSTANCES]
+    )
+    wait = Step(
+        "Held up on the host? The query below shows for each instance how long an execution waits"
+        " outside of the device, and how busy the host is."
+    )
+    sentence = (
+        f"Mean utilization of {counted(_known(rollup), 'known core')}: {percent(mean)}{spread}."
+    )
+    return Finding(
+        figure=f"utilization {percent(mean)} over {counted(_known(rollup), 'core')}",
+        worst=f"Slow: {instance(stragglers[0])}" if stragglers else idle.worst,
+        sentences=(sentence, *idle.sentences),
+        list_title="Slow for their type, then most idle cores first:" if slow else idle.list_title,
+        listed=(*slow, *idle.listed),
+        instances=(*instances_of(stragglers), *idle.instances)[:MAX_INSTANCES],
+        steps=(*idle.steps, wait),
+        brief=(sentence,),
+    )
+
+
+def cost_today(evidence: Evidence) -> tuple[str, ...]:
+    """What idle cores have cost today, if anything was published with a price."""
+    today = evidence.cost_today
+    if today is None:
+        return ()
+    sentence = (
+        f"Idle cores have cost {usd(today.usd)} so far today (UTC, at list price,"
+        f" {counted(today.minutes, 'minute')} published)."
+    )
+    return (sentence,)
+
+
+def _cost(rollup: Members, evidence: Evidence) -> tuple[str, ...]:
+    """What idle cores cost, and what is in no amount."""
+    found: list[str] = []
+    per_hour = rollup.number("IdleCostPerHour")
+    if per_hour is not None and rollup.number("IdleCores"):
+        as_of = rollup.text("PricesAsOf")
+        dated = f" of {as_of}" if as_of else ""
+        found.append(f"At the list price{dated} they cost {usd(per_hour)} per hour.")
+    found += cost_today(evidence)
+    unpriced = rollup.number("UnpricedCores")
+    if unpriced:
+        found.append(
+            f"{counted(unpriced, 'core')} of the cluster are of a type without a list price and in"
+            " no amount."
+        )
+    overridden = rollup.names("PricesOverridden")
+    if overridden:
+        types = joined(overridden[:MAX_INSTANCES], len(overridden) - MAX_INSTANCES)
+        found.append(f"Priced by the parameter PriceOverrides, not by the list: {types}.")
+    return tuple(found)
+
+
+def _known(rollup: Members) -> float:
+    return sum(rollup.number(one) or 0 for one in _KNOWN)
+
+
+def _letters(rollup: Members) -> tuple[str, ...]:
+    busy, attached, unattached = (rollup.number(one) for one in _KNOWN)
+    if busy is None or attached is None or unattached is None:
+        return ()
+    sentence = (
+        f"In that minute {amount(busy)} cores were busy, {amount(attached)} attached idle (held,"
+        f" not used) and {amount(unattached)} unattached (held by nobody)."
+    )
+    return (sentence,)
+
+
+def _left_out(rollup: Members) -> tuple[str, ...]:
+    cores, silent = rollup.number("UnknownCores"), rollup.number("SilentInstances")
+    parts = [
+        *([f"{counted(cores, 'core')} without telemetry"] if cores else []),
+        *([f"the cores of {counted(silent, 'silent instance')}"] if silent else []),
+    ]
+    return (f"In none of these numbers: {' and '.join(parts)}.",) if parts else ()
+
+
+def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
+    lines: list[str] = []
+    for one in entries[:MAX_INSTANCES]:
+        price = one.number("UsdPerHour")
+        lines.append(
+            f"{instance(one)}: {_cores(one, 'Cores')}, up to"
+            f" {duration(one.number('IdleMinutes') or 0)} idle"
+            f"{'' if price is None else f', {usd(price)} per hour'}"
+        )
+        lines.append(f"  {_held(one)}")
+    count = rollup.number("IdleInstanceCount") or len(entries)
+    return and_more(tuple(lines), count - min(len(entries), MAX_INSTANCES))
+
+
+def _cores(one: Members, member: str) -> str:
+    value = one.given.get(member)
+    if not isinstance(value, str) or not value:
+        return "cores that are not named"
+    noun = "core" if value.isdigit() else "cores"
+    return f"{noun} {name(value, _LONGEST_CORES)}"
+
+
+def _held(one: Members) -> str:
+    """Who holds the idle cores of one instance."""
+    attached = one.given.get("AttachedCores")
+    if not attached:
+        return "held by nobody"
+    entries = one.entries("Holders")
+    named = [f"{_cores(each, 'Cores')} by {_holder(each)}" for each in entries[:MAX_HOLDERS]]
+    more = int(one.number("HoldersMore") or 0) + max(0, len(entries) - MAX_HOLDERS)
+    who = f"held: {joined(named, more, '; ')}" if named else f"held: {_cores(one, 'AttachedCores')}"
+    return who if attached == one.given.get("Cores") else f"{who}; the others by nobody"
+
+
+def _holder(one: Members) -> str:
+    name, pid, tag = one.text("Name"), one.number("Pid"), one.text("Tag")
+    marks = [
+        *([f"pid {pid:.0f}"] if pid is not None else []),
+        *([f"tag {tag}"] if tag else []),
+    ]
+    if name:
+        return f"{name} ({', '.join(marks)})" if marks else name
+    return ", ".join(marks) or "an unnamed process"
+
+
+def _holder_name(one: Members) -> str:
+    return one.text("Name") or _holder(one)
+
+
+def _first_holder(one: Members) -> str:
+    return next((_holder(each) for each in one.entries("Holders")), "")
+
+
+def _worst(entries: list[Members]) -> str:
+    if not entries:
+        return ""
+    one = entries[0]
+    idle_for = duration(one.number("IdleMinutes") or 0)
+    holders = one.entries("Holders")
+    held = f", held by {_holder_name(holders[0])}" if holders else ""
+    return f"Most: {one.text('InstanceId')} {_cores(one, 'Cores')} for {idle_for}{held}"
+
+
+def _steps(entries: list[Members], region: str) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    held = [one for one in entries if one.given.get("AttachedCores")]
+    free = [one for one in entries if one.given.get("AttachedCores") != one.given.get("Cores")]
+    if held:
+        holder = _first_holder(held[0])
+        whom = f"ask whoever runs {holder}" if holder else "ask its owner"
+        steps.append(
+            Step(
+                f"Held, not used: {whom}. Look on {instance(held[0])}:",
+                (*commands.shell_on(instances_of(held), region), *commands.HOLDER),
+                commands.HOLDER_NOTE,
+            )
+        )
+    if free:
+        steps.append(
+            Step(
+                f"Held by nobody: give {instance(free[0])} work, or stop it if it has none. Whose"
+                " it is:",
+                commands.owners(instances_of(free), region),
+            )
+        )
+    return tuple(steps)

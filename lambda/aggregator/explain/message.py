@@ -1,0 +1,175 @@
+"""
+All forms of one message, and how long each may be.
+
+People get text, by mail the whole and by SMS one line; programs get JSON with
+the rollup itself. SNS takes all of them in one call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from aggregator.explain.figures import ascii_only, cell, iso, printable
+from aggregator.explain.text import LONGEST_REASON, text_of
+
+if TYPE_CHECKING:
+    from aggregator.explain.explanation import Explanation
+    from aggregator.explain.members import Members
+
+MAX_SUBJECT_CHARS: Final = 99  # SNS: less than 100
+MAX_SMS_CHARS: Final = 140  # more are sent, and billed, as two
+MAX_TEXT_BYTES: Final = 20_000
+MAX_DOCUMENT_BYTES: Final = 30_000
+"""
+Of the JSON form as it stands in the call, with its quotes escaped. Five
+protocols get it, and everything stays under the 262,144 bytes that SNS takes.
+"""
+
+JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
+_LONGEST_NAME: Final = 256
+_LONGEST_ARN: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """
+    What is sent about one transition.
+
+    Attributes:
+        subject: One line of at most 99 ASCII characters.
+
+        text: The whole, for people.
+
+        sms: At most 140 ASCII characters.
+
+        document: The whole as JSON, for programs.
+
+        attributes: What a subscription may filter by: never empty texts.
+    """
+
+    subject: str
+    text: str
+    sms: str
+    document: str
+    attributes: Mapping[str, str]
+
+    def by_protocol(self) -> str:
+        """The forms as SNS wants them with MessageStructure json."""
+        forms = {"default": self.text, "sms": self.sms}
+        forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
+        return _json(forms)
+
+
+def message_of(explanation: Explanation) -> Message:
+    """Write *explanation* in all forms."""
+    title, worst = explanation.title, explanation.finding.worst
+    is_alarm = explanation.transition.state == "ALARM"
+    attributes = {
+        "State": explanation.transition.state,
+        "ClusterName": printable(explanation.transition.cluster or "", _LONGEST_NAME),
+        "Metric": printable(explanation.metric, _LONGEST_NAME),
+        "Muted": "true" if explanation.transition.muted_by else "false",
+    }
+    return Message(
+        subject=ascii_only(title, MAX_SUBJECT_CHARS),
+        text=_cut(text_of(explanation)),
+        sms=ascii_only(f"{title}. {worst}" if is_alarm and worst else title, MAX_SMS_CHARS),
+        document=_document(_members(explanation), explanation.evidence.rollup),
+        attributes={name: value for name, value in attributes.items() if value},
+    )
+
+
+def _members(explanation: Explanation) -> dict[str, object]:
+    """The JSON form without the rollup; what is not known has no member."""
+    transition, query = explanation.transition, explanation.query
+    evidence, cost = explanation.evidence, explanation.evidence.cost_today
+    members: dict[str, object] = {
+        "Schema": 1,
+        "Title": explanation.title,
+        "State": transition.state,
+        "StateBefore": printable(transition.before or ""),
+        "Since": iso(transition.at_s),
+        "LastedMinutes": _rounded(transition.lasted_minutes),
+        "ClusterName": printable(transition.cluster or "", _LONGEST_NAME),
+        "Metric": printable(explanation.metric, _LONGEST_NAME),
+        "Alarm": printable(transition.alarm, _LONGEST_NAME),
+        "AlarmArn": printable(transition.alarm_arn, _LONGEST_ARN),
+        "Account": printable(transition.account),
+        "Region": printable(transition.region),
+        "MutedBy": printable(transition.muted_by, _LONGEST_ARN),
+        "Reason": printable(transition.reason, LONGEST_REASON),
+        "Sentences": list(explanation.finding.sentences),
+        "IdleCostTodayUsd": None if cost is None else _rounded(cost.usd),
+        "IdleCostTodayMinutes": None if cost is None else cost.minutes,
+        "RollupAgeSeconds": _rounded(evidence.rollup_age_s),
+        "QueryLogGroup": None if query is None else query.log_group,
+        "Query": None if query is None else query.text,
+        "Runbook": explanation.runbook,
+        "Dashboard": explanation.dashboard,
+        "DashboardAddress": explanation.dashboard_address,
+    }
+    return {name: _cells(value) for name, value in members.items() if value not in (None, "")}
+
+
+def _cells(value: object) -> object:
+    """*value* with no text in it that a spreadsheet takes for a formula."""
+    if isinstance(value, str):
+        return cell(value)
+    if isinstance(value, list):
+        return [_cells(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _cells(one) for name, one in value.items()}
+    return value
+
+
+def _document(members: Mapping[str, object], rollup: Members | None) -> str:
+    """
+    *members* and as much of *rollup* as there is room for.
+
+    Its lists are halved until it fits; if it never does, or holds what is no
+    JSON, it is left out.
+    """
+    if rollup is None:
+        return _json(members)
+    without = _json({**members, "RollupLeftOut": True})
+    try:
+        kept = {name: _cells(value) for name, value in rollup.given.items() if name != "_aws"}
+    except RecursionError:  # what the reader just managed to read
+        return without
+    longest = max((len(one) for one in kept.values() if isinstance(one, list)), default=0)
+    cut: dict[str, object] = {}
+    while True:
+        try:
+            document = _json({**members, **cut, "Rollup": kept})
+            fits = len(_json(document).encode()) <= MAX_DOCUMENT_BYTES
+        except (ValueError, RecursionError):  # infinity, half a character, depth: Python reads all
+            return without
+        if fits:
+            return document
+        if longest == 0:
+            return without
+        longest //= 2
+        cut["RollupListsCut"] = True
+        kept = {
+            name: value[:longest] if isinstance(value, list) else value
+            for name, value in kept.items()
+        }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
+def _cut(text: str) -> str:
+    encoded = text.encode()
+    if len(encoded) <= MAX_TEXT_BYTES:
+        return text
+    end = "\n(cut)\n"
+    return encoded[: MAX_TEXT_BYTES - len(end)].decode(errors="ignore") + end
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

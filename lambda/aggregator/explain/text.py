@@ -1,0 +1,97 @@
+"""
+An explanation as people read it, at three in the morning and on a telephone.
+
+What it is, how much, where, since when; then what to type; then where to read
+on. Of an alarm that is over only how long it was, and how it looks now.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from aggregator.explain.explanation import WORDS
+from aggregator.explain.figures import duration, moment, name, printable
+
+if TYPE_CHECKING:
+    from aggregator.explain.explanation import Explanation
+    from aggregator.explain.finding import Finding
+    from aggregator.explain.queries import Query
+
+LONGEST_REASON: Final = 500  # characters of what CloudWatch says
+
+
+def text_of(explanation: Explanation) -> str:
+    """The whole message, with a newline at its end."""
+    if explanation.transition.state == "ALARM":
+        parts = [
+            *_found(explanation.finding),
+            *_typed(explanation.query, explanation.transition.region),
+        ]
+    else:
+        parts = _over(explanation)
+    return "\n".join([_headline(explanation), *parts, "", *_places(explanation)]) + "\n"
+
+
+def _headline(explanation: Explanation) -> str:
+    transition, subject = explanation.transition, explanation.subject
+    what = subject.title if subject else f"alarm {printable(transition.alarm, 256)}"
+    where = f" in cluster {name(transition.cluster, 256)}" if transition.cluster else ""
+    return f"{explanation.word}: {what}{where}"
+
+
+def _found(finding: Finding) -> list[str]:
+    lines = ["", *finding.sentences]
+    if finding.listed:
+        lines += ["", finding.list_title, *(f"  {one}" for one in finding.listed)]
+    for number, step in enumerate(finding.steps, 1):
+        lines += ["", f"{number}. {step.what}", *(f"   {one}" for one in step.commands)]
+        if step.note:
+            lines.append(f"   {step.note}")
+    return lines
+
+
+def _typed(query: Query | None, region: str) -> list[str]:
+    if query is None:
+        return []
+    return [
+        "",
+        f"Logs Insights, {query.log_group}: {query.shows}.",
+        *(f"   {one}" for one in query.text.split("\n")),
+        "The same in a shell:",
+        *(f"   {one}" for one in query.shell(region)),
+    ]
+
+
+def _over(explanation: Explanation) -> list[str]:
+    """What to say when an alarm rings no longer."""
+    transition, subject = explanation.transition, explanation.subject
+    if transition.state == "INSUFFICIENT_DATA":
+        first = (
+            "It was in ALARM; CloudWatch has no data to judge it by any more: unknown, not over."
+        )
+    elif transition.lasted_minutes is None:
+        first = "Over."
+    else:
+        first = f"Over after {duration(transition.lasted_minutes)}."
+    lines = ["", first, *explanation.finding.brief]
+    is_last_minute = subject is not None and subject.about == "minute"
+    if transition.state == "OK" and is_last_minute and explanation.evidence.is_old:
+        lines.append("No newer rollup has come, which may be all that ended the alarm.")
+    return lines
+
+
+def _places(explanation: Explanation) -> list[str]:
+    """Where to read on, and what CloudWatch says."""
+    transition = explanation.transition
+    lines = [f"What it means, what to do: {explanation.runbook}"] if explanation.runbook else []
+    address = explanation.dashboard_address
+    lines.append(f"Dashboard: {explanation.dashboard}{', ' if address else ''}{address}")
+    lines.append(
+        f"Alarm: {printable(transition.alarm, 256)}, {WORDS[transition.state]} since"
+        f" {moment(transition.at_s)}"
+    )
+    if transition.muted_by:
+        lines.append(f"Muted by {printable(transition.muted_by, 512)}, and told all the same.")
+    if transition.reason:
+        lines.append(f"CloudWatch: {printable(transition.reason, LONGEST_REASON)}")
+    return lines

@@ -1,0 +1,110 @@
+"""
+Handler: the emitters' lines into the table, straight from CloudWatch Logs or out of Kinesis.
+
+CloudWatch Logs invokes asynchronously: an exception makes Lambda deliver the
+event again and, in the end, hand it to the failure destination. Kinesis is
+polled: an exception brings the whole batch again, a partial failure the records
+from the first one named on. Whatever can be read is stored at every attempt, so
+an unreadable record takes no other with it when Lambda gives it up. Storing a
+record twice is harmless. Memory is bounded whatever comes: a delivery that
+unpacks to too much is unreadable, and what a batch holds beyond what one
+invocation can take is named, to come again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from aggregator import deployed
+from aggregator.ingest.intake import TOO_LATE, Intake, take_in
+from aggregator.runtime import Arrival, LambdaContext, Logger, arrival_of, publish_health
+
+if TYPE_CHECKING:
+    from aggregator.arrivals.log_line import LogLine
+    from aggregator.environment import Environment
+
+MAX_SEQUENCE_NUMBERS: Final = 5
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, object], context: LambdaContext) -> dict[str, object]:  # noqa: ARG001
+    """
+    Store the minute records of one event.
+
+    Returns the counts of what became of them or, of a Kinesis batch, the
+    records to bring again.
+    """
+    stack, table = deployed.stack()
+    arrival = arrival_of(event)
+    lines, counts = _admitted(arrival, stack)
+    if lines:
+        taken = take_in(
+            lines, table, stack.rules.late_minutes, time.time, in_packs=arrival.by_stream
+        )
+        _log_drops(taken, stack.rules.late_minutes)
+        counts["RecordsStored"] = taken.stored
+        counts["RecordsRejected"] = counts.get("RecordsRejected", 0) + taken.rejected
+        counts["RecordsTooLate"] = taken.too_late
+    if arrival.unreadable:
+        _log_unreadable(arrival)
+        counts["DeliveriesUnreadable"] = len(arrival.unreadable)
+    if arrival.left:
+        logger.warning(
+            "deliveries left",
+            extra={"count": len(arrival.left), "reason": "enough_for_one_invocation"},
+        )
+    if counts:
+        publish_health(stack.stack_name, counts)
+    return arrival.response if arrival.by_stream else dict(counts)
+
+
+def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], dict[str, int]]:
+    """The lines that may be read, and what to say about the others."""
+    lines: list[LogLine] = []
+    counts: dict[str, int] = {}
+    for subscription in arrival.subscriptions:
+        if subscription.log_group not in stack.own_log_groups:
+            lines += subscription.lines
+        elif subscription.log_group != stack.own_log_group:
+            refused = len(subscription.lines)
+            counts["RecordsRejected"] = counts.get("RecordsRejected", 0) + refused
+            logger.error(
+                "lines refused",
+                extra={
+                    "count": refused,
+                    "reason": "own_log_group",
+                    "log_group": subscription.log_group,
+                },
+            )
+        # else: subscribed to the group it writes to, every line it prints would call it again
+    return lines, counts
+
+
+def _log_drops(taken: Intake, late_minutes: int) -> None:
+    for reason, drop in sorted(taken.dropped.items()):
+        late = reason == TOO_LATE
+        logger.warning(
+            "records dropped" if late else "lines dropped",
+            extra={
+                "count": drop.count,
+                "reason": reason,
+                **({"late_minutes": late_minutes} if late else {}),
+                "log_streams": drop.log_streams,
+                "event_ids": drop.event_ids,
+            },
+        )
+
+
+def _log_unreadable(arrival: Arrival) -> None:
+    logger.error(
+        "deliveries unreadable",
+        extra={
+            "count": len(arrival.unreadable),
+            "reason": "no_delivery_of_cloudwatch_logs",
+            "faults": list(arrival.faults),
+            "sequence_numbers": list(arrival.unreadable[:MAX_SEQUENCE_NUMBERS]),
+        },
+    )

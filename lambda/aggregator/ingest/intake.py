@@ -1,0 +1,165 @@
+"""
+Which log lines become records, and which are dropped and why.
+
+One bad line costs itself only. Nothing here quotes a line: the log group it
+came from still has it, in the stream and under the event id that are named.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from aggregator.minutes import MARK_AFTER_S, end_s, expires_s, minute_at, minute_at_ms
+from aggregator.storage.item import item_of
+from aggregator.storage.pack import Identity, identity_of, packs_of
+from neuron_wire import MinuteRecord, WireFormatError, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from aggregator.arrivals.log_line import LogLine
+    from aggregator.storage.table import Table
+
+MAX_AHEAD_MINUTES: Final = 120
+"""CloudWatch Logs takes no event further in the future than two hours."""
+
+MAX_EVENT_IDS: Final = 5
+AHEAD: Final = "ahead_of_time"
+TOO_LATE: Final = "too_late"
+"""The two reasons beside those of `neuron_wire`."""
+
+
+@dataclass(slots=True)
+class Drop:
+    """
+    The lines that were dropped for one reason.
+
+    Attributes:
+        count: How many.
+
+        event_ids: Of the first few.
+
+        log_streams: Where these few are, each stream once.
+    """
+
+    count: int = 0
+    event_ids: list[str] = field(default_factory=list)
+    log_streams: list[str] = field(default_factory=list)
+
+    def add(self, line: LogLine) -> None:
+        """Count *line*, and note where it is while there are few."""
+        self.count += 1
+        if len(self.event_ids) < MAX_EVENT_IDS:
+            self.event_ids.append(line.event_id)
+            if line.log_stream not in self.log_streams:
+                self.log_streams.append(line.log_stream)
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """
+    What became of the lines of one invocation.
+
+    Attributes:
+        stored: Distinct records put into the table.
+
+        dropped: Lines dropped, by reason.
+
+        other: Lines of other kinds, which are not for the stack.
+    """
+
+    stored: int
+    dropped: Mapping[str, Drop]
+    other: int
+
+    @property
+    def rejected(self) -> int:
+        """Lines dropped as unreadable."""
+        return sum(drop.count for reason, drop in self.dropped.items() if reason != TOO_LATE)
+
+    @property
+    def too_late(self) -> int:
+        """Records dropped because their minute is too old."""
+        return self.dropped[TOO_LATE].count if TOO_LATE in self.dropped else 0
+
+
+def take_in(
+    lines: Iterable[LogLine],
+    table: Table,
+    late_minutes: int,
+    now_s: Callable[[], float],
+    *,
+    in_packs: bool = False,
+) -> Intake:
+    """
+    Store the minute records among *lines*, each in an item of its own or *in_packs*.
+
+    Storing the same line again changes nothing, so a failure may be answered
+    by delivering everything once more.
+
+    Raises:
+        TableError: If a record could not be stored.
+    """
+    this_minute = minute_at(now_s())
+    records: dict[tuple[int, Identity], MinuteRecord] = {}
+    dropped: dict[str, Drop] = {}
+    other = 0
+    for line in lines:
+        try:
+            record = _minute_record(line.message, this_minute, late_minutes)
+        except _DropError as error:
+            dropped.setdefault(error.reason, Drop()).add(line)
+            continue
+        if record is None:
+            other += 1
+            continue
+        records[minute_at_ms(record.minute_ms), identity_of(record)] = record
+    if in_packs:
+        items = packs_of(records.values(), late_minutes)
+    else:
+        items = [
+            item_of(record, expires_s(minute, late_minutes))
+            for (minute, _), record in records.items()
+        ]
+    try:
+        table.put_records(items)
+    finally:
+        # Also after a failure: what was stored must count even if no retry succeeds.
+        _mark_late({minute for minute, _ in records}, table, late_minutes, now_s())
+    return Intake(len(records), dropped, other)
+
+
+class _DropError(Exception):
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _minute_record(message: str, this_minute: int, late_minutes: int) -> MinuteRecord | None:
+    """The minute record in *message*, or None when it is a line of another kind."""
+    try:
+        record = parse(message)
+    except WireFormatError as error:
+        raise _DropError(error.reason) from error
+    if not isinstance(record, MinuteRecord):
+        return None
+    ahead_minutes = minute_at_ms(record.minute_ms) - this_minute
+    if ahead_minutes > MAX_AHEAD_MINUTES:
+        raise _DropError(AHEAD)
+    if ahead_minutes < -late_minutes:
+        raise _DropError(TOO_LATE)
+    return record
+
+
+def _mark_late(minutes: Iterable[int], table: Table, late_minutes: int, now_s: float) -> None:
+    """
+    Leave a marker on every minute that may have been closed without its record.
+
+    *now_s* was read after the records were stored: a minute that closes after
+    that moment is also read after it, and finds them.
+    """
+    late = [minute for minute in minutes if now_s >= end_s(minute) + MARK_AFTER_S]
+    if late:
+        table.put_markers(sorted(late), secrets.token_hex(8), expires_s(max(late), late_minutes))

@@ -1,0 +1,107 @@
+"""
+Account policies that keep CloudWatch from making metrics of EMF lines.
+
+Such a policy selects groups by name or by the beginning of the name, those it
+lists or all others; without criteria it selects all. What its document says is
+not documented, and that it exists is enough. From
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutAccountPolicy.html
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from neuron_emf.check.asking import ACCESS, Asking
+from neuron_emf.check.finding import Finding, failed, ok, warning
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CHECK: Final = "metric extraction"
+POLICY_TYPE: Final = "METRIC_EXTRACTION_POLICY"
+MAX_CRITERIA_BYTES: Final = 25 << 10
+
+_NAME: Final = "LogGroupName"
+_CRITERIA: Final = re.compile(
+    rf"\s*({_NAME}(?:Prefix)?)\s+(NOT\s+)?IN\s*(\[.*\])\s*", re.DOTALL | re.IGNORECASE
+)
+
+
+class CriteriaError(ValueError):
+    """Criteria of a form that is not known."""
+
+
+def selects(criteria: str | None, group: str) -> bool:
+    """
+    Whether a policy with *criteria* is about log group *group*.
+
+    Raises:
+        CriteriaError: If they are of no documented form.
+    """
+    if criteria is None or not criteria.strip():
+        return True
+    found = _CRITERIA.fullmatch(criteria[:MAX_CRITERIA_BYTES])
+    if found is None:
+        raise CriteriaError(criteria)
+    member, negation, text = found.groups()
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CriteriaError(criteria) from error
+    if not all(isinstance(value, str) for value in values):
+        raise CriteriaError(criteria)
+    if member.lower() == _NAME.lower():
+        is_listed = group in values
+    else:
+        is_listed = any(group.startswith(value) for value in values)
+    return is_listed is (negation is None)
+
+
+def check_extraction(asking: Asking, groups: Sequence[str]) -> Finding:
+    """Whether metrics are made of the lines in *groups*."""
+    answer, policies = asking.ask_all(
+        "logs", "describe_account_policies", "accountPolicies", policyType=POLICY_TYPE
+    )
+    if answer.reason == ACCESS:
+        return warning(
+            CHECK,
+            f"not known: {answer.action} on * is denied",
+            f"allow {answer.action} to whoever checks, or ask who owns the account whether a "
+            f"{POLICY_TYPE} is there",
+        )
+    if answer.reason:
+        return warning(
+            CHECK, f"not known: {answer.action} was not answered ({answer.words})", "try again"
+        )
+    unread: list[str] = []
+    for policy in policies:
+        try:
+            stopped = [group for group in groups if selects(_criteria(policy), group)]
+        except CriteriaError:
+            unread.append(_name(policy))
+            continue
+        if stopped:
+            return failed(
+                CHECK,
+                f"the account policy {_name(policy)} disables EMF for {' and '.join(stopped)}: "
+                "lines are kept and no metric is made of them",
+                f"have its selection criteria leave out {' and '.join(stopped)}, or delete it",
+            )
+    if unread:
+        return warning(
+            CHECK,
+            f"the criteria of the account policy {', '.join(unread)} cannot be read",
+            f"look whether it disables EMF for {' or '.join(groups)}",
+        )
+    return ok(CHECK, "no account policy disables EMF for these groups")
+
+
+def _criteria(policy: Mapping[str, object]) -> str | None:
+    found = policy.get("selectionCriteria")
+    return None if found is None else str(found)
+
+
+def _name(policy: Mapping[str, object]) -> str:
+    return str(policy.get("policyName", "without a name"))

@@ -1,0 +1,77 @@
+"""
+Which cluster the records will belong to, and which instance they will be of.
+
+Asked as `run` asks: the orchestrators for the cluster, the report and the
+metadata service for the instance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import SettingsError
+from emitter.instance.cluster import find_cluster
+from emitter.instance.machine import guessed_instance_id
+from neuron_emf.check.finding import Finding, failed, ok, warning
+
+if TYPE_CHECKING:
+    from emitter.instance.facts import InstanceFacts
+    from emitter.reports.report import Report
+    from neuron_emf.check.settings import CheckSettings
+
+CLUSTER: Final = "cluster"
+INSTANCE: Final = "instance"
+
+_NAME_IT: Final = "give one with --cluster NAME"
+
+
+def check_cluster(settings: CheckSettings, origin: str) -> tuple[Finding, str]:
+    """
+    The finding, and the name; an empty one when there is none.
+
+    *origin* says where the setting came from.
+    """
+    try:
+        found = find_cluster(settings.cluster, region=settings.region)
+    except SettingsError as error:
+        said, _, tried = str(error).partition("; tried, in this order:")
+        if not tried:
+            return failed(CLUSTER, said, _NAME_IT), ""
+        sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())
+        return failed(CLUSTER, f"no name was found: {sources}", _NAME_IT), ""
+    where = origin if settings.cluster.strip() else found.where
+    return ok(CLUSTER, f"{found.name}, from {where}"), found.name
+
+
+def check_instance(
+    settings: CheckSettings, facts: InstanceFacts, report: Report | None
+) -> tuple[Finding, str]:
+    """The finding, and the id that records will have."""
+    info = report.instance_info if report is not None else None
+    reported = (info.instance_id or "").strip() if info is not None else ""
+    if reported and reported.isascii() and reported.isprintable():
+        if facts.instance_id and facts.instance_id != reported:
+            return warning(
+                INSTANCE,
+                f"{reported} by neuron-monitor, {facts.instance_id} by the instance metadata",
+                "records will say what neuron-monitor says: make sure that its reports are of "
+                "this instance",
+            ), reported
+        return ok(INSTANCE, f"{_with_type(reported, facts)}, from neuron-monitor"), reported
+    if facts.instance_id:
+        where = "the instance metadata or the instance's board"
+        return ok(INSTANCE, f"{_with_type(facts.instance_id, facts)}, from {where}"), (
+            facts.instance_id
+        )
+    if settings.instance_id:
+        return ok(INSTANCE, f"{settings.instance_id}, from --instance-id"), settings.instance_id
+    guessed = guessed_instance_id()
+    return warning(
+        INSTANCE,
+        f"{guessed}, a guess: neither neuron-monitor nor the instance metadata names one",
+        "allow two hops to the instance metadata, or name the instance with --instance-id",
+    ), guessed
+
+
+def _with_type(instance_id: str, facts: InstanceFacts) -> str:
+    return f"{instance_id} ({facts.instance_type})" if facts.instance_type else instance_id

@@ -1,0 +1,99 @@
+"""Where the value of each setting came from, without anything secret."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from click.core import ParameterSource
+
+from emitter import VARIABLE_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from emitter.settings import RunSettings
+
+DEFAULT: Final = "default"
+
+_FORMS: Final = frozenset({"json", "quick"})  # of the answer, not of what is checked
+
+_PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """
+    One setting.
+
+    Attributes:
+        name: As it is typed, without hyphens before it: `log-group`.
+
+        value: For people; empty for none.
+
+        where: The flag, the variable, the file, or `default`.
+    """
+
+    name: str
+    value: str
+    where: str
+
+    @property
+    def is_given(self) -> bool:
+        """Whether somebody has set it."""
+        return self.where != DEFAULT
+
+
+def origins(
+    settings: RunSettings, sources: Mapping[str, ParameterSource | None], file: Path | None
+) -> tuple[Origin, ...]:
+    """
+    Every setting with where it came from, in the order of the help.
+
+    Args:
+        settings: The values.
+
+        sources: Where click found each, by the name of the field.
+
+        file: The configuration file that was read, None when none was.
+    """
+    return tuple(
+        Origin(
+            _flag(one.name),
+            _shown(getattr(settings, one.name)),
+            _where(one.name, sources.get(one.name), file),
+        )
+        for one in dataclasses.fields(settings)
+        if one.name not in _FORMS
+    )
+
+
+def without_password(text: str) -> str:
+    """*text* without what a person may have put into an address that stands in it."""
+    return _PASSWORD.sub("", text)
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _where(name: str, source: ParameterSource | None, file: Path | None) -> str:
+    if source is ParameterSource.COMMANDLINE:
+        return f"--{_flag(name)}"
+    if source is ParameterSource.ENVIRONMENT:
+        return f"{VARIABLE_PREFIX}_{name.upper()}"
+    if source is ParameterSource.DEFAULT_MAP:
+        return str(file or "configuration file")
+    return DEFAULT
+
+
+def _shown(value: object) -> str:
+    if value is None or value is False or value == ():
+        return ""
+    if value is True:
+        return "yes"
+    text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return without_password(text)

@@ -1,0 +1,142 @@
+"""
+One stream made, one line written and read back: the permissions, tried for real.
+
+The line is JSON without EMF, of a kind that the stack passes over, and without
+the member that its subscription asks for. The stream has a name of its own, the
+same each time, so that a check leaves one stream behind, however often it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import TYPE_CHECKING, Final
+
+from emitter.delivery.log_names import stream_name
+from neuron_emf.check.asking import ACCESS, EXISTS, MISSING, Answer, Asking
+from neuron_emf.check.finding import Finding, failed, not_tried, ok, warning
+from neuron_wire.names import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neuron_emf.check.place import Place
+
+KIND: Final = "probe"
+STREAM_TEMPLATE: Final = "check/{instance}"
+STREAM: Final = "log stream"
+PUT: Final = "log line"
+READ: Final = "read back"
+READ_WITHIN_S: Final = 10.0
+LOOK_EVERY_S: Final = 1.0
+
+_POLICY: Final = "attach the stack's emitter policy (its output EmitterPolicyArn) to the role"
+
+
+def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
+    """A line that no consumer takes for a record, and that no other check wrote."""
+    members = {
+        "Schema": VERSION,
+        "Kind": KIND,
+        "ClusterName": cluster,
+        "InstanceId": instance_id,
+        "Timestamp": timestamp_ms,
+        "Probe": secrets.token_hex(8),
+    }
+    return json.dumps(members, separators=(",", ":"))
+
+
+class Probe:
+    """One line on its way."""
+
+    def __init__(
+        self,
+        asking: Asking,
+        place: Place,
+        instance_id: str,
+        *,
+        now_ms: int,
+        sleep: Callable[[float], object],
+    ) -> None:
+        self._asking = asking
+        self._place = place
+        self._stream = stream_name(STREAM_TEMPLATE, cluster="", instance_id=instance_id)
+        self._now_ms = now_ms
+        self._sleep = sleep
+
+    def make_stream(self) -> Finding:
+        """CreateLogStream; one that is there already shows the permission as well."""
+        answer = self._ask("create_log_stream")
+        if answer.reason in {"", EXISTS}:
+            again = ", which was there" if answer.reason else ""
+            return ok(STREAM, f"{answer.action} made {self._stream}{again}")
+        return self._refused(STREAM, answer)
+
+    def put(self, line: str, *, has_stream: bool = True) -> Finding:
+        """PutLogEvents with *line*; also where no stream was made, which may be there."""
+        event = {"timestamp": self._now_ms, "message": line}
+        answer = self._ask("put_log_events", logEvents=[event])
+        if answer.reason and not has_stream and answer.reason != ACCESS:
+            return not_tried(PUT, "there is no log stream")
+        if answer.reason:
+            return self._refused(PUT, answer)
+        if told := answer.response.get("rejectedLogEventsInfo"):
+            return failed(
+                PUT,
+                f"CloudWatch Logs did not take the line for its time ({', '.join(sorted(told))})",
+                "set the clock of this machine right",
+            )
+        return ok(PUT, f"{answer.action} took one line of kind {KIND}")
+
+    def read_back(self, line: str) -> Finding:
+        """GetLogEvents until *line* is there, which may take seconds."""
+        waited_s = 0.0
+        while True:
+            answer = self._ask("get_log_events", startTime=self._now_ms, startFromHead=True)
+            if answer.reason:
+                return self._unread(answer)
+            if any(event.get("message") == line for event in answer.response.get("events", ())):
+                return ok(READ, f"{answer.action} gave the line back")
+            if waited_s >= READ_WITHIN_S:
+                return warning(
+                    READ,
+                    f"the line was taken and cannot be read after {READ_WITHIN_S:g} s",
+                    f"look for it in {self._stream}: CloudWatch Logs shows new lines after seconds",
+                )
+            self._sleep(LOOK_EVERY_S)
+            waited_s += LOOK_EVERY_S
+
+    def _ask(self, operation: str, **parameters: object) -> Answer:
+        names = {"logGroupName": self._place.group, "logStreamName": self._stream}
+        return self._asking.ask("logs", operation, **names, **parameters)
+
+    def _unread(self, answer: Answer) -> Finding:
+        resource = self._place.of_stream(self._stream)
+        if answer.reason == ACCESS:
+            return warning(
+                READ,
+                f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
+                f"nothing; to have it read, allow {answer.action} to whoever checks",
+            )
+        return warning(
+            READ, f"{answer.action} was not answered ({answer.words})", "try again, or look for it"
+        )
+
+    def _refused(self, check: str, answer: Answer) -> Finding:
+        resource, group = self._place.of_group, self._place.group
+        if answer.reason == ACCESS:
+            return failed(check, f"{answer.action} on {resource} is denied", _POLICY)
+        if answer.reason == MISSING and check == PUT:
+            found = f"{self._stream} was made and is not there yet"
+            return failed(check, found, "try again; emitters do so, too")
+        if answer.reason == MISSING:
+            return failed(
+                check,
+                f"there is no log group {group} in {self._place.region}",
+                "deploy the stack there, or correct --log-group and --region",
+            )
+        return failed(
+            check,
+            f"{answer.action} on {group} was expected to succeed ({answer.reason}): {answer.words}",
+            "try again; while it fails, records wait in the spool",
+        )

@@ -1,0 +1,160 @@
+"""
+`neuron-emf check --quick`: does the emitter of this machine do its work, for a health check.
+
+Asked every half minute by whoever may restart it, so it fails on nothing but
+what a restart can mend: an emitter that does not run, or whose reading loop
+hangs. That AWS cannot be reached, that neuron-monitor says nothing or that the
+disk is full is said as a warning: the emitter itself waits, starts the monitor
+again and keeps records, and a restart would only cost the minute in progress.
+
+No network, no neuron-monitor, nothing written.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Final
+
+from emitter.health.pulse import PULSE_NAME, read_pulse
+from emitter.run.service import spool_directory
+from neuron_emf.check.finding import Finding, failed, not_tried, ok, warning
+from neuron_emf.check.spool import holder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from emitter.health.pulse import Pulse
+    from neuron_emf.check.settings import CheckSettings
+
+HANGS_AFTER_S: Final = 150.0  # two beats that were missed, and half of one for a busy machine
+SILENT_AFTER_S: Final = 150.0  # reports come every 15 s at the latest; noticed to the minute
+FIRST_REPORT_WITHIN_S: Final = 120.0
+UNDELIVERED_AFTER_S: Final = 600.0
+
+EMITTER: Final = "emitter"
+LOOP: Final = "loop"
+REPORTS: Final = "reports"
+DELIVERY: Final = "delivery"
+DISK: Final = "disk"
+
+
+def look(settings: CheckSettings, now_s: float | None = None) -> list[Finding]:
+    """What the emitter's pulse says, *now_s* on the monotonic clock; five findings."""
+    directory = spool_directory(settings)
+    if directory is None:
+        return _only(
+            warning(
+                EMITTER,
+                "lines go to standard output and records are kept in memory, so nothing can be "
+                "looked at",
+                "give run and check the same --spool-dir",
+            )
+        )
+    try:
+        # Once more: it may be overwritten in just this moment.
+        pulse = read_pulse(directory) or read_pulse(directory)
+    except OSError as error:
+        return _only(_unread(directory, error))
+    if pulse is None:
+        return _only(
+            warning(
+                EMITTER,
+                f"{directory / PULSE_NAME} was written by another version",
+                "check with the neuron-emf that runs",
+            )
+        )
+    if not holder_of(directory):
+        return _only(failed(EMITTER, f"no process holds {directory}", "start the emitter"))
+    now_s = time.monotonic() if now_s is None else now_s
+    return [
+        ok(EMITTER, f"process {pulse.pid} runs and holds {directory}"),
+        _loop(pulse, now_s),
+        _reports(pulse, now_s),
+        _delivery(pulse, now_s),
+        _disk(pulse),
+    ]
+
+
+def lines(findings: Sequence[Finding]) -> list[str]:
+    """One line for each."""
+    return [
+        f"{one.state:<10}  {one.check:<8}  {one.found}" + (f"; {one.advice}" if one.advice else "")
+        for one in findings
+    ]
+
+
+def _only(first: Finding) -> list[Finding]:
+    rest = (LOOP, REPORTS, DELIVERY, DISK)
+    return [first, *(not_tried(check, "nothing is known of the emitter") for check in rest)]
+
+
+def _unread(directory: Path, error: OSError) -> Finding:
+    if isinstance(error, FileNotFoundError):
+        if directory.exists() and not os.access(directory, os.W_OK):
+            return warning(
+                EMITTER,
+                f"{directory} cannot be written, so an emitter leaves no pulse and keeps records "
+                "in memory",
+                "let this user write there, or name another folder with --spool-dir",
+            )
+        return failed(
+            EMITTER,
+            f"no emitter has left its pulse in {directory}",
+            "start it, or name its folder with --spool-dir",
+        )
+    said = error.strerror or type(error).__name__
+    return failed(
+        EMITTER, f"{directory / PULSE_NAME} cannot be read: {said}", "check as the emitter's user"
+    )
+
+
+def _loop(pulse: Pulse, now_s: float) -> Finding:
+    ago_s = now_s - pulse.at_s
+    advice = "restart it: its records are kept, the open minute is lost"
+    if ago_s < 0:
+        return failed(LOOP, "it was last seen before this machine was started", advice)
+    if ago_s > HANGS_AFTER_S:
+        return failed(
+            LOOP,
+            f"it was last seen {ago_s:.0f} s ago, expected within {HANGS_AFTER_S:.0f} s",
+            advice,
+        )
+    return ok(LOOP, f"it was seen {ago_s:.0f} s ago")
+
+
+def _reports(pulse: Pulse, now_s: float) -> Finding:
+    advice = "neuron-monitor is started again by the emitter, whose log says what it said"
+    if pulse.reported_s is None:
+        ran_s = pulse.at_s - pulse.started_s
+        if ran_s <= FIRST_REPORT_WITHIN_S:
+            return ok(REPORTS, f"none yet, {now_s - pulse.started_s:.0f} s after the start")
+        return warning(REPORTS, f"none in {ran_s:.0f} s", advice)
+    silent_s = pulse.at_s - pulse.reported_s
+    if silent_s > SILENT_AFTER_S:
+        return warning(REPORTS, f"none for {silent_s:.0f} s", advice)
+    return ok(REPORTS, "came in the last minutes")
+
+
+def _delivery(pulse: Pulse, now_s: float) -> Finding:
+    if pulse.undelivered_s is None:
+        return ok(DELIVERY, "no record waits")
+    waited_s = now_s - pulse.undelivered_s
+    if waited_s > UNDELIVERED_AFTER_S:
+        return warning(
+            DELIVERY,
+            f"{pulse.waiting} record(s) wait, none was delivered for {waited_s / 60:.0f} minutes",
+            "they are kept and sent when the destination answers; the emitter's log says why not",
+        )
+    return ok(DELIVERY, f"{pulse.waiting} record(s) wait for their moment")
+
+
+def _disk(pulse: Pulse) -> Finding:
+    if pulse.in_memory:
+        return warning(
+            DISK,
+            f"{pulse.in_memory} record(s) are in memory, the disk does not take them",
+            "make room: they are lost if the emitter ends now",
+        )
+    return ok(DISK, "takes records")

@@ -1,0 +1,116 @@
+"""
+The folder that keeps records until they are delivered.
+
+Nothing of it is changed, and an emitter that runs is not disturbed: its lock is
+looked at, never waited for.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING, Final
+
+from emitter.run.service import spool_directory
+from emitter.spool.directory_lock import LOCK_NAME
+from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
+from neuron_emf.check.finding import Finding, failed, not_needed, ok, warning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neuron_emf.check.settings import CheckSettings
+
+CHECK: Final = "spool"
+
+_MIB: Final = 1 << 20
+_VERSION_AT: Final = slice(60, 64)  # of a database's first bytes: sqlite.org/fileformat.html
+_HEADER_BYTES: Final = 100
+_ELSEWHERE: Final = "let this user write there, or name another folder with --spool-dir"
+
+
+def check_spool(settings: CheckSettings) -> Finding:
+    """Whether records can be kept on disk, and for how many of them there is room."""
+    directory = spool_directory(settings)
+    if directory is None:
+        return not_needed(CHECK, "records are kept in memory with --output stdout")
+    existing = directory
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        return failed(CHECK, f"{existing} is no folder", "name another with --spool-dir")
+    try:
+        _write_in(existing)
+    except OSError as error:
+        said = error.strerror or type(error).__name__
+        return failed(CHECK, f"{existing} cannot be written: {said}", _ELSEWHERE)
+    if (version := _version(directory)) > LAYOUT_VERSION:
+        return failed(
+            CHECK,
+            f"{directory / FILE_NAME} has layout {version}, this version knows {LAYOUT_VERSION}",
+            "install the newer neuron-emf again, or name another folder with --spool-dir",
+        )
+    return _judged(directory, existing, settings.spool_max_mib)
+
+
+def _judged(directory: Path, existing: Path, max_mib: int) -> Finding:
+    free_mib = shutil.disk_usage(existing).free // _MIB
+    if free_mib < (wanted_mib := max_mib - _used_mib(directory)):
+        return warning(
+            CHECK,
+            f"{directory} is on a disk with {free_mib} MiB free, and up to {wanted_mib} MiB more "
+            "are allowed to it",
+            "make room, or allow less with --spool-max-mib: what the disk does not take is kept "
+            "in memory",
+        )
+    if holder := holder_of(directory):
+        return warning(
+            CHECK,
+            f"{directory} is writable and held by {holder}",
+            "nothing, if that is the emitter; a second one needs another --spool-dir",
+        )
+    found = "is writable" if directory.exists() else "can be made"
+    return ok(CHECK, f"{directory} {found}, {free_mib} MiB are free")
+
+
+def _write_in(folder: Path) -> None:
+    """
+    Write one page to a file that has no name where the system allows that.
+
+    Raises:
+        OSError: If the folder takes none.
+    """
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        file.write(bytes(4096))
+        os.fsync(file.fileno())
+
+
+def _version(directory: Path) -> int:
+    try:
+        with (directory / FILE_NAME).open("rb") as file:
+            return int.from_bytes(file.read(_HEADER_BYTES)[_VERSION_AT], "big")
+    except OSError:
+        return 0
+
+
+def _used_mib(directory: Path) -> int:
+    try:
+        return (directory / FILE_NAME).stat().st_size // _MIB
+    except OSError:
+        return 0
+
+
+def holder_of(directory: Path) -> str:
+    """Who holds the folder; empty when nobody does."""
+    try:
+        with (directory / LOCK_NAME).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
+            except BlockingIOError:
+                pid = file.read(32).decode("ascii", "replace").strip()
+                return f"process {pid}" if pid.isdigit() else "another process"
+    except OSError:
+        return ""
+    return ""

@@ -1,0 +1,114 @@
+"""The command line: each command is imported when it is called, and named without."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from emitter import __version__, command_line
+from emitter.command_line import CONTEXT, PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from emitter.command_line import Advance
+
+
+class Place(NamedTuple):
+    """Where a command is, `module:name`, and what `--help` says of it."""
+
+    path: str
+    help: str
+
+
+COMMANDS: Final[Mapping[str, Place]] = {
+    "monitor-config": Place(
+        "neuron_emf.monitor_config:command", "Print what neuron-monitor is asked for."
+    ),
+    "replay": Place("emitter.cli:replay", "Print the lines that would be sent for saved reports."),
+    "run": Place("emitter.cli:run", "Turn neuron-monitor reports into log lines, until stopped."),
+    "top": Place(
+        "neuron_emf.top.command:command",
+        "Show the fleet now: clusters, their instances, their cores.",
+    ),
+    "report": Place(
+        "neuron_emf.report.command:command", "Idle time and money of a period: the idle report."
+    ),
+    "cost": Place(
+        "neuron_emf.cost.command:command",
+        "Say what a month of a fleet costs, and what it would cost by other ways.",
+    ),
+    "check": Place(
+        "neuron_emf.check.command:command",
+        "Try everything that a first record needs, and say what is missing.",
+    ),
+    "lint": Place(
+        "neuron_emf.lint.command:command",
+        "Say whether CloudWatch would extract the metrics of log lines, and why not.",
+    ),
+    "profile": Place(
+        "neuron_emf.profile.command:command",
+        "Turn the summary of a profiler into log lines beside the fleet's metrics.",
+    ),
+    "completion": Place(
+        "neuron_emf.completion.command:command",
+        "Print what a shell needs to complete commands, options and their values.",
+    ),
+}
+"""What an instance needs first, then the operator's; a test compares the sentences."""
+
+_EPILOG: Final = (
+    "Exit codes: 0 success, 2 wrong use, 3 the source of reports failed, "
+    "4 the destination refused the records (they are kept in the spool); "
+    "of check and lint: 1 something is wrong."
+)
+
+
+class CommandGroup(click.Group):
+    """The commands of `COMMANDS`, of which only the one that is called is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name; None when there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].path.partition(":")
+        found: click.Command = getattr(import_module(module), name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands by the sentences of the table: none is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.help) for name, place in COMMANDS.items()])
+
+
+@click.group(cls=CommandGroup, context_settings=CONTEXT, epilog=_EPILOG, no_args_is_help=False)
+@click.version_option(__version__, prog_name=PROGRAM)
+def cli() -> None:
+    """
+    See every Neuron cluster's utilization, and every idle core, in CloudWatch.
+
+    Every option of a command can also be given as a variable
+    (--log-group is NEURON_EMF_LOG_GROUP), those of run and replay also as a key
+    of the TOML file (log-group = "..."); the flag wins over the variable, the
+    variable over the file.
+    """
+
+
+def _progress(what: str) -> AbstractContextManager[Advance]:
+    """A bar on standard error, unless the lines themselves are on the screen."""
+    from neuron_emf import printing  # noqa: PLC0415 - `run` needs no bar
+
+    return printing.progress(what, is_wanted=sys.stdout is not None and not sys.stdout.isatty())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; end the process with its exit code."""
+    command_line.main(cli, arguments, _progress)

@@ -1,0 +1,43 @@
+"""The command `neuron-emf cost`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from emitter.command_line import CONTEXT
+from emitter.settings.options import options
+from neuron_emf.cost.settings import CostSettings
+
+_EPILOG: Final = (
+    "It asks no account: sizes and times were measured, prices are those of a dated list. "
+    "Exit codes: 0 success, 2 wrong use."
+)
+
+
+@click.command(name="cost", context_settings=CONTEXT, epilog=_EPILOG)
+@options(CostSettings)
+def command(**values: object) -> int:
+    """
+    Say what a month of a fleet costs, and what it would cost by other ways.
+
+    Every entry of the bill: the emitters' lines, the rollups, functions, table,
+    stream, metrics, alarms, dashboard. Beside it PutMetricData with 27 metrics
+    an instance, metrics of every core as Container Insights has them, and the
+    price of the instances themselves.
+    """
+    from neuron_emf.cost.asked import question  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.cost.document import document  # noqa: PLC0415 - as above
+    from neuron_emf.cost.estimate import estimate  # noqa: PLC0415 - as above
+    from neuron_emf.cost.measured import read  # noqa: PLC0415 - as above
+    from neuron_emf.cost.tables import tables  # noqa: PLC0415 - as above
+    from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
+
+    settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    found = estimate(read(), question(settings))
+    if settings.json:
+        show_json(document(found))
+    else:
+        show(*tables(found))
+    return 0

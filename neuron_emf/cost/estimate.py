@@ -1,0 +1,199 @@
+"""All that one question is answered with: the bill, what the next instance adds, other ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from neuron_emf.cost.bill import bill, unknown, usd
+from neuron_emf.cost.functions import shards_of
+from neuron_emf.cost.other_ways import OtherWay, other_ways
+from neuron_emf.cost.tariff import HOURS
+from neuron_emf.cost.written import dollars
+
+if TYPE_CHECKING:
+    from neuron_emf.cost.bill import Entry
+    from neuron_emf.cost.fleet import Fleet, Setup
+    from neuron_emf.cost.measured import Measured
+    from neuron_emf.cost.tariff import Tariff
+
+NOT_COUNTED: Final = (
+    "free tiers (also DynamoDB's and Lambda's), discounts and taxes",
+    "metrics, lines and instances that the account has already, which reach cheaper tiers",
+    "network: NAT gateways, VPC endpoints and what leaves a region",
+    "queries, Live Tail and people who look at the dashboard",
+    "explain, departure and messages, which cost only when an alarm or an instance changes",
+    "KMS keys of your own, tracing",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """
+    What is asked.
+
+    Attributes:
+        fleet: See `Fleet`.
+
+        instance_type: Of its instances.
+
+        setup: See `Setup`.
+
+        tariff: What AWS charges.
+
+        usd_per_hour: For one instance; None if nobody knows.
+
+        is_price_yours: That price is not of the list.
+    """
+
+    fleet: Fleet
+    instance_type: str
+    setup: Setup
+    tariff: Tariff
+    usd_per_hour: float | None
+    is_price_yours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """
+    What is answered; amounts are USD a month, None where a price is unknown.
+
+    Attributes:
+        question: What was asked.
+
+        found: What it is made from.
+
+        entries: The bill.
+
+        ways: What else could be done with the same fleet.
+
+        further_instance_usd: What one more instance adds.
+
+        further_cluster_usd: What the same instances in one more cluster add.
+    """
+
+    question: Question
+    found: Measured
+    entries: list[Entry]
+    ways: list[OtherWay]
+    further_instance_usd: float | None
+    further_cluster_usd: float | None
+
+    @property
+    def known_usd(self) -> float:
+        """The sum of what has a price."""
+        return usd(self.entries)
+
+    @property
+    def unknown(self) -> list[Entry]:
+        """What has none."""
+        return unknown(self.entries)
+
+    @property
+    def usd(self) -> float | None:
+        """The whole bill."""
+        return None if self.unknown else self.known_usd
+
+    @property
+    def fleet_usd(self) -> float | None:
+        """What the instances cost."""
+        each = self.question.usd_per_hour
+        return None if each is None else HOURS * each * self.question.fleet.instances
+
+    def each(self, count: int) -> float | None:
+        """The bill shared among *count*."""
+        return None if self.usd is None else self.usd / count
+
+    def group_usd(self, group: str) -> float | None:
+        """The sum of one group."""
+        if any(entry.group == group for entry in self.unknown):
+            return None
+        return usd(self.entries, group)
+
+    def share_of(self, other_usd: float | None) -> float | None:
+        """Of something else; None if either is unknown."""
+        return None if self.usd is None or not other_usd else self.usd / other_usd
+
+    def minus(self, way: OtherWay) -> float | None:
+        """How much more the other way costs; below 0, how much less."""
+        return None if self.usd is None or way.usd is None else way.usd - self.usd
+
+    @property
+    def unverified(self) -> list[str]:
+        """What stands in the bill at a price that no published page was read for."""
+        prices = self.question.tariff.prices
+        used = dict.fromkeys(name for entry in self.entries for name in entry.prices)
+        found = (prices[name] for name in used)
+        said = (one.what for one in found if one.usd is not None and not one.is_verified)
+        return list(dict.fromkeys(said))
+
+
+def estimate(found: Measured, question: Question) -> Estimate:
+    """Answer *question*."""
+    fleet, setup, tariff = question.fleet, question.setup, question.tariff
+    entries = bill(found, fleet, setup, tariff)
+
+    def added_by(other: Fleet) -> float | None:
+        more = bill(found, other, setup, tariff)
+        return None if unknown(more) else usd(more) - usd(entries)
+
+    return Estimate(
+        question=question,
+        found=found,
+        entries=entries,
+        ways=other_ways(fleet, setup, tariff),
+        further_instance_usd=added_by(replace(fleet, instances=fleet.instances + 1)),
+        further_cluster_usd=added_by(replace(fleet, clusters=fleet.clusters + 1)),
+    )
+
+
+def cheaper(one: Estimate) -> dict[str, float]:
+    """
+    Settings under which this bill would be smaller, with what they save.
+
+    What `--metrics cluster` defines is in the rollups too, some minutes later.
+    """
+    question, setup = one.question, one.question.setup
+    if one.usd is None or not setup.has_stack:
+        return {}
+    others = {"--mode direct": replace(setup, mode="direct", stream_shards=None)}
+    if setup.mode == "direct":
+        shards = shards_of(one.found, question.fleet)
+        stream = replace(setup, mode="kinesis", stream_shards=shards)
+        others = {f"--mode kinesis --stream-shards {shards}": stream}
+    if setup.metrics == "cluster" and not setup.is_high_resolution:
+        others["--metrics none"] = replace(setup, metrics="none", tag_dimensions=(), common_dims=())
+    saved = {
+        name: one.usd - usd(bill(one.found, question.fleet, other, question.tariff))
+        for name, other in others.items()
+    }
+    return {name: less for name, less in saved.items() if less > 0}
+
+
+def remarks(one: Estimate) -> list[str]:
+    """What a reader must know, a sentence each."""
+    question, found = one.question, one.found
+    said = [
+        f"{entry.what}: price unknown, in no sum; give it with --prices" for entry in one.unknown
+    ]
+    if question.usd_per_hour is None:
+        said.append(
+            f"the price of {question.instance_type} is unknown: give it with "
+            f"--price-overrides {question.instance_type}=USD"
+        )
+    said += [f"{name} would save {dollars(less)} USD" for name, less in cheaper(one).items()]
+    shards = question.setup.stream_shards
+    if question.setup.has_stack and question.setup.mode == "kinesis" and shards:
+        needed = shards_of(found, question.fleet)
+        if shards < needed:
+            said.append(
+                f"{shards} shards are too few for the busiest second, which needs {needed}: "
+                "records would wait"
+            )
+    cores = question.fleet.cores
+    if cores not in found.by_cores:
+        below = max(count for count in found.by_cores if count < cores)
+        above = min(count for count in found.by_cores if count > cores)
+        said.append(f"sizes of {cores} cores are between those measured of {below} and of {above}")
+    return said

@@ -1,0 +1,81 @@
+"""A fleet, and how it is set up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neuron_emf.cost.assumed import RETENTION_DAYS, RUNTIMES, Mode
+from neuron_emf.cost.measured import PAGE_CORES
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """
+    Instances alike.
+
+    Attributes:
+        instances: How many.
+
+        clusters: In how many clusters of equal size.
+
+        cores: Logical NeuronCores of an instance.
+
+        types: Instance types of a cluster; None is as in the fleet that was
+            measured: one among ten instances, two among a thousand.
+    """
+
+    instances: int
+    clusters: int
+    cores: int = PAGE_CORES
+    types: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """
+    The settings of the emitters and the parameters of the stack that a bill depends on.
+
+    Attributes:
+        mode: From the log group to ingest.
+
+        has_stack: Without it, the emitters' lines are all there is.
+
+        stream_shards: Of `Mode=kinesis`: None is as many as the fleet needs, 0
+            lets Kinesis scale by itself.
+
+        retention_days: That the log groups keep their lines.
+
+        metrics: That the emitters' lines define: none, cluster, instance, core
+            or legacy.
+
+        runtime_lines: When a runtime has a line: changes, all or none.
+
+        runtimes: Of an instance.
+
+        is_high_resolution: A line with metrics of one second for every report.
+
+        period_s: Seconds between two reports.
+
+        tags: Members that the operator adds to every line.
+
+        tag_dimensions: Those by which CloudWatch counts metrics too.
+
+        tag_values: Different values of each of them in a cluster.
+
+        common_dims: Dimensions of every metric, as neuron-monitor-cloudwatch.py
+            has them.
+    """
+
+    mode: Mode = "direct"
+    has_stack: bool = True
+    stream_shards: int | None = None
+    retention_days: int = RETENTION_DAYS
+    metrics: str = "cluster"
+    runtime_lines: str = "changes"
+    runtimes: int = RUNTIMES
+    is_high_resolution: bool = False
+    period_s: int = 5
+    tags: tuple[tuple[str, str], ...] = ()
+    tag_dimensions: tuple[str, ...] = ()
+    tag_values: int = 1
+    common_dims: tuple[str, ...] = ()

@@ -1,0 +1,189 @@
+"""Seconds and requests of the functions, from what was measured to any fleet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neuron_emf.cost.assumed import (
+    BATCH_DELIVERIES,
+    BATCH_WINDOW_S,
+    CALL_S,
+    CLOSE_MB,
+    INGEST_MB,
+    LAMBDA_SLOWNESS,
+    READINGS,
+    RUNTIME_CPU_S,
+    SHARD_BYTES_S,
+    SHARD_RECORDS_S,
+    SHARD_USE,
+    SPREAD_S,
+    WHOLE_PROCESSOR_MB,
+)
+from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.interpolated import between, close_share, ingest_share, sizes_of
+from neuron_emf.cost.measured import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SCATTERED_CLUSTERS
+from neuron_emf.cost.tariff import MINUTES
+from neuron_wire.catalogue import BY_TYPE, ROLLUP
+
+if TYPE_CHECKING:
+    from neuron_emf.cost.measured import Form, Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """
+    What ingest does for a fleet.
+
+    Attributes:
+        records: Of one invocation.
+
+        invocations: Of a month.
+
+        seconds: Of one invocation, as it is billed.
+
+        busiest_at_a_time: Invocations at the same time, in the busiest second.
+
+        write_units: Of a month.
+
+        busiest_write_units: Of the busiest second.
+
+        printed_bytes: Of one invocation.
+    """
+
+    records: float
+    invocations: float
+    seconds: float
+    busiest_at_a_time: float
+    write_units: float
+    busiest_write_units: float
+    printed_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """
+    What close does for a fleet, each minute.
+
+    Attributes:
+        seconds: Of one run, as it is billed.
+
+        peak_mib: Most memory of it.
+
+        read_units: Of one run.
+
+        write_units: Of one run.
+
+        printed_bytes: Of one run.
+
+        lines: Of one run.
+
+        metrics: That its lines define, of all clusters.
+
+        largest_item_bytes: Of the items it puts.
+    """
+
+    seconds: float
+    peak_mib: float
+    read_units: float
+    write_units: float
+    printed_bytes: float
+    lines: float
+    metrics: float
+    largest_item_bytes: float
+
+
+def shards_of(found: Measured, fleet: Fleet) -> int:
+    """Shards that the busiest second of a fleet needs."""
+    records_s = fleet.instances / SPREAD_S
+    bytes_s = records_s * sizes_of(found, fleet.cores).payload
+    return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
+
+
+def shard_load(found: Measured, fleet: Fleet) -> float:
+    """Seconds of ingest for each second of the busiest shard; from 1 on it falls behind."""
+    one = ingest_of(found, fleet, Setup("kinesis"))
+    return one.busiest_at_a_time / shards_of(found, fleet)
+
+
+def ingest_of(found: Measured, fleet: Fleet, setup: Setup) -> Ingest:
+    """Ingest for *fleet*."""
+    instances = fleet.instances
+    records = 1.0
+    if setup.mode == "kinesis":
+        shards = setup.stream_shards or shards_of(found, fleet)
+        arriving = instances / shards * BATCH_WINDOW_S / SPREAD_S
+        records = min(float(BATCH_DELIVERIES), max(1.0, arriving))
+
+    # A single record that comes by Kinesis is taken for one that comes straight.
+    def of_record(name: str) -> float:
+        values = {count: getattr(one, name) / count for count, one in found.ingest.items()}
+        return between(values, records) * ingest_share(found, fleet.cores, records, name)
+
+    def of_invocation(name: str) -> float:
+        values = {count: float(getattr(one, name)) for count, one in found.ingest.items()}
+        return between(values, records)
+
+    cpu_s = records * of_record("cpu_s")
+    units = _units_alone(found, fleet) if records == 1 else of_record("write_units")
+    seconds = seconds_of(cpu_s + RUNTIME_CPU_S, of_invocation("calls"), INGEST_MB[setup.mode])
+    return Ingest(
+        records=records,
+        invocations=MINUTES * instances / records,
+        seconds=seconds,
+        busiest_at_a_time=instances / SPREAD_S / records * seconds,
+        write_units=MINUTES * instances * units,
+        busiest_write_units=instances / SPREAD_S * units,
+        printed_bytes=of_invocation("printed_bytes"),
+    )
+
+
+def _units_alone(found: Measured, fleet: Fleet) -> float:
+    """Write units of a record that is stored by itself."""
+    return between({cores: each.write_units for cores, each in found.by_cores.items()}, fleet.cores)
+
+
+def close_of(found: Measured, fleet: Fleet, setup: Setup) -> Close:
+    """Close for *fleet*."""
+    form: Form = "items" if setup.mode == "direct" else "packs"
+    runs = found.close[form]
+    further = fleet.clusters - between(CLUSTERS_MEASURED, fleet.instances)
+
+    def at(name: str, clusters: float = 0.0) -> float:
+        values = {count: float(getattr(one, name)) for count, one in runs.items()}
+        value = between(values, fleet.instances) + clusters * _of_a_cluster(found, name)
+        return value * close_share(found, fleet.cores, form, name)
+
+    def by_clusters(name: str) -> float:
+        return at(name, further)
+
+    calls = READINGS * by_clusters("calls")
+    return Close(
+        seconds=seconds_of(READINGS * at("cpu_s"), calls, CLOSE_MB),
+        peak_mib=at("peak_mib"),
+        read_units=READINGS * by_clusters("read_units"),
+        write_units=by_clusters("write_units"),
+        printed_bytes=by_clusters("printed_bytes"),
+        lines=by_clusters("lines"),
+        metrics=by_clusters("metrics") if fleet.types is None else cluster_metrics(fleet),
+        largest_item_bytes=at("largest_item_bytes"),
+    )
+
+
+def cluster_metrics(fleet: Fleet) -> int:
+    """Metrics of the rollups: those of each cluster, and of each type in it."""
+    return fleet.clusters * (len(ROLLUP) + len(BY_TYPE) * (fleet.types or 1))
+
+
+def _of_a_cluster(found: Measured, name: str) -> float:
+    """How much more of it one more cluster takes, the instances being the same."""
+    few, many = found.close["items"][MIDDLE_INSTANCES], found.scattered
+    more: float = getattr(many, name) - getattr(few, name)
+    return more / (SCATTERED_CLUSTERS - CLUSTERS_MEASURED[MIDDLE_INSTANCES])
+
+
+def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
+    """Seconds that Lambda bills for that processor time and those requests to the table."""
+    share = min(1.0, memory_mb / WHOLE_PROCESSOR_MB)
+    return cpu_s * LAMBDA_SLOWNESS / share + calls * CALL_S

@@ -1,0 +1,119 @@
+"""
+What was found, for a person and for a program.
+
+Names in a line are foreign text: what does not print is shown as its number, so
+that no line can tell a terminal anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.padding import Padding
+from rich.text import Text
+
+from neuron_emf.lint.advice import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from neuron_emf.lint.tally import Finding, Tally
+
+LONGEST_SHOWN: Final = 300  # characters of a sentence or path
+_COLOURS: Final = {"error": "bold red", "warning": "yellow"}
+
+
+def listing(tally: Tally) -> Iterator[RenderableType]:
+    """Every kept finding, the advice with the first of its rule, and the counts."""
+    advised: set[str] = set()
+    for finding in tally.findings:
+        yield from _finding(finding, advised)
+    if tally.left_out:
+        yield Text(f"{_many(tally.left_out, 'more finding')}: --limit shows more of each rule.")
+    if tally.rules:
+        yield Text("")
+        for rule, count in sorted(tally.rules.items(), key=lambda one: (-one[1], one[0])):
+            level = RULES[rule].level
+            yield Text.assemble(f"{count:>7}  ", (level, _COLOURS[level]), f" {rule}")
+        yield Text("")
+    yield from (Text(sentence) for sentence in _sums(tally))
+
+
+def document(tally: Tally, files: Sequence[str]) -> dict[str, object]:
+    """The same as one JSON document."""
+    widest = tally.widest
+    return {
+        "files": list(files),
+        "lines": sum(tally.kinds.values()),
+        "emf": {
+            "lines": tally.kinds["emf"],
+            "extracted": tally.kinds["emf"] - tally.lossy,
+            "lossy": tally.lossy,
+        },
+        "not_emf": {kind: tally.kinds[kind] for kind in ("text", "json", "blank")},
+        "metrics": {"distinct": tally.series, "or_more": tally.is_full},
+        "widest_dimension": {"name": widest[0], "values": widest[1]} if widest else None,
+        "rules": {
+            rule: {"level": RULES[rule].level, "count": count}
+            for rule, count in sorted(tally.rules.items())
+        },
+        "findings": [
+            {
+                "file": one.file,
+                "line": one.line,
+                "level": one.level,
+                "rule": one.violation.rule,
+                "member": one.violation.member,
+                "path": one.violation.path,
+                "sentence": one.violation.sentence,
+                "advice": RULES[one.violation.rule].advice,
+            }
+            for one in tally.findings
+        ],
+        "findings_left_out": tally.left_out,
+    }
+
+
+def printable(text: str) -> str:
+    """*text* cut to a bound, what does not print as its number."""
+    cut = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in cut)
+
+
+def _finding(finding: Finding, advised: set[str]) -> Iterator[RenderableType]:
+    violation = finding.violation
+    place = f"{printable(finding.file)}:{finding.line}: "
+    where = f" at {printable(violation.path)}" if violation.path != "$" else ""
+    level = (finding.level, _COLOURS[finding.level])
+    # One line, so that an editor finds the place.
+    yield Text.assemble(place, level, f" {violation.rule}{where}", no_wrap=True)
+    yield _indented(f"{printable(violation.sentence)}.")
+    if violation.rule not in advised:
+        advised.add(violation.rule)
+        yield _indented(f"What to do: {RULES[violation.rule].advice}")
+
+
+def _indented(text: str) -> RenderableType:
+    return Padding(Text(text), (0, 0, 0, 4), expand=False)
+
+
+def _sums(tally: Tally) -> Iterator[str]:
+    emf, lines = tally.kinds["emf"], sum(tally.kinds.values())
+    text, other = tally.kinds["text"], tally.kinds["json"]
+    if not emf:
+        yield f"{_many(lines, 'line')}, and none of them is meant to be EMF."
+        return
+    yield (
+        f"{_many(lines, 'line')}: {emf} EMF, of which {tally.lossy} would lose a metric; "
+        f"not EMF {text} text, {other} JSON, {tally.kinds['blank']} blank."
+    )
+    widest = tally.widest
+    more = " or more" if tally.is_full else ""
+    by = f"; {printable(widest[0])} has the most values, {widest[1]}" if widest else ""
+    yield f"CloudWatch would make {_many(tally.series, 'metric')}{more} of them{by}."
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

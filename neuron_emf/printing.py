@@ -1,0 +1,117 @@
+"""
+What a command shows: tables and colours for people, JSON for programs.
+
+The one module that knows how Rich is set up. Data goes to standard output,
+what is said about the work to standard error. Colours and progress are for
+terminals alone: piped, a table is plain text of a fixed width, whatever the
+terminal behind it has. NO_COLOR is respected (https://no-color.org).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
+
+from emitter.errors import DeliveryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console, RenderableType
+
+PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
+PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
+
+
+class Advance(Protocol):
+    """Say how far the work is."""
+
+    def __call__(self, done: float, total: float | None = None, /) -> None:
+        """*done* of *total*; None when nobody knows how much there is."""
+
+
+def console(file: TextIO | None = None) -> Console:
+    """Where tables go: standard output, or *file*."""
+    from rich.console import Console  # noqa: PLC0415 - 60 ms, of no use to `run`
+
+    out = sys.stdout if file is None else file
+    is_terminal = out.isatty()
+    return Console(
+        file=out,
+        width=None if is_terminal else PIPED_COLUMNS,
+        no_color=not is_terminal or bool(os.environ.get("NO_COLOR")),
+        force_terminal=is_terminal,
+        highlight=False,
+        emoji=False,
+        markup=False,  # names from log lines are text, never markup
+        soft_wrap=False,
+    )
+
+
+def show(*parts: RenderableType) -> None:
+    """
+    Print *parts* for a person; a text that must not be wrapped stays one line, however long.
+
+    Raises:
+        DeliveryError: If standard output takes nothing.
+    """
+    with _checked_output():
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A letter of a name that this terminal's encoding lacks ends no command.
+            sys.stdout.reconfigure(errors="replace")
+        out = console()
+        for part in parts:
+            out.print(part, soft_wrap=getattr(part, "no_wrap", None) is True)
+
+
+def show_json(document: object) -> None:
+    """
+    Print *document* for a program: one JSON value, its members in the order given.
+
+    Raises:
+        DeliveryError: If standard output takes nothing.
+    """
+    text = json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)
+    with _checked_output():
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+
+@contextmanager
+def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
+    """
+    Show how far *what* is, on standard error, once it has taken `PATIENCE_S`.
+
+    On what is no terminal nothing is shown.
+    """
+    if not is_wanted or sys.stderr is None or not sys.stderr.isatty():
+        yield _say_nothing
+        return
+    from neuron_emf.progress_bar import ProgressBar  # noqa: PLC0415 - as above
+
+    with ProgressBar(what, PATIENCE_S, console(sys.stderr)) as bar:
+        yield bar
+
+
+def _say_nothing(_done: float, _total: float | None = None) -> None:
+    pass
+
+
+@contextmanager
+def _checked_output() -> Iterator[None]:
+    if sys.stdout is None:
+        msg = "standard output was expected to take what was found and is closed: open it"
+        raise DeliveryError(msg)
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has what it wanted (`neuron-emf cost ... | head`); nothing must fail later.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        msg = f"standard output was expected to take what was found and does not: {error.strerror}"
+        raise DeliveryError(msg) from error

@@ -1,0 +1,166 @@
+"""
+Lines of a log group in a time range, page by page.
+
+FilterLogEvents costs nothing itself; a page has at most 1 MB and may be empty
+though more follow. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
+Only one page is in memory. Being throttled is left to the client, which tries
+again and waits longer each time; what it gives up on ends the reading.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.errors import SourceError
+from neuron_emf.account import documented, is_refusal, refusal
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from neuron_emf.account import Account
+    from neuron_emf.printing import Advance
+
+MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
+ACTION: Final = "logs:FilterLogEvents"
+MINUTES: Final = '"CoveredSeconds"'
+"""What only minute lines have: the pattern by which the stack's subscription chooses, too."""
+
+_SAFE_TERM: Final = re.compile(r"[0-9A-Za-z ._/:#@+-]{1,255}")
+
+
+def pattern_of(*terms: str) -> str:
+    """
+    A filter pattern that minute lines with all of *terms* match.
+
+    It spares reading others' lines and promises nothing: a term with
+    characters that mean something in a pattern is left out, and a line may have
+    a term elsewhere than expected.
+    """
+    return " ".join([MINUTES, *(f'"{term}"' for term in terms if _SAFE_TERM.fullmatch(term))])
+
+
+def lines_of(
+    account: Account,
+    group: str,
+    start_ms: int,
+    end_ms: int,
+    pattern: str = "",
+    *,
+    advance: Advance | None = None,
+) -> Iterator[str]:
+    """
+    The lines of log group *group* from *start_ms* until before *end_ms*.
+
+    Raises:
+        SourceError: If CloudWatch Logs refuses or does not answer.
+        SettingsError: If no client can be made.
+    """
+    return LogGroup(account, group).lines(start_ms, end_ms, pattern, advance=advance)
+
+
+class LogGroup:
+    """
+    One log group that is read again and again with one client.
+
+    Attributes:
+        name: Of the group.
+
+        calls: Pages that were asked for.
+
+        bytes_read: What the lines had, which is what a network carries.
+    """
+
+    def __init__(self, account: Account, name: str) -> None:
+        """
+        Read *name* of *account*.
+
+        Raises:
+            SettingsError: If no client can be made.
+        """
+        self.name = name
+        self.calls = 0
+        self.bytes_read = 0
+        self._logs = account.client("logs")
+        self._ends_early = account.is_rehearsal
+
+    def lines(
+        self,
+        start_ms: int,
+        end_ms: int,
+        pattern: str = "",
+        *,
+        advance: Advance | None = None,
+    ) -> Iterator[str]:
+        """
+        The lines from *start_ms* until before *end_ms*, in order of time.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        for page in self._pages(max(0, start_ms), end_ms, pattern):
+            for event in page:
+                message: str = event["message"]
+                self.bytes_read += len(message.encode("utf-8", "surrogatepass"))
+                yield message
+            if advance is not None and page:
+                advance(page[-1]["timestamp"] - start_ms, max(1, end_ms - start_ms))
+
+    def _pages(
+        self, start_ms: int, end_ms: int, pattern: str
+    ) -> Iterator[Sequence[dict[str, Any]]]:
+        request: dict[str, Any] = {
+            "logGroupName": self.name,
+            "startTime": start_ms,
+            "endTime": end_ms - 1,  # theirs is the last millisecond that is read
+            "limit": MAX_EVENTS_PER_PAGE,
+        }
+        if pattern:
+            request["filterPattern"] = pattern
+        while request["startTime"] < end_ms:
+            answer = self._call(request)
+            events = answer.get("events", [])
+            if answer.get("nextToken"):
+                yield events
+                if answer["nextToken"] == request.get("nextToken"):
+                    msg = (
+                        f"{ACTION} on {self.name} was expected to go on and gave the same place "
+                        "twice: try again"
+                    )
+                    raise SourceError(msg)
+                request["nextToken"] = answer["nextToken"]
+            elif self._ends_early and len(events) >= MAX_EVENTS_PER_PAGE:
+                last_ms = self._after(events, request["startTime"])
+                yield [event for event in events if event["timestamp"] < last_ms]
+                request.pop("nextToken", None)
+                request["startTime"] = last_ms
+            else:
+                yield events
+                return
+
+    def _call(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.calls += 1
+        try:
+            answer: dict[str, Any] = self._logs.filter_log_events(**request)
+        except Exception as error:
+            if is_refusal(error):
+                raise refusal(error, f"{ACTION} on {self.name}") from error
+            raise
+        with documented(f"{ACTION} on {self.name}"):
+            for event in answer.get("events", []):
+                if type(event["timestamp"]) is not int or type(event["message"]) is not str:
+                    raise TypeError(event.keys())
+        return answer
+
+    def _after(self, events: Sequence[dict[str, Any]], start_ms: int) -> int:
+        """Where to go on behind a page that the embedded AWS cut off without a token."""
+        last_ms: int = events[-1]["timestamp"]
+        if last_ms <= start_ms:
+            at = f"minute {start_ms // MINUTE_MS} since 1970"
+            msg = (
+                f"at most {MAX_EVENTS_PER_PAGE - 1} lines a millisecond were expected in the "
+                f"rehearsal and {at} has more: the embedded AWS cannot page through them"
+            )
+            raise SourceError(msg)
+        return last_ms

@@ -1,0 +1,79 @@
+"""
+The minute records among log lines, each once.
+
+A line may be there twice: an answer was lost and the emitter sent it again, or
+two files overlap. `(InstanceId, Boot, Seq)` tells. What is not a record is
+counted with its reason and never stops the reading.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from neuron_emf.reading.identities import Identities
+from neuron_wire import MinuteRecord, WireFormatError, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_KINDS: Final = 20  # lines of ours have fewer
+MAX_KIND_CHARS: Final = 64
+
+
+@dataclass(slots=True)
+class Records:
+    """
+    A reader of lines that knows what it has read before.
+
+    Attributes:
+        read: Distinct minute records.
+
+        repeated: Lines of records that had been read.
+
+        other: Lines of ours of other kinds, by kind: no minutes. Beyond `MAX_KINDS` it is `?`.
+
+        dropped: Lines that are no records, by reason, one of those of `neuron_wire.errors`.
+    """
+
+    read: int = 0
+    repeated: int = 0
+    other: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    _seen: Identities = field(default_factory=Identities)
+
+    @property
+    def unreadable(self) -> int:
+        """Lines that are no records."""
+        return sum(self.dropped.values())
+
+    def of(self, lines: Iterable[str]) -> Iterator[MinuteRecord]:
+        """The records among *lines* that no earlier call gave."""
+        for line in lines:
+            record = self._record(line)
+            if record is None:
+                continue
+            if not self._seen.add(record.instance_id, record.boot, record.seq):
+                self.repeated += 1
+                continue
+            self.read += 1
+            yield record
+
+    def _record(self, line: str) -> MinuteRecord | None:
+        try:
+            found = parse(line)
+        except WireFormatError as error:
+            self.dropped[error.reason] += 1
+            return None
+        if isinstance(found, MinuteRecord):
+            return found
+        self.other[self._kind(found.kind)] += 1
+        return None
+
+    def _kind(self, kind: str) -> str:
+        """*kind* as it is counted: other people's text, of which few are told apart."""
+        if kind in self.other:
+            return kind
+        is_name = kind.isidentifier() and kind.isascii() and len(kind) <= MAX_KIND_CHARS
+        return kind if is_name and len(self.other) < MAX_KINDS else "?"

@@ -1,0 +1,255 @@
+"""
+The stack's saved queries, run by Logs Insights.
+
+A query gives at most 10,000 rows, so a period is asked for in pieces that are
+made smaller when one is full and greater when one is nearly empty. CloudWatch
+bills what a query scans, also of a piece that has to be asked for again.
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.errors import SourceError
+from neuron_emf.account import documented, is_refusal, refusal
+from neuron_emf.report import clock
+from neuron_emf.report.period import Period
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from neuron_emf.account import Account
+    from neuron_emf.printing import Advance
+
+MINUTES_QUERY: Final = "idle-time-minutes"
+ROLLUPS_QUERY: Final = "idle-time-rollups"
+
+MAX_ROWS: Final = 10_000
+USD_PER_GB_SCANNED: Final = 0.005  # us-east-1, list price of November 2026
+FIRST_PIECE_MINUTES: Final = 60
+LONGEST_PIECE_MINUTES: Final = 1440
+
+_GROWTH: Final = 4  # a piece is at most so much longer than the one before
+_FILLED: Final = 0.7  # how full the next piece should be
+_PATIENCE_S: Final = 900.0
+_POLLS_S: Final = (0.2, 0.4, 0.8, 1.5)  # then the last again and again
+_BUSY: Final = "LimitExceededException"
+_BUSY_WAIT_S: Final = 5.0
+_DAY_MS: Final = 1440 * MINUTE_MS
+_RUNNING: Final = frozenset({"Scheduled", "Running", "Unknown"})
+_PLAIN_NAME: Final = re.compile(r'[^"\\]+')
+
+Row = dict[str, str]
+
+
+class SavedQueries:
+    """
+    The queries that the stack has saved under its name.
+
+    Attributes:
+        bytes_scanned: What CloudWatch bills, so far.
+
+        asked: Queries that were started, so far.
+    """
+
+    def __init__(self, account: Account, sleep: Callable[[float], None] = time.sleep) -> None:
+        """
+        Those of *account*; *sleep* waits between two questions.
+
+        Raises:
+            SettingsError: If no client can be made.
+        """
+        self.bytes_scanned = 0
+        self.asked = 0
+        self._stack_name = account.stack_name
+        self._logs = account.client("logs")
+        self._sleep = sleep
+
+    def text(self, query: str, cluster: str = "") -> str:
+        """
+        The saved *query*, restricted to *cluster* where its name can be written in one.
+
+        Raises:
+            SourceError: If the stack has no such query, or CloudWatch Logs refuses.
+        """
+        name = f"{self._stack_name}/{query}"
+        answer = self._call(
+            "DescribeQueryDefinitions",
+            lambda: self._logs.describe_query_definitions(queryDefinitionNamePrefix=name),
+        )
+        with documented("logs:DescribeQueryDefinitions"):
+            for one in answer.get("queryDefinitions", []):
+                if one.get("name") == name:
+                    return _restricted(one["queryString"], cluster)
+        msg = (
+            f"a saved query {name} was expected and there is none: check --stack-name and "
+            "--region, deploy the stack of this version, or read with --read lines"
+        )
+        raise SourceError(msg)
+
+    def pieces(
+        self, group: str, text: str, period: Period, advance: Advance | None = None
+    ) -> Iterator[list[Row]]:
+        """
+        The rows of query *text* on log group *group*, by pieces of *period* in order of time.
+
+        Raises:
+            SourceError: If a minute has more rows than a query gives, or
+                CloudWatch Logs refuses or does not answer.
+        """
+        kept_from_ms = self._kept_from_ms(group)
+        # A query may begin before what the log group keeps, and not end there.
+        unkept_minutes = max(0, kept_from_ms - period.start_ms) // MINUTE_MS
+        start_ms, minutes = period.start_ms, unkept_minutes + FIRST_PIECE_MINUTES
+        while start_ms < period.end_ms:
+            end_ms = min(start_ms + minutes * MINUTE_MS, period.end_ms)
+            is_kept = end_ms > kept_from_ms
+            rows = self._rows(group, text, Period(start_ms, end_ms)) if is_kept else []
+            asked_minutes = (end_ms - start_ms) // MINUTE_MS
+            if len(rows) >= MAX_ROWS:
+                if asked_minutes <= 1:
+                    msg = (
+                        f"fewer than {MAX_ROWS:,} rows a minute were expected of {group} and "
+                        "there are more: read with --read lines, or one --cluster alone"
+                    )
+                    raise SourceError(msg)
+                minutes = max(1, asked_minutes // 2)
+                continue
+            yield rows
+            start_ms = end_ms
+            fitting = int(asked_minutes * _FILLED * MAX_ROWS / max(1, len(rows)))
+            minutes = max(1, min(fitting, minutes * _GROWTH, LONGEST_PIECE_MINUTES))
+            if advance is not None:
+                advance(start_ms - period.start_ms, period.end_ms - period.start_ms)
+
+    def _rows(self, group: str, text: str, period: Period) -> list[Row]:
+        query_id = self._start(group, text, period)
+        try:
+            answer = self._answer(query_id)
+        except BaseException:
+            self._stop(query_id)
+            raise
+        with documented("logs:GetQueryResults"):
+            return self._rows_of(query_id, answer)
+
+    def _rows_of(self, query_id: str, answer: dict[str, Any]) -> list[Row]:
+        self.bytes_scanned += round(answer.get("statistics", {}).get("bytesScanned", 0))
+        if answer["status"] != "Complete":
+            msg = (
+                "a query of Logs Insights was expected to complete and is "
+                f"{answer['status'][:40]}: try again, or read with --read lines"
+            )
+            raise SourceError(msg)
+        rows = answer.get("results", [])
+        while answer.get("nextToken"):
+            answer = self._results(query_id, nextToken=answer["nextToken"])
+            rows += answer.get("results", [])
+        return [
+            {str(one["field"]): str(one["value"]) for one in row if "value" in one} for row in rows
+        ]
+
+    def _kept_from_ms(self, group: str) -> int:
+        """Since when *group* has lines: a query that ends before is refused. 0 if nobody says."""
+        try:
+            answer = self._call(
+                "DescribeLogGroups",
+                lambda: self._logs.describe_log_groups(logGroupNamePrefix=group),
+            )
+            with documented("logs:DescribeLogGroups"):
+                for one in answer.get("logGroups", []):
+                    if one.get("logGroupName") == group:
+                        days = one.get("retentionInDays")
+                        oldest_ms = clock.now_ms() - days * _DAY_MS if days else 0
+                        return max(oldest_ms, int(one.get("creationTime", 0)))
+        except SourceError:
+            return 0  # whoever may not ask can have it said by StartQuery
+        return 0
+
+    def _start(self, group: str, text: str, period: Period) -> str:
+        request = {
+            "logGroupName": group,
+            "queryString": text,
+            "startTime": period.start_ms // 1000,
+            "endTime": period.end_ms // 1000 - 1,  # theirs is the last second that is read
+            "limit": MAX_ROWS,
+        }
+        self.asked += 1
+        waited_s = 0.0
+        while True:
+            try:
+                answer = self._logs.start_query(**request)
+            except Exception as error:
+                if not is_refusal(error):
+                    raise
+                code = getattr(error, "response", {}).get("Error", {}).get("Code", "")
+                if code != _BUSY or waited_s >= _PATIENCE_S:
+                    raise refusal(error, f"logs:StartQuery on {group}") from error
+            else:
+                with documented("logs:StartQuery"):
+                    return str(answer["queryId"])
+            # Others' queries use up what the account may run at once.
+            self._sleep(_BUSY_WAIT_S)
+            waited_s += _BUSY_WAIT_S
+
+    def _answer(self, query_id: str) -> dict[str, Any]:
+        waited_s, polls = 0.0, 0
+        while True:
+            answer = self._results(query_id)
+            with documented("logs:GetQueryResults"):
+                if answer["status"] not in _RUNNING:
+                    return answer
+            if waited_s >= _PATIENCE_S:
+                msg = (
+                    f"a query was expected to answer within {_PATIENCE_S:.0f} s and did not: "
+                    "ask for a shorter time, or read with --read lines"
+                )
+                raise SourceError(msg)
+            pause_s = _POLLS_S[min(polls, len(_POLLS_S) - 1)]
+            self._sleep(pause_s)
+            waited_s, polls = waited_s + pause_s, polls + 1
+
+    def _results(self, query_id: str, **page: str) -> dict[str, Any]:
+        return self._call(
+            "GetQueryResults", lambda: self._logs.get_query_results(queryId=query_id, **page)
+        )
+
+    def _stop(self, query_id: str) -> None:
+        """Nobody waits for it any more; that it cannot be stopped changes nothing."""
+        try:
+            self._logs.stop_query(queryId=query_id)
+        except Exception as error:
+            if not is_refusal(error):
+                raise
+
+    def _call(self, action: str, call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        try:
+            return call()
+        except Exception as error:
+            if is_refusal(error):
+                raise refusal(error, f"logs:{action}") from error
+            raise
+
+
+def usd_of(bytes_scanned: int) -> float:
+    """List price of a query that scanned so much."""
+    return bytes_scanned / 1e9 * USD_PER_GB_SCANNED
+
+
+def _restricted(text: str, cluster: str) -> str:
+    """
+    *text* with a condition behind its comment: an index then spares other clusters' lines.
+
+    A name that would have to be escaped is left to whoever counts.
+    """
+    if not cluster or not _PLAIN_NAME.fullmatch(cluster):
+        return text
+    lines = text.splitlines()
+    comments = 0
+    while comments < len(lines) and lines[comments].lstrip().startswith("#"):
+        comments += 1
+    condition = f'filter ClusterName = "{cluster}"'
+    return "\n".join([*lines[:comments], condition, "| " + "\n".join(lines[comments:])])

@@ -1,0 +1,252 @@
+"""The idle report itself: what was found, as values, for whoever shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from neuron_emf.report.amounts import IdleAmount
+from neuron_emf.report.instances import CoreTime, Coverage
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from neuron_emf.report.comparison import Comparison
+    from neuron_emf.report.counting import Counting, OwnerTime
+    from neuron_emf.report.holding import Owner
+    from neuron_emf.report.instances import IdleCore, InstanceTime
+    from neuron_emf.report.period import Period
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What was read for it.
+
+    Attributes:
+        origin: From where, as a person would say it.
+
+        records: Distinct minute records.
+
+        repeated: Lines that had been read before.
+
+        unreadable: Lines that are none of ours, or damaged.
+
+        outside: Records of other times or clusters than were asked for.
+
+        bytes_scanned: What Logs Insights billed; None when it was not asked.
+
+        rollups_problem: Why the rollups could not be read; empty when they could.
+    """
+
+    origin: str
+    records: int = 0
+    repeated: int = 0
+    unreadable: int = 0
+    outside: int = 0
+    bytes_scanned: int | None = None
+    rollups_problem: str = ""
+
+
+@dataclass(slots=True)
+class Sums:
+    """
+    Sums over instances.
+
+    Attributes:
+        instances: How many.
+
+        never_busy: Those of them whose cores were busy in no minute.
+
+        whole: The part of *idle* in minutes in which every core of an instance was idle.
+    """
+
+    instances: int = 0
+    never_busy: int = 0
+    cores: CoreTime = field(default_factory=CoreTime)
+    coverage: Coverage = field(default_factory=Coverage)
+    idle: IdleAmount = field(default_factory=IdleAmount)
+    whole: IdleAmount = field(default_factory=IdleAmount)
+
+    def add(self, instance: InstanceTime) -> None:
+        """Add *instance*."""
+        self.instances += 1
+        self.never_busy += instance.is_never_busy
+        self.cores.merge(instance.cores)
+        self.coverage.merge(instance.coverage)
+        self.idle.merge(instance.idle)
+        self.whole.merge(instance.whole)
+
+    @property
+    def partly_usd(self) -> float | None:
+        """Price of idle cores beside others that were not idle, or not known."""
+        if self.idle.usd is None:
+            return None
+        return max(0.0, self.idle.usd - (self.whole.usd or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRow:
+    """One owner in one cluster."""
+
+    cluster: str
+    owner: Owner
+    time: OwnerTime
+
+
+@dataclass(frozen=True, slots=True)
+class CoreRow:
+    """
+    Cores of one instance that were idle for as long as each other, under the same owner.
+
+    Attributes:
+        cores: Their indexes, ascending.
+
+        each: What there is to say of each.
+    """
+
+    instance: InstanceTime
+    cores: Sequence[int]
+    each: IdleCore
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """
+    The idle report.
+
+    Attributes:
+        start_ms: Start of the first minute with a line, or of the period asked for.
+
+        end_ms: End of the last.
+
+        made_ms: When it was made.
+
+        cluster: The one that was asked for; empty for all.
+
+        idle_after_minutes: From when on a core is idle.
+
+        total: All clusters.
+
+        clusters: Name and sums; in this and all lists the most expensive first.
+
+        cores: The worst cores, at most as many rows as were asked for.
+
+        core_count: Cores that were idle at all, in these rows or not.
+
+        unpriced: Idle core minutes without a price, by instance type.
+
+        overridden: Types whose price is not the one of the list.
+    """
+
+    start_ms: int
+    end_ms: int
+    made_ms: int
+    cluster: str
+    idle_after_minutes: int
+    reading: Reading
+    total: Sums
+    clusters: Sequence[tuple[str, Sums]]
+    instances: Sequence[InstanceTime]
+    owners: Sequence[OwnerRow]
+    cores: Sequence[CoreRow]
+    core_count: int
+    unpriced: Sequence[tuple[str | None, int]]
+    overridden: Sequence[str]
+    comparison: Comparison
+
+    @property
+    def minutes(self) -> int:
+        """Length of the period."""
+        return (self.end_ms - self.start_ms) // MINUTE_MS
+
+    @property
+    def never_busy(self) -> list[InstanceTime]:
+        """Instances whose cores were busy in no minute."""
+        return [one for one in self.instances if one.is_never_busy]
+
+
+def outcome(
+    counting: Counting,
+    comparison: Comparison,
+    reading: Reading,
+    *,
+    asked: Period | None,
+    made_ms: int,
+    cluster: str,
+    idle_after_minutes: int,
+    worst_cores: int,
+) -> Outcome:
+    """Put in order what was counted; *asked* is the period, None for all there is."""
+    total = Sums()
+    clusters: dict[str, Sums] = {}
+    unpriced: dict[str | None, int] = {}
+    for instance in counting.instances.values():
+        total.add(instance)
+        clusters.setdefault(instance.cluster, Sums()).add(instance)
+        if minutes := instance.idle.unpriced_core_minutes:
+            unpriced[instance.instance_type] = unpriced.get(instance.instance_type, 0) + minutes
+    moments = [minute_ms for _, minute_ms in counting.minutes]
+    cores = [row for one in counting.instances.values() for row in _core_rows(one)]
+    cores.sort(key=_place_of_core)
+    return Outcome(
+        start_ms=asked.start_ms if asked else min(moments),
+        end_ms=asked.end_ms if asked else max(moments) + MINUTE_MS,
+        made_ms=made_ms,
+        cluster=cluster,
+        idle_after_minutes=idle_after_minutes,
+        reading=reading,
+        total=total,
+        clusters=sorted(clusters.items(), key=lambda pair: (*_place(pair[1].idle), pair[0])),
+        instances=sorted(
+            counting.instances.values(),
+            key=lambda one: (*_place(one.idle), one.cluster, one.instance_id),
+        ),
+        owners=_owner_rows(counting),
+        cores=cores[:worst_cores],
+        core_count=sum(len(row.cores) for row in cores),
+        unpriced=sorted(unpriced.items(), key=lambda pair: (-pair[1], pair[0] or "")),
+        overridden=sorted(counting.overridden),
+        comparison=comparison,
+    )
+
+
+def _core_rows(instance: InstanceTime) -> list[CoreRow]:
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for core_index, core in sorted(instance.by_core.items()):
+        amount = core.amount
+        key = core.owner, core.longest_minutes, amount.core_minutes, amount.usd
+        alike.setdefault(key, []).append(core_index)
+    return [CoreRow(instance, cores, instance.by_core[cores[0]]) for cores in alike.values()]
+
+
+def _owner_rows(counting: Counting) -> list[OwnerRow]:
+    rows: Iterable[OwnerRow] = (
+        OwnerRow(cluster, owner, time) for (cluster, owner), time in counting.owners.items()
+    )
+    return sorted(
+        rows,
+        key=lambda row: (
+            *_place(row.time.idle),
+            row.cluster,
+            row.owner.kind.value,
+            row.owner.name,
+        ),
+    )
+
+
+def _place(idle: IdleAmount) -> tuple[float, int]:
+    # What has no price stands behind what has one, by its hours.
+    return -(idle.usd or 0.0), -idle.core_minutes
+
+
+def _place_of_core(row: CoreRow) -> tuple[object, ...]:
+    instance = row.instance
+    return (
+        *_place(row.each.amount),
+        -row.each.longest_minutes,
+        instance.cluster,
+        instance.instance_id,
+        row.cores[0],
+    )

@@ -1,0 +1,192 @@
+"""What the numbers of an idle report mean, in sentences: the same on every surface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from neuron_emf.report import figures
+from neuron_emf.report.comparison import Cause
+from neuron_emf.report.insights import usd_of
+from neuron_wire.prices import PRICES_AS_OF
+
+if TYPE_CHECKING:
+    from neuron_emf.report.comparison import ByCause
+    from neuron_emf.report.outcome import Outcome
+
+MAX_NAMED: Final = 5
+
+
+def headline(found: Outcome) -> str:
+    """The one sentence that everybody reads."""
+    idle, known = found.total.idle, found.total.cores.known
+    share = figures.percent(figures.share(idle.core_minutes, known))
+    hours = f"{figures.hours(idle.core_minutes)} core hours"
+    if not idle.core_minutes:
+        return "No core was idle."
+    if idle.usd is None:
+        return f"Cores were idle for {hours}, {share} of the known time; their price is unknown."
+    return f"Idle cores cost {figures.usd(idle.usd)} USD: {hours}, {share} of the known time."
+
+
+def period(found: Outcome) -> str:
+    """From when to when, and whose."""
+    whose = f"cluster {figures.name(found.cluster)}" if found.cluster else "all clusters"
+    return (
+        f"{figures.moment(found.start_ms)} to {figures.moment(found.end_ms)} "
+        f"({figures.duration(found.minutes)}), {whose}."
+    )
+
+
+def savings(found: Outcome) -> list[str]:
+    """What would be saved, and what that means exactly."""
+    total = found.total
+    if not total.idle.core_minutes:
+        return ["Nothing: no core was idle."]
+    sentences = []
+    whole = total.whole
+    if whole.core_minutes:
+        instances = sum(1 for one in found.instances if one.whole_minutes)
+        said = (
+            f"{_usd(whole.usd)} by stopping instances in the minutes in which every one of "
+            f"their cores was idle: {figures.counted(instances, 'instance')}, "
+            f"{figures.hours(sum(one.whole_minutes for one in found.instances))} instance hours."
+        )
+        sentences.append(said)
+    else:
+        sentences.append("Nothing by stopping instances: none had all its cores idle at once.")
+    never = found.never_busy
+    if never:
+        names = ", ".join(figures.name(one.instance_id) for one in never[:MAX_NAMED])
+        more = f" and {len(never) - MAX_NAMED:,} more" if len(never) > MAX_NAMED else ""
+        had = "had no busy core in any minute"
+        sentences.append(f"{figures.counted(len(never), 'instance')} {had}: {names}{more}.")
+    if whole.core_minutes < total.idle.core_minutes:
+        sentences.append(
+            f"{_usd(total.partly_usd)} are idle cores beside cores that were busy, not idle for "
+            "long enough or unknown: that money comes back only when work moves to fewer "
+            "instances, because an instance is paid as a whole."
+        )
+    return sentences
+
+
+def coverage(found: Outcome) -> list[str]:
+    """How much of the truth this is."""
+    total = found.total
+    sentences = [
+        (
+            f"Telemetry covers {figures.percent(total.coverage.percent)} of the time between the "
+            "first and the last line of each instance; "
+            f"{figures.counted(total.coverage.missing, 'instance minute')} without a line."
+        )
+    ]
+    if total.cores.unknown:
+        sentences.append(
+            f"{figures.hours(total.cores.unknown)} core hours are unknown: never counted as idle "
+            "and in no share."
+        )
+    duplicates = sum(one.duplicate_minutes for one in found.instances)
+    if duplicates:
+        sentences.append(
+            f"In {duplicates:,} instance minutes two emitters reported: one of them counts."
+        )
+    return sentences
+
+
+def money(found: Outcome) -> list[str]:
+    """What the prices are, and what has none."""
+    own = ""
+    if found.overridden:
+        own = f", yours for {', '.join(map(figures.name, found.overridden))}"
+    sentences = [
+        (
+            f"Prices are on-demand list prices of us-east-1 as of {PRICES_AS_OF}{own}: not what a "
+            "discount, a reservation or a capacity block makes of them."
+        )
+    ]
+    if found.unpriced:
+        types = ", ".join(
+            f"{figures.name(name)} ({figures.hours(minutes)} core hours)"
+            for name, minutes in found.unpriced[:MAX_NAMED]
+        )
+        sentences.append(
+            f"Idle without a price, and in no amount of USD: {types}; give one with "
+            "--price-overrides."
+        )
+    return sentences
+
+
+def method(found: Outcome) -> list[str]:
+    """How it was counted."""
+    return [
+        (
+            f"A core is idle in a minute that ends {found.idle_after_minutes} or more whole "
+            "minutes without work: what comes before in each stretch is not counted."
+        ),
+        (
+            "An owner is who holds an idle core by the minute line; a core that two hold is the "
+            "first one's. A line names at most 8 holders."
+        ),
+    ]
+
+
+def reading(found: Outcome) -> list[str]:
+    """What was read, and what that cost."""
+    read = found.reading
+    sentences = [f"{figures.counted(read.records, 'minute line')} read from {read.origin}."]
+    if read.repeated:
+        repeated = figures.counted(read.repeated, "line")
+        sentences.append(f"{repeated} came again and counted once.")
+    if read.unreadable:
+        sentences.append(f"{figures.counted(read.unreadable, 'line')} could not be read.")
+    if read.bytes_scanned is not None:
+        scanned = read.bytes_scanned
+        sentences.append(
+            f"Logs Insights scanned {figures.gigabytes(scanned)}: "
+            f"{figures.usd(usd_of(scanned))} USD at list price."
+        )
+    return sentences
+
+
+def rollups(found: Outcome) -> list[str]:
+    """Where the rollups of the stack say something else."""
+    compared = found.comparison
+    if found.reading.rollups_problem:
+        return [f"The rollups were not compared: {found.reading.rollups_problem}."]
+    if not compared.rollups:
+        return ["The rollups were not compared: none was read."]
+    sentences = []
+    if compared.unreadable:
+        sentences.append(f"{figures.counted(compared.unreadable, 'rollup')} could not be read.")
+    if not compared.differing_minutes:
+        return [
+            *sentences,
+            f"The rollups say the same in all {compared.equal_minutes:,} minutes of clusters.",
+        ]
+    sentences.append(
+        f"The rollups say the same in {compared.equal_minutes:,} minutes of clusters, and "
+        f"something else in {compared.differing_minutes:,}. They have {_usd(compared.usd)} and "
+        f"{figures.hours(compared.core_minutes)} core hours in all."
+    )
+    sentences += [
+        _cause(cause, compared.causes[cause]) for cause in Cause if cause in compared.causes
+    ]
+    return sentences
+
+
+def _cause(cause: Cause, one: ByCause) -> str:
+    more = "lack" if one.core_minutes >= 0 else "have too many by"
+    amount = f"{figures.hours(abs(one.core_minutes))} core hours and {abs(one.usd):,.2f} USD"
+    where = f"{figures.counted(one.minutes, 'minute')}"
+    hint = _HINTS.get(cause, "")
+    return f"{where}: {cause.value}; there the rollups {more} {amount}{hint}."
+
+
+def _usd(value: float | None) -> str:
+    return "An unknown amount" if value is None else f"{figures.usd(value)} USD"
+
+
+_HINTS: Final = {
+    Cause.TOO_LATE: " (later than LateMinutes; the alarms and the dashboard never show them)",
+    Cause.WITHOUT_LINES: " (lines that were not given, or that the log group no longer keeps)",
+    Cause.RULES: " (another IdleAfterMinutes, other prices, or an amount published too high)",
+}

@@ -1,0 +1,71 @@
+"""The settings of `neuron-emf report`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from emitter.settings.declaration import setting
+from neuron_emf.account import AccountSettings
+
+SINCE: Final = "7d"
+"""The period of an account where none is asked for; of files it is all they hold."""
+
+QUERIES, LINES = "queries", "lines"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReportSettings(AccountSettings):
+    """Which time, whose money, and where to put what is found."""
+
+    since: str = setting(
+        "",
+        "Where to begin: a period back from now such as 36h, 7d or 4w, or a moment such as "
+        f"2026-11-20T08:00:00Z; by default {SINCE}, and of FILES all they hold.",
+        metavar="TIME",
+    )
+    until: str = setting("", "Where to end, the same; by default now.", metavar="TIME")
+    cluster: str = setting("", "Count this cluster alone; by default all.", metavar="NAME")
+    idle_after: int = setting(
+        15,
+        "Minutes without work from which a core is idle, 1 to 1440; the stack's parameter "
+        "IdleAfterMinutes is the same number.",
+        kind=click.IntRange(1, 1440),
+        metavar="MINUTES",
+    )
+    price_overrides: str = setting(
+        "",
+        "USD per hour by instance type, such as trn1.32xlarge=13.5,inf2.xlarge=0.4, where you "
+        "pay something else than the on-demand list price or the type has none.",
+        metavar="TYPE=USD,...",
+    )
+    read: str = setting(
+        QUERIES,
+        "How to read an account: 'queries' runs the stack's saved queries in Logs Insights, which "
+        "bills the bytes it scans; 'lines' fetches every line, which costs nothing and takes "
+        "longer. The rehearsal and FILES are read by lines.",
+        kind=click.Choice([QUERIES, LINES]),
+        metavar="HOW",
+    )
+    html: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Write one HTML page that needs nothing else to FILE.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+    csv: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Write all rows as CSV to FILE.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+    json: bool = setting(default=False, help_text="Print JSON instead of tables.")
+    rows: int = setting(
+        10,
+        "Rows of each table on the terminal and of the worst cores everywhere, 1 to 1000.",
+        kind=click.IntRange(1, 1000),
+        metavar="NUMBER",
+    )

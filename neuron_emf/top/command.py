@@ -1,0 +1,51 @@
+"""The command `neuron-emf top`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from emitter.command_line import CONTEXT
+from emitter.errors import SettingsError
+from emitter.settings.options import options
+from neuron_emf.top.settings import TopSettings
+
+_EPILOG: Final = (
+    "What looking costs: FilterLogEvents is free; what it sends over the internet is 0.09 USD "
+    "per GB, about 0.01 USD an hour for 100 instances of 32 cores. --live-tail costs 0.01 USD a "
+    "minute, 0.60 USD an hour, whatever the fleet; 1,800 minutes a month are free. "
+    "Exit codes: 0 success, 2 wrong use, 3 the lines could not be read, 4 standard output takes "
+    "nothing."
+)
+
+
+@click.command(name="top", context_settings=CONTEXT, epilog=_EPILOG)
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@options(TopSettings)
+def command(files: tuple[Path, ...], **values: object) -> int:
+    """
+    Show the fleet now: clusters, their instances, their cores.
+
+    From CloudWatch Logs, or from FILES with the emitters' lines, plain or gzip;
+    - is standard input. On a terminal it refreshes until q: Enter goes into a
+    cluster or an instance, Escape back, s sorts. Without a terminal it prints once.
+    """
+    from neuron_emf.top.view import View, show_once  # noqa: PLC0415 - --help needs none of it
+
+    settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    view = View(files, settings)
+    if not view.is_live:
+        show_once(view)
+        return 0
+    try:
+        from neuron_emf.top.screen import TopScreen  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        msg = (
+            f"the live view was expected to find Textual and {error.name} is not installed: "
+            "python3 -m pip install textual, or use --once or --json"
+        )
+        raise SettingsError(msg) from error
+    TopScreen(view).run()
+    return 0

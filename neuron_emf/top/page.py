@@ -1,0 +1,173 @@
+"""
+The fleet as tables for people, on a terminal or on paper.
+
+The one module here that knows Rich's tables. Names are shown as text: they are
+other people's, and none of them is markup.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from neuron_emf.top import words
+from neuron_emf.top.cores import BLOCKS, grouped, legend, strip_of
+from neuron_emf.top.order import clusters_in, instances_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from neuron_emf.reading import Records
+    from neuron_emf.top.figures import Figures
+    from neuron_emf.top.fleet import Cluster, Fleet, Instance
+
+STYLES: Final = {"a": "yellow", "u": "magenta", "?": "bright_black"}
+"""Colours beside the letters; a busy core is cyan."""
+
+BUSY_STYLE: Final = "cyan"
+COLUMNS: Final = ("cores", "util", "idle", "for", "core-h", "USD/h", "busy", "att", "unatt", "?")
+"""Of every table: all are numbers; first what a narrow terminal shall not cut off."""
+
+_STRIP_CORES: Final = 64  # in one line
+
+
+def figure_cells(figures: Figures) -> list[str]:
+    """The cells of `COLUMNS`."""
+    return [
+        words.cores(figures),
+        words.percent(figures.utilization_percent),
+        words.count(figures.idle_cores, figures),
+        words.duration(figures.idle_minutes),
+        words.core_hours(figures),
+        words.usd(figures),
+        words.count(figures.busy, figures),
+        words.count(figures.attached_idle, figures),
+        words.count(figures.unattached, figures),
+        words.unknown(figures),
+    ]
+
+
+def cluster_cells(cluster: Cluster) -> list[str]:
+    """A cluster in one row: instances, `COLUMNS`, coverage."""
+    return [
+        words.instances(cluster.figures),
+        *figure_cells(cluster.figures),
+        words.coverage(cluster.figures),
+    ]
+
+
+def coloured(strip: str) -> Text:
+    """A strip of signs, with gaps and colours."""
+    # Few pieces: a live view has hundreds of strips.
+    runs = groupby(grouped(strip), key=_style)
+    return Text.assemble(*(("".join(letters), style) for style, letters in runs))
+
+
+def _style(letter: str) -> str:
+    style = STYLES.get(letter.lower(), BUSY_STYLE)
+    return f"bold {style}" if letter.isupper() else style
+
+
+def page(
+    fleet: Fleet, order: str, records: Records, *, most: int, signs: str = BLOCKS
+) -> list[RenderableType]:
+    """Clusters, and of each its first *most* instances with their cores."""
+    if fleet.as_of_ms is None:
+        # Lines of other clusters may have been read.
+        return [Text(f"No minute of an instance that was asked for was found. {_lines(records)}")]
+    parts: list[RenderableType] = [
+        Text(f"Fleet at {words.moment(fleet.as_of_ms)}, sorted by {order}"),
+        _cluster_table(fleet, order),
+    ]
+    for cluster in clusters_in(order, fleet.clusters):
+        shown = instances_in(order, cluster.instances)[:most]
+        if shown:
+            parts += [Text(), Text(cluster.name, "bold"), *_instances(shown, fleet, signs)]
+        if left_out := len(cluster.instances) - len(shown):
+            parts.append(Text(f"{left_out:,} more instances of {cluster.name}: --rows N"))
+    return [*parts, Text(), *(Text(one) for one in notes(fleet, signs)), Text(_lines(records))]
+
+
+def notes(fleet: Fleet, signs: str) -> list[str]:
+    """What the tables need to be understood, a sentence each."""
+    found = [
+        f"Cores: {legend(signs, fleet.idle_after)}.",
+        (
+            f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
+            "core-h: the time of all; USD/h: what they cost."
+        ),
+    ]
+    for cluster in fleet.clusters:
+        figures = cluster.figures
+        if figures.unpriced_cores:
+            cores = words.counted(figures.unpriced_cores, "core")
+            found.append(f"{cluster.name}: no list price of {cores}.")
+        if figures.silent:
+            instances = words.counted(figures.silent, "silent instance")
+            found.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
+    return found
+
+
+def _lines(records: Records) -> str:
+    text = f"{words.counted(records.read, 'minute line')} read"
+    if records.repeated:
+        text += f", {records.repeated:,} repeated and counted once"
+    if records.unreadable:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in records.dropped.items())
+        text += f", {records.unreadable:,} unreadable ({reasons})"
+    return f"{text}."
+
+
+def _cluster_table(fleet: Fleet, order: str) -> Table:
+    table = _table("cluster", "instances")
+    table.add_column("cover", justify="right", no_wrap=True)
+    for cluster in clusters_in(order, fleet.clusters):
+        table.add_row(Text(cluster.name), *cluster_cells(cluster))
+    return table
+
+
+def _instances(instances: Sequence[Instance], fleet: Fleet, signs: str) -> list[RenderableType]:
+    found: list[RenderableType] = []
+    for instance in instances:
+        figures = instance.figures
+        head = f"  {instance.instance_id}  {instance.record.instance_type or 'type unknown'}"
+        facts = [words.status(instance)]
+        if instance.reports:
+            facts += [_utilization(figures), _idle(figures)]
+        found.append(Text("  ".join([head, *filter(None, facts)])))
+        if instance.reports:
+            strip = strip_of(instance.record, fleet.idle_after, signs)
+            found += [
+                Text("    ") + coloured(strip[start : start + _STRIP_CORES])
+                for start in range(0, len(strip), _STRIP_CORES)
+            ]
+    return found
+
+
+def _utilization(figures: Figures) -> str:
+    if figures.known:
+        return words.percent(figures.utilization_percent)
+    return "no telemetry" if figures.cores else "number of cores unknown"
+
+
+def _idle(figures: Figures) -> str:
+    if not figures.idle_cores:
+        return ""
+    cores = words.counted(figures.idle_cores, "core")
+    price = words.usd(figures)
+    cost = "no list price" if price == words.UNKNOWN else f"{price} USD/h"
+    return f"{cores} idle for up to {words.duration(figures.idle_minutes)}, {cost}"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
+    for name in names:
+        table.add_column(name, justify="left", overflow="fold")
+    for name in COLUMNS:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table

@@ -1,0 +1,192 @@
+"""
+The fleet as rows to walk through: clusters, the instances of one, the cores of one.
+
+A row is known by a key that stays while figures change, so that whoever looks
+at a row still looks at it after the next reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from neuron_emf.top import words
+from neuron_emf.top.cores import BLOCKS, STATES, strip_of
+from neuron_emf.top.order import IDLE, UTILIZATION, clusters_in, instances_in
+from neuron_emf.top.page import COLUMNS, cluster_cells, coloured, figure_cells
+from neuron_wire import WireFormatError
+from neuron_wire.holders import core_indexes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neuron_emf.top.fleet import Cluster, Fleet, Instance
+    from neuron_wire import MinuteRecord
+    from neuron_wire.holders import Holder
+
+MAX_ROWS: Final = 250  # a terminal redraws them in a second
+_LAST_PERCENT: Final = 101.0
+_BAR_CELLS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where somebody looks: the fleet, a cluster, or an instance."""
+
+    cluster: str | None = None
+    instance_id: str | None = None
+
+    @property
+    def above(self) -> Place:
+        """One step out."""
+        return Place(self.cluster) if self.instance_id is not None else Place()
+
+    @property
+    def key(self) -> str | None:
+        """Of the row above that leads here."""
+        return self.instance_id or self.cluster
+
+    def inside(self, key: str) -> Place:
+        """One step in, to the row of *key*; cores have nothing inside."""
+        if self.cluster is None:
+            return Place(key)
+        return Place(self.cluster, key) if self.instance_id is None else self
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """
+    A table to be drawn.
+
+    Attributes:
+        titles: Of the columns.
+
+        cells: Of each row, by its key.
+
+        left_out: Rows that are too many to show.
+    """
+
+    titles: tuple[str, ...]
+    cells: dict[str, tuple[Text, ...]]
+    left_out: int = 0
+
+
+def rows_at(fleet: Fleet, place: Place, order: str) -> Rows | None:
+    """The rows of *place*; None when it is there no more."""
+    if place.cluster is None:
+        return _clusters(clusters_in(order, fleet.clusters))
+    cluster = cluster_at(fleet, place)
+    if cluster is None:
+        return None
+    if place.instance_id is None:
+        return _instances(instances_in(order, cluster.instances), fleet.idle_after)
+    instance = instance_at(fleet, place)
+    return None if instance is None else _cores(instance, order)
+
+
+def cluster_at(fleet: Fleet, place: Place) -> Cluster | None:
+    """The cluster of *place*."""
+    return next((one for one in fleet.clusters if one.name == place.cluster), None)
+
+
+def instance_at(fleet: Fleet, place: Place) -> Instance | None:
+    """The instance of *place*."""
+    cluster = cluster_at(fleet, place)
+    found = cluster.instances if cluster is not None else ()
+    return next((one for one in found if one.instance_id == place.instance_id), None)
+
+
+def _clusters(clusters: Sequence[Cluster]) -> Rows:
+    return Rows(
+        ("cluster", "instances", *COLUMNS, "cover"),
+        {one.name: (Text(one.name), *_numbers(cluster_cells(one))) for one in clusters[:MAX_ROWS]},
+        max(0, len(clusters) - MAX_ROWS),
+    )
+
+
+def _instances(instances: Sequence[Instance], idle_after: int) -> Rows:
+    return Rows(
+        ("instance", "type", "status", *COLUMNS, "each core"),
+        {
+            one.instance_id: (
+                Text(one.instance_id),
+                Text(one.record.instance_type or words.UNKNOWN),
+                Text(words.status(one)),
+                *_numbers(figure_cells(one.figures)),
+                _strip(one, idle_after),
+            )
+            for one in instances[:MAX_ROWS]
+        },
+        max(0, len(instances) - MAX_ROWS),
+    )
+
+
+def _cores(instance: Instance, order: str) -> Rows:
+    if not instance.reports:
+        return Rows(("core", "state"), {})
+    record = instance.record
+    cores = range(len(record.core_state))
+    if order == IDLE:
+        cores_shown = sorted(cores, key=lambda core: (-record.idle_minutes[core], core))
+    elif order == UTILIZATION:
+        cores_shown = sorted(cores, key=lambda core: (_percent(record, core), core))
+    else:
+        cores_shown = list(cores)
+    held_by = _held_by(record.holders)
+    return Rows(
+        ("core", "state", "utilization", "", "not busy for", "held by"),
+        {
+            str(core): (
+                Text(str(core), justify="right"),
+                coloured(record.core_state[core]) + f" {STATES[record.core_state[core]]}",
+                Text(words.percent(record.utilization_percent[core]), justify="right"),
+                _bar(record.utilization_percent[core]),
+                Text(words.duration(record.idle_minutes[core]), justify="right"),
+                Text(held_by.get(core, "")),
+            )
+            for core in cores_shown
+        },
+    )
+
+
+def holder_name(holder: Holder) -> str:
+    """Who it is: the name somebody gave, the tag, the process."""
+    parts = [holder.name or ""]
+    if holder.tag:
+        parts.append(f"tag {holder.tag}")
+    if holder.pid is not None:
+        parts.append(f"pid {holder.pid}")
+    return ", ".join(filter(None, parts)) or "somebody unnamed"
+
+
+def _held_by(holders: Sequence[Holder]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for holder in holders:
+        try:
+            cores = core_indexes(holder.cores)
+        except WireFormatError:
+            continue
+        found.update(dict.fromkeys(cores, holder_name(holder)))
+    return found
+
+
+def _numbers(cells: Sequence[str]) -> tuple[Text, ...]:
+    return tuple(Text(cell, justify="right") for cell in cells)
+
+
+def _strip(instance: Instance, idle_after: int) -> Text:
+    return coloured(strip_of(instance.record, idle_after)) if instance.reports else Text()
+
+
+def _percent(record: MinuteRecord, core: int) -> float:
+    percent = record.utilization_percent[core]
+    return _LAST_PERCENT if percent is None else percent
+
+
+def _bar(percent: float | None) -> Text:
+    if percent is None:
+        return Text("?" * _BAR_CELLS, "bright_black")
+    whole = round(percent * _BAR_CELLS / 100)
+    return Text(BLOCKS[-1] * whole + "\u00b7" * (_BAR_CELLS - whole), "cyan")

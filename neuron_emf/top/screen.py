@@ -1,0 +1,251 @@
+"""
+The fleet on a terminal, refreshed, to walk through by keys.
+
+The one module that knows Textual, which is an extra: `neuron-emf[top]`. Reading
+happens in a thread of its own, one reading at a time, so that keys answer at
+once; what could not be read is said, and what was known stays. All text is
+given as Rich's Text, so that a name is never markup.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.text import Text
+from textual.app import App
+from textual.binding import Binding
+from textual.coordinate import Coordinate
+from textual.message import Message
+from textual.widgets import DataTable, Footer, Static
+
+from emitter.errors import EmitterError
+from neuron_emf.top import words
+from neuron_emf.top.cores import BLOCKS, legend, strip_of
+from neuron_emf.top.order import ORDERS
+from neuron_emf.top.page import coloured
+from neuron_emf.top.rows import Place, Rows, cluster_at, instance_at, rows_at
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.timer import Timer
+
+    from neuron_emf.top.fleet import Fleet
+    from neuron_emf.top.view import View
+
+_LONGEST_PAUSE_S: Final = 3600.0
+
+
+class TopScreen(App[None]):
+    """A view, shown until somebody ends it."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #where, #strip, #legend, #status { height: auto; padding: 0 1; }
+    #where { text-style: bold; }
+    DataTable { height: 1fr; }
+    """
+    BINDINGS: ClassVar = [
+        Binding("enter,right", "inside", "Into", priority=True),
+        Binding("escape,backspace,left", "outside", "Back", priority=True),
+        Binding("s", "sort", "Sort"),
+        Binding("r", "read", "Read now"),
+        Binding("q", "quit", "Quit"),
+    ]
+
+    class Read(Message):
+        """A reading has ended: with a fleet, or with why there is none."""
+
+        def __init__(self, fleet: Fleet | None, trouble: str) -> None:
+            super().__init__()
+            self.fleet = fleet
+            self.trouble = trouble
+
+    class HowFar(Message):
+        """A reading goes on."""
+
+        def __init__(self, percent: float) -> None:
+            super().__init__()
+            self.percent = percent
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self._view = view
+        self._order = view.settings.sort
+        self._fleet: Fleet | None = None
+        self._place = Place()
+        self._titles: tuple[str, ...] = ()
+        self._keys: list[str] = []
+        self._is_reading = False
+        self._began_s = 0.0
+        self._next: Timer | None = None
+        self._trouble = ""
+        self._left_out = 0
+
+    def compose(self) -> ComposeResult:
+        """What stands above each other."""
+        yield Static(id="where")
+        yield DataTable[Text](cursor_type="row", zebra_stripes=True)
+        yield Static(id="strip")
+        yield Static(id="legend")
+        yield Static(id="status")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.title = "neuron-emf top"
+        idle_after = self._view.settings.idle_after
+        self.query_one("#legend", Static).update(Text(legend(BLOCKS, idle_after), "dim"))
+        self._say("Reading lines")
+        self.action_read()
+
+    def action_read(self) -> None:
+        """Read what is new, unless a reading goes on."""
+        if self._is_reading:
+            return
+        if self._next is not None:
+            self._next.stop()
+        self._is_reading = True
+        self._began_s = time.monotonic()
+        # A daemon: whoever quits does not wait for an answer from far away.
+        threading.Thread(target=self._read, name="reading", daemon=True).start()
+
+    def _read(self) -> None:
+        try:
+            found = self.Read(self._view.refresh(self._advance), "")
+        except EmitterError as error:
+            found = self.Read(None, str(error))
+        self.post_message(found)
+
+    def _advance(self, done: float, total: float | None = None) -> None:
+        if total:
+            self.post_message(self.HowFar(100 * done / total))
+
+    def on_top_screen_how_far(self, message: HowFar) -> None:
+        """Say how far the first reading is."""
+        if self._fleet is None:
+            self._say(f"Reading lines: {message.percent:.0f} %")
+
+    def on_top_screen_read(self, message: Read) -> None:
+        """Draw what was read, and arrange the next reading."""
+        self._is_reading = False
+        self._trouble = message.trouble
+        if message.fleet is not None:
+            self._fleet = message.fleet
+        self._draw()
+        took_s = time.monotonic() - self._began_s
+        # At most half of the time is spent reading, however large the fleet.
+        pause_s = max(self._view.settings.refresh, took_s)
+        self._next = self.set_timer(min(pause_s, _LONGEST_PAUSE_S), self.action_read)
+
+    def on_data_table_row_highlighted(self) -> None:
+        """Show the cores of the instance under the cursor, whatever the width of the table."""
+        self._show_strip()
+
+    def action_sort(self) -> None:
+        """The next order."""
+        self._order = ORDERS[(ORDERS.index(self._order) + 1) % len(ORDERS)]
+        self._draw()
+
+    def action_inside(self) -> None:
+        """Into the cluster or instance of the row."""
+        key = self._key
+        if key is not None:
+            self._go(self._place.inside(key), None)
+
+    def action_outside(self) -> None:
+        """Back to where this one is a row."""
+        self._go(self._place.above, self._place.key)
+
+    def _go(self, place: Place, key: str | None) -> None:
+        if place != self._place:
+            self._place, self._keys = place, []
+            self._draw(key)
+
+    @property
+    def _key(self) -> str | None:
+        row = self._table.cursor_row
+        return self._keys[row] if 0 <= row < len(self._keys) else None
+
+    @property
+    def _table(self) -> DataTable[Text]:
+        return self.query_one(DataTable)
+
+    def _draw(self, key: str | None = None) -> None:
+        """Show the rows of the place, with the cursor on *key* or where it was."""
+        if self._fleet is not None:
+            rows = rows_at(self._fleet, self._place, self._order)
+            while rows is None:  # it is gone
+                key, self._place, self._keys = self._place.key, self._place.above, []
+                rows = rows_at(self._fleet, self._place, self._order)
+            self._left_out = rows.left_out
+            self._fill(rows, key)
+            self.query_one("#where", Static).update(Text(self._where(self._fleet)))
+            self._show_strip()
+        self._say(self._status())
+
+    def _show_strip(self) -> None:
+        strip = Text()
+        if self._fleet is not None:
+            place = self._place.inside(self._key) if self._key is not None else self._place
+            instance = instance_at(self._fleet, place)
+            if instance is not None and instance.reports:
+                idle_after = self._fleet.idle_after
+                strip = coloured(strip_of(instance.record, idle_after))
+                strip = Text(f"{instance.instance_id}  ") + strip
+        self.query_one("#strip", Static).update(strip)
+
+    def _fill(self, rows: Rows, key: str | None) -> None:
+        table, keys = self._table, list(rows.cells)
+        if rows.titles == self._titles and keys == self._keys:
+            for row, cells in enumerate(rows.cells.values()):
+                for column, cell in enumerate(cells):
+                    if table.get_cell_at(Coordinate(row, column)) != cell:
+                        table.update_cell_at(Coordinate(row, column), cell, update_width=True)
+            return
+        is_new = not self._keys
+        key, top, row = key or self._key, table.scroll_y, table.cursor_row
+        table.clear(columns=rows.titles != self._titles)
+        if rows.titles != self._titles:
+            table.add_columns(*(Text(title) for title in rows.titles))
+        for name, cells in rows.cells.items():
+            table.add_row(*cells, key=name)
+        self._titles, self._keys = rows.titles, keys
+        if keys:
+            row = 0 if is_new else min(max(0, row), len(keys) - 1)
+            table.scroll_to(y=0 if is_new else top, animate=False)
+            table.move_cursor(row=keys.index(key) if key in keys else row)
+
+    def _where(self, fleet: Fleet) -> str:
+        place = self._place
+        at = "no minute yet" if fleet.as_of_ms is None else words.moment(fleet.as_of_ms)
+        parts = ["fleet", place.cluster or "", place.instance_id or ""]
+        path = " > ".join(filter(None, parts))
+        return f"{path}   {at}   sorted by {self._order}"
+
+    def _status(self) -> str:
+        if self._trouble:
+            return self._trouble
+        fleet, found = self._fleet, [self._view.feed.traffic]
+        if fleet is not None:
+            cluster = cluster_at(fleet, self._place)
+            figures = (cluster or fleet).figures
+            instance = instance_at(fleet, self._place)
+            if instance is not None and not instance.reports:
+                found = [f"{words.status(instance)}: what its cores do is unknown"]
+            if self._left_out:
+                found.append(f"{self._left_out:,} more rows in this order; --json has all")
+            if figures.silent:
+                found.append(f"{figures.silent:,} silent, not counted")
+            if figures.unpriced_cores:
+                found.append(f"no list price of {words.counted(figures.unpriced_cores, 'core')}")
+            found.append(
+                f"idle: {words.counted(figures.idle_cores, 'core')}, {words.usd(figures)} USD/h"
+            )
+        if unreadable := self._view.feed.records.unreadable:
+            found.append(f"unreadable: {words.counted(unreadable, 'line')}")
+        return "; ".join(found)
+
+    def _say(self, text: str) -> None:
+        self.query_one("#status", Static).update(Text(text))

@@ -1,0 +1,193 @@
+"""
+Named faults of an account, one by one, for whoever must find exactly the right one.
+
+Each is done to a right account: `break_account(account, "records group missing")`. A
+name that ends with an action's stands for one fault of each action.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from proof.account.stack import ACCOUNT_ID, REGION
+from proof.logs import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from proof.account.account import Account
+
+# What the stack's policy for instances grants; an operator has more.
+EMITTER_ACTIONS = frozenset({"logs:CreateLogStream", "logs:PutLogEvents"})
+SKEW_S = 120.0
+FOREVER_MS = 1e15
+
+
+def _group(change: Callable[[Account, str], None], which: str) -> Callable[[Account], None]:
+    def broken(account: Account) -> None:
+        name = account.records_group if which == "records" else account.rollups_group
+        change(account, name)
+
+    return broken
+
+
+def _missing(account: Account, name: str) -> None:
+    account.groups.remove(name)
+    account.subscriptions[:] = [one for one in account.subscriptions if one["logGroupName"] != name]
+
+
+def _of_class(log_group_class: str) -> Callable[[Account, str], None]:
+    def changed(account: Account, name: str) -> None:
+        account.groups.of(name).log_group_class = log_group_class
+        # Only the Standard class has subscription filters.
+        account.subscriptions[:] = [
+            one for one in account.subscriptions if one["logGroupName"] != name
+        ]
+
+    return changed
+
+
+def _filter(**changes: str) -> Callable[[Account], None]:
+    def broken(account: Account) -> None:
+        (found,) = account.subscriptions
+        found.update(changes)
+
+    return broken
+
+
+def _no_subscription(account: Account) -> None:
+    account.subscriptions.clear()
+
+
+def policy(name: str, criteria: str | None) -> dict[str, Any]:
+    """
+    A metric extraction policy as AWS describes it; *criteria* None is for all log groups.
+
+    No page says what its document looks like, so a reader must not depend on it.
+    """
+    found = {
+        "policyName": name,
+        "policyDocument": json.dumps({"not": "documented"}),
+        "lastUpdatedTime": 1_700_000_000_000,
+        "policyType": "METRIC_EXTRACTION_POLICY",
+        "scope": "ALL",
+        "accountId": ACCOUNT_ID,
+    }
+    return found if criteria is None else {**found, "selectionCriteria": criteria}
+
+
+def _policy(criteria: str | None) -> Callable[[Account], None]:
+    def broken(account: Account) -> None:
+        names = {"records": account.records_group, "rollups": account.rollups_group}
+        given = None if criteria is None else criteria.format(**names)
+        account.policies.append(policy("no-metrics", given))
+
+    return broken
+
+
+def _clock(skew_s: float) -> Callable[[Account], None]:
+    """The service's time as its answers tell it; it refuses nothing for it."""
+
+    def broken(account: Account) -> None:
+        clock = account.service.clock
+        account.service.clock = lambda: clock() + skew_s
+
+    return broken
+
+
+def _key(secret: str | None) -> Callable[[Account], None]:
+    def broken(account: Account) -> None:
+        account.service.keys["testing"] = secret
+
+    return broken
+
+
+def _unknown_key(account: Account) -> None:
+    account.service.keys.clear()
+
+
+def _gone(account: Account) -> None:
+    account.service.vanish()
+
+
+def _lagging(account: Account) -> None:
+    account.reading.lag_ms = FOREVER_MS
+
+
+def _only_the_emitters(account: Account) -> None:
+    account.denied |= {f"logs:{name}" for name in account.rules.further} - EMITTER_ACTIONS
+
+
+def _denied(operation: str) -> Callable[[Account], None]:
+    def broken(account: Account) -> None:
+        account.denied.add(f"logs:{operation}")
+
+    return broken
+
+
+def _always(operation: str, fault: str) -> Callable[[Account], None]:
+    def broken(account: Account) -> None:
+        account.always(operation, fault)
+
+    return broken
+
+
+ACTIONS = (
+    "CreateLogStream",
+    "DescribeAccountPolicies",
+    "DescribeLogGroups",
+    "DescribeLogStreams",
+    "DescribeQueryDefinitions",
+    "DescribeSubscriptionFilters",
+    "FilterLogEvents",
+    "GetLogEvents",
+    "GetQueryResults",
+    "PutLogEvents",
+    "StartQuery",
+    "StopQuery",
+)
+_OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses"
+
+FAULTS: Mapping[str, Callable[[Account], None]] = {
+    "credentials expired": _key(None),
+    "credentials of another secret": _key("another"),
+    "credentials unknown": _unknown_key,
+    "service gone": _gone,
+    "records group missing": _group(_missing, "records"),
+    "rollups group missing": _group(_missing, "rollups"),
+    "records group INFREQUENT_ACCESS": _group(_of_class("INFREQUENT_ACCESS"), "records"),
+    "records group ESSENTIALS": _group(_of_class("ESSENTIALS"), "records"),
+    "rollups group INFREQUENT_ACCESS": _group(_of_class("INFREQUENT_ACCESS"), "rollups"),
+    "subscription missing": _no_subscription,
+    "subscription of another name": _filter(filterName="somebody-elses"),
+    "subscription of another pattern": _filter(filterPattern='"Kind"'),
+    "subscription to another function": _filter(destinationArn=_OTHER_FUNCTION),
+    "extraction off everywhere": _policy(None),
+    "extraction off for the records group": _policy('LogGroupName IN ["{records}"]'),
+    "extraction off for the rollups group": _policy('LogGroupName IN ["{rollups}"]'),
+    "extraction off for a prefix": _policy('LogGroupNamePrefix IN ["/neuron-emf/"]'),
+    "extraction off but for others": _policy('LogGroupName NOT IN ["/somebody/elses"]'),
+    "clock behind": _clock(SKEW_S),
+    "clock ahead": _clock(-SKEW_S),
+    "nothing read back": _lagging,
+    "emitter's permissions only": _only_the_emitters,
+    **{f"denied {name}": _denied(name) for name in ACTIONS},
+    **{f"throttled {name}": _always(name, faults.THROTTLED) for name in ACTIONS},
+    **{f"unavailable {name}": _always(name, faults.UNAVAILABLE) for name in ACTIONS},
+    **{f"reset {name}": _always(name, faults.RESET) for name in ACTIONS},
+}
+"""What can be wrong; `clock` is that of the machine that asks."""
+
+HARMLESS: Mapping[str, Callable[[Account], None]] = {
+    "extraction off elsewhere": _policy('LogGroupName IN ["/somebody/elses"]'),
+    "extraction off but for both groups": _policy('LogGroupName NOT IN ["{records}", "{rollups}"]'),
+    "extraction off for another prefix": _policy('LogGroupNamePrefix IN ["/aws/"]'),
+    "a clock within a minute": _clock(30.0),
+}
+"""What looks like a fault and is none: nothing may be found."""
+
+
+def break_account(account: Account, fault: str) -> None:
+    """Do one of `FAULTS`, or of `HARMLESS`, to it."""
+    {**FAULTS, **HARMLESS}[fault](account)

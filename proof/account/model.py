@@ -1,0 +1,87 @@
+"""
+The form that an operation's model asks of a request, before anybody looks at what is in it.
+
+Types, required members, lengths, bounds, patterns and enumerations are those of
+the model that the SDK brings. boto3 itself looks at types, required members and
+lower bounds; the rest reaches the service, which refuses it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Any
+
+import botocore.session
+
+from proof.logs.forms import NOT_READ, ServiceError, refuse_if
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TYPES = {
+    "boolean": bool,
+    "integer": int,
+    "list": list,
+    "long": int,
+    "string": str,
+    "structure": dict,
+}
+
+
+@functools.cache
+def model_of(service: str) -> Any:
+    """The SDK's model of a service, such as `logs`."""
+    return botocore.session.get_session().get_service_model(service)
+
+
+def check(operation: str, document: dict[str, Any], service: str = "logs") -> None:
+    """
+    Look at the form of a request.
+
+    Raises:
+        ServiceError: If it is not that of the model; all that is wrong is said at once.
+    """
+    shape = model_of(service).operation_model(operation).input_shape
+    refuse_if([*_broken(shape, document, "")])
+
+
+def _broken(shape: Any, found: Any, path: str) -> Iterator[str]:
+    expected = _TYPES[shape.type_name]
+    if not isinstance(found, expected) or (expected is int and isinstance(found, bool)):
+        raise ServiceError(NOT_READ, f"{path or 'body'}: expected a {shape.type_name}")
+    if shape.type_name == "structure":
+        yield from _members(shape, found, path)
+        return
+    start = f"Value '{found}' at '{path}' failed to satisfy constraint: Member must"
+    yield from (f"{start} {rule}" for rule in _rules(shape, found))
+    if shape.type_name == "list":
+        for number, one in enumerate(found, 1):
+            yield from _broken(shape.member, one, f"{path}.{number}.member")
+
+
+def _members(shape: Any, found: dict[str, Any], path: str) -> Iterator[str]:
+    strangers = found.keys() - shape.members.keys()
+    if strangers:
+        raise ServiceError(NOT_READ, f"{min(strangers)}: no member of {shape.name}")
+    for name, member in shape.members.items():
+        at = f"{path}.{name}" if path else name
+        if found.get(name) is not None:
+            yield from _broken(member, found[name], at)
+        elif name in shape.required_members:
+            yield f"Value null at '{at}' failed to satisfy constraint: Member must not be null"
+
+
+def _rules(shape: Any, found: Any) -> Iterator[str]:
+    """What the model asks of one value and it does not keep."""
+    bounds = shape.metadata
+    size = found if isinstance(found, int) else len(found)
+    what = "value" if isinstance(found, int) else "length"
+    if "min" in bounds and size < bounds["min"]:
+        yield f"have {what} greater than or equal to {bounds['min']}"
+    if "max" in bounds and size > bounds["max"]:
+        yield f"have {what} less than or equal to {bounds['max']}"
+    if "pattern" in bounds and not re.fullmatch(bounds["pattern"], found):
+        yield f"satisfy regular expression pattern: {bounds['pattern']}"
+    if "enum" in bounds and found not in bounds["enum"]:
+        yield f"satisfy enum value set: [{', '.join(bounds['enum'])}]"

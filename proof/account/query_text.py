@@ -1,0 +1,130 @@
+"""What a query's text says to the service: its log groups, its columns and what they hold."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from local.insights.engine import shown_by
+from local.insights.parser import parse
+from local.insights.tree import Call, Field, Operation, Placeholder, QueryError, walk
+from proof.logs.forms import INVALID, ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from local.insights.tree import Command
+
+MALFORMED = "MalformedQueryException"
+MAX_GROUPS = 50
+COMPUTING = ("avg", "pct", "sum")
+TIMES = ("@timestamp", "@ingestionTime")
+
+
+def commands_of(text: str) -> Sequence[Command]:
+    """
+    Read a query that can be run as it is.
+
+    Raises:
+        ServiceError: If it cannot be read, or a placeholder has no value yet.
+    """
+    try:
+        commands = parse(text)
+    except QueryError as error:
+        raise ServiceError(MALFORMED, str(error)) from None
+    parts = [part for one in commands for each in one.expressions for part in walk(each)]
+    unfilled = sorted({one.name for one in parts if isinstance(one, Placeholder)})
+    if unfilled:
+        words = f"unexpected symbol found {{ at {{{{{unfilled[0]}}}}}"
+        raise ServiceError(MALFORMED, words)
+    return commands
+
+
+def groups_of(document: dict[str, Any], commands: Sequence[Command]) -> list[str]:
+    """
+    The log groups that a request or its query names.
+
+    Raises:
+        ServiceError: If neither does, or both do, or there are too many.
+    """
+    given = [
+        name
+        for name in ("logGroupName", "logGroupNames", "logGroupIdentifiers")
+        if name in document
+    ]
+    sources = [one.expressions[0].value for one in commands if one.name == "SOURCE"]
+    if len(given) + bool(sources) != 1:
+        words = (
+            "Exactly one of logGroupName, logGroupNames, logGroupIdentifiers and SOURCE is"
+            f" required, found {len(given) + bool(sources)}."
+        )
+        raise ServiceError(INVALID, words)
+    if sources:
+        return sources
+    found = document[given[0]]
+    names = [found] if isinstance(found, str) else found
+    if not 1 <= len(names) <= MAX_GROUPS:
+        raise ServiceError(INVALID, f"1 to {MAX_GROUPS} log groups are queried at once.")
+    return names
+
+
+def before_stats(commands: Sequence[Command]) -> Sequence[Command]:
+    """The commands that decide which lines match."""
+    names = [one.name for one in commands]
+    ends = [names.index(name) for name in ("stats", "limit", "dedup", "unnest") if name in names]
+    return commands[: min(ends, default=len(commands))]
+
+
+def columns_of(commands: Sequence[Command]) -> list[str]:
+    """What a row has, from left to right; one that is still a line has a pointer to it."""
+    shown = shown_by(commands) or [*TIMES[:1], "@message"]
+    has_stats = any(one.name == "stats" for one in commands)
+    return shown if has_stats else [*shown, "@ptr"]
+
+
+def moments_of(commands: Sequence[Command]) -> set[str]:
+    """The columns that are moments: a line's own, and those that `bin` made."""
+    found = set(TIMES)
+    for command in commands:
+        for one in (*command.groups, *command.expressions):
+            expression = getattr(one, "expression", None)
+            if expression in {Field(name) for name in TIMES}:
+                found.add(one.name)
+            if isinstance(expression, Call) and expression.function == "bin":
+                found.add(one.name)
+    return found
+
+
+def computed_by(commands: Sequence[Command]) -> set[str]:
+    """The columns that the query computed: it did not pick them from a line."""
+    found: set[str] = set()
+    for command in commands:
+        if command.name in {"fields", "display", "stats"}:
+            for one in command.expressions:
+                parts = [*walk(one.expression)]
+                is_new = any(
+                    isinstance(part, Operation)
+                    or (isinstance(part, Call) and part.function in COMPUTING)
+                    or (isinstance(part, Field) and part.path in found)
+                    for part in parts
+                )
+                found |= {one.name} if is_new else set()
+    return found
+
+
+def moment(at_ms: int) -> str:
+    """A time as an answer has it."""
+    at = datetime.fromtimestamp(at_ms // 1000, timezone.utc)
+    return f"{at:%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d}"
+
+
+def text_of(value: Any, decimals: int | None) -> str:
+    """A value as an answer has it; *decimals* None is as the line had it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float) and decimals is not None:
+        return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
+    return json.dumps(value)

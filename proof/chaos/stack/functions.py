@@ -1,0 +1,249 @@
+"""
+Ingest and close as Lambda runs them, each invocation a process that may die at any of its calls.
+
+The handlers are the real ones, with Powertools, on the table of
+`proof.memory_table`: each call of the table and each line that is
+printed is a step. A killed process leaves what it had done and nothing more,
+its lease too. A table that refuses answers one call with an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from aggregator.close import function as close
+from aggregator.environment import Environment, Rules
+from aggregator.ingest import function as ingest
+from aggregator.storage.table import TableError
+from proof.factories.invocations import Context
+from proof.memory_table import KilledError, MemoryTable, Process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROLLUPS_GROUP = "/neuron-emf/rollups"
+INGEST_GROUP = "/neuron-emf/ingest"
+TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
+PRINT = "print"
+HEALTH = "print_health"
+DONE, FAILED, KILLED = "done", "failed", "killed"
+
+
+def nothing() -> None:
+    """What happens where nothing is to happen."""
+
+
+@dataclass(frozen=True)
+class Fate:
+    """
+    What is going to happen to one invocation.
+
+    Attributes:
+        killed_at: Number of the step at which it dies, from 1.
+
+        killed_in: Name of the call in which it dies, and which of these calls, from 1.
+
+        after: It dies once the step had its effect, not before.
+
+        refused_at: Number of the step that the table answers with an error.
+
+        meets_at: Number of the step before which something else happens.
+
+        meets_in: Name of the call before which it happens, and which of these calls, from 1.
+
+        meets: What.
+
+        pause: What happens between storing and reading the clock.
+
+        patience: Looks at the time left until there is next to none.
+
+        remaining_s: Seconds the function says it has.
+    """
+
+    killed_at: int | None = None
+    killed_in: tuple[str, int] | None = None
+    after: bool = False
+    refused_at: int | None = None
+    meets_at: int | None = None
+    meets_in: tuple[str, int] | None = None
+    meets: Callable[[], None] = nothing
+    pause: Callable[[], None] = nothing
+    patience: int = 1_000_000
+    remaining_s: float = 50.0
+
+
+@dataclass
+class Invocation:
+    """
+    What became of one invocation.
+
+    Attributes:
+        ended: `DONE`, `FAILED` with an exception, or `KILLED`.
+
+        answer: What the handler returned.
+
+        error: The name of the exception.
+
+        health: Sums of what the function said of itself, by metric.
+
+        calls: Its steps by name, in order; the last is the one it died in.
+    """
+
+    ended: str = DONE
+    answer: dict[str, Any] = field(default_factory=dict)
+    error: str = ""
+    health: Counter[str] = field(default_factory=Counter)
+    calls: list[str] = field(default_factory=list)
+
+
+class _Life(Process):
+    """The table and standard output as one invocation has them."""
+
+    def __init__(self, table: MemoryTable, fate: Fate, seen: Invocation) -> None:
+        super().__init__(
+            table,
+            [],
+            killed_at=fate.killed_at,
+            after=fate.after,
+            meets_at=fate.meets_at,
+            meets=fate.meets,
+        )
+        self._fate = fate
+        self._seen = seen
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._table, name)
+        return lambda *args: self.do(name, lambda: method(*args))
+
+    def put_records(self, items: list[Any]) -> None:
+        """One step an item: a write of many may be taken in part."""
+        for item in items:
+            self.do("put_records", lambda item=item: self._table.put_records([item]))
+
+    def do(self, name: str, effect: Callable[[], Any]) -> Any:
+        """One step."""
+        fate = self._fate
+        if self._dead:
+            raise KilledError
+        self._seen.calls.append(name)
+        place = name, self._seen.calls.count(name)
+        if fate.killed_in == place:
+            self._killed_at = self.steps + 1
+        if fate.meets_in == place:
+            self._meets_at = self.steps + 1
+        if fate.refused_at == self.steps + 1 and name not in {PRINT, HEALTH}:
+            self.steps += 1
+            msg = "the table is busy"
+            raise TableError(msg)
+        return self._step(effect)
+
+
+class _Output:
+    """Standard output: whole lines are handed on."""
+
+    def __init__(self, take: Callable[[str], None]) -> None:
+        self._take = take
+        self._text = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._text = (self._text + text).split("\n")
+        for line in lines:
+            self._take(line)
+        return len(text)
+
+    def flush(self) -> None:
+        """Every line is out as soon as it is whole."""
+
+
+class _TimeLeft(Context):
+    """A context whose time runs out after some looks at it."""
+
+    looks = 1_000_000
+    remaining_s = 50.0
+
+    def get_remaining_time_in_millis(self) -> int:
+        self.looks -= 1
+        return int(self.remaining_s * 1000) if self.looks >= 0 else 1
+
+
+class Functions:
+    """
+    Both functions on one table.
+
+    Attributes:
+        table: The table.
+
+        printed: Takes each rollup line that is out.
+    """
+
+    def __init__(self, now_s: Callable[[], float], printed: Callable[[str], None]) -> None:
+        self.table = MemoryTable()
+        self._printed = printed
+        self._now_s = now_s
+        self._settings = Environment(
+            table_name="records",
+            stack_name="chaos",
+            rules=Rules(),
+            own_log_groups=frozenset({ROLLUPS_GROUP, INGEST_GROUP}),
+            own_log_group=INGEST_GROUP,
+        )
+
+    def ingest(self, event: dict[str, Any], fate: Fate) -> Invocation:
+        """One invocation of ingest."""
+        looks = iter([nothing, fate.pause])
+
+        def now_s() -> float:
+            next(looks, nothing)()
+            return self._now_s()
+
+        return self._invoke(ingest, event, fate, now_s)
+
+    def close(self, fate: Fate) -> Invocation:
+        """One invocation of close."""
+        return self._invoke(close, TICK, fate, self._now_s)
+
+    def _invoke(
+        self, module: Any, event: dict[str, Any], fate: Fate, now_s: Callable[[], float]
+    ) -> Invocation:
+        seen = Invocation()
+        life = _Life(self.table, fate, seen)
+        output = _Output(lambda line: self._take(line, life, seen))
+        context = _TimeLeft()
+        context.looks, context.remaining_s = fate.patience, fate.remaining_s
+        with contextlib.ExitStack() as meanwhile:
+            replace = mock.patch.object
+            deployed = SimpleNamespace(stack=lambda: (self._settings, life))
+            meanwhile.enter_context(replace(module, "deployed", deployed))
+            meanwhile.enter_context(replace(module, "time", SimpleNamespace(time=now_s)))
+            meanwhile.enter_context(
+                replace(module.logger.registered_handler, "stream", _Output(_unread))
+            )
+            meanwhile.enter_context(replace(module.logger._logger, "propagate", new=False))
+            meanwhile.enter_context(contextlib.redirect_stdout(output))  # type: ignore[type-var]
+            try:
+                seen.answer = module.handler(event, context)
+            except KilledError:
+                seen.ended = KILLED
+            except Exception as error:  # noqa: BLE001 - Lambda takes any for a failure
+                seen.ended, seen.error = FAILED, type(error).__name__
+        return seen
+
+    def _take(self, line: str, life: _Life, seen: Invocation) -> None:
+        document = json.loads(line)
+        if document.get("Kind"):
+            life.do(PRINT, lambda: self._printed(line))
+            return
+        (directive,) = document["_aws"]["CloudWatchMetrics"]
+        names = [one["Name"] for one in directive["Metrics"]]
+        amounts = {name: sum(document[name]) for name in names}
+        life.do(HEALTH, lambda: seen.health.update(amounts))
+
+
+def _unread(line: str) -> None:
+    """What the functions log is for people."""

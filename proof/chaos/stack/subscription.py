@@ -1,0 +1,211 @@
+"""
+What a subscription filter makes of accepted events: deliveries, some of them odd.
+
+As CloudWatch Logs does: only lines with the filter's term, of one log stream
+each, compressed, every event with an id; and now and then a message that only
+asks whether somebody is there. What nobody should ever send is made here too:
+lines that are none, the stack's own log group, bytes that cannot be unpacked.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import itertools
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from proof.chaos.stack.functions import INGEST_GROUP, ROLLUPS_GROUP
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Sequence
+
+    from proof.logs.rules import Applied
+
+RECORDS_GROUP = "/neuron-emf/records"
+TERM = "CoveredSeconds"  # the filter pattern of the template
+MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
+FORGED = "nobody-sent-this"  # a cluster that must never get a rollup
+
+LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
+    "lines",
+    "control message",
+    "delivery of the rollups' log group",
+    "delivery of ingest's own log group",
+    "unreadable delivery",
+)
+ODD = (CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE)
+GARBAGE = (
+    "",
+    "{",
+    "[1]",
+    '"CoveredSeconds"',
+    '{"CoveredSeconds":60}',
+    '{"Schema":99,"Kind":"minute","CoveredSeconds":60}',
+    '{"Schema":1,"Kind":"minute","CoveredSeconds":60}',
+    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}',
+    "[" * 3000,
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One accepted event, with the id that CloudWatch Logs gave it."""
+
+    event_id: str
+    timestamp_ms: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """
+    What arrives at once.
+
+    Attributes:
+        kind: `LINES`, or one of `ODD`.
+
+        stream: The log stream.
+
+        events: What is in it, lines that are none left out.
+
+        payload: All of it, as it is sent.
+
+        records: The minute records in it, which ingest has to store.
+
+        rejected: Lines in it that ingest has to count as rejected.
+    """
+
+    kind: str
+    stream: str
+    events: tuple[Event, ...]
+    payload: bytes
+    records: frozenset[tuple[object, ...]] = frozenset()
+    rejected: int = 0
+
+
+class Subscription:
+    """The filter."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._ids = (f"{number:056d}" for number in itertools.count(1))
+        self._garbage = itertools.cycle(GARBAGE)
+
+    def deliveries(self, applied: Iterable[Applied]) -> list[Delivery]:
+        """Cut what was accepted into deliveries of lines, in order."""
+        streams: dict[str, list[Event]] = defaultdict(list)
+        for one in applied:
+            if TERM in one.message:
+                streams[one.stream].append(Event(next(self._ids), one.timestamp_ms, one.message))
+        return [
+            delivery
+            for stream, events in streams.items()
+            for delivery in self.cut(stream, events, with_garbage=False)
+        ]
+
+    def cut(self, stream: str, events: Sequence[Event], *, with_garbage: bool) -> list[Delivery]:
+        """Cut *events* of one stream anyhow; *with_garbage* between them in each delivery."""
+        found = []
+        left = list(events)
+        while left:
+            count = self._rng.randint(1, MAX_EVENTS)
+            found.append(self._lines(stream, tuple(left[:count]), with_garbage=with_garbage))
+            left = left[count:]
+        return found
+
+    def with_garbage(self, delivery: Delivery) -> Delivery:
+        """The same *delivery* with a line or two in it that are none."""
+        return self._lines(delivery.stream, delivery.events, with_garbage=True)
+
+    def odd(self, kind: str, like: Delivery) -> Delivery:
+        """A delivery of *kind* beside one *like* any other."""
+        forged = tuple(
+            Event(next(self._ids), one.timestamp_ms, _forged(one.message)) for one in like.events
+        )
+        if kind == CONTROL:
+            # With lines that would count: it is by its type that it must be left alone.
+            return Delivery(kind, "", (), _packed("", "", forged, "CONTROL_MESSAGE"))
+        if kind == OWN_GROUP:
+            payload = _packed(ROLLUPS_GROUP, like.stream, forged)
+            return Delivery(kind, like.stream, (), payload, rejected=len(forged))
+        if kind == OWN_LOG:
+            return Delivery(kind, like.stream, (), _packed(INGEST_GROUP, like.stream, forged))
+        cut_short = like.payload[: self._rng.randrange(len(like.payload) - 8)]
+        return Delivery(kind, like.stream, (), cut_short)
+
+    def _lines(self, stream: str, events: tuple[Event, ...], *, with_garbage: bool) -> Delivery:
+        sent = list(events)
+        garbage = self._rng.randint(1, 2) if with_garbage else 0
+        for _ in range(garbage):
+            event = Event(next(self._ids), events[0].timestamp_ms, next(self._garbage))
+            sent.insert(self._rng.randint(0, len(sent)), event)
+        return Delivery(
+            LINES,
+            stream,
+            events,
+            _packed(RECORDS_GROUP, stream, sent),
+            records=frozenset(filter(None, (_minute_of(one.message) for one in events))),
+            rejected=garbage,
+        )
+
+
+def direct(delivery: Delivery) -> dict[str, Any]:
+    """The event that CloudWatch Logs invokes a function with."""
+    return {"awslogs": {"data": base64.b64encode(delivery.payload).decode()}}
+
+
+def batch(deliveries: Iterable[tuple[str, Delivery]]) -> dict[str, Any]:
+    """The event that Lambda's poller of a stream invokes a function with, by sequence number."""
+    return {
+        "Records": [
+            {
+                "kinesis": {
+                    "kinesisSchemaVersion": "1.0",
+                    "partitionKey": delivery.stream or "control",
+                    "sequenceNumber": number,
+                    "data": base64.b64encode(delivery.payload).decode(),
+                    "approximateArrivalTimestamp": 1_800_000_000.0,
+                },
+                "eventSource": "aws:kinesis",
+                "eventVersion": "1.0",
+                "eventID": f"shardId-000000000000:{number}",
+                "eventName": "aws:kinesis:record",
+                "invokeIdentityArn": "arn:aws:iam::123456789012:role/ingest",
+                "awsRegion": "us-west-2",
+                "eventSourceARN": "arn:aws:kinesis:us-west-2:123456789012:stream/lines",
+            }
+            for number, delivery in deliveries
+        ]
+    }
+
+
+def _packed(
+    log_group: str, log_stream: str, events: Iterable[Event], kind: str = "DATA_MESSAGE"
+) -> bytes:
+    document = {
+        "messageType": kind,
+        "owner": "123456789012",
+        "logGroup": log_group,
+        "logStream": log_stream,
+        "subscriptionFilters": ["neuron-emf-minutes"],
+        "logEvents": [
+            {"id": one.event_id, "timestamp": one.timestamp_ms, "message": one.message}
+            for one in events
+        ],
+    }
+    return gzip.compress(json.dumps(document, separators=(",", ":")).encode(), 6)
+
+
+def _minute_of(message: str) -> tuple[object, ...] | None:
+    line = json.loads(message)
+    if line.get("Kind") != "minute":
+        return None
+    return line["ClusterName"], line["InstanceId"], line["Boot"], line["Seq"]
+
+
+def _forged(message: str) -> str:
+    return json.dumps({**json.loads(message), "ClusterName": FORGED})

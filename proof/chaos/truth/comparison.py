@@ -1,0 +1,216 @@
+"""
+What the rollups must say, from what was accepted and from what the monitors produced.
+
+Pure: lines in, differences out. Every distinct accepted line counts once, and
+what comes to what is worked out by `proof.reference`, which shares no
+code with the aggregator: gauges are those of the last line of a minute, tallies
+the sum of all its publications. Who was silent follows from who reported when.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from neuron_wire import emf
+from neuron_wire.prices import USD_PER_HOUR
+from proof import reference
+from proof.chaos.truth.records import minute_records, printed_lines
+from proof.chaos.truth.reports import Undisturbed, against_reports
+from proof.chaos.truth.rollups import Said, of_rollup, of_silence, of_types
+from proof.chaos.truth.silence import Attendance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from neuron_wire import MinuteRecord
+    from proof.chaos.truth.records import Key, Lines
+    from proof.logs.rules import Applied
+
+__all__ = ["Comparison", "Difference", "Undisturbed", "compare"]
+
+MAX_LINE_BYTES = 32 * 1024
+PRICES = {name: Fraction(str(usd)) for name, usd in USD_PER_HOUR.items()}
+LONG_SILENT_MINUTES = 25
+EMPTY: Mapping[str, float] = {
+    "Instances": 0, "DuplicateEmitters": 0, "CoveredSeconds": 0, "Records": 0
+}  # fmt: skip
+"""The metrics of a minute without a record."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """
+    One thing that is not as it should be; `str` says it in one sentence.
+
+    Attributes:
+        cluster: The cluster.
+
+        minute_ms: Start of the minute, ms since the epoch.
+
+        instance_id: The instance, where it is about one.
+
+        what: The member, or what is wrong.
+
+        expected: What it should be.
+
+        found: What it is.
+    """
+
+    cluster: str
+    minute_ms: int
+    instance_id: str | None
+    what: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        moment = datetime.fromtimestamp(self.minute_ms / 1000, timezone.utc)
+        who = self.cluster if self.instance_id is None else f"{self.cluster}, {self.instance_id}"
+        return (
+            f"{who}, {moment:%Y-%m-%dT%H:%MZ}, {self.what}:"
+            f" expected {self.expected}, found {self.found}"
+        )
+
+
+class Comparison(NamedTuple):
+    """
+    What was compared, and what was wrong.
+
+    Attributes:
+        rollups: Minutes whose rollup was compared, by cluster.
+
+        differences: What is wrong.
+
+        undisturbed_minutes: Instance-minutes compared with what their monitor produced.
+    """
+
+    rollups: Counter[str]
+    differences: list[Difference]
+    undisturbed_minutes: int = 0
+
+
+def compare(
+    applied: Iterable[Applied],
+    printed: Sequence[str],
+    undisturbed: Iterable[Undisturbed] = (),
+    *,
+    restated: Sequence[str] = (),
+    closed: Sequence[int] = (),
+) -> Comparison:
+    """
+    Hold the *printed* rollup lines against the *applied* lines, and these against the monitors.
+
+    *restated* are `Stack.restated`: who was silent is judged with them, everything
+    else also without them. Of the minutes in *closed*, `Stack.closed`, a known cluster has a
+    rollup also where nobody reported.
+    """
+    records, twofold = minute_records(applied)
+    differences = [
+        Difference(
+            one.cluster, one.minute_ms, one.instance_id, f"record {one.boot} {one.seq}",
+            "one line", "two that differ",
+        )
+        for one in twofold
+    ]  # fmt: skip
+    differences += _not_fit([*printed, *restated])
+    attendance = Attendance(records)
+    judge = _Judge(records, attendance)
+    first, last = printed_lines(printed), printed_lines([*printed, *restated])
+    known, long_known = _known(attendance, closed)
+    for key in sorted(judge.numbers.keys() | known | last.keys()):
+        # Once as it was, once as it is with all that was known in the end.
+        said = [
+            *judge.of(key, first.get(key), must_be=key in judge.numbers or key in long_known),
+            *judge.of(key, last.get(key), must_be=key in judge.numbers or key in known),
+            *judge.of_silence(key, last.get(key)),
+        ]
+        differences += [
+            Difference(key[1], key[0] * 60_000, None, *one) for one in dict.fromkeys(said)
+        ]
+    compared = 0
+    for one in undisturbed:
+        compared += len(one.minutes_ms)
+        cluster = attendance.cluster_of(one.instance_id)
+        differences += [
+            Difference(cluster, minute_ms, one.instance_id, *rest)
+            for minute_ms, *rest in against_reports(one, records)
+        ]
+    return Comparison(Counter(cluster for _, cluster in first), differences, compared)
+
+
+class _Judge:
+    """
+    What every minute of every cluster must come to.
+
+    Attributes:
+        numbers: The metrics of the minutes and clusters that have a record.
+    """
+
+    def __init__(self, records: Sequence[MinuteRecord], attendance: Attendance) -> None:
+        self.numbers = reference.rollups(records, usd_per_hour=PRICES)
+        self._types = reference.types(records)
+        self._attendance = attendance
+        minutes = Counter((one.cluster, one.instance_id, one.minute_ms) for one in records)
+        self._merged = {
+            (minute_ms // 60_000, cluster)
+            for (cluster, _, minute_ms), count in minutes.items()
+            if count > 1
+        }
+
+    def of(self, key: Key, lines: Lines | None, *, must_be: bool) -> Iterator[Said]:
+        """What is wrong with the *lines* of a minute and cluster, silence left out."""
+        _, cluster = key
+        if lines is None or not lines.rollups:
+            if must_be:
+                yield "rollup", "one", "none"
+        elif cluster not in self._attendance.clusters:
+            yield "rollup", "none of a cluster of which nobody reported", "one"
+        else:
+            numbers = self.numbers.get(key, EMPTY)
+            yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
+            yield from of_types(lines, self._types.get(key, {}))
+
+    def of_silence(self, key: Key, lines: Lines | None) -> Iterator[Said]:
+        """Whom the last line wrongly names silent, or does not."""
+        minute, cluster = key
+        if lines is not None and lines.rollups:
+            yield from of_silence(lines, self._attendance.silent(cluster, minute))
+
+
+def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set[Key]]:
+    """
+    The *closed* minutes and clusters that need a rollup whether or not anybody reported.
+
+    The second: those of which close must have known in time, because an
+    instance was silent for so long that whatever comes late had come.
+    """
+    known, long_known = [
+        {
+            (minute, cluster)
+            for cluster in attendance.clusters
+            for minute in closed
+            if attendance.is_known(cluster, minute, absent_minutes)
+        }
+        for absent_minutes in (0, LONG_SILENT_MINUTES)
+    ]
+    return known, long_known
+
+
+def _not_fit(printed: Sequence[str]) -> Iterator[Difference]:
+    """Lines from which CloudWatch would not extract every metric."""
+    for text in printed:
+        wrong = emf.violations(text)
+        size = len(text.encode())
+        if size > MAX_LINE_BYTES:
+            wrong = [*wrong, f"{size} bytes"]
+        if wrong:
+            line = json.loads(text)
+            yield Difference(
+                line["ClusterName"], line["_aws"]["Timestamp"], None,
+                f"line {line['RollupId']}", "a line to extract metrics from", wrong[0],
+            )  # fmt: skip

@@ -1,0 +1,186 @@
+"""Alarm events as EventBridge delivers them, and kept rollups that they are about."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+
+from aggregator.environment import Environment, Rules
+from aggregator.storage.table import Publication
+from neuron_wire.names import CLUSTER_NAMESPACE
+from proof.memory_table import MemoryTable
+
+RANG_S = 1_795_231_020.0  # 2026-11-21 03:17:00 UTC
+MINUTE = int(RANG_S) // 60 - 4  # 03:13, the last closed when the alarm rang
+MIDNIGHT = MINUTE - MINUTE % 1440
+RANG_MS = "2026-11-21T03:17:00.125+0000"
+OVER = "2026-11-21T04:04:10.500+0000"
+REASON = (
+    "Threshold Crossed: 10 out of the last 15 datapoints were greater than or equal to the"
+    " threshold (20.0). The most recent datapoints which crossed the threshold:"
+    " [34.693878 (21/11/26 03:13:00)] (minimum 10 datapoints for OK -> ALARM transition)."
+)
+ARN = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:"
+TOPIC_ARN = "arn:aws:sns:us-east-1:123456789012:neuron-emf-alarms"
+
+ENVIRONMENT = Environment(
+    table_name="records",
+    stack_name="neuron-emf",
+    rules=Rules(),
+    own_log_groups=frozenset(),
+    own_log_group=None,
+    records_log_group="/neuron-emf/records",
+    rollups_log_group="/neuron-emf/neuron-emf/rollups",
+    alarm_topic_arn=TOPIC_ARN,
+    runbook="docs/operations.md",
+)
+
+
+def state(value, timestamp=RANG_MS, reason=REASON):
+    """A state of an alarm."""
+    return {"value": value, "reason": reason, "timestamp": timestamp}
+
+
+def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="training", **detail):
+    """A plain alarm on one cluster changed its state."""
+    stat = {
+        "metric": {
+            "namespace": CLUSTER_NAMESPACE,
+            "name": metric,
+            "dimensions": {"ClusterName": cluster},
+        },
+        "period": 60,
+        "stat": "Average",
+    }
+    name = f"neuron-emf-{metric}Alarm-1A2B3C4D5E6F"
+    return _event(
+        "CloudWatch Alarm State Change",
+        {
+            "alarmName": name,
+            "state": now or state("ALARM"),
+            "previousState": before or state("OK", "2026-11-20T22:01:00.000+0000"),
+            "configuration": {
+                "metrics": [{"id": "m1", "metricStat": stat, "returnData": True}],
+                "description": "Too many idle cores.",
+            },
+            **detail,
+        },
+    )
+
+
+def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", **detail):
+    """One cluster of an alarm on a query changed its state."""
+    expression = (
+        f'SELECT AVG({metric}) FROM SCHEMA("Neuron/Cluster", ClusterName)'
+        " GROUP BY ClusterName ORDER BY AVG() DESC"
+    )
+    return _event(
+        "CloudWatch Alarm Contributor State Change",
+        {
+            "alarmName": f"neuron-emf-{metric}ByClusterAlarm-6F5E4D3C2B1A",
+            "alarmContributor": {
+                "id": "6d442278dba546f6",
+                "attributes": {"ClusterName": cluster},
+            },
+            "state": now or state("ALARM"),
+            "configuration": {
+                "metrics": [
+                    {"id": "q1", "expression": expression, "returnData": True, "period": 60}
+                ],
+            },
+            **detail,
+        },
+    )
+
+
+def _event(kind, detail):
+    return {
+        "version": "0",
+        "id": "6d226bbc-07f0-9a31-3359-1736968f8ded",
+        "detail-type": kind,
+        "source": "aws.cloudwatch",
+        "account": "123456789012",
+        "time": "2026-11-21T03:17:01Z",
+        "region": "us-east-1",
+        "resources": [ARN + detail["alarmName"]],
+        "detail": detail,
+    }
+
+
+def iso(minute):
+    """A minute as rollups write it."""
+    return datetime.fromtimestamp(minute * 60, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
+
+
+def rollup(minute=MINUTE, **changes):
+    """A rollup of four instances of a trn1.32xlarge, two of them with idle cores."""
+    members = {
+        "Schema": 1,
+        "Kind": "rollup",
+        "ClusterName": "training",
+        "RollupId": f"training@{iso(minute)}#1",
+        "Minute": iso(minute),
+        "Publication": 1,
+        "Records": 4,
+        "PricesAsOf": "2026-11-21",
+        "Instances": 4,
+        "SilentInstances": 0,
+        "DuplicateEmitters": 0,
+        "NeuronCores": 128,
+        "BusyCores": 88,
+        "AttachedIdleCores": 24,
+        "UnattachedCores": 16,
+        "UnknownCores": 0,
+        "IdleCores": 36,
+        "IdleCorePercent": 28.125,
+        "IdleCostPerHour": 24.1875,
+        "IdleCost": 0.403125,
+        "UnpricedCores": 0,
+        "NeuronCoreUtilization": 41.37,
+        "NeuronCoreUtilizationP10": 0,
+        "NeuronCoreUtilizationP50": 46.2,
+        "NeuronCoreUtilizationP90": 81.5,
+        "NeuronCoreUtilizationP99": 97.2,
+        "CoveragePercent": 99.2,
+        "Executions": 61_204,
+        "ExecutionErrors": 0,
+        "EccUncorrectedRise": 0,
+        "IdleInstanceCount": 2,
+        "TopIdleInstances": [
+            {
+                "InstanceId": "i-0c3f5a7b9d1e2f4a6",
+                "InstanceType": "trn1.32xlarge",
+                "IdleCores": 20,
+                "Cores": "0-19",
+                "IdleMinutes": 192,
+                "UsdPerHour": 13.4375,
+                "AttachedCores": "0-19",
+                "Holders": [
+                    {"Cores": "0-15", "Name": "ml/llama-70b-0", "Pid": 4242, "Tag": "1"},
+                    {"Cores": "16-19", "Pid": 777, "Tag": "eval"},
+                ],
+            },
+            {
+                "InstanceId": "i-0a1b2c3d4e5f60718",
+                "InstanceType": "trn1.32xlarge",
+                "IdleCores": 16,
+                "Cores": "16-31",
+                "IdleMinutes": 21,
+                "UsdPerHour": 10.75,
+            },
+        ],
+        "_aws": {"Timestamp": minute * 60_000, "CloudWatchMetrics": []},
+    }
+    return {name: value for name, value in {**members, **changes}.items() if value is not None}
+
+
+def table_with(*rollups, about="minute", usd_a_minute=0.403125):
+    """A table that keeps *rollups*, and the cost of each minute since midnight."""
+    table = MemoryTable()
+    for one in rollups:
+        at = one["_aws"]["Timestamp"] // 60_000
+        table.write_last_rollup(about, one["ClusterName"], at, json.dumps(one))
+        for minute in range(MIDNIGHT, at + 1):
+            published = Publication(1, {"IdleCost": usd_a_minute}, "digest", 4)
+            table.write_publication(minute, one["ClusterName"], published, 0)
+    return table

@@ -1,0 +1,142 @@
+"""
+Fuzz every reader of what others wrote, for a bounded time: `python -m proof.fuzz`.
+
+Needs atheris, which `make fuzz` installs; it finds inputs by the branches that
+they take. What it finds is kept in `proof/fuzz/found`, where the tests read it
+again. Decompression bombs are no search: all there are are taken in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "lambda"))
+
+from proof.fuzz import bombs
+from proof.fuzz.run import INNER, Run, fuzz, fuzzed
+from proof.fuzz.targets import PLACES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HEADS: Final = ("target", "executions", "seconds", "findings", "peak memory")
+BOMBS: Final = "decompression bombs"
+SHOWN_BYTES: Final = 400
+SHOWN_LINES: Final = 25
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Fuzz; 1 when something was found, 2 for a wrong use."""
+    if arguments[:1] == [INNER]:
+        fuzz(arguments[1], list(arguments[2:]))
+    chosen = _chosen(arguments)
+    unknown = [name for name in chosen.targets if name not in {*PLACES, BOMBS}]
+    if unknown:
+        listed = ", ".join([*PLACES, BOMBS])
+        sys.stderr.write(f"no target is called {unknown[0]!r}; the targets are {listed}\n")
+        return 2
+    if importlib.util.find_spec("atheris") is None:  # most people never fuzz
+        sys.stderr.write(
+            "atheris is not installed, so nothing was fuzzed: use make fuzz, which installs it "
+            "where it has wheels (Linux)\n"
+        )
+        return 2 if chosen.record else 0
+    return _run(chosen)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    from benchmarks.record import made  # noqa: PLC0415  # its libraries are of no use to a child
+
+    begun_s = time.monotonic()
+    names = chosen.targets or [*PLACES, BOMBS]
+    readers = [name for name in names if name != BOMBS]
+    share_s = max(1, chosen.seconds // max(1, len(readers)))
+    rows: list[tuple[str, ...]] = []
+    findings = executions = 0
+    for name in names:
+        if name == BOMBS:
+            row, found = _bombs()
+        else:
+            run = fuzzed(name, share_s, chosen.seed, chosen.report)
+            row, found = _row(run)
+            executions += run.executions
+            _show(run)
+        rows.append(row)
+        findings += found
+        sys.stderr.write(f"{name}: {row[1]} executions, {found} findings\n")
+    command = f"make fuzz SECONDS={chosen.seconds}"
+    facts = {"executions": executions, "findings": findings, "targets": len(rows)}
+    record = made("fuzz", command, time.monotonic() - begun_s, HEADS, rows, **facts)
+    sys.stdout.write(f"{record.text()}\n{record.how}\n")
+    if chosen.record:
+        sys.stdout.write(f"kept in {record.write()}\n")
+    return 1 if findings else 0
+
+
+def _row(run: Run) -> tuple[tuple[str, ...], int]:
+    found = max(len(run.found), int(bool(run.failure)))
+    cells = (
+        run.name,
+        f"{run.executions:,}",
+        f"{run.seconds:.0f}",
+        str(found),
+        f"{run.peak_mib} MiB",
+    )
+    return cells, found
+
+
+def _bombs() -> tuple[tuple[str, ...], int]:
+    begun_s = time.monotonic()
+    ran = bombs.run()
+    broken = bombs.broken_promises(ran)
+    for one in broken:
+        sys.stdout.write(f"{one}\n")
+    peak_mib = max(mib for _, mib in ran.values())
+    took_s = time.monotonic() - begun_s
+    cells = (BOMBS, str(len(ran)), f"{took_s:.0f}", str(len(broken)), f"{peak_mib:.0f} MiB")
+    return cells, len(broken)
+
+
+def _show(run: Run) -> None:
+    """What was found, so that it can be looked at and kept."""
+    if not run.failure:
+        return
+    sys.stdout.write(f"\n{run.name}: the promise was broken\n")
+    lines = [line for line in run.failure.splitlines() if not line.startswith(("INFO:", "stat::"))]
+    sys.stdout.write("".join(f"  {line[:200]}\n" for line in lines[-SHOWN_LINES:]))
+    for path in run.found:
+        content = path.read_bytes()
+        sys.stdout.write(f"  {len(content)} bytes: {content[:SHOWN_BYTES]!r}\n")
+        sys.stdout.write(
+            f"  kept; the tests read it from now on: git add {shlex.quote(str(path))}\n"
+        )
+
+
+def _chosen(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m proof.fuzz", description=__doc__)
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="by default all of them")
+    parser.add_argument("--seconds", type=int, default=60, help="shared among targets (60)")
+    parser.add_argument("--seed", type=int, default=1, help="of the search (1)")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a report that neuron-monitor wrote, to begin with",
+    )
+    parser.add_argument("--record", action="store_true", help="keep the table in docs/figures")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

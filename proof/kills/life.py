@@ -1,0 +1,151 @@
+"""
+One run of the emitter, with a simulated monitor as its child, and what is known of it from outside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from proof.emitter_process import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PATIENCE_S = 120.0
+MINUTE_MS = 60_000
+PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read takes
+LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
+
+
+@dataclass
+class Life:
+    """
+    A process and its end.
+
+    Attributes:
+        name: Unlike that of any other life on this machine.
+
+        truth: Where the monitor notes each report that it has written.
+
+        report_bytes: No report is shorter.
+    """
+
+    name: str
+    truth: Path
+    report_bytes: int
+    process: subprocess.Popen[bytes]
+    _said: bytearray = field(default_factory=bytearray)
+    _listener: threading.Thread | None = None
+
+    @classmethod
+    def begin(
+        cls,
+        name: str,
+        command: Sequence[object],
+        variables: Mapping[str, str],
+        folder: Path,
+        *,
+        truth: Path,
+        report_bytes: int,
+    ) -> Life:
+        """Start *command* in *folder*."""
+        process = subprocess.Popen(
+            list(map(str, command)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,  # and no file: it is heard when the disk is full, too
+            env={**variables, LIFE: name},
+            cwd=folder,
+        )
+        life = cls(name, truth, report_bytes, process)
+        life._listener = threading.Thread(target=life._listen, daemon=True)
+        life._listener.start()
+        return life
+
+    def kill(self) -> None:
+        """End it as the kernel's out-of-memory killer would."""
+        assert self.process.poll() is None, self.last_words()
+        self.process.send_signal(signal.SIGKILL)
+        assert -signal.SIGKILL == self.process.wait(PATIENCE_S), self.last_words()
+
+    def stop(self) -> int:
+        """End it as systemd would; its exit code."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is over, by itself or not."""
+        return self.process.poll() is not None
+
+    def last_words(self) -> str:
+        """What it printed on standard error."""
+        if self.has_ended and self._listener is not None:
+            self._listener.join(1.0)
+        return bytes(self._said).decode("utf-8", "replace")
+
+    def orphans(self) -> list[int]:
+        """Processes that it started and that are still there."""
+        mark = f"{LIFE}={self.name}".encode()
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+        return found
+
+    def leaves_no_orphan(self) -> None:
+        """Wait until all that it started is gone; end what is left, and fail, if it stays."""
+        try:
+            wait_until(lambda: not self.orphans(), PATIENCE_S)
+        except AssertionError:
+            left = self.end_orphans()
+            msg = f"life {self.name} left {len(left)} process(es) behind"
+            raise AssertionError(msg) from None
+
+    def end_orphans(self) -> list[int]:
+        """Kill what it started and is still there; what that was."""
+        left = self.orphans()
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return left
+
+    def reports(self) -> list[int]:
+        """When its monitor had written each report, ms since the epoch."""
+        if not self.truth.exists():
+            return []
+        *lines, _cut = self.truth.read_bytes().split(b"\n")
+        return [json.loads(line)["at_ms"] for line in lines]
+
+    def minutes_surely_closed(self) -> set[int]:
+        """
+        Minutes with a report that were closed before it ended, however slow the machine was.
+
+        What the monitor began to write after a minute can only have been read
+        after it. Once it has written as much as a pipe holds and a read takes,
+        the emitter has come back for another read, and closed the minute before.
+        """
+        reports = self.reports()
+        sure_after = 2 * PIPE_BYTES // self.report_bytes + 1
+        if len(reports) <= sure_after:
+            return set()
+        came_back_after_ms = reports[-1 - sure_after]
+        minutes = {at_ms // MINUTE_MS * MINUTE_MS for at_ms in reports}
+        return {one for one in minutes if one + MINUTE_MS <= came_back_after_ms}
+
+    def _listen(self) -> None:
+        stream: IO[bytes] | None = self.process.stderr
+        if stream is None:
+            return
+        with stream:
+            while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
+                self._said += chunk

@@ -1,0 +1,191 @@
+"""One emitter after the other on one spool, each ended, and what is known of each afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from proof.emitter_process import environment
+from proof.kills.life import Life
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from proof.wall_clock import WallClock
+
+CLOCKED = Path(__file__).resolve().parent.parent / "clocked.py"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """
+    What is simulated around the emitter.
+
+    Attributes:
+        report_bytes: No report of its monitor is shorter.
+    """
+
+    instance_id: str
+    cluster: str
+    instance_type: str
+    scenario: str
+    report_bytes: int
+    seed: int = 1
+
+
+BLUE = Instance("i-0123456789abcdef0", "blue", "trn1.32xlarge", "multi-runtime", 34_000)
+
+
+@final
+@dataclass
+class Lives:
+    """
+    What all lives share: a folder, a spool, a clock, a service.
+
+    Attributes:
+        variables: Of every life, beside what the simulation needs.
+
+        program: What is given the clock, the module to run and its arguments.
+    """
+
+    folder: Path
+    clock: WallClock
+    variables: Mapping[str, str]
+    options: tuple[str, ...] = ()
+    instance: Instance = BLUE
+    program: Path = CLOCKED
+    _count: int = field(default=0)
+    _last: Life | None = None
+
+    @property
+    def spool(self) -> Path:
+        """The spool's directory."""
+        return self.folder / "spool"
+
+    def begin(self, **variables: str) -> Life:
+        """Start an emitter, with further *variables*."""
+        self._count += 1
+        name = f"{self.folder}/life-{self._count}"
+        truth, instance = Path(f"{name}-truth"), self.instance
+        simulated = {
+            "TMPDIR": str(self.folder),
+            "NEURON_SIM_INSTANCE_TYPE": instance.instance_type,
+            "NEURON_SIM_SCENARIO": instance.scenario,
+            "NEURON_SIM_SEED": str(instance.seed),
+            "NEURON_SIM_INSTANCE_ID": instance.instance_id,
+            "NEURON_SIM_TRUTH": str(truth),
+        }
+        self._last = Life.begin(
+            name,
+            [
+                *(sys.executable, self.program, self.clock.path, "emitter", "run"),
+                *("--cluster", instance.cluster, "--spread-seconds", "0"),
+                *("--spool-dir", self.spool),
+                *("--instance-id", instance.instance_id),  # known from the first minute on
+                *("--monitor-command", self._monitor(), *self.options),
+            ],
+            environment(self.folder, **{**self.variables, **simulated, **variables}),
+            self.folder,
+            truth=truth,
+            report_bytes=instance.report_bytes,
+        )
+        return self._last
+
+    @property
+    def monitor_pid(self) -> int | None:
+        """Of the monitor that was started last, None before the first."""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            return int((self.folder / "monitor.pid").read_text())
+        return None
+
+    def __enter__(self) -> Lives:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Whatever the test came to, nothing goes on living."""
+        if self._last is not None:
+            self._last.process.kill()
+            self._last.process.wait()
+            self._last.end_orphans()
+
+    def changed_at(self) -> tuple[int, ...]:
+        """When each file of the spool was last written to, ns."""
+        found = []
+        for path in self._files():
+            with contextlib.suppress(FileNotFoundError):
+                found.append(path.stat().st_mtime_ns)
+        return tuple(found)
+
+    def kept(self) -> Kept:
+        """
+        What the spool has on disk, read from a copy: the next life must find what the last left.
+        """
+        with tempfile.TemporaryDirectory(dir=self.folder) as copy:
+            for path in self._files():
+                shutil.copy(path, copy)
+            path = Path(copy) / "spool.sqlite"
+            if not path.exists():
+                return Kept({}, {}, {})
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                if not database.execute("PRAGMA user_version").fetchone()[0]:
+                    return Kept({}, {}, {})
+                waiting = {
+                    (boot, seq): timestamp_ms
+                    for boot, seq, timestamp_ms in database.execute(
+                        "SELECT boot, seq, timestamp_ms"
+                        " FROM records JOIN boots ON boots.id = boot_id"
+                    )
+                }
+                produced = dict(database.execute("SELECT boot, produced FROM boots"))
+                dropped: dict[str, Counter[str]] = {}
+                for boot, reason, count in database.execute(
+                    "SELECT boot, reason, records FROM drops JOIN boots ON boots.id = boot_id"
+                ):
+                    dropped.setdefault(boot, Counter())[reason] += count
+                return Kept(produced, waiting, dropped)
+
+    def _files(self) -> list[Path]:
+        names = ("spool.sqlite", "spool.sqlite-journal", "spool.sqlite-wal")
+        return [path for name in names if (path := self.spool / name).exists()]
+
+    def _monitor(self) -> Path:
+        path = self.folder / "neuron-monitor"
+        if not path.exists():
+            path.write_text(
+                "#!/bin/sh\n"
+                f"echo $$ > {self.folder}/monitor.pid\n"
+                f'exec {sys.executable} {self.program} {self.clock.path} local.monitor "$@"\n'
+            )
+            path.chmod(0o755)
+        return path
+
+
+@dataclass(frozen=True)
+class Kept:
+    """
+    What a spool knows.
+
+    Attributes:
+        produced: Records of each boot that it remembers.
+
+        waiting: When each record that waits is from, by boot and number.
+
+        dropped: Of each boot that it remembers, by reason.
+    """
+
+    produced: Mapping[str, int]
+    waiting: Mapping[tuple[str, int], int]
+    dropped: Mapping[str, Counter[str]]

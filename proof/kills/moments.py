@@ -1,0 +1,122 @@
+"""The moments at which an emitter is killed. Each waits for what must have happened first."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from proof.emitter_process import wait_until
+from proof.kills.life import PATIENCE_S, Life
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
+
+    from proof.kills.lives import Lives
+    from proof.logs.service import LogsService
+
+ENOUGH_REPORTS = 15
+
+
+class MomentMissedError(Exception):
+    """What was waited for did not happen; nothing was killed."""
+
+
+class Moments:
+    """
+    Of the lives of one emitter that sends to one service.
+
+    Attributes:
+        unanswered: Kills after a call's events were taken and before its answer.
+    """
+
+    def __init__(
+        self,
+        service: LogsService,
+        lives: Lives,
+        rng: random.Random,
+        *,
+        speed: float,
+        patience_s: float = PATIENCE_S,
+        most_passing: int = 2,
+    ) -> None:
+        """Of the calls of one life, up to *most_passing* pass before one is held."""
+        self.unanswered = 0
+        self._service = service
+        self._lives = lives
+        self._rng = rng
+        self._speed = speed
+        self._patience_s = patience_s
+        self._most_passing = most_passing
+
+    def starting(self, life: Life) -> None:
+        """Before anything is sure to have happened."""
+        time.sleep(self._rng.uniform(0.0, 0.8))
+        life.kill()
+
+    def anywhere(self, life: Life) -> None:
+        """While reports come in."""
+        self._wait_for_reports(life, self._rng.randint(1, 70))
+        time.sleep(self._rng.uniform(0.0, 0.1))
+        life.kill()
+
+    def closing(self, life: Life) -> None:
+        """Around the end of a minute."""
+        self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
+        left_s = 60.0 - self._lives.clock() % 60.0 + self._rng.uniform(-1.0, 5.0)
+        time.sleep(max(0.0, left_s / self._speed))
+        life.kill()
+
+    def writing(self, life: Life) -> None:
+        """In the middle of a commit: at the first byte that changes in the spool, or just after."""
+        self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
+        before = self._lives.changed_at()
+        wait_s = self._rng.choice([0.0, self._rng.uniform(0.0, 0.002)])
+        deadline_s = time.monotonic() + self._patience_s
+        while self._lives.changed_at() == before and not life.has_ended:
+            if time.monotonic() > deadline_s:
+                msg = "the spool does not change"
+                raise MomentMissedError(msg)
+            time.sleep(0.0002)
+        time.sleep(wait_s)
+        life.kill()
+
+    def sending(self, life: Life) -> None:
+        """When a call has come to the service, and nothing of it was taken yet."""
+        with self._held("before_taking"):
+            life.kill()
+
+    def answering(self, life: Life) -> None:
+        """When the events were taken, and nobody has been told."""
+        with self._held("before_answering"):
+            life.kill()
+        self.unanswered += 1
+
+    def _wait_for_reports(self, life: Life, count: int) -> None:
+        wait_until(lambda: len(life.reports()) >= count or life.has_ended, self._patience_s)
+
+    @contextlib.contextmanager
+    def _held(self, moment: str) -> Iterator[None]:
+        """A call, the first after some others, is held at *moment* while the block lasts."""
+        passing = self._rng.randint(0, self._most_passing)
+        reached, go_on = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            nonlocal passing
+            passing -= 1
+            if passing >= 0:
+                return
+            reached.set()
+            go_on.wait(self._patience_s)
+
+        setattr(self._service, moment, hold)
+        try:
+            if not reached.wait(self._patience_s):
+                msg = f"no call came to {moment}"
+                raise MomentMissedError(msg)
+            yield
+        finally:
+            setattr(self._service, moment, lambda: None)
+            go_on.set()

@@ -1,0 +1,111 @@
+"""
+What may happen to a call beside the service's own answer, and what is taken all the same.
+
+A fault goes by its name: it is counted by it, and a chance is given to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proof.logs import signature
+from proof.logs.forms import ServiceError
+
+# Nothing is taken, and the answer says so.
+THROTTLED = "throttled"  # as PutLogEvents does it: HTTP 400
+UNAVAILABLE = "unavailable"
+INTERNAL = "internal"
+DENIED = "denied"
+EXPIRED = "expired"
+UNRECOGNIZED = "unrecognized"
+BAD_GATEWAY = "bad gateway"  # a page of a proxy's
+# Nothing is taken, and the answer looks as if it was.
+SIGN_IN = "sign in"  # a page of a proxy's, with HTTP 200
+# Nothing is taken, and nothing is said.
+RESET = "reset"
+UNHEARD = "unheard"  # until the client gives up
+# Taken, and the answer does not say so.
+ANSWER_LOST = "answer lost"  # by a reset
+GATEWAY_TIMEOUT = "gateway timeout"  # a page of a proxy's
+NEVER_ANSWERED = "never answered"  # until the client gives up
+CUT = "cut"  # half of the answer, then the connection ends
+GARBLED = "garbled"  # half of the answer, as if it were all of it
+# Taken, and answered.
+LATE = "late"
+
+LATE_S = 0.3
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a machine between client and service says."""
+
+    status: int
+    title: str
+
+    @property
+    def body(self) -> bytes:
+        """In HTML, for people."""
+        head = f"<head><title>{self.status} {self.title}</title></head>"
+        text = (
+            f"<html>\r\n{head}\r\n<body><h1>{self.status} {self.title}</h1></body>\r\n</html>\r\n"
+        )
+        return text.encode()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """
+    One way to fail.
+
+    Attributes:
+        taken: Whether the service does what it was asked.
+
+        answer: Comes instead of the service's; None leaves it.
+
+        is_said: Whether the answer reaches the client, at least in part.
+    """
+
+    name: str
+    taken: bool = False
+    answer: ServiceError | Page | None = None
+    is_said: bool = True
+
+
+_ALL = (
+    Fault(THROTTLED, answer=ServiceError("ThrottlingException", "Rate exceeded")),
+    Fault(
+        UNAVAILABLE,
+        answer=ServiceError(
+            "ServiceUnavailableException", "The service cannot complete the request.", 503
+        ),
+    ),
+    Fault(INTERNAL, answer=ServiceError("InternalFailure", "An unknown error has occurred.", 500)),
+    Fault(
+        DENIED,
+        answer=ServiceError(
+            "AccessDeniedException",
+            "User: arn:aws:iam::123456789012:user/testing is not authorized to perform:"
+            " logs:PutLogEvents",
+        ),
+    ),
+    Fault(EXPIRED, answer=ServiceError(*signature.EXPIRED)),
+    Fault(UNRECOGNIZED, answer=ServiceError(*signature.UNRECOGNIZED)),
+    Fault(BAD_GATEWAY, answer=Page(502, "Bad Gateway")),
+    Fault(SIGN_IN, answer=Page(200, "Sign in")),
+    Fault(RESET, is_said=False),
+    Fault(UNHEARD, is_said=False),
+    Fault(ANSWER_LOST, taken=True, is_said=False),
+    Fault(GATEWAY_TIMEOUT, taken=True, answer=Page(504, "Gateway Time-out")),
+    Fault(NEVER_ANSWERED, taken=True, is_said=False),
+    Fault(CUT, taken=True),
+    Fault(GARBLED, taken=True),
+    Fault(LATE, taken=True),
+)
+_BY_NAME = {fault.name: fault for fault in _ALL}
+FAULTS = tuple(_BY_NAME)
+
+
+def fault_of(given: str | ServiceError) -> Fault:
+    """The fault of this name; an error is one too, that takes nothing and is answered."""
+    return _BY_NAME[given] if isinstance(given, str) else Fault(given.code, answer=given)

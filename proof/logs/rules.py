@@ -1,0 +1,207 @@
+"""
+CloudWatch Logs as far as the emitter asks it anything: what it takes, refuses and keeps.
+
+What readers ask is answered by others on the same events: `proof.account`.
+
+The rules are those of
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
+and CreateLogStream beside it, with the words the service uses. No network, and
+no code of the emitter's: a limit that both had wrong would be right.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from proof.logs.forms import INVALID, ServiceError, events_of, place_of, utf8_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from proof.logs.forms import Place
+
+RECORDS_GROUP = "/neuron-emf/records"
+MAX_BYTES = 1_048_576
+MAX_EVENT_BYTES = 1_048_576  # one event, its overhead included
+OVERHEAD_BYTES = 26
+HOUR_MS = 3_600_000
+MAX_SPAN_MS = 24 * HOUR_MS
+MAX_AGE_MS = 14 * 24 * HOUR_MS
+MAX_FUTURE_MS = 2 * HOUR_MS
+# Calls a second of one account in one Region, as long as it did not ask for more.
+QUOTAS = {"PutLogEvents": 5_000.0, "CreateLogStream": 50.0}
+
+EXISTS = "ResourceAlreadyExistsException"
+NOT_FOUND = "ResourceNotFoundException"
+THROTTLING = "ThrottlingException"
+UNKNOWN = "UnknownOperationException"
+POISONED = "Log event message is not valid"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """
+    One event that the service has taken, once for each time it did.
+
+    Attributes:
+        ingested_ms: When it was taken, by the service's clock.
+    """
+
+    stream: str
+    timestamp_ms: int
+    message: str
+    group: str = field(default=RECORDS_GROUP, compare=False)
+    ingested_ms: int = field(default=0, compare=False)
+
+
+@dataclass
+class LogRules:
+    """
+    Log groups with their streams, and everything that was ever put into them.
+
+    Attributes:
+        clock: The service's own time of day, seconds since the epoch.
+
+        groups: Streams by group; a stream that is not here must be created.
+
+        retention_ms: Of every group; None keeps events for ever.
+
+        poison: Messages with this text in them make their call invalid.
+
+        quotas: Calls a second by operation, such as QUOTAS; what is not here has no end.
+
+        applied: What was taken, copies included, in order.
+
+        rejected: Calls that were taken in part, by the class of events the answer named.
+
+        further: What answers an operation that no emitter asks for, by its name; empty
+            unless somebody reads, too.
+    """
+
+    clock: Callable[[], float]
+    groups: dict[str, set[str]] = field(default_factory=lambda: {RECORDS_GROUP: set()})
+    retention_ms: int | None = None
+    poison: str | None = None
+    quotas: Mapping[str, float] = field(default_factory=dict)
+    applied: list[Applied] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+    further: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
+    _left: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
+
+    def call(self, operation: str, document: dict[str, Any]) -> tuple[dict[str, Any], range]:
+        """
+        Do *operation*; its answer, and the places in `applied` of what it took.
+
+        Raises:
+            ServiceError: If it was against the rules; then nothing was done.
+        """
+        known = {
+            "PutLogEvents": self._put_log_events,
+            "CreateLogStream": self._create_log_stream,
+            **self.further,
+        }
+        if operation not in known:
+            raise ServiceError(UNKNOWN, operation)
+        with self._one_at_a_time:
+            self._spend(operation)
+            before = len(self.applied)
+            answer = known[operation](document)
+            return answer, range(before, len(self.applied))
+
+    def lines(self) -> dict[str, list[str]]:
+        """Messages by stream, copies included, of every stream that is there."""
+        with self._one_at_a_time:
+            found: dict[str, list[str]] = {
+                stream: [] for streams in self.groups.values() for stream in sorted(streams)
+            }
+            for one in self.applied:
+                found[one.stream].append(one.message)
+        return found
+
+    def _spend(self, operation: str) -> None:
+        quota = self.quotas.get(operation)
+        if quota is None:
+            return
+        now_s = self.clock()
+        left, since_s = self._left.get(operation, (quota, now_s))
+        left = min(quota, left + max(0.0, now_s - since_s) * quota)
+        if left < 1:
+            self._left[operation] = left, now_s
+            raise ServiceError(THROTTLING, "Rate exceeded")
+        self._left[operation] = left - 1, now_s
+
+    def _create_log_stream(self, document: dict[str, Any]) -> dict[str, Any]:
+        place = place_of(document)
+        streams = self._streams(place)
+        if place.stream in streams:
+            raise ServiceError(EXISTS, "The specified log stream already exists")
+        streams.add(place.stream)
+        return {}
+
+    def _put_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
+        place, events = place_of(document), events_of(document)
+        _check_sizes([utf8_bytes(message) for _, message in events])
+        if place.stream not in self._streams(place):
+            raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
+        times_ms = [timestamp_ms for timestamp_ms, _ in events]
+        if times_ms != sorted(times_ms):
+            _refuse("Log events in a single PutLogEvents request must be in chronological order.")
+        told, valid = self._by_age(times_ms)
+        taken = events[valid.start : valid.stop]
+        if taken and taken[-1][0] - taken[0][0] > MAX_SPAN_MS:
+            _refuse(
+                "The batch of log events in a single PutLogEvents request cannot span more than "
+                "24 hours."
+            )
+        if self.poison is not None and any(self.poison in message for _, message in events):
+            _refuse(POISONED)
+        now_ms = round(self.clock() * 1000)
+        self.applied += [Applied(place.stream, *one, place.group, now_ms) for one in taken]
+        self.rejected.update(told.keys())
+        answer: dict[str, Any] = {"nextSequenceToken": f"{len(self.applied):056d}"}
+        return {**answer, "rejectedLogEventsInfo": told} if told else answer
+
+    def _by_age(self, times_ms: list[int]) -> tuple[dict[str, int], range]:
+        """Which places are not taken, as the answer says it, and which are."""
+        now_ms = round(self.clock() * 1000)
+        old_end = _first(times_ms, now_ms - MAX_AGE_MS)
+        expired_end = 0
+        if self.retention_ms is not None:
+            expired_end = _first(times_ms, now_ms - self.retention_ms)
+        new_start = _first(times_ms, now_ms + MAX_FUTURE_MS + 1)
+        told = {}
+        if old_end:
+            told["tooOldLogEventEndIndex"] = old_end
+        if expired_end > old_end:
+            told["expiredLogEventEndIndex"] = expired_end
+        if new_start < len(times_ms):
+            told["tooNewLogEventStartIndex"] = new_start
+        return told, range(max(old_end, expired_end), new_start)
+
+    def _streams(self, place: Place) -> set[str]:
+        try:
+            return self.groups[place.group]
+        except KeyError:
+            raise ServiceError(NOT_FOUND, "The specified log group does not exist.") from None
+
+
+def _check_sizes(sizes: list[int]) -> None:
+    largest = max(sizes) + OVERHEAD_BYTES
+    if largest > MAX_EVENT_BYTES:
+        _refuse(f"Log event too large: {largest} bytes exceeds limit of {MAX_EVENT_BYTES}")
+    size = sum(sizes) + OVERHEAD_BYTES * len(sizes)
+    if size > MAX_BYTES:
+        _refuse(f"Upload too large: {size} bytes exceeds limit of {MAX_BYTES}")
+
+
+def _first(times_ms: list[int], from_ms: int) -> int:
+    """Place of the first of these sorted moments that is not before *from_ms*."""
+    return next((place for place, ms in enumerate(times_ms) if ms >= from_ms), len(times_ms))
+
+
+def _refuse(words: str) -> None:
+    raise ServiceError(INVALID, words)

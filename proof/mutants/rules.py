@@ -1,0 +1,134 @@
+"""
+The rules that matter, where they stand, and which tests hold them.
+
+The tests of a rule are those that are fast: a mutant that only a run of minutes
+would find is a rule without a test of its own. What is not in the table has not
+been tried: the rest of the fold (owners, runtime lines), the sender, the spool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from proof.mutants.trials import REPOSITORY
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """
+    One promise.
+
+    Attributes:
+        name: In the table and on the command line.
+
+        promise: What breaks with it.
+
+        modules: Its files.
+
+        tests: Files and folders of its tests.
+
+        without: Files and tests among them that take as long as all others together (laws,
+            processes): what only they would see has no example that says it.
+    """
+
+    name: str
+    promise: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+    def tests_of(self, module: str) -> list[str]:
+        """
+        Its test files, those that have the module's name first: they kill most of its mutants.
+        """
+        files = [
+            str(path.relative_to(REPOSITORY))
+            for one in self.tests
+            for path in _test_files(REPOSITORY / one)
+            if str(path.relative_to(REPOSITORY)) not in self.without
+        ]
+        stem = Path(module).stem
+        return sorted(files, key=lambda file: stem not in Path(file).stem)
+
+    def options(self) -> list[str]:
+        """What leaves single tests out."""
+        return [f"--deselect={one}" for one in self.without if "::" in one]
+
+
+def _test_files(path: Path) -> list[Path]:
+    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+
+
+RULES: Final = (
+    Rule(
+        "fold",
+        "what a minute line says of a core and of its work",
+        tuple(
+            f"emitter/fold/{name}.py"
+            for name in (
+                "amounts",
+                "attached",
+                "core_states",
+                "cores",
+                "ecc",
+                "executions",
+                "group_errors",
+                "held",
+                "holders",
+                "idle",
+                "inventory",
+                "label",
+                "listing",
+                "memory",
+                "minute",
+                "periods",
+                "readings",
+                "runtime_fold",
+                "sample",
+                "span",
+                "stamp",
+                "state",
+            )
+        ),
+        ("tests/emitter/fold", "tests/emitter/rules"),
+        without=(
+            "tests/emitter/fold/test_fold_laws.py",
+            "tests/emitter/rules/test_rule_executions.py::test_generic_is_in_no_metric",
+            "tests/emitter/rules/test_rule_framing.py",
+            "tests/emitter/rules/test_rule_period_and_weight.py",
+        ),
+    ),
+    Rule(
+        "merge",
+        "several records of a minute are one",
+        ("lambda/neuron_wire/merging.py", "lambda/neuron_wire/idle_holders.py"),
+        (
+            "tests/wire/test_merging.py",
+            "tests/wire/test_idle_holders.py",
+            "tests/aggregator/rollups/test_rollup.py",
+            "tests/aggregator/rollups/test_reference.py",
+        ),
+    ),
+    Rule(
+        "dedupe",
+        "a record counts once, a rollup is published once",
+        (
+            "lambda/aggregator/ingest/intake.py",
+            "lambda/aggregator/storage/pack.py",
+            "lambda/aggregator/rollups/publication.py",
+        ),
+        (
+            "tests/aggregator/test_intake.py",
+            "tests/aggregator/storage/test_pack.py",
+            "tests/aggregator/rollups/test_publication.py",
+        ),
+    ),
+    Rule(
+        "batches",
+        "every call is one that CloudWatch Logs accepts",
+        ("emitter/delivery/batches.py",),
+        ("tests/emitter/delivery/test_batches.py",),
+    ),
+)

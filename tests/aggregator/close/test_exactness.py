@@ -1,0 +1,228 @@
+"""
+Exact from input: whatever happens to the records on their way, the rollups are right.
+
+Records are delivered in any order, split and repeated in any way, each in an
+item of its own or in packs, functions are killed at any step, runs meet each
+other in the middle, EC2 stops instances. In the end the last line
+of each minute and cluster has the gauges, and all its lines together have the
+tallies, that `reference.py` works out from the records alone.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from neuron_wire.catalogue import BY_TYPE, ROLLUP
+from proof import reference
+from proof.factories.records import MINUTE, record
+from tests.aggregator.world import (
+    FATES,
+    ONE_EACH,
+    PRICES,
+    World,
+    live_through,
+    minute_records,
+    universes,
+)
+
+EPSILON = 2e-6  # a line has six decimals
+USD_PER_HOUR = {
+    **reference.USD_PER_HOUR,
+    **{name: Fraction(str(price)) for name, price in PRICES.overrides.items()},
+}
+TALLIES = [name for name, metric in ROLLUP.items() if metric.family == "tally"]
+
+
+def compare(world: World, records, *, may_overstate: bool) -> None:
+    """
+    Gauges of the last line, and tallies of all lines, are the reference's, metric by metric.
+
+    A gauge that the reference does not have is in no line, a tally comes to nothing.
+    """
+    found = world.rollups()
+    expected = reference.rollups(records, usd_per_hour=USD_PER_HOUR)
+    assert expected.keys() <= found.keys()
+    for key, numbers in expected.items():
+        published = found[key]
+        last = published[-1]
+        covered_s, count = numbers.pop("CoveredSeconds"), numbers.pop("Records")
+        numbers["SilentInstances"] = 0  # nobody is before the fifth minute
+        numbers["CoveragePercent"] = 100 * covered_s / (60 * numbers["Instances"])
+        numbers["LateRecords"] = count - published[0]["Records"]
+        assert count == last["Records"]
+        overstated = last.get("TalliesOverstated", {})
+        assert may_overstate or not overstated
+        for name in ROLLUP:
+            if name in TALLIES:
+                amounts = [line[name] for line in published if name in line]
+                assert all(amount >= 0 for amount in amounts)
+                actual = sum(amounts) - overstated.get(name, 0)
+                assert numbers.get(name, 0) == pytest.approx(actual, abs=EPSILON), name
+                assert bool(amounts) >= (name in numbers), name
+            else:
+                assert (name in numbers) == (name in last), name
+                assert numbers.get(name) == pytest.approx(last.get(name), abs=EPSILON), name
+
+
+def compare_types(world: World, records) -> None:
+    """
+    The last line of each instance type has the reference's gauges, and of no other type are any.
+    """
+    lines = world.type_lines()
+    expected = reference.types(records)
+    for (minute, cluster, instance_type), line in lines.items():
+        numbers = expected.get((minute, cluster), {}).get(instance_type, {"Instances": 0})
+        actual = {name: line[name] for name in BY_TYPE if name in line}
+        assert numbers == pytest.approx(actual, abs=EPSILON), (minute, cluster, instance_type)
+    for key, types in expected.items():
+        assert not {(*key, one) for one in types} - lines.keys()
+
+
+@pytest.mark.timeout(60)
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(ONE_EACH, st.lists(FATES, max_size=8))
+def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
+    """With one emitter on each instance both are exact, whatever happened."""
+    world = live_through(records, fates)
+    compare(world, records, may_overstate=False)
+    compare_types(world, records)
+
+
+@pytest.mark.timeout(60)
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(universes(minute_records()), st.lists(FATES, max_size=8))
+def test_with_restarts_and_second_emitters_a_line_names_what_it_cannot_take_back(records, fates):
+    """
+    Where a late record makes an amount smaller, the last line says by how much
+    the sum is too high; apart from that everything is exact.
+    """
+    world = live_through(records, fates)
+    compare(world, records, may_overstate=True)
+    compare_types(world, records)
+
+
+@pytest.mark.timeout(60)
+@settings(max_examples=50)
+@given(universes(minute_records()), st.data())
+def test_order_copies_and_invocations_do_not_matter(records, data):
+    """
+    Delivered twice, shuffled, cut anyhow and packed or not before the minutes
+    close, the records give the same bytes as delivered once in one piece.
+    """
+    start_s = (MINUTE + 1) * 60
+    plain, shuffled = World(start_s), World(start_s)
+    plain.deliver(records)
+    remaining = data.draw(st.permutations(records * 2))
+    while remaining:
+        size = data.draw(st.integers(1, len(remaining)))
+        shuffled.deliver(remaining[:size], in_packs=data.draw(st.booleans()))
+        remaining = remaining[size:]
+    plain.settle()
+    shuffled.settle()
+    assert plain.printed == shuffled.printed
+
+
+@pytest.mark.timeout(60)
+@settings(max_examples=50)
+@given(universes(minute_records()))
+def test_closing_again_prints_nothing(records):
+    """
+    Once everything is told, a redelivery of everything, in whatever form, is told nobody.
+
+    Left out are lines without a record: a cluster that was left and come back to
+    within the minutes that are no silence was there all along, in hindsight.
+    """
+    world = World((MINUTE + 1) * 60)
+    world.deliver(records)
+    world.settle()
+
+    def told():
+        read = [(json.loads(one), one) for one in world.printed]
+        until_ms = (MINUTE + 3) * 60_000
+        return [
+            text
+            for line, text in read
+            if line["_aws"]["Timestamp"] <= until_ms and line.get("Records") != 0
+        ]
+
+    before = told()
+    world.deliver(records)
+    world.deliver(records, in_packs=True)
+    world.settle()
+    assert before == told()
+    assert {} == world.table.markers
+
+
+def test_a_late_record_restates_the_gauges_and_adds_its_own_tallies():
+    """
+    One instance in time with 100 executions, another late with 7: the second
+    line has the gauges of both and the tallies of the second alone.
+    """
+    world = World((MINUTE + 1) * 60 + 10)
+    world.deliver([record(instance_id="i-1", execution_errors=None)])
+    world.settle()
+    world.deliver([record(instance_id="i-2", executions=7, execution_errors=3)])
+    world.settle()
+    first, second = world.rollups()[MINUTE, "training"]
+    assert ["training@2025-11-24T16:00Z#1", "training@2025-11-24T16:00Z#2"] == [
+        first["RollupId"],
+        second["RollupId"],
+    ]
+    names = ["Instances", "NeuronCores", "IdleCores", "Executions", "LateRecords"]
+    assert [1, 2, 1, 100, 0] == [first[name] for name in names]
+    assert [2, 4, 2, 7, 1] == [second[name] for name in names]
+    assert "ExecutionErrors" not in first
+    assert 3 == second["ExecutionErrors"]
+    assert first["_aws"]["Timestamp"] == second["_aws"]["Timestamp"] == MINUTE * 60_000
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("after", [False, True])
+def test_a_run_killed_at_any_step_costs_nothing(after):
+    """Killed at each of its steps in turn, a run leaves everything to the next one."""
+    records = [record(instance_id=f"i-{number}") for number in range(3)]
+    undisturbed = World((MINUTE + 1) * 60)
+    undisturbed.deliver(records)
+    undisturbed.settle()
+    expected = undisturbed.rollups()[MINUTE, "training"]
+    step = 0
+    while True:
+        step += 1
+        world = World((MINUTE + 1) * 60)
+        world.deliver(records)
+        world.now_s += 50
+        outcome = world.close(killed_at=step, after=after)
+        world.settle()
+        assert expected == world.rollups()[MINUTE, "training"]
+        if outcome is not None:
+            break
+    assert step > 32 * 5
+
+
+@pytest.mark.timeout(60)
+def test_a_delivery_in_the_middle_of_a_run_is_never_lost():
+    """
+    While a marked minute is being restated, another record for it arrives: at
+    whichever step, it is counted by this run or by the next.
+    """
+    step = 0
+    while True:
+        step += 1
+        world = World((MINUTE + 1) * 60)
+        world.deliver([record(instance_id="i-1")])
+        world.settle()
+        world.deliver([record(instance_id="i-2")])
+        world.close(
+            meets_at=step, meets=lambda world=world: world.deliver([record(instance_id="i-3")])
+        )
+        arrived = ("training", "i-3", record().boot, 1) in world.stored
+        world.settle()
+        assert (3 if arrived else 2) == world.rollups()[MINUTE, "training"][-1]["Instances"]
+        if not arrived:
+            break
+    assert step > 32

@@ -1,0 +1,206 @@
+"""
+Clusters and instances that no longer report: how long they are published and missed, what is kept.
+"""
+
+from __future__ import annotations
+
+import json
+
+from proof.factories.records import LATER_BOOT, MINUTE, record
+from tests.aggregator.made_stack import END_S, Stack, on_time
+
+NAME = record().instance_id
+
+
+def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
+    """Instances 0 for an hour, silent from the sixth minute on; then no line."""
+    stack = Stack()
+    on_time(stack, 0)
+    for offset in range(70):
+        stack.close(END_S + 60 * offset + 130)
+    read = stack.rollups()
+    assert [0] * 5 + [1] * 55 == [line["SilentInstances"] for line in read[1:]]
+    assert [1] + [0] * 60 == [line["Instances"] for line in read]
+    assert ["i-0aaaaaaaaaaaaaaa1"] == [one["InstanceId"] for one in read[6]["SilentInstanceNames"]]
+
+
+def test_a_cluster_whose_instances_said_goodbye_is_published_no_more():
+    """A planned stop leaves nothing to alarm about."""
+    stack = Stack()
+    on_time(stack, 0, bye=True)
+    for offset in range(10):
+        stack.close(END_S + 60 * offset + 130)
+    assert [(0, 1)] == stack.told()
+
+
+def test_nobody_waits_for_an_instance_that_said_goodbye():
+    """Gone is not late."""
+    stack = Stack()
+    on_time(stack, 0, instance_id="i-1", bye=True)
+    on_time(stack, 0, 1, instance_id="i-2")
+    stack.close(END_S + 46)
+    stack.told()
+    stack.close(END_S + 60 + 46)
+    assert [(1, 1)] == stack.told()
+
+
+def test_a_restated_minute_knows_nothing_of_instances_that_came_later():
+    """Somebody new reports in minute 20; minute 0 is restated and does not miss it."""
+    stack = Stack()
+    on_time(stack, 0, instance_id="i-1")
+    stack.close(END_S + 50)
+    on_time(stack, 20, instance_id="i-2")
+    stack.close(END_S + 20 * 60 + 130)
+    stack.deliver(END_S + 21 * 60, record(instance_id="i-3"))
+    stack.printed.clear()
+    stack.close(END_S + 21 * 60 + 20)
+    (line,) = stack.rollups()
+    assert (2, 0, 2) == (line["Instances"], line["SilentInstances"], line["Publication"])
+
+
+def test_an_instance_that_restarts_in_its_last_minute_is_not_gone():
+    """The second part came late and takes the goodbye back: it will be missed."""
+    stack = Stack()
+    on_time(stack, 0, covered_seconds=20.0, bye=True)
+    stack.close(END_S + 50)
+    stack.deliver(END_S + 70, record(boot=LATER_BOOT, covered_seconds=30.0))
+    for offset in range(1, 8):
+        stack.close(END_S + 60 * offset + 50)
+    assert 1 == stack.rollups()[-1]["SilentInstances"]
+
+
+def test_the_last_rollup_of_each_cluster_is_kept():
+    """That of the latest minute, also when an older one is restated after it."""
+    stack = Stack()
+    on_time(stack, 0, 1)
+    on_time(stack, 1, cluster="serving")
+    stack.close(END_S + 60 + 50)
+    stack.deliver(END_S + 130, record(instance_id="i-2"))
+    stack.close(END_S + 60 + 110)
+    minute, line = stack.table.last_rollups["minute", "training"]
+    assert MINUTE + 1 == minute == json.loads(line)["_aws"]["Timestamp"] // 60_000
+    assert MINUTE + 1 == stack.table.last_rollups["minute", "serving"][0]
+
+
+def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
+    """When the alarm rings, the last minute may show none."""
+    stack = Stack()
+    on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0, readings={"HardwareFaults": 1})
+    on_time(stack, 1, execution_errors=0, ecc_uncorrected_rise=2)
+    on_time(stack, 2, execution_errors=None, ecc_uncorrected_rise=None)
+    for offset in range(3):
+        stack.close(END_S + 60 * offset + 50)
+
+    def kept():
+        return {
+            about: minute - MINUTE for (about, _), (minute, _) in stack.table.last_rollups.items()
+        }
+
+    assert {"minute": 2, "errors": 0, "ecc": 1, "faults": 0} == kept()
+    line = json.loads(stack.table.read_last_rollup("errors", "training"))
+    assert (3, "rollup") == (line["ExecutionErrors"], line["Kind"])
+    stack.deliver(END_S + 190, record(minute=MINUTE + 2, instance_id="i-2", execution_errors=1))
+    stack.close(END_S + 240)
+    assert {"minute": 2, "errors": 2, "ecc": 1, "faults": 0} == kept()
+
+
+# --- departures ---
+
+
+def test_nobody_waits_for_an_instance_that_ec2_stopped():
+    """From the minute after that on."""
+    stack = Stack()
+    on_time(stack, 0, instance_id="i-1")
+    on_time(stack, 0, 1, instance_id="i-2")
+    stack.close(END_S + 46)
+    stack.told()
+    stack.table.put_departure("i-1", MINUTE, 0)
+    stack.close(END_S + 60 + 46)
+    assert [(1, 1)] == stack.told()
+
+
+def test_a_stopped_instance_is_never_silent_and_its_cluster_is_published_no_more():
+    """A planned stop leaves nothing to alarm about, with and without a goodbye."""
+    stack = Stack()
+    on_time(stack, 0)
+    stack.table.put_departure(NAME, MINUTE + 1, 0)
+    for offset in range(70):
+        stack.close(END_S + 60 * offset + 130)
+    assert [(0, 1), (1, 0)] == stack.told()
+
+
+def test_a_departure_that_came_late_ends_the_silence():
+    """EventBridge tries for a day; minutes that were published stay as they were."""
+    stack = Stack()
+    on_time(stack, *range(20), instance_id="i-2")
+    on_time(stack, 0, instance_id=NAME)
+    silent = []
+    for offset in range(20):
+        if offset == 12:
+            stack.table.put_departure(NAME, MINUTE + 1, 0)
+        stack.close(END_S + 60 * offset + 130)
+        silent += [line["SilentInstances"] for line in stack.rollups()]
+    assert [0] * 6 + [1] * 7 + [0] * 7 == silent
+
+
+def test_a_restated_minute_takes_a_silence_back():
+    """Also where nothing else is left of the cluster: a gauge is restated whole."""
+    stack = Stack()
+    on_time(stack, 0)
+    for offset in range(10):
+        stack.close(END_S + 60 * offset + 130)
+    stack.table.put_departure(NAME, MINUTE + 1, 0)
+    stack.table.put_markers([MINUTE + 8], "token", 0)
+    stack.printed.clear()
+    stack.close(END_S + 60 * 10 + 130)
+    (line,) = stack.rollups()
+    assert (MINUTE + 8) * 60_000 == line["_aws"]["Timestamp"]
+    assert (2, 0, 0) == (line["Publication"], line["Instances"], line["SilentInstances"])
+
+
+def test_only_the_departures_that_matter_are_read():
+    """
+    From an hour before the oldest minute that is reduced: earlier ones belong to
+    instances that are forgotten.
+    """
+    stack = Stack()
+    asked = []
+
+    class Spy(type(stack.table)):
+        def read_departures(self, first_minute, last_minute):
+            asked.append((first_minute - MINUTE, last_minute - MINUTE))
+            return super().read_departures(first_minute, last_minute)
+
+    stack.table = Spy()
+    on_time(stack, 0)
+    stack.close(END_S + 50)
+    stack.close(END_S + 3600 + 50)
+    stack.deliver(END_S + 3700, record(minute=MINUTE + 5, instance_id="i-2"))
+    stack.close(END_S + 3720)
+    assert [(-64, 1), (-59, 61), (-55, 63)] == [(first, last) for first, last in asked]
+
+
+def test_an_instance_that_moved_to_another_cluster_is_not_missed_in_the_old_one():
+    """Nor is it waited for there: its host is alive."""
+    stack = Stack()
+    on_time(stack, *range(10), instance_id="i-2")
+    on_time(stack, 0, instance_id="i-1")
+    on_time(stack, *range(1, 10), instance_id="i-1", cluster="serving")
+    told = []
+    for offset in range(10):
+        stack.close(END_S + 60 * offset + 50)
+        told += [(line["Instances"], line["SilentInstances"]) for line in stack.rollups()]
+        assert offset + 1 == len(told)
+    assert [(2, 0), *[(1, 0)] * 9] == told
+
+
+def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():
+    """One host reports to both clusters; the second record of its minute comes later."""
+    stack = Stack()
+    on_time(stack, 0, 1, instance_id="i-1")
+    on_time(stack, 0, instance_id="i-1", cluster="serving")
+    stack.close(END_S + 50)
+    assert ([(0, 1)], 0) == (stack.told(), stack.close(END_S + 110).minutes_closed)
+    stack.deliver(END_S + 112, record(minute=MINUTE + 1, instance_id="i-1", cluster="serving"))
+    assert 1 == stack.close(END_S + 114).minutes_closed
+    assert [(1, 1)] == stack.told("serving")

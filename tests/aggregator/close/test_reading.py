@@ -1,0 +1,74 @@
+"""What is read of a minute: copies count once, damage costs itself only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aggregator.close.outcome import Outcome
+from aggregator.close.reading import Reading
+from aggregator.close.registry import Registry
+from aggregator.storage.item import item_of, packed, unpacked
+from aggregator.storage.pack import packs_of, records_of
+from proof.factories.records import MINUTE, full_record, record, some_holders
+from tests.aggregator.made_stack import END_S, Stack, on_time
+
+
+def test_a_damaged_item_costs_itself_only():
+    """It is counted; the rollup is made of the others."""
+    stack = Stack()
+    on_time(stack, 0)
+    stack.table.records[MINUTE, 7]["junk"] = b"junk"
+    outcome = stack.close(END_S + 50)
+    assert [(0, 1)] == stack.told()
+    assert (1, 1) == (outcome.records_unreadable, outcome.records_read)
+
+
+def test_a_record_in_several_packs_and_alone_counts_once():
+    """A batch that was split before it was delivered again is packed otherwise."""
+    stack = Stack()
+    made = [record(instance_id="i-1", boot=f"{number:020}") for number in range(3)]
+    parts = [replace(one, instance_id="i-1", covered_seconds=20.0, executions=7) for one in made]
+    stack.deliver(END_S, *parts, in_packs=True)
+    stack.deliver(END_S, *parts[:2], in_packs=True)
+    stack.deliver(END_S, *parts[1:])
+    outcome = stack.close(END_S + 50)
+    (line,) = stack.rollups()
+    assert (3, 21, 1, 0) == (
+        line["Records"],
+        line["Executions"],
+        line["Instances"],
+        line["DuplicateEmitters"],
+    )
+    assert 3 + 2 + 2 == outcome.records_read
+
+
+def test_of_two_copies_that_with_more_holders_counts():
+    """Alone a record has room for few of them, in a pack for all."""
+    made = replace(
+        full_record(64, seed=1), bye=False, holders=some_holders(64, seed=1), holders_more=1
+    )
+    (item,), (pack,) = [item_of(made, 0)], packs_of([made], 120)
+    closings = []
+    for order in ((item, pack), (pack, item)):
+        stack = Stack()
+        stack.table.put_records(order)
+        stack.table.records[MINUTE, item.bucket] = {
+            f"{place}": one.payload for place, one in enumerate(order)
+        }
+        reading = Reading(stack.table, Registry(5, 60), Outcome(), lambda: None, MINUTE)
+        ((_, (read,)),) = reading.of_bucket(item.bucket).items()
+        closings.append(read)
+    assert 1 < records_of(item.payload, MINUTE)[0][0].holders_more
+    assert [made, made] == closings
+
+
+def test_a_damaged_record_in_a_pack_costs_itself_only():
+    """The others of the pack count, and it is counted as unreadable."""
+    stack = Stack()
+    made = [record(instance_id="i-1", boot=f"{number:020}", seq=1) for number in range(3)]
+    (pack,) = packs_of([replace(one, covered_seconds=20.0) for one in made], 120)
+    text = unpacked(pack.payload).replace(b'"Boot":"00000000000000000001"', b'"Boot":1')
+    stack.table.put_records([replace(pack, payload=packed(text))])
+    outcome = stack.close(END_S + 50)
+    assert (1, 2) == (outcome.records_unreadable, outcome.records_read)
+    assert 2 == stack.rollups()[0]["Records"]

@@ -1,0 +1,165 @@
+"""Which instances there are, and which have gone silent."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.rollups.silent import Silent
+from aggregator.storage.item import bucket_of
+from proof.factories.records import MINUTE
+from tests.aggregator.close.seen import NAME, expected, registry, silent
+
+MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
+
+
+@pytest.mark.parametrize(
+    ("absent_minutes", "waited_for", "is_silent", "cluster_known"),
+    [
+        (0, True, False, True),
+        (5, True, False, True),
+        (6, False, True, True),
+        (60, False, True, True),
+        (61, False, False, False),
+    ],
+)
+def test_an_absent_instance_is_waited_for_then_silent_then_forgotten(
+    absent_minutes, waited_for, is_silent, cluster_known
+):
+    """SilentAfterMinutes and SilentForgetMinutes are both inclusive."""
+    made = registry(MINUTE)
+    minute = MINUTE + absent_minutes
+    assert (waited_for, is_silent) == (expected(made, minute), silent(made, minute))
+    assert cluster_known == ("training" in made.silent_by_cluster(minute))
+
+
+def test_a_silent_instance_is_named_with_when_it_was_last_seen():
+    """The name, the type and the last minute go into the rollup."""
+    made = registry(MINUTE, MINUTE + 1)
+    assert {"training": [Silent(NAME, "trn1.2xlarge", MINUTE + 1)]} == made.silent_by_cluster(
+        MINUTE + 10
+    )
+
+
+def test_who_said_goodbye_is_gone_and_not_silent():
+    """From the next minute on: in its last minute it still reported."""
+    made = registry(MINUTE, gone=True)
+    assert [True, False] == [expected(made, MINUTE), expected(made, MINUTE + 1)]
+    assert not silent(made, MINUTE + 10)
+    assert {} == made.silent_by_cluster(MINUTE + 10)
+
+
+def test_a_goodbye_is_taken_back_by_a_later_record_of_the_minute():
+    """The emitter restarted within the minute, and its second part came late."""
+    made = registry(MINUTE, gone=True)
+    made.see("training", NAME, MINUTE, None, gone=False)
+    assert silent(made, MINUTE + 10)
+
+
+def test_a_record_of_an_earlier_minute_takes_no_goodbye_back():
+    """Late records come after the goodbye and say nothing about it."""
+    made = registry(MINUTE, gone=True)
+    made.see("training", NAME, MINUTE - 1, None, gone=False)
+    assert not silent(made, MINUTE + 10)
+
+
+def test_restating_an_old_minute_does_not_move_an_instance_back():
+    """Seen later and then in an old minute, it is as alive as before."""
+    made = registry(MINUTE + 30, MINUTE)
+    assert expected(made, MINUTE + 31)
+    assert not silent(made, MINUTE + 31)
+
+
+def test_an_instance_that_appeared_later_was_not_silent_before():
+    """Nor was it waited for, nor its cluster known."""
+    made = registry(MINUTE + 30)
+    assert not expected(made, MINUTE)
+    assert {} == made.silent_by_cluster(MINUTE)
+
+
+def test_an_instance_that_came_back_was_silent_in_between():
+    """A minute restated later gets the answer that was true then."""
+    made = registry(MINUTE, MINUTE + 20)
+    answers = [silent(made, MINUTE + absent) for absent in (0, 5, 6, 19, 20, 25)]
+    assert [False, False, True, True, False, False] == answers
+
+
+@given(MINUTES.flatmap(lambda minutes: st.tuples(st.just(minutes), st.permutations(minutes))))
+def test_the_order_in_which_minutes_are_seen_does_not_matter(orders):
+    """Reduced again, late or out of turn: the registry is the same."""
+    one, other = registry(*orders[0]), registry(*orders[1])
+    assert list(one.packed()) == list(other.packed())
+
+
+@given(MINUTES, st.integers(MINUTE - 5, MINUTE + 120))
+def test_silence_is_what_the_seen_minutes_say(minutes, asked):
+    """
+    Silent is who was seen before, not now, and not within the last 5 minutes;
+    known is who was seen within the last 60.
+    """
+    made = registry(*minutes)
+    earlier = [minute for minute in minutes if minute <= asked]
+    absent_minutes = asked - max(earlier) if earlier else None
+    bridged = any(minute > asked and minute - max(earlier) <= 6 for minute in minutes if earlier)
+    assert (absent_minutes is not None and 5 < absent_minutes <= 60) == silent(made, asked)
+    known = absent_minutes is not None and (absent_minutes <= 60 or bridged)
+    assert known == ("training" in made.silent_by_cluster(asked))
+
+
+@given(MINUTES, st.booleans())
+def test_packing_keeps_everything(minutes, gone):
+    """Loaded again, the registry answers the same."""
+    made = registry(*minutes, gone=gone)
+    again = registry()
+    again.load(dict(made.packed()))
+    for asked in range(MINUTE - 1, MINUTE + 110, 3):
+        assert made.silent_by_cluster(asked) == again.silent_by_cluster(asked)
+        assert expected(made, asked) == expected(again, asked)
+
+
+def test_only_changed_buckets_are_packed():
+    """What nobody reported costs no write."""
+    made = registry(MINUTE)
+    again = registry()
+    again.load(dict(made.packed()))
+    again.see("training", NAME, MINUTE, "trn1.2xlarge", gone=False)
+    assert [] == list(again.packed())
+    again.see("training", NAME, MINUTE + 1, "trn1.2xlarge", gone=False)
+    assert [bucket_of(NAME)] == [bucket for bucket, _ in again.packed()]
+
+
+def test_what_ended_long_ago_is_dropped():
+    """A run that ended before the given minute goes, one that ended in it stays."""
+    made = registry(MINUTE, MINUTE + 20)
+    made.forget(MINUTE + 1)
+    assert not silent(made, MINUTE + 10)
+    assert expected(made, MINUTE + 20)
+    made.forget(MINUTE + 20)
+    assert expected(made, MINUTE + 20)
+    made.forget(MINUTE + 21)
+    assert not expected(made, MINUTE + 20)
+
+
+# --- size ---
+
+
+def test_a_hundred_thousand_instances_fit_the_items():
+    """
+    The fullest bucket stays under a fifth of DynamoDB's 400 KB, with a history of restarts
+    for each instance.
+    """
+    made = registry()
+    names = [
+        f"i-{hashlib.sha256(bytes(str(number), 'ascii')).hexdigest()[:17]}"
+        for number in range(100_000)
+    ]
+    fullest = [name for name in names if bucket_of(name) == 0]
+    assert 3_000 < len(fullest)
+    for number, name in enumerate(fullest):
+        for minute in range(number % 7, 180, 60 + number % 13):
+            made.see(f"cluster-{number % 50}", name, MINUTE + minute, "trn1.32xlarge", gone=False)
+    ((_, payload),) = made.packed()
+    assert 80_000 > len(payload)

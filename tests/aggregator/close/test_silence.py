@@ -1,0 +1,76 @@
+"""Who is silent in a minute, whatever happened to the records and in which order it was learnt."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aggregator.environment import Rules
+from proof.factories.records import MINUTE, record
+from tests.aggregator.world import FATES, INSTANCES, ONE_EACH, World, live_through
+
+QUICK = Rules(silent_after_minutes=1, silent_forget_minutes=4)
+
+
+def silent(records, departed, cluster, asked):
+    """
+    The instances that are silent in the *asked* minute, by all that is known in the end.
+
+    Only of records that need no merging.
+    """
+    found = set()
+    for name in INSTANCES:
+        known = [one for one in records if one.instance_id == name]
+        known = [(one.minute_ms // 60_000, one) for one in known]
+        own = {minute: one for minute, one in known if one.cluster == cluster and minute <= asked}
+        last = max(own, default=asked)
+        absent = QUICK.silent_after_minutes < asked - last <= QUICK.silent_forget_minutes
+        moved = any(last < minute <= asked for minute, _ in known)
+        gone = any(last <= minute < asked for one, minute in departed if one == name)
+        if absent and not own[last].bye and not moved and not gone:
+            found.add(name)
+    return found
+
+
+@pytest.mark.timeout(60)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(ONE_EACH, st.lists(FATES, max_size=8))
+def test_a_minute_restated_knows_who_was_silent_then(records, fates):
+    """
+    Whatever order it was learnt in: restated in the end, each minute names those
+    who had reported, not just now, and had neither said goodbye nor been
+    stopped nor gone to another cluster.
+    """
+    world = live_through(records, fates, QUICK)
+    minutes = range(MINUTE, MINUTE + 10)
+    world.table.put_markers(minutes, "again", 0)
+    world.settle()
+    found = world.rollups()
+    for cluster in ("training", "serving"):
+        for minute in minutes:
+            (*_, last) = found.get((minute, cluster), [{"SilentInstances": 0}])
+            named = {one["InstanceId"] for one in last.get("SilentInstanceNames", ())}
+            expected = silent(records, world.departed, cluster, minute)
+            assert (expected, len(expected)) == (named, last["SilentInstances"]), (cluster, minute)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("after", [False, True])
+def test_a_run_killed_at_any_step_forgets_nobody(after):
+    """
+    An instance reports once, and the run that closes its minute dies: it is silent all the same.
+    """
+    step = 0
+    while True:
+        step += 1
+        world = World((MINUTE + 1) * 60, QUICK)
+        world.deliver([record()])
+        world.now_s += 50
+        outcome = world.close(killed_at=step, after=after)
+        world.settle()
+        (line,) = world.rollups()[MINUTE + 2, "training"]
+        assert (0, 1) == (line["Instances"], line["SilentInstances"]), step
+        if outcome is not None:
+            break
+    assert step > 32 * 5

@@ -1,0 +1,195 @@
+"""What is read of an alarm's event, and what of it nobody relies on."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.explain.event import EventError, transition_of
+from aggregator.explain.subject import SUBJECTS, subject_of
+from neuron_wire.catalogue import ROLLUP
+from proof.factories.alarms import (
+    OVER,
+    RANG_MS,
+    RANG_S,
+    of_a_contributor,
+    of_an_alarm,
+    state,
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=20,
+)
+MEMBERS = (
+    ("detail-type",),
+    ("time",),
+    ("resources",),
+    ("account",),
+    ("region",),
+    ("detail",),
+    ("detail", "alarmName"),
+    ("detail", "state"),
+    ("detail", "state", "value"),
+    ("detail", "state", "timestamp"),
+    ("detail", "state", "reason"),
+    ("detail", "previousState"),
+    ("detail", "alarmContributor"),
+    ("detail", "alarmContributor", "attributes"),
+    ("detail", "muteDetail"),
+    ("detail", "configuration"),
+    ("detail", "configuration", "metrics"),
+)
+
+
+@given(JSON)
+def test_what_is_no_event_is_an_event_error(junk):
+    """Of whatever shape: the invocation fails with a sentence, not with a stack trace of ours."""
+    with pytest.raises(EventError):
+        transition_of({"detail": junk})
+    with pytest.raises(EventError, match="detail-type"):
+        transition_of({"detail-type": junk})
+
+
+@given(st.sampled_from(MEMBERS), JSON, st.booleans())
+def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, contributor):
+    """
+    CloudWatch may add, drop and change members; nothing else than an EventError may come of it.
+    """
+    event = copy.deepcopy(of_a_contributor() if contributor else of_an_alarm())
+    inner = event
+    for name in path[:-1]:
+        inner = inner.setdefault(name, {})
+    inner[path[-1]] = junk
+    with contextlib.suppress(EventError):
+        transition_of(event)
+
+
+def test_an_alarm_on_a_metric():
+    """Cluster and metric are those of the configuration, the time that of the state."""
+    event = of_an_alarm("SilentInstances", now=state("OK", OVER), before=state("ALARM"))
+    found = transition_of(event)
+    assert ("SilentInstances",) == found.metrics
+    assert ("training", "OK", "ALARM") == (found.cluster, found.state, found.before)
+    assert pytest.approx(RANG_S + 47 * 60 + 10.5) == found.at_s
+    assert pytest.approx(47.17, abs=0.01) == found.lasted_minutes
+    assert ("us-east-1", "123456789012") == (found.region, found.account)
+    assert found.alarm_arn.endswith(f":alarm:{found.alarm}")
+
+
+def test_a_contributor_of_an_alarm_on_a_query():
+    """The cluster is an attribute of the contributor, the metric stands in the query."""
+    found = transition_of(of_a_contributor("IdleCostPerHour", cluster="serving"))
+    assert ("IdleCostPerHour",) == found.metrics
+    assert ("serving", "ALARM", None) == (found.cluster, found.state, found.before)
+    assert found.lasted_minutes is None
+
+
+@pytest.mark.parametrize("metric", SUBJECTS)
+def test_every_subject_is_a_metric_of_the_rollups(metric):
+    """It is told apart in both forms of an alarm, whatever the alarm is called."""
+    assert metric in ROLLUP
+    for event in (of_an_alarm(metric), of_a_contributor(metric)):
+        event["detail"]["alarmName"] = "ExecutionErrors of IdleCorePercent"
+        assert SUBJECTS[metric] == subject_of(transition_of(event).metrics)
+
+
+def test_metric_math_is_about_the_metric_it_is_made_of():
+    """What is returned decides first; a metric that only helps to compute it comes after it."""
+    event = of_an_alarm()
+    (query,) = event["detail"]["configuration"]["metrics"]
+    query["returnData"] = False
+    expression = {"id": "e1", "expression": "IF(m1 > 20, 1, 0)", "returnData": True}
+    event["detail"]["configuration"]["metrics"] = [query, expression]
+    found = transition_of(event)
+    assert (("IdleCorePercent",), "training") == (found.metrics, found.cluster)
+    (returned,) = of_an_alarm("ExecutionErrors")["detail"]["configuration"]["metrics"]
+    event["detail"]["configuration"]["metrics"] = [query, returned]
+    assert ("ExecutionErrors", "IdleCorePercent") == transition_of(event).metrics
+
+
+def test_a_metric_of_somebody_else_is_not_one_of_ours():
+    """A name means something only in our namespaces."""
+    event = of_an_alarm("ExecutionErrors")
+    (query,) = event["detail"]["configuration"]["metrics"]
+    query["metricStat"]["metric"]["namespace"] = "AWS/Lambda"
+    found = transition_of(event)
+    assert ((), ("AWS/Lambda ExecutionErrors",)) == (found.metrics, found.other_metrics)
+    event = of_a_contributor("ExecutionErrors")
+    (query,) = event["detail"]["configuration"]["metrics"]
+    query["expression"] = 'SELECT SUM(ExecutionErrors) FROM "AWS/Lambda" GROUP BY ClusterName'
+    assert () == transition_of(event).metrics
+
+
+def test_half_a_character_is_made_whole():
+    """JSON can hold one, and neither the table nor SNS takes it."""
+    event = of_a_contributor(cluster="tr\ud800ining", now=state("ALARM", reason="\udc00"))
+    event["resources"] = ["\ud800"]
+    found = transition_of(event)
+    assert ("tr?ining", "?", "?") == (found.cluster, found.reason, found.alarm_arn)
+    assert found.identity.encode()
+
+
+def test_a_redelivery_has_the_identity_of_the_first():
+    """EventBridge gives each event an id of its own; the transition has none."""
+    first, again = of_a_contributor(), of_a_contributor()
+    again["id"], again["time"] = "another", "2026-11-21T03:19:30Z"
+    assert transition_of(first).identity == transition_of(again).identity
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        of_a_contributor(cluster="serving"),
+        of_a_contributor(now=state("ALARM", OVER)),
+        of_a_contributor(now=state("OK")),
+        of_a_contributor("IdleCostPerHour"),
+        of_an_alarm(),
+    ],
+)
+def test_another_transition_has_another_identity(other):
+    """Another cluster, another time, another state or another alarm."""
+    assert transition_of(of_a_contributor()).identity != transition_of(other).identity
+
+
+def test_a_time_without_a_fraction_is_read():
+    """And one that is missing is that of the event."""
+    event = of_an_alarm(now=state("ALARM", "2026-11-21T03:17:00Z"))
+    assert transition_of(event).at_s == RANG_S
+    del event["detail"]["state"]["timestamp"]
+    assert transition_of(event).at_s == RANG_S + 1
+    del event["time"]
+    with pytest.raises(EventError, match="lacks"):
+        transition_of(event)
+
+
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        ({}, True),
+        ({"muteWindowStart": "2026-11-21T03:00:00.000+0000"}, True),
+        ({"muteWindowStart": RANG_MS, "muteWindowEnd": RANG_MS}, True),
+        ({"muteWindowStart": "2026-11-21T03:18:00.000Z"}, False),
+        ({"muteWindowEnd": "2026-11-21T03:16:00.000+0000"}, False),
+    ],
+)
+def test_a_mute_rule_is_named_while_it_is_active(window, expected):
+    """Whoever filters on it must not lose what was never muted."""
+    arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:night"
+    found = transition_of(of_an_alarm(muteDetail={"mutedByArn": arn, **window}))
+    assert (arn if expected else "") == found.muted_by
+    assert transition_of(of_an_alarm()).muted_by == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "0001-01-01T00:00:00.000+2359", "9999-12-31T23:59:59.000-2359", "2026-11-21"],
+)
+def test_a_time_that_is_none_is_that_of_the_event(text):
+    """Nor is one that no calendar can show."""
+    assert transition_of(of_an_alarm(now=state("ALARM", text))).at_s == RANG_S + 1

@@ -1,0 +1,176 @@
+"""The handler of explain, from the event that EventBridge gives it to what a subscriber gets."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import boto3
+import pytest
+
+from aggregator import deployed
+from aggregator.close import function as close
+from aggregator.explain import function as explain
+from aggregator.explain import topic
+from aggregator.explain.event import EventError
+from aggregator.explain.topic import TopicError
+from aggregator.ingest import function as ingest
+from neuron_wire.holders import Holder
+from proof.factories.alarms import (
+    OVER,
+    RANG_S,
+    of_a_contributor,
+    of_an_alarm,
+    state,
+)
+from proof.factories.deliveries import delivery
+from proof.factories.invocations import Context, CurrentStdout, documents, items
+from proof.factories.records import lines, record
+
+
+@pytest.fixture
+def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
+    """A topic, in the environment that the template gives explain."""
+    made = boto3.client("sns").create_topic(Name="neuron-emf-alarms")["TopicArn"]
+    monkeypatch.setenv("ALARM_TOPIC_ARN", made)
+    monkeypatch.setenv("RECORDS_LOG_GROUP", "/neuron-emf/records")
+    monkeypatch.setenv("RUNBOOK", "docs/operations.md")
+    monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
+    deployed.stack.cache_clear()
+    topic.client.cache_clear()
+    yield made
+    topic.client.cache_clear()
+
+
+@pytest.fixture
+def subscribed(topic_arn):
+    """What a queue that subscribed to the topic gets: subject and body of each message."""
+    queues, url = boto3.client("sqs"), None
+    url = queues.create_queue(QueueName="alarms")["QueueUrl"]
+    names = ["QueueArn"]
+    arn = queues.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]["QueueArn"]
+    boto3.client("sns").subscribe(TopicArn=topic_arn, Protocol="sqs", Endpoint=arn)
+
+    def received():
+        found = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+        return [json.loads(one["Body"]) for one in found]
+
+    return received
+
+
+NOON = int(RANG_S) // 86_400 * 1440 + 720  # no test shall fail at midnight
+
+
+def at(monkeypatch, minute, handler, event):
+    """What the handler answers 130 seconds after the end of *minute*."""
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
+        return handler(event, Context())
+
+
+def closed(monkeypatch, *made):
+    """Let ingest and close make a rollup of those records."""
+    minute = made[0].minute_ms // 60_000
+    at(monkeypatch, minute, ingest.handler, delivery(*lines(*made)))
+    at(monkeypatch, minute, close.handler, {})
+
+
+def test_from_a_record_to_a_message(monkeypatch, subscribed):
+    """The names that the emitter sent are the names that people read."""
+    held = record(
+        minute=NOON,
+        instance_id="i-0c3f5a7b9d1e2f4a6",
+        core_state="au",
+        utilization_percent=(0.0, 0.0),
+        idle_minutes=(200, 20),
+        holders=(Holder("0", "ml/llama-70b-0", 4242, "1"),),
+        ecc_uncorrected_rise=3,
+    )
+    closed(monkeypatch, held)
+    answer = at(monkeypatch, NOON, explain.handler, of_a_contributor())
+    text = answer["Text"]
+    assert "ALARM training: 2 of 2 cores idle, 1.34 USD/h" == answer["Subject"]
+    assert "i-0c3f5a7b9d1e2f4a6 (trn1.2xlarge): cores 0-1, up to 3 h 20 min idle" in text
+    assert "held: core 0 by ml/llama-70b-0 (pid 4242, tag 1); the others by nobody" in text
+    assert "Idle cores have cost 0.02 USD so far today" in text
+    (received,) = subscribed()
+    assert answer["Subject"] == received["Subject"]
+    assert 2 == json.loads(received["Message"])["Rollup"]["IdleCores"]
+    answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("EccUncorrectedRise"))
+    assert "3 new uncorrectable memory errors in one minute, 3 in the last hour" in answer["Text"]
+    assert "i-0c3f5a7b9d1e2f4a6: 3 new errors" in answer["Text"]
+    answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("ExecutionErrors"))
+    assert "i-0c3f5a7b9d1e2f4a6: 2 failed" in answer["Text"]
+
+
+def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa: ARG001
+    """With the minute in which it was last seen."""
+    quiet = record(minute=NOON, instance_id="i-0a1b2c3d4e5f60718")
+    closed(monkeypatch, quiet, record(minute=NOON))
+    for later in range(1, 7):
+        closed(monkeypatch, record(minute=NOON + later, seq=1 + later))
+    text = at(monkeypatch, NOON + 6, explain.handler, of_an_alarm("SilentInstances"))["Text"]
+    assert "1 instance stopped reporting without a goodbye; 1 other still report" in text
+    assert "i-0a1b2c3d4e5f60718 (trn1.2xlarge): last seen 2026-11-21 12:00 UTC" in text
+
+
+def test_a_redelivered_event_is_recognised(subscribed, capsys):
+    """Nothing is sent, and it is counted."""
+    assert explain.handler(of_an_alarm(), Context())
+    assert {} == explain.handler(of_an_alarm(), Context())
+    metrics, logged = documents(capsys.readouterr().out)
+    assert [[1.0], [0.0]] == [one["MessagesSent"] for one in metrics]
+    assert [[0.0], [1.0]] == [one["MessagesRepeated"] for one in metrics]
+    assert ["sent", "repeated"] == [one["outcome"] for one in logged]
+    assert "training" == logged[0]["cluster"]
+    assert 1 == len(subscribed())
+
+
+def test_an_alarm_and_its_end_are_two_messages(subscribed):
+    """Each with attributes that a subscription can filter by."""
+    explain.handler(of_an_alarm(), Context())
+    explain.handler(of_an_alarm(now=state("OK", OVER), before=state("ALARM")), Context())
+    got = {one["MessageAttributes"]["State"]["Value"]: one for one in subscribed()}
+    assert {"ALARM", "OK"} == got.keys()
+    attributes = {name: one["Value"] for name, one in got["OK"]["MessageAttributes"].items()}
+    assert {
+        "State": "OK",
+        "ClusterName": "training",
+        "Metric": "IdleCorePercent",
+        "Muted": "false",
+    } == attributes
+
+
+def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
+    """
+    Lambda comes again, and in the end the alarm on this function rings; nothing is remembered.
+    """
+    boto3.client("sns").delete_topic(TopicArn=topic_arn)
+    with pytest.raises(TopicError, match="neuron-emf-alarms refused a call with NotFound"):
+        explain.handler(of_an_alarm(), Context())
+    assert [] == items(dynamodb)
+
+
+def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynamodb):  # noqa: ARG001
+    """Who calls explain by hand reads what would be sent."""
+    monkeypatch.setenv("ALARM_TOPIC_ARN", "")
+    deployed.stack.cache_clear()
+    answer = explain.handler(of_an_alarm(), Context())
+    assert "ALARM training: idle cores" == answer["Subject"]
+    assert [] == items(dynamodb)
+
+
+def test_an_event_of_another_shape_fails_the_invocation(topic_arn):  # noqa: ARG001
+    """It goes to the failure destination, where somebody can look at it."""
+    with pytest.raises(EventError, match="expected 'CloudWatch Alarm State Change'"):
+        explain.handler({"detail-type": "Scheduled Event", "detail": {}}, Context())
+
+
+def test_a_table_that_fails_is_logged_and_stops_nothing(dynamodb, subscribed, capsys):
+    """The message goes out, shorter, and says why."""
+    dynamodb.delete_table(TableName="records")
+    answer = explain.handler(of_an_alarm(), Context())
+    _, logged = documents(capsys.readouterr().out)
+    assert "could not be read" in answer["Text"]
+    assert 1 == len(subscribed())
+    assert "records refused a call with ResourceNotFoundException" in logged[0]["reason"]

@@ -1,0 +1,200 @@
+"""No name, number or list makes a message too long, break out of its line, or fail."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.explain.event import transition_of
+from aggregator.explain.message import JSON_PROTOCOLS
+from aggregator.explain.subject import SUBJECTS
+from aggregator.explain.telling import tell
+from proof.factories.alarms import (
+    ENVIRONMENT,
+    MINUTE,
+    RANG_S,
+    of_a_contributor,
+    of_an_alarm,
+    rollup,
+    state,
+)
+from proof.memory_table import MemoryTable
+
+SNS_BYTES = 262_144
+MARGIN = 10_000  # for attributes, and for what SNS wraps around a message
+
+NAMES = st.text(max_size=40) | st.sampled_from(
+    [
+        "x" * 10_000,
+        "\U0001f4a9" * 5_000,
+        "a\nSubject: b",
+        "a\r\n\r\nb",
+        "'; rm -rf / #",
+        '"\\',
+        "\u202eevil",
+        "\x1b[2J",
+        "$(reboot)",
+        "\udc00",
+        "",
+    ]
+)
+NUMBERS = (
+    st.integers(min_value=-(10**30), max_value=10**30)
+    | st.floats()
+    | st.none()
+    | NAMES
+    | st.booleans()
+)
+HOLDERS = st.lists(
+    st.fixed_dictionaries({"Cores": NAMES, "Name": NAMES, "Pid": NUMBERS, "Tag": NAMES}), max_size=9
+)
+INSTANCES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "InstanceId": NAMES,
+            "InstanceType": NAMES,
+            "Cores": NAMES,
+            "AttachedCores": NAMES,
+            "IdleCores": NUMBERS,
+            "IdleMinutes": NUMBERS,
+            "UsdPerHour": NUMBERS,
+            "Holders": HOLDERS,
+            "HoldersMore": NUMBERS,
+            "LastSeen": NAMES,
+            "BusyUtilization": NUMBERS,
+            "TypeMedian": NUMBERS,
+            "EccUncorrectedRise": NUMBERS,
+            "ExecutionErrors": NUMBERS,
+        }
+    )
+    | NUMBERS,
+    max_size=30,
+)
+LISTS = (
+    "TopIdleInstances",
+    "SilentInstanceNames",
+    "StragglerInstances",
+    "EccInstances",
+    "ErrorInstances",
+)
+ROLLUPS = st.fixed_dictionaries(
+    dict.fromkeys(LISTS, INSTANCES | NUMBERS),
+    optional={
+        **{name: NUMBERS for name, value in rollup().items() if isinstance(value, (int, float))},
+        "Minute": NAMES,
+        "PricesAsOf": NAMES,
+        "PricesOverridden": st.lists(NAMES, max_size=30),
+    },
+)
+
+
+def message_for(event, changes=None):
+    """The message about *event* when the last rollup is a good one but for *changes*."""
+    transition = transition_of(event)
+    table = MemoryTable()
+    line = json.dumps(rollup(**(changes or {})))
+    for about in ("minute", "ecc", "faults", "errors"):
+        table.write_last_rollup(about, transition.cluster or "", MINUTE, line)
+    return tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S + 1).message
+
+
+def assert_within_bounds(message):
+    """What SNS, telephones and the line of a mail's subject take."""
+    assert 1 <= len(message.subject) < 100
+    assert message.subject.isascii()
+    assert message.subject.isprintable()
+    assert len(message.sms) <= 140
+    assert message.sms.isascii()
+    assert message.sms.isprintable()
+    body = message.by_protocol()
+    assert len(body.encode()) <= SNS_BYTES - MARGIN
+    forms = json.loads(body, parse_constant=pytest.fail)
+    assert {"default", "sms", *JSON_PROTOCOLS} == forms.keys()
+    document = json.loads(forms["sqs"], parse_constant=pytest.fail)
+    assert document["State"] in message.subject or "NO DATA" in message.subject
+    assert all(line.isprintable() for line in message.text.split("\n"))
+    for name, value in message.attributes.items():
+        assert name.isalnum()
+        assert value
+        assert value.isprintable()
+        assert len(value) <= 256
+
+
+@given(st.sampled_from(sorted(SUBJECTS)), ROLLUPS)
+def test_whatever_stands_in_a_rollup(metric, changes):
+    """Ten thousand letters, other alphabets, line ends, infinities and texts for numbers."""
+    assert_within_bounds(message_for(of_an_alarm(metric), changes))
+
+
+@given(
+    st.sampled_from([*sorted(SUBJECTS), "Other"]),
+    st.tuples(NAMES, NAMES, NAMES, NAMES),
+    st.sampled_from(["ALARM", "OK", "INSUFFICIENT_DATA"]),
+)
+def test_whatever_stands_in_an_event(metric, names, now):
+    """Names of alarms and clusters are other people's too."""
+    cluster, alarm, region, text = names
+    event = of_a_contributor(metric, cluster=cluster, now=state(now, reason=text))
+    event["region"], event["account"], event["resources"] = region, text, [text]
+    event["detail"]["alarmName"] = alarm or "alarm"
+    event["detail"]["muteDetail"] = {"mutedByArn": text}
+    assert_within_bounds(message_for(event))
+
+
+@pytest.mark.parametrize("metric", SUBJECTS)
+def test_the_longest_lists_are_cut(metric):
+    """
+    The text is cut where it would be too long to read, the JSON form where SNS would refuse it.
+    """
+    entry = {
+        "InstanceId": "i-0c3f5a7b9d1e2f4a6",
+        "InstanceType": "trn1.32xlarge",
+        "Cores": ",".join(str(2 * core) for core in range(64)),
+        "AttachedCores": ",".join(str(2 * core) for core in range(64)),
+        "IdleMinutes": 10**6,
+        "Holders": [{"Cores": "0", "Name": "x" * 128, "Pid": 1, "Tag": "y" * 128}] * 8,
+        "LastSeen": "2026-11-21T03:00Z",
+    }
+    message = message_for(of_an_alarm(metric), {name: [entry] * 50 for name in LISTS})
+    assert_within_bounds(message)
+    assert len(message.text) < 12_000
+    document = json.loads(message.document)
+    assert document["RollupListsCut"] is True
+    assert 0 < len(document["Rollup"]["TopIdleInstances"]) < 50
+
+
+def test_the_longest_subject_is_cut_at_99():
+    """SNS refuses one of 100."""
+    many = {"IdleCores": 10**17, "BusyCores": 10**17, "IdleCostPerHour": 10**17}
+    event = of_an_alarm(cluster="x" * 255, muteDetail={"mutedByArn": "arn"})
+    message = message_for(event, many)
+    assert 99 == len(message.subject)
+    assert message.subject.startswith("ALARM (muted) xxxx")
+    assert 140 == len(message.sms)
+
+
+def test_a_rollup_that_no_cutting_makes_fit_is_left_out():
+    """And it is said that it was."""
+    message = message_for(of_an_alarm(), {f"Member{number}": "x" * 500 for number in range(100)})
+    document = json.loads(message.document)
+    assert document["RollupLeftOut"] is True
+    assert "Rollup" not in document
+
+
+@given(NAMES, st.sampled_from(["us-east-1", "us-east-1; reboot", "$(reboot)", "\n", ""]))
+def test_a_hostile_name_does_not_get_out_of_its_command(cluster, region):
+    """The command has the words it should have, and a region that is none is not in it."""
+    event = of_a_contributor(cluster=cluster)
+    event["region"] = region
+    message = message_for(event)
+    typed = [line for line in message.text.split("\n") if "aws logs start-query" in line]
+    assert bool(cluster) == bool(typed)
+    for line in typed:
+        words = shlex.split(line)
+        where = ["--region", region] if region == "us-east-1" else []
+        assert ["aws", "logs", "start-query", *where] == words[: 3 + len(where)]
+        assert 3 + len(where) + 2 * 4 == len(words)

@@ -1,0 +1,243 @@
+"""The messages as people get them, each in a file that is read in review."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aggregator.explain.event import transition_of
+from aggregator.explain.telling import tell
+from neuron_wire.catalogue import undocumented
+from proof.factories.alarms import (
+    ENVIRONMENT,
+    MINUTE,
+    OVER,
+    RANG_S,
+    iso,
+    of_a_contributor,
+    of_an_alarm,
+    rollup,
+    state,
+    table_with,
+)
+from proof.memory_table import MemoryTable
+
+MESSAGES = Path(__file__).parents[2] / "data" / "messages"
+AT_OVER_S = RANG_S + 47 * 60 + 11
+
+SILENT = rollup(
+    Instances=2,
+    SilentInstances=10,
+    TopIdleInstances=None,
+    SilentInstanceNames=[
+        {
+            "InstanceId": f"i-0{number:016x}",
+            "InstanceType": "trn1.32xlarge",
+            "LastSeen": iso(MINUTE - 6 - number),
+        }
+        for number in range(9)
+    ]
+    + [{"InstanceId": "host-7c9e6679", "LastSeen": iso(MINUTE - 20)}],
+)
+ECC = rollup(
+    minute=MINUTE - 1,
+    EccUncorrectedRise=3,
+    EccInstances=[
+        {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "EccUncorrectedRise": 2},
+        {"InstanceId": "i-0a1b2c3d4e5f60718", "EccUncorrectedRise": 1},
+    ],
+)
+FAULTS = rollup(
+    minute=MINUTE - 1,
+    HardwareFaults=5,
+    FaultyInstances=[
+        {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "HardwareFaults": 4},
+        {"InstanceId": "i-0a1b2c3d4e5f60718", "HardwareFaults": 1},
+    ],
+)
+ERRORS = rollup(
+    ExecutionErrors=1_204,
+    ErrorInstances=[{"InstanceId": "i-0c3f5a7b9d1e2f4a6", "ExecutionErrors": 1_204}],
+)
+UNPRICED = rollup(
+    UnknownCores=12,
+    SilentInstances=1,
+    UnpricedCores=64,
+    PricesOverridden=["trn1.32xlarge"],
+    StragglerInstances=[
+        {
+            "InstanceId": "i-0a1b2c3d4e5f60718",
+            "InstanceType": "trn1.32xlarge",
+            "BusyUtilization": 11.5,
+            "TypeMedian": 61.25,
+        }
+    ],
+)
+ENDED = {"now": state("OK", OVER, "Threshold Crossed: 6 of 15."), "before": state("ALARM")}
+NO_DATA = {"now": state("INSUFFICIENT_DATA", OVER, "No data."), "before": state("ALARM")}
+FREE = rollup(
+    IdleCores=1,
+    IdleCorePercent=0.8,
+    IdleCostPerHour=None,
+    TopIdleInstances=[
+        {"InstanceId": "i-0a1b2c3d4e5f60718", "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}
+    ],
+    IdleInstanceCount=31,
+)
+
+SCENES = {
+    "idle-cores": (of_an_alarm(), table_with(rollup())),
+    "idle-cores-of-a-contributor": (of_a_contributor(), table_with(rollup())),
+    "idle-cores-unpriced": (of_an_alarm(), table_with(FREE)),
+    "idle-cores-over": (
+        of_an_alarm(**ENDED),
+        table_with(rollup(minute=MINUTE + 47, IdleCores=2, IdleCorePercent=1.5625)),
+    ),
+    "idle-cores-over-without-data": (of_an_alarm(**ENDED), table_with(rollup())),
+    "idle-cores-no-data": (of_an_alarm(**NO_DATA), table_with(rollup())),
+    "idle-cores-old": (of_an_alarm(), table_with(rollup(minute=MINUTE - 90))),
+    "idle-cores-no-rollup": (of_an_alarm(), MemoryTable()),
+    "idle-cores-no-core-known": (
+        of_an_alarm(),
+        table_with(rollup(IdleCores=None, IdleCorePercent=None)),
+    ),
+    "idle-cores-muted": (
+        of_a_contributor(
+            now=state("OK", OVER),
+            muteDetail={
+                "mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"
+            },
+        ),
+        table_with(rollup(minute=MINUTE + 47)),
+    ),
+    "idle-cost": (of_a_contributor("IdleCostPerHour"), table_with(UNPRICED)),
+    "low-utilization": (of_an_alarm("NeuronCoreUtilization"), table_with(UNPRICED)),
+    "silent-instances": (of_an_alarm("SilentInstances"), table_with(SILENT)),
+    "silent-instances-over": (
+        of_an_alarm("SilentInstances", **ENDED),
+        table_with(rollup(minute=MINUTE + 47)),
+    ),
+    "ecc-errors": (of_an_alarm("EccUncorrectedRise"), table_with(ECC, about="ecc")),
+    "ecc-errors-over": (
+        of_an_alarm("EccUncorrectedRise", **ENDED),
+        table_with(ECC, about="ecc"),
+    ),
+    "hardware-faults": (of_an_alarm("HardwareFaults"), table_with(FAULTS, about="faults")),
+    "hardware-faults-over": (
+        of_an_alarm("HardwareFaults", **ENDED),
+        table_with(FAULTS, about="faults"),
+    ),
+    "execution-errors": (of_an_alarm("ExecutionErrors"), table_with(ERRORS, about="errors")),
+    "another-metric": (of_an_alarm("LateRecords"), table_with(rollup())),
+    "no-cluster": (of_an_alarm(cluster=""), table_with(rollup())),
+}
+
+
+def told(name):
+    """The message of one scene."""
+    event, table = copy.deepcopy(SCENES[name])
+    now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else RANG_S + 1
+    return tell(transition_of(event), table, ENVIRONMENT, lambda *_: None, now_s).message
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_message_reads_as_it_did(golden, name):
+    """Every scene in one file: the subject line, the text message, then the whole."""
+    message = told(name)
+    attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
+    head = f"Subject: {message.subject}\nSMS: {message.sms}\nAttributes: {attributes}\n\n"
+    golden(MESSAGES / f"{name}.txt", head + message.text)
+
+
+def test_the_form_for_programs_reads_as_it_did(golden):
+    """The same with the rollup itself, so that nobody has to read numbers out of sentences."""
+    document = json.loads(told("idle-cores").document)
+    golden(MESSAGES / "idle-cores.json", json.dumps(document, indent=2) + "\n")
+
+
+@pytest.mark.parametrize("line", [rollup(), SILENT, ECC, ERRORS, UNPRICED, FREE], ids=str)
+def test_the_scenes_hold_only_what_a_rollup_has(line):
+    """A message must not wait for a member that no rollup ever has."""
+    assert [] == undocumented(line)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_golden_message_has_a_scene(name):
+    """And every scene a file: one that is left over would be read for nothing."""
+    assert (MESSAGES / f"{name}.txt").exists()
+    left = {one.stem for one in MESSAGES.glob("*.txt")} - SCENES.keys()
+    assert set() == left
+
+
+def test_without_a_runbook_and_log_groups_there_is_no_link_to_them():
+    """Nothing is made up."""
+    environment = replace(ENVIRONMENT, runbook="", records_log_group="", rollups_log_group="")
+    event, table = copy.deepcopy(SCENES["idle-cores"])
+    transition = transition_of(event)
+    message = tell(transition, MemoryTable(), environment, lambda *_: None, RANG_S).message
+    assert "What it means" not in message.text
+    assert "Logs Insights" not in message.text
+    assert {"Query", "Runbook"}.isdisjoint(json.loads(message.document))
+    assert "Query" in json.loads(
+        tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S).message.document
+    )
+
+
+def test_holders_beyond_four_are_counted():
+    """Those that the rollup itself only counts are among them."""
+    line = rollup()
+    first = line["TopIdleInstances"][0]
+    first["Holders"] = [{"Cores": str(core), "Pid": 100 + core} for core in range(6)]
+    first["HoldersMore"] = 3
+    transition = transition_of(of_an_alarm())
+    told_of = tell(transition, table_with(line), ENVIRONMENT, lambda *_: None, RANG_S).message
+    assert "core 3 by pid 103 and 5 more\n" in told_of.text
+
+
+def test_a_restated_minute_is_told_whole():
+    """Its last line has only the errors that were lacking."""
+    table = table_with(rollup(ExecutionErrors=4), about="errors")
+    before = table.read_publications(MINUTE)["training"]
+    again = replace(before, number=2, tallies={"ExecutionErrors": 60})
+    assert table.write_publication(MINUTE, "training", again, 0)
+    transition = transition_of(of_an_alarm("ExecutionErrors"))
+    message = tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S).message
+    assert "60 executions failed in one minute, 60 in the last hour." in message.text
+    assert "ALARM training: 60 failed executions in a minute" == message.subject
+
+
+def test_the_query_of_silent_instances_begins_before_they_fell_silent():
+    """What they said last is 10 minutes of the one that is silent longest."""
+    since = MINUTE - 300
+    line = rollup(
+        SilentInstances=2,
+        SilentInstanceNames=[
+            {"InstanceId": "host-1", "LastSeen": iso(MINUTE - 6)},
+            {"InstanceId": "host-2", "LastSeen": iso(since)},
+        ],
+    )
+    transition = transition_of(of_an_alarm("SilentInstances"))
+    message = tell(transition, table_with(line), ENVIRONMENT, lambda *_: None, RANG_S).message
+    assert f"--start-time {(since - 10) * 60} " in message.text
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [
+        ("eu-central-1", "https://eu-central-1.console.aws.amazon.com/cloudwatch/"),
+        ("cn-north-1", "https://cn-north-1.console.amazonaws.cn/cloudwatch/"),
+        ("us-gov-west-1", "https://us-gov-west-1.console.amazonaws-us-gov.com/cloudwatch/"),
+    ],
+)
+def test_the_console_of_each_partition(region, expected):
+    """China and GovCloud have consoles of their own."""
+    event = {**of_an_alarm(), "region": region}
+    message = tell(
+        transition_of(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S
+    ).message
+    assert f"Dashboard: neuron-emf-{region}, {expected}" in message.text
+    assert f"--region {region} " in message.text

@@ -1,0 +1,69 @@
+"""What docs/reference/messages.md shows is what is sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from aggregator.explain import evidence, message, telling
+from aggregator.explain.event import transition_of
+from aggregator.explain.subject import IDLE_CORES, SUBJECTS, subject_of
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "reference" / "messages.md"
+SAMPLE = ROOT / "tests" / "data" / "messages" / "idle-cores.txt"
+
+
+def between(name):
+    """What finds the text between the markers of a name."""
+    return re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+
+
+def test_the_sample_is_a_message_that_is_sent(golden):
+    """The one that review has read; `--update-golden` puts it onto the page."""
+    text = SAMPLE.read_text(encoding="utf-8").split("\n\n", 1)[1]
+    page = PAGE.read_text(encoding="utf-8")
+    golden(PAGE, between("sample").sub(lambda _: f"```\n{text}```\n", page))
+
+
+def test_the_readme_quotes_that_message():
+    """Line by line; what it leaves out is on the page."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = readme.split("```")[1::2]
+    quoted = next(one for one in blocks if "known cores" in one)
+    sent = SAMPLE.read_text(encoding="utf-8").splitlines()
+    assert set() == set(quoted.splitlines()) - set(sent)
+
+
+def test_the_event_of_the_page_is_one_that_explain_takes():
+    """Who follows the page gets a message."""
+    block = between("event").search(PAGE.read_text(encoding="utf-8"))[0]
+    transition = transition_of(json.loads(block.strip("`json\n")))
+    assert IDLE_CORES == subject_of(transition.metrics)
+    assert ("training", "ALARM") == (transition.cluster, transition.state)
+    assert telling.is_news(transition)
+
+
+def test_every_subject_has_a_heading_in_the_runbook():
+    """The link at the end of a message leads somewhere."""
+    runbook = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    headings = {
+        one.lower().replace(" ", "-") for one in re.findall(r"^#+ (.*)$", runbook, re.MULTILINE)
+    }
+    assert {one.anchor for one in SUBJECTS.values()} <= headings
+
+
+def test_the_page_states_the_limits_that_hold():
+    """Each number of the page, from the code."""
+    page = PAGE.read_text(encoding="utf-8")
+    for stated in (
+        f"at most {message.MAX_TEXT_BYTES:,} bytes",
+        f"at most {message.MAX_SMS_CHARS} characters",
+        f"longer than {message.MAX_DOCUMENT_BYTES:,} bytes",
+        f"for {telling.REMEMBERED_S // 86_400} days",
+        f"more than {evidence.OLD_AFTER_S // 60} minutes old",
+    ):
+        assert stated in page
+    names = {"SQS", "Lambda", "HTTP", "HTTPS", "Firehose"}
+    assert {one.lower() for one in names} == set(message.JSON_PROTOCOLS)

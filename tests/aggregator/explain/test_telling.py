@@ -1,0 +1,145 @@
+"""Every alarm is told, once where nothing fails, and never lost where something does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.explain.event import transition_of
+from aggregator.explain.telling import is_news, tell
+from aggregator.storage.table import TableError
+from proof.factories.alarms import (
+    ENVIRONMENT,
+    OVER,
+    RANG_S,
+    TOPIC_ARN,
+    of_a_contributor,
+    of_an_alarm,
+    rollup,
+    state,
+    table_with,
+)
+from proof.memory_table import KilledError, MemoryTable, Process
+
+EVENTS = (
+    of_an_alarm(),
+    of_an_alarm("SilentInstances"),
+    of_an_alarm(now=state("OK", OVER), before=state("ALARM")),
+    of_a_contributor(),
+    of_a_contributor(cluster="serving"),
+    of_a_contributor(now=state("OK", OVER)),
+)
+
+
+def told(event, table, sent):
+    """Tell one event; what is sent is put into *sent*."""
+    return tell(transition_of(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
+
+
+@given(st.lists(st.sampled_from(EVENTS), max_size=12))
+def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
+    """In whatever order they come."""
+    table, sent = table_with(rollup()), []
+    for event in deliveries:
+        told(event, table, sent)
+    assert len({transition_of(event).identity for event in deliveries}) == len(sent)
+    assert {TOPIC_ARN} >= {topic for topic, _ in sent}
+
+
+@given(st.sampled_from(EVENTS), st.integers(min_value=1, max_value=8), st.booleans())
+def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, step, after):
+    """
+    Lambda delivers the event again; the second invocation finds the table as the first left it.
+    """
+    table, sent = table_with(rollup()), []
+    process = Process(table, sent, killed_at=step, after=after)
+    try:
+        tell(
+            transition_of(event),
+            process,
+            ENVIRONMENT,
+            lambda _, message: process.emit(message.subject),
+            RANG_S + 1,
+        )
+    except KilledError:
+        before = len(sent)
+        told(event, table, sent)
+        assert before <= len(sent) <= 2
+    assert 1 <= len(sent) <= 2
+    assert "repeated" == told(event, table, sent).outcome
+
+
+def test_a_message_that_is_not_out_is_not_remembered():
+    """The failure goes on to Lambda, which comes again."""
+    table = table_with(rollup())
+
+    def refuse(*_):
+        raise OSError
+
+    with pytest.raises(OSError):  # noqa: PT011 - whatever the topic raises
+        tell(transition_of(of_an_alarm()), table, ENVIRONMENT, refuse, RANG_S)
+    sent = []
+    assert "sent" == told(of_an_alarm(), table, sent).outcome
+    assert 1 == len(sent)
+
+
+def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
+    """An event that somebody takes out of it after 13 days is still the same."""
+    table, expiries = MemoryTable(), []
+    monkeypatch.setattr(table, "put_told", lambda _, expires_s: expiries.append(expires_s))
+    told(of_an_alarm(), table, [])
+    assert [int(RANG_S + 1) + 14 * 86_400] == expiries
+
+
+@pytest.mark.parametrize("method", ["was_told", "put_told", "read_last_rollup", "read_published"])
+def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
+    """It is shorter or comes twice; where it is the memory that fails, somebody is told of that."""
+    table, sent = table_with(rollup()), []
+
+    def fail(*_):
+        msg = "records refused a call with ThrottlingException"
+        raise TableError(msg)
+
+    monkeypatch.setattr(table, method, fail)
+    found = told(of_an_alarm(), table, sent)
+    assert ("sent", 1) == (found.outcome, len(sent))
+    assert (method in {"was_told", "put_told"}) == bool(found.trouble)
+    assert (method != "put_told") == ("could not be read" in found.message.text)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "expected"),
+    [
+        ("ALARM", "OK", True),
+        ("ALARM", "INSUFFICIENT_DATA", True),
+        ("ALARM", None, True),
+        ("OK", "ALARM", True),
+        ("OK", None, True),
+        ("OK", "INSUFFICIENT_DATA", False),
+        ("INSUFFICIENT_DATA", "ALARM", True),
+        ("INSUFFICIENT_DATA", "OK", False),
+    ],
+)
+def test_the_news_are_alarms_and_their_ends(now, before, expected):
+    """A new alarm has no data at first, and what never rang is not over."""
+    event = of_an_alarm(now=state(now), before=state(before) if before else None)
+    if before is None:
+        del event["detail"]["previousState"]
+    assert expected == is_news(transition_of(event))
+    sent = []
+    assert ("sent" if expected else "dropped") == told(event, table_with(rollup()), sent).outcome
+    assert int(expected) == len(sent)
+
+
+def test_without_a_topic_the_message_is_written_and_kept():
+    """Nobody is told, so nothing is remembered."""
+    environment = replace(ENVIRONMENT, alarm_topic_arn="")
+    table, sent = table_with(rollup()), []
+    transition = transition_of(of_an_alarm())
+    found = tell(transition, table, environment, lambda *one: sent.append(one), RANG_S)
+    assert ("kept", []) == (found.outcome, sent)
+    assert "idle cores in cluster training" in found.message.text
+    assert set() == table.told

@@ -1,0 +1,146 @@
+"""What of a rollup has been published, and what is still due."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.rollups.idle import IdleInstance
+from aggregator.rollups.publication import due
+from aggregator.rollups.rollup import Rollup
+from neuron_wire.holders import Holder
+
+
+def rollup(records=1, gauges=None, types=None, **tallies):
+    """A rollup with these tallies."""
+    return Rollup(
+        cluster="training",
+        gauges=gauges or {"Instances": 1},
+        tallies=tallies,
+        records=records,
+        utilization_percentiles={},
+        types=types or {},
+        types_left_out=0,
+        idle_instances=(),
+        idle_instance_count=0,
+        silent=(),
+        stragglers=(),
+        duplicates=(),
+        failing={},
+        prices_overridden=(),
+    )
+
+
+def test_the_first_publication_has_every_amount_also_those_that_are_zero():
+    """Somebody counted, and counted none: that is worth saying once."""
+    first = due(rollup(Executions=0, IdleCost=0.5), None)
+    assert {"Executions": 0, "IdleCost": 0.5, "LateRecords": 0} == first.amounts
+    assert 1 == first.publication.number
+
+
+def test_nothing_changed_is_nothing_due():
+    """The same rollup is not published twice."""
+    first = due(rollup(Executions=5), None)
+    assert due(rollup(Executions=5), first.publication) is None
+
+
+def test_the_order_in_which_members_were_found_is_no_change():
+    """Instances are read in any order: another order of the same types is the same rollup."""
+    types = {"trn1.2xlarge": {"Instances": 1}, "inf2.xlarge": {"Instances": 2}}
+    first = due(rollup(types=types), None)
+    assert due(rollup(types=dict(reversed(types.items()))), first.publication) is None
+
+
+def test_less_than_a_millionth_is_rounding_and_no_amount():
+    """A sum of floats in another order differs in its last digits."""
+    first = due(rollup(IdleCost=0.3), None)
+    second = due(rollup(IdleCost=0.300_000_2), first.publication)
+    assert ({}, {}) == (second.amounts, second.overstated)
+    third = due(rollup(IdleCost=0.300_001), second.publication)
+    assert {"IdleCost": 0.000_001} == third.amounts
+
+
+def test_fewer_records_than_before_are_not_late_ones():
+    """A record that has expired was not late, and no amount is taken back."""
+    first = due(rollup(records=3), None)
+    fewer = due(rollup(records=2, Executions=1), first.publication)
+    assert ({"Executions": 1}, {}) == (fewer.amounts, fewer.overstated)
+
+
+def test_a_changed_gauge_alone_is_due_without_any_amount():
+    """Gauges are restated whole; a tally that lacks nothing has no member."""
+    first = due(rollup(Executions=5), None)
+    second = due(
+        rollup(gauges={"Instances": 1, "SilentInstances": 2}, Executions=5), first.publication
+    )
+    assert ({}, 2) == (second.amounts, second.publication.number)
+
+
+def test_a_changed_type_alone_is_due():
+    """The cluster has as many instances as before, and one of them is of another type."""
+    first = due(rollup(types={"trn1.2xlarge": {"Instances": 1}}), None)
+    second = due(rollup(types={"inf2.xlarge": {"Instances": 1}}), first.publication)
+    assert ({}, 2) == (second.amounts, second.publication.number)
+
+
+def test_a_name_alone_is_due():
+    """Whoever looks for the holder of an idle core is told when the line says another."""
+
+    def with_idle(name):
+        idle = IdleInstance("i-1", None, (0,), (0,), 20, None, (Holder("0", name),), 0)
+        return replace(rollup(), idle_instances=(idle,))
+
+    first = due(with_idle("ml/llama"), None)
+    assert due(with_idle("ml/llama"), first.publication) is None
+    assert due(with_idle("ml/gemma"), first.publication) is not None
+
+
+def test_only_the_difference_is_due():
+    """Of 12 executions 5 have been published; two of three records came late."""
+    first = due(rollup(Executions=5), None)
+    second = due(rollup(records=3, Executions=12, ExecutionErrors=1), first.publication)
+    assert {"Executions": 7, "ExecutionErrors": 1, "LateRecords": 2} == second.amounts
+    third = due(rollup(records=4, Executions=12, ExecutionErrors=1), second.publication)
+    assert {"LateRecords": 1} == third.amounts
+
+
+def test_a_total_that_falls_is_never_taken_back_but_named():
+    """The excess stands in the line until the total has passed what was published."""
+    first = due(rollup(Executions=10), None)
+    fallen = due(rollup(Executions=4), first.publication)
+    assert ({}, {"Executions": 6}) == (fallen.amounts, fallen.overstated)
+    risen = due(rollup(Executions=9), fallen.publication)
+    assert ({}, {"Executions": 1}) == (risen.amounts, risen.overstated)
+    passed = due(rollup(Executions=13), risen.publication)
+    assert ({"Executions": 3}, {}) == (passed.amounts, passed.overstated)
+
+
+def test_a_total_that_vanishes_has_fallen_to_nothing():
+    """The emitter that reported it turned out not to count."""
+    first = due(rollup(Executions=10), None)
+    assert {"Executions": 10} == due(rollup(), first.publication).overstated
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["IdleCost", "Executions"]), st.integers(0, 10**9)))
+)
+def test_amounts_add_up_to_the_highest_total_and_the_excess_to_the_rest(totals):
+    """
+    After any sequence of totals: what was published, less the excess named
+    last, is the last total; no amount is negative.
+    """
+    published: dict[str, float] = {}
+    before, excess = None, {}
+    for millionths in totals:
+        exact = {name: value / 1_000_000 for name, value in millionths.items()}
+        step = due(rollup(**exact), before)
+        if step is None:
+            continue
+        for name, amount in step.amounts.items():
+            assert amount >= 0
+            published[name] = published.get(name, 0) + amount
+        before, excess = step.publication, step.overstated
+        for name in published.keys() - {"LateRecords"}:
+            assert abs(published[name] - excess.get(name, 0) - exact.get(name, 0)) < 1e-6

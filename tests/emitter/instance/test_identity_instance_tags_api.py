@@ -1,0 +1,201 @@
+"""Tags by the EC2 API: one signed request, and every failure is only one more thing tried."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from urllib.parse import parse_qs
+
+import boto3
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.instance import instance_tags_api
+from emitter.instance.instance_tags import TagsUnavailableError
+from emitter.instance.instance_tags_api import describe_tags
+
+ID = "i-0123456789abcdef0"
+REGION = "eu-north-1"
+ANSWER = """<?xml version="1.0" encoding="UTF-8"?>
+<DescribeTagsResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">
+   <requestId>7a62c49f-347e-4fc4-9331-6e8eEXAMPLE</requestId>
+   <tagSet>
+      <item>
+         <resourceId>i-0123456789abcdef0</resourceId>
+         <resourceType>instance</resourceType>
+         <key>kubernetes.io/cluster/serving</key>
+         <value>owned</value>
+      </item>
+      <item>
+         <resourceId>i-0123456789abcdef0</resourceId>
+         <resourceType>instance</resourceType>
+         <key>empty</key>
+         <value/>
+      </item>
+   </tagSet>
+</DescribeTagsResponse>"""
+REFUSAL = (
+    "<Response><Errors><Error><Code>{}</Code><Message>not you</Message></Error></Errors>"
+    "<RequestID>x</RequestID></Response>"
+)
+
+
+@pytest.fixture(autouse=True)
+def credentials(monkeypatch, tmp_path):
+    """Keys of nobody, and no file or service that could have others."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_SESSION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def ec2(play):
+    """EC2 as a played service that keeps the bodies of the requests."""
+    service = play()
+    service.bodies = []
+
+    def answer(request):
+        service.bodies.append(request.rfile.read(int(request.headers["Content-Length"])).decode())
+        status, body = service.says
+        request.send_response(status)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
+
+    service.says = (200, ANSWER.encode())
+    service.routes["/"] = answer
+    service.environ = {"AWS_ENDPOINT_URL_EC2": f"{service.url}/"}
+    return service
+
+
+def test_one_signed_request_gives_all_tags(ec2):
+    """Of this instance only, with the keys that the metadata service cannot have."""
+    found = describe_tags(ID, REGION, environ=ec2.environ)
+    assert {"kubernetes.io/cluster/serving": "owned", "empty": ""} == found
+    (body,) = ec2.bodies
+    assert {
+        "Action": ["DescribeTags"],
+        "Version": ["2016-11-15"],
+        "Filter.1.Name": ["resource-id"],
+        "Filter.1.Value.1": [ID],
+    } == parse_qs(body)
+    (method, _path, headers), *_ = ec2.asked
+    assert "POST" == method
+    assert f"/{REGION}/ec2/aws4_request" in headers["Authorization"]
+
+
+@pytest.mark.timeout(60)  # moto's import alone takes seconds on a busy machine
+def test_moto_understands_the_request():
+    """Somebody else's reading of the API: an instance's own tags, and no other instance's."""
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - only this test needs it
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        url = f"http://{host}:{port}"
+        client = boto3.client("ec2", region_name=REGION, endpoint_url=url)
+        ids = [
+            client.run_instances(
+                ImageId="ami-12345678",
+                MinCount=1,
+                MaxCount=1,
+                TagSpecifications=[{"ResourceType": "instance", "Tags": [tag]}],
+            )["Instances"][0]["InstanceId"]
+            for tag in (
+                {"Key": "kubernetes.io/cluster/a", "Value": "owned"},
+                {"Key": "b", "Value": "c"},
+            )
+        ]
+        found = describe_tags(ids[0], REGION, environ={"AWS_ENDPOINT_URL": url})
+    finally:
+        server.stop()
+    assert {"kubernetes.io/cluster/a": "owned"} == found
+
+
+@pytest.mark.parametrize(
+    ("why", "status", "code"),
+    [
+        ("access denied: the role does not allow ec2:DescribeTags", 403, "UnauthorizedOperation"),
+        ("refused with status 401, AuthFailure", 401, "AuthFailure"),
+        ("refused with status 503, RequestLimitExceeded", 503, "RequestLimitExceeded"),
+    ],
+)
+def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
+    """A role without the permission is the usual case, and no failure of ours."""
+    ec2.says = (status, REFUSAL.format(code).encode())
+    with pytest.raises(TagsUnavailableError) as raised:
+        describe_tags(ID, REGION, environ=ec2.environ)
+    assert why == str(raised.value)
+
+
+def test_an_answer_that_is_no_xml_is_said_to_be_none(ec2):
+    """A proxy on the way may answer in the place of EC2."""
+    ec2.says = (200, b"<html>")
+    with pytest.raises(TagsUnavailableError, match="no XML"):
+        describe_tags(ID, REGION, environ=ec2.environ)
+
+
+@given(st.binary(max_size=200))
+def test_any_answer_has_tags_or_a_reason(body):
+    """No exception leaves the reading of an answer."""
+    assert isinstance(instance_tags_api._tags(body), (dict, str))
+    assert instance_tags_api._refusal(500, body).startswith("refused with status 500")
+
+
+def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
+    """A subnet without a way to EC2 ends in the list, not in a traceback."""
+    with pytest.raises(TagsUnavailableError, match="failed with EndpointConnectionError"):
+        describe_tags(ID, REGION, environ={"AWS_ENDPOINT_URL": closed_url})
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(TagsUnavailableError, match="there are no AWS credentials"):
+        describe_tags(ID, REGION, environ={"AWS_ENDPOINT_URL": closed_url})
+
+
+def test_without_a_region_nobody_is_asked(ec2):
+    """The endpoint and the signature need one."""
+    with pytest.raises(TagsUnavailableError, match="the region is not known"):
+        describe_tags(ID, None, environ=ec2.environ)
+    assert [] == ec2.asked
+
+
+def test_the_region_of_the_sdk_counts_when_no_other_is_known(ec2, monkeypatch):
+    """As for the log group."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    assert describe_tags(ID, None, environ=ec2.environ)
+    assert "/us-west-2/ec2/" in ec2.asked[0][2]["Authorization"]
+
+
+def test_an_api_that_is_silent_is_left(ec2):
+    """Whoever it is that does not answer: the search for credentials has no bound of its own."""
+    ec2.routes["/"] = ec2.never
+    with pytest.raises(TagsUnavailableError, match=r"no answer within 0\.2 s"):
+        describe_tags(ID, REGION, environ=ec2.environ, within_s=0.2)
+
+
+@pytest.mark.parametrize(
+    ("expected", "region"),
+    [
+        ("https://ec2.us-east-1.amazonaws.com/", "us-east-1"),
+        ("https://ec2.us-gov-west-1.amazonaws.com/", "us-gov-west-1"),
+        ("https://ec2.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
+    ],
+)
+def test_the_endpoint_is_that_of_the_region(expected, region):
+    """China's has a suffix of its own."""
+    assert expected == instance_tags_api._endpoint(region)
+
+
+def test_botocore_is_not_loaded_before_it_is_needed():
+    """Its memory is for those who need it: --output stdout has no other use for it."""
+    code = (
+        "import sys, emitter.instance.cluster, emitter.instance.lookup; "
+        "sys.exit('botocore' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,99 @@
+"""Facts in the background: there when they come, and never waited for longer than asked."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
+
+from emitter.backoff import Backoff
+from emitter.instance.board import ASSET_TAG_FILE
+from emitter.instance.facts import InstanceFacts
+from emitter.instance.lookup import FIRST_TRY_S, BackgroundLookup
+from emitter.instance.metadata_service import WITHIN_S, MetadataService
+
+BOARD_ID = "i-0fedcba9876543210"
+PATIENCE_S = 8.0
+
+
+@pytest.fixture
+def look(machine):
+    """Start a lookup that tries again at once; all are closed with the test."""
+    started = []
+
+    def start(service, files=None):
+        lookup = BackgroundLookup(service, root=machine(files), backoff=Backoff(0.01, 0.02))
+        started.append(lookup)
+        return lookup
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def until(is_so):
+    """Wait for *is_so* to hold."""
+    ends_at_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < ends_at_s
+        time.sleep(0.005)
+
+
+def test_the_first_try_can_be_waited_for(imds, look):
+    """At the start of the emitter all facts are there, in the usual case."""
+    found = look(MetadataService(imds.url)).wait(PATIENCE_S)
+    assert (DOCUMENT["instanceId"], DOCUMENT["region"]) == (found.instance_id, found.region)
+
+
+def test_a_first_try_has_time_to_end():
+    """The wait for it is longer than it can take."""
+    assert FIRST_TRY_S > WITHIN_S
+
+
+def test_a_service_that_answers_later_is_heard(imds, look):
+    """Tried again until it names the instance; then nobody asks any more."""
+    imds.routes[TOKEN_PATH] = 503
+    lookup = look(MetadataService(imds.url))
+    until(lambda: len(imds.paths("PUT")) >= 3)
+    assert InstanceFacts() == lookup.facts
+    del imds.routes[TOKEN_PATH]
+    until(lambda: lookup.facts.instance_id is not None)
+    until(lambda: "instance-facts" not in {one.name for one in threading.enumerate()})
+
+
+def test_an_answer_without_an_id_is_kept_and_asked_for_again(imds, look):
+    """What is known of an instance is not lost while its name is missing."""
+    imds.routes[DOCUMENT_PATH] = {"region": "eu-north-1"}
+    lookup = look(MetadataService(imds.url))
+    until(lambda: lookup.facts.region is not None)
+    assert lookup.facts.instance_id is None
+    imds.routes[DOCUMENT_PATH] = DOCUMENT
+    until(lambda: lookup.facts.instance_id is not None)
+
+
+def test_the_board_is_there_at_once(imds, look, patience):
+    """Also while the service is silent, and the wait for it ends in time."""
+    imds.routes[TOKEN_PATH] = imds.never
+    patience(PATIENCE_S)
+    lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
+    assert lookup.facts == InstanceFacts(instance_id=BOARD_ID)
+    assert lookup.wait(0.05) == InstanceFacts(instance_id=BOARD_ID)
+
+
+def test_turned_off_nobody_is_asked_and_nobody_waits(imds, look):
+    """The board still counts: it is no service."""
+    lookup = look(MetadataService(imds.url, disabled=True), {ASSET_TAG_FILE: BOARD_ID})
+    assert BOARD_ID == lookup.wait(PATIENCE_S).instance_id
+    assert [] == imds.asked
+
+
+def test_closed_it_asks_no_more(imds, look):
+    """A stop of the emitter waits neither for an answer nor for a backoff."""
+    imds.routes[TOKEN_PATH] = 503
+    lookup = look(MetadataService(imds.url))
+    until(lambda: imds.paths("PUT"))
+    lookup.close()
+    assert lookup.wait() == InstanceFacts()
+    until(lambda: "instance-facts" not in {one.name for one in threading.enumerate()})

@@ -1,0 +1,153 @@
+"""The name of a pod: what the kubelet and the runtimes leave on the node."""
+
+from __future__ import annotations
+
+import played_machines as machines
+import pytest
+from played_machines import CONTAINER, OTHER_CONTAINER, POD, STATIC_POD, name_of, owner_of
+
+from emitter.owners.naming import Owner
+
+POD_LOGS = f"var/log/pods/search_llama-0_{POD}"
+CONTAINER_LOG = f"var/log/containers/llama-0_search_server-{CONTAINER}.log"
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["EKS_SYSTEMD_V2", "EKS_GUARANTEED_V2", "EKS_CGROUPFS_V1", "EKS_MIXED_V1",
+     "EKS_SEEN_FROM_A_POD", "EKS_SEEN_FROM_THE_SAME_POD", "CRI_O"],
+)  # fmt: skip
+def test_the_kubelets_log_links_name_the_container(played, form):
+    """In every form of group, also for a reader in a pod of its own."""
+    played.process(groups=getattr(machines, form))
+    played.file(f"var/log/containers/other-0_search_server-{OTHER_CONTAINER}.log", "")
+    played.file(CONTAINER_LOG, "")
+    assert Owner("search/llama-0/server") == owner_of(played)
+
+
+def test_the_kubelets_log_folders_name_the_pod(played):
+    """The container too when the pod has only one; else the name may still get better."""
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    played.file(f"{POD_LOGS}/server/0.log", "")
+    assert Owner("search/llama-0/server") == owner_of(played)
+    played.file(f"{POD_LOGS}/proxy/0.log", "")
+    assert Owner("search/llama-0", is_final=False) == owner_of(played)
+
+
+def test_a_static_pod_is_named_by_its_folder(played):
+    """Its id is a hash without dashes, in the folder as in the group."""
+    played.process(groups=machines.STATIC_V2)
+    played.file(f"var/log/pods/kube-system_proxy-ip-10-0-0-1.ec2.internal_{STATIC_POD}/p/0.log", "")
+    assert "kube-system/proxy-ip-10-0-0-1.ec2.internal/p" == name_of(played)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        f"run/containerd/io.containerd.runtime.v2.task/k8s.io/{CONTAINER}/config.json",
+        f"run/containers/storage/overlay-containers/{CONTAINER}/userdata/config.json",
+    ],
+)
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("io.kubernetes.cri.sandbox-namespace", "io.kubernetes.cri.sandbox-name",
+         "io.kubernetes.cri.container-name"),
+        ("io.kubernetes.pod.namespace", "io.kubernetes.pod.name", "io.kubernetes.container.name"),
+    ],
+    ids=["containerd", "cri-o"],
+)  # fmt: skip
+def test_the_bundle_of_a_container_names_it(played, file, keys):
+    """What containerd and CRI-O wrote for runc, where nobody may list the logs."""
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    names = dict(zip(keys, ("search", "llama-0", "server"), strict=True))
+    played.file(file, {"process": {"env": ["KEY=secret"]}, "annotations": names})
+    assert Owner("search/llama-0/server") == owner_of(played)
+
+
+def test_docker_below_kubernetes_has_labels(played):
+    """The kubelet labels the containers that it starts by Docker."""
+    played.process(groups=machines.EKS_CGROUPFS_V1)
+    labels = {
+        "io.kubernetes.pod.namespace": "search",
+        "io.kubernetes.pod.name": "llama-0",
+        "io.kubernetes.container.name": "server",
+    }
+    played.file(
+        f"var/lib/docker/containers/{CONTAINER}/config.v2.json",
+        {"Name": "/k8s_server_llama-0_search", "Config": {"Labels": labels}},
+    )
+    assert "search/llama-0/server" == name_of(played)
+
+
+def pods(*, uid=POD, name="llama-0", container=CONTAINER, **metadata):
+    """What the kubelet answers on its read-only port, in part."""
+    return {
+        "kind": "PodList",
+        "items": [
+            {"metadata": {"name": "other", "namespace": "x", "uid": "y"}, "status": {}},
+            {
+                "metadata": {"name": name, "namespace": "search", "uid": uid, **metadata},
+                "spec": {"containers": [{"env": [{"name": "KEY", "value": "secret"}]}]},
+                "status": {
+                    "containerStatuses": [
+                        {"name": "server", "containerID": f"containerd://{container}"}
+                    ]
+                },
+            },
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (pods(), "search/llama-0/server"),
+        (pods(container=OTHER_CONTAINER), "search/llama-0"),
+        (pods(uid="z", annotations={"kubernetes.io/config.hash": POD}), "search/llama-0/server"),
+        (pods(uid="z"), f"pod:{POD}"),
+        (pods(name="../evil"), f"pod:{POD}"),
+        ({"items": None}, f"pod:{POD}"),
+        ({"items": {}}, f"pod:{POD}"),
+        ("no JSON", f"pod:{POD}"),
+        (403, f"pod:{POD}"),
+    ],
+)
+def test_the_kubelet_is_asked_last(played, play, answer, expected):
+    """Only its read-only port, only for a pod, and only names that Kubernetes allows."""
+    kubelet = play({"/pods": answer})
+    played.urls["kubelet_url"] = kubelet.url
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    assert expected == name_of(played)
+    assert ["/pods"] == kubelet.paths()
+    played.file(CONTAINER_LOG, "")
+    assert "search/llama-0/server" == name_of(played)
+    assert ["/pods"] == kubelet.paths()
+
+
+def test_a_large_answer_of_the_kubelet_is_read(played, play):
+    """110 pods with all they have come to more than a small answer's bound."""
+    answer = pods()
+    answer["items"][0]["spec"] = {"x": "y" * 500_000}
+    played.urls["kubelet_url"] = play({"/pods": answer}).url
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    assert "search/llama-0/server" == name_of(played)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        f"var/log/containers/llama-0_search_server-{CONTAINER}",
+        f"var/log/containers/llama-0_sea_rch_server-{CONTAINER}.log",
+        f"var/log/containers/llama-0_search_\x1b[2J-{CONTAINER}.log",
+        f"var/log/containers/\n_search_server-{CONTAINER}.log",
+        f"var/log/pods/search_llama_0_{POD}/server/0.log",
+        f"var/log/pods/_llama-0_{POD}/server/0.log",
+        f"var/log/pods/search_Llama_{POD}/server/0.log",
+    ],
+)
+def test_a_log_that_no_kubelet_would_write_is_left_out(played, file):
+    """Names are those that Kubernetes allows, or none."""
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    played.file(file, "")
+    assert f"pod:{POD}" == name_of(played)

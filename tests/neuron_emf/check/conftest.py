@@ -1,0 +1,106 @@
+"""What the tests of `neuron-emf check` share: a right account, a right monitor, and the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import botocore.loaders
+import botocore.session
+import pytest
+
+from emitter.owners import Reach
+from emitter.settings import options
+from neuron_emf import account as accounts
+from neuron_emf.check import attribution, kernel_log, probe
+from neuron_emf.cli import cli
+from proof.account.account import Account
+from tests.neuron_emf.check import monitors
+from tests.neuron_emf.check.kernel_double import readable
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What one run of the command printed, and how it ended."""
+
+    document: dict[str, Any]
+    code: int
+
+    @property
+    def states(self) -> dict[str, str]:
+        """State by check, in the order of the list."""
+        return {one["check"]: one["state"] for one in self.document["checks"]}
+
+    def of(self, check: str) -> dict[str, Any]:
+        """One finding."""
+        return next(one for one in self.document["checks"] if one["check"] == check)
+
+
+@pytest.fixture
+def account():
+    """An account in which all is right."""
+    with Account() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def sdk_loader():
+    """The SDK's models of the services, read from disk once: they are most of what a run takes."""
+    return botocore.loaders.create_loader()
+
+
+@pytest.fixture
+def _surroundings(tmp_path, monkeypatch, sdk_loader):
+    """Nothing of this machine gets in, and nobody waits."""
+    for name in ("AWS_PROFILE", "AWS_REGION", "AWS_SESSION_TOKEN", "NEURON_EMF_CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(options, "SYSTEM_FILE", tmp_path / "none.toml")
+    monkeypatch.setattr(botocore.session, "create_loader", lambda _: sdk_loader)
+    monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
+    monkeypatch.setattr(attribution, "reach", lambda _places: Reach())
+    monkeypatch.setattr(kernel_log, "opener", readable)
+    monkeypatch.setattr(probe, "READ_WITHIN_S", 0.02)
+    monkeypatch.setattr(probe, "LOOK_EVERY_S", 0.01)
+
+
+@pytest.fixture
+def monitor(tmp_path):
+    """A neuron-monitor that answers at once."""
+    return monitors.script(tmp_path / "monitor", monitors.answering(monitors.report()))
+
+
+@pytest.fixture
+def shown(_surroundings, capsys):
+    """Run the command with these words; what it printed, and its exit code."""
+
+    def run(*words: object) -> tuple[str, int]:
+        given = ["check", *map(str, words)]
+        code = cli.main(given, prog_name="neuron-emf", standalone_mode=False, obj=given[1:])
+        return capsys.readouterr().out, code
+
+    return run
+
+
+@pytest.fixture
+def checked(shown, tmp_path):
+    """The same, with a cluster, a spool of its own and one JSON document."""
+
+    def run(*words: object) -> Checked:
+        usual = ("--cluster", "blue", "--spool-dir", tmp_path / "spool", "--json")
+        text, code = shown(*usual, *words)
+        return Checked(json.loads(text), code)
+
+    return run
+
+
+@pytest.fixture
+def reach(account, monkeypatch):
+    """Make every AWS client of this process talk to the account."""
+    for name, value in account.variables.items():
+        monkeypatch.setenv(name, value)
+    return account

@@ -1,0 +1,109 @@
+"""Which cluster and which instance: the first that has a name, and who that was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from emitter.instance.facts import InstanceFacts
+from emitter.instance.instance_tags import TagsUnavailableError
+from emitter.reports.report import decode
+from neuron_emf.check import course
+from neuron_emf.check.identity import check_instance
+from neuron_emf.check.settings import CheckSettings
+from tests.neuron_emf.check import monitors
+
+pytestmark = pytest.mark.timeout(30)
+
+FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
+
+
+def report(instance_id):
+    info = {"instance_id": instance_id, "instance_type": "inf1.xlarge"}
+    return decode(json.dumps(monitors.report(instance_info=info)).encode())
+
+
+@pytest.mark.parametrize(
+    ("known", "state", "words", "name"),
+    [
+        ((None, InstanceFacts(), "i-1"), "ok", "i-1, from neuron-monitor", "i-1"),
+        (("mine", InstanceFacts(), "i-1"), "ok", "i-1, from neuron-monitor", "i-1"),
+        ((None, FACTS, ""), "ok", "(trn1.32xlarge), from the instance meta", FACTS.instance_id),
+        (("mine", FACTS, None), "ok", "from the instance metadata", FACTS.instance_id),
+        (("mine", InstanceFacts(), ""), "ok", "mine, from --instance-id", "mine"),
+        ((None, FACTS, "i-1"), "warning", "i-1 by neuron-monitor, i-0fedcba", "i-1"),
+        ((None, FACTS, "i-\x1b[1m"), "ok", "from the instance metadata", FACTS.instance_id),
+    ],
+    ids=["report", "report wins", "metadata", "metadata wins", "given", "two names", "no name"],
+)
+def test_the_instance_is_the_first_that_is_named(known, state, words, name):
+    """The report, the metadata, the setting: as the records will have it."""
+    given, facts, reported = known
+    found, instance_id = check_instance(
+        CheckSettings(instance_id=given), facts, None if reported is None else report(reported)
+    )
+    assert (state, name) == (found.state, instance_id)
+    assert words in found.found
+
+
+def test_a_guess_is_a_warning():
+    """It holds on this machine, and in a container perhaps not longer than that."""
+    found, instance_id = check_instance(CheckSettings(), InstanceFacts(), None)
+    assert instance_id.startswith("host-")
+    assert "warning" == found.state
+    assert "--instance-id" in found.advice
+
+
+@pytest.mark.usefixtures("reach", "_surroundings")
+def test_without_a_cluster_it_says_what_was_asked(shown, monitor, monkeypatch):
+    """Each source with why it has none; the probe is tried without a name."""
+    monkeypatch.setattr("emitter.instance.cluster.describe_tags", _no_tags)
+    text, code = shown("--monitor-command", monitor)
+    assert 1 == code
+    words = " ".join(text.split())
+    assert "failed cluster no name was found: --cluster, NEURON_EMF_CLUSTER" in words
+    for source in ("ECS task metadata:", "EKS:", "auto-scaling group:"):
+        assert source in words
+    assert "do: give one with --cluster NAME" in words
+    assert "ok log line" in words
+
+
+def _no_tags(*_, **__):
+    msg = "not asked in a test"
+    raise TagsUnavailableError(msg)
+
+
+@pytest.mark.usefixtures("reach")
+def test_a_name_that_no_metric_can_have_fails(shown, monitor):
+    """With what is wrong about it."""
+    text, code = shown("--cluster", "caf\u00e9", "--monitor-command", monitor)
+    assert 1 == code
+    assert "printable ASCII" in text
+
+
+@pytest.mark.usefixtures("reach")
+def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
+    """Where neither a setting nor the SDK names one, as `run` does it; nowhere is a failure."""
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    facts = InstanceFacts(region="us-west-2")
+    monkeypatch.setattr(course, "find_instance", lambda: facts)
+    assert (
+        "us-west-2, from the instance metadata"
+        == (checked("--monitor-command", monitor).of("region")["found"])
+    )
+    monkeypatch.setattr(course, "find_instance", InstanceFacts)
+    found = checked("--monitor-command", monitor)
+    assert "failed" == found.states["region"]
+    assert "name the region with --region" == found.of("region")["advice"]
+    assert "not tried" == found.states["credentials"]
+
+
+@pytest.mark.usefixtures("reach")
+def test_a_profile_that_is_not_there_is_not_taken_for_a_region(checked, monitor, monkeypatch):
+    """The SDK stumbles over it when it looks for a region; the advice is about the profile."""
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    found = checked("--monitor-command", monitor)
+    assert "failed" == found.states["region"]
+    assert "profile (nobody)" in found.of("region")["found"]
+    assert found.of("region")["advice"].startswith("set AWS_PROFILE to one that is there")

@@ -1,0 +1,189 @@
+"""The probe: tried for real, and harmless whoever reads the log group."""
+
+from __future__ import annotations
+
+import json
+from unittest.mock import Mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.arrivals.log_line import LogLine
+from aggregator.ingest.intake import take_in
+from local.alarms.template import load
+from neuron_emf.check.probe import KIND, probe_line
+from neuron_emf.check.subscription import PATTERN
+from neuron_wire import parse
+from neuron_wire.line import OtherRecord
+from neuron_wire.names import KINDS
+from proof.account.account import Account
+from proof.account.breaking import EMITTER_ACTIONS, break_account
+from tests.neuron_emf.check.rows import CHECKS
+
+pytestmark = pytest.mark.timeout(60)
+
+GROUP = "/neuron-emf/records"
+NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60)
+
+
+@pytest.fixture(scope="module")
+def template(repository):
+    return load((repository / "template.yaml").read_text(encoding="utf-8"))["Resources"]
+
+
+@given(NAMES, NAMES, st.integers(0, 2**45))
+def test_no_probe_is_a_record(cluster, instance_id, at_ms):
+    """Whatever cluster and instance are called: a line of ours, of a kind that nobody counts."""
+    line = probe_line(cluster, instance_id, at_ms)
+    assert OtherRecord(KIND) == parse(line)
+    assert KIND not in KINDS
+    assert "_aws" not in json.loads(line)
+    assert "CloudWatchMetrics" not in json.loads(line)
+
+
+@given(NAMES, NAMES)
+def test_no_two_probes_are_the_same(cluster, instance_id):
+    """So that the one that is read back is the one that was written."""
+    assert probe_line(cluster, instance_id, 0) != probe_line(cluster, instance_id, 0)
+
+
+def test_the_subscription_of_the_template_passes_no_probe_on(template):
+    """Its pattern is a term in quotes, which the line does not have; and it is the one expected."""
+    pattern = template["RecordsSubscription"]["Properties"]["FilterPattern"]
+    assert PATTERN == pattern
+    assert pattern.strip('"') not in probe_line("blue", "i-0", 0)
+
+
+def test_every_action_of_the_probe_is_one_the_emitter_may_do(template):
+    """But for reading, which the policy of the stack gives nobody."""
+    (statement,) = template["EmitterPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    assert EMITTER_ACTIONS == set(statement["Action"])
+
+
+def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
+    """The next check uses the same stream: a check each hour leaves one, not thousands."""
+    for count in (1, 2):
+        assert 0 == checked("--monitor-command", monitor).code
+        assert {"check/i-0123456789abcdef0"} == reach.rules.groups[GROUP]
+        assert count == len(reach.rules.applied)
+    assert 2 == len({one.message for one in reach.rules.applied})
+    writing = {"PutLogEvents", "CreateLogStream"}
+    others = {name for name in reach.operations if name not in writing}
+    assert all(name.startswith(("Describe", "Get")) for name in others), others
+
+
+def test_what_was_written_is_for_no_consumer(checked, reach, monitor):
+    """
+    The line itself, as it lies in the group, given to ingest: not a record, and not a bad line.
+    """
+    checked("--monitor-command", monitor)
+    (one,) = reach.rules.applied
+    assert {"Kind": KIND, "ClusterName": "blue", "InstanceId": "i-0123456789abcdef0"}.items() <= (
+        json.loads(one.message).items()
+    )
+    table = Mock()
+    taken = take_in([LogLine("id", one.message)], table, 120, lambda: one.timestamp_ms / 1000)
+    assert (0, 0, 1) == (taken.stored, taken.rejected, taken.other)
+    table.put_records.assert_called_once_with([])
+
+
+def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
+    """PutLogEvents answers with success also when it drops the line for its time."""
+    reach.service.instead = lambda answer: (
+        {**answer, "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0}}
+        if "nextSequenceToken" in answer
+        else answer
+    )
+    found = checked("--monitor-command", monitor)
+    assert "failed" == found.states["log line"]
+    assert "for its time (tooNewLogEventStartIndex)" in found.of("log line")["found"]
+    assert "not tried" == found.states["read back"]
+
+
+def test_without_a_stack_nothing_of_it_is_asked(checked, reach, monitor):
+    """Lines alone are of use: with --stack-name '' only their group is looked at."""
+    break_account(reach, "rollups group missing")
+    break_account(reach, "subscription missing")
+    found = checked("--monitor-command", monitor, "--stack-name", "")
+    assert 0 == found.code
+    for check in ("rollups log group", "rollups log group class", "subscription"):
+        assert "not needed" == found.states[check]
+
+
+@pytest.mark.usefixtures("reach")
+def test_another_stack_has_other_names(checked, monitor):
+    """Its rollups and its filter carry its name; those of the first are not taken for them."""
+    found = checked("--monitor-command", monitor, "--stack-name", "other")
+    failed = [check for check, state in found.states.items() if state == "failed"]
+    assert ["rollups log group", "subscription"] == failed
+    assert "/neuron-emf/other/rollups" in found.of("rollups log group")["found"]
+    assert "there is neuron-emf-minutes" in found.of("subscription")["found"]
+
+
+@pytest.mark.parametrize(
+    ("destination", "is_right"),
+    [
+        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-IngestFunction-0a1B", True),
+        ("arn:aws:kinesis:us-west-2:1:stream/neuron-emf-RecordsStream-0a1B", True),
+        ("arn:aws-cn:logs:cn-north-1:1:destination:neuron-emf", True),
+        ("arn:aws:lambda:us-west-2:1:function:neuron-IngestFunction-0a1B", True),  # cut short
+        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-CloseFunction-0a1B", False),
+        ("arn:aws:lambda:us-west-2:1:function:other-IngestFunction-0a1B", False),
+        ("arn:aws:firehose:us-west-2:1:deliverystream/neuron-emf", False),
+        ("", False),
+    ],
+)
+def test_the_receiver_is_known_by_its_name(checked, reach, monitor, destination, is_right):
+    """The stack's function, its stream, or a destination that stands for another account."""
+    (found,) = reach.subscriptions
+    found["destinationArn"] = destination
+    state = checked("--monitor-command", monitor).states["subscription"]
+    assert ("ok" if is_right else "failed") == state
+
+
+def test_a_stream_between_is_right_as_well(checked, monitor, monkeypatch):
+    """The template deployed for a large fleet, under a name of its own."""
+    with Account(stack_name="big", Mode="kinesis") as account:
+        for name, value in account.variables.items():
+            monkeypatch.setenv(name, value)
+        found = checked("--monitor-command", monitor, "--stack-name", "big")
+    assert CHECKS == found.states
+    assert "stream/big-RecordsStream-" in found.of("subscription")["found"]
+
+
+def test_another_line_is_not_taken_for_this_one(checked, reach, monitor):
+    """Somebody else may check from the same instance at the same moment."""
+    others = [{"timestamp": 1, "message": probe_line("blue", "i-0", 1), "ingestionTime": 1}]
+    reach.service.instead = lambda answer: (
+        {**answer, "events": others} if "events" in answer else answer
+    )
+    found = checked("--monitor-command", monitor)
+    assert "warning" == found.states["read back"]
+    assert "cannot be read after" in found.of("read back")["found"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("", "lets every line through"),
+        (" ", "lets every line through"),
+        ('"CoveredSeconds" "team"', 'lets what matches "CoveredSeconds" "team" through'),
+        ('-"CoveredSeconds"', 'lets what matches -"CoveredSeconds" through'),
+        ("CoveredSeconds", "lets what matches CoveredSeconds through"),
+    ],
+)
+def test_any_other_pattern_is_not_the_stacks(checked, reach, monitor, pattern, words):
+    """Less than the minute lines is missing in rollups, more is paid for with each invocation."""
+    (found,) = reach.subscriptions
+    found["filterPattern"] = pattern
+    said = checked("--monitor-command", monitor).of("subscription")
+    assert "failed" == said["state"]
+    assert words in said["found"]
+
+
+def test_white_space_around_the_pattern_changes_nothing(checked, reach, monitor):
+    """Terms are what counts."""
+    (found,) = reach.subscriptions
+    found["filterPattern"] = ' "CoveredSeconds" '
+    assert CHECKS == checked("--monitor-command", monitor).states

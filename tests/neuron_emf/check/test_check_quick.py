@@ -1,0 +1,283 @@
+"""`check --quick`: fails on what a restart can mend, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.health.pulse import PULSE_NAME, Pulse, PulseFile
+from emitter.spool import Spool, SpoolHealth
+from neuron_emf.check import quick
+from neuron_emf.check.quick import (
+    DELIVERY,
+    DISK,
+    EMITTER,
+    FIRST_REPORT_WITHIN_S,
+    HANGS_AFTER_S,
+    LOOP,
+    REPORTS,
+    SILENT_AFTER_S,
+    UNDELIVERED_AFTER_S,
+    lines,
+    look,
+)
+from neuron_emf.check.settings import CheckSettings
+from neuron_emf.cli import main
+
+CHECKS = [EMITTER, LOOP, REPORTS, DELIVERY, DISK]
+NOTHING = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)
+WELL = Pulse(
+    pid=1,
+    started_s=0.0,
+    at_s=1000.0,
+    reported_s=1000.0,
+    waiting=0,
+    undelivered_s=None,
+    in_memory=0,
+)
+
+
+@contextmanager
+def running(folder, pulse):
+    """An emitter that holds *folder* and has left *pulse*."""
+    with Spool.open(folder):
+        PulseFile(folder)._write(pulse)
+        yield CheckSettings(spool_dir=folder, quick=True)
+
+
+def states(folder, pulse, now_s=1001.0):
+    """How each check ends."""
+    with running(folder, pulse) as settings:
+        return {one.check: one.state for one in look(settings, now_s)}
+
+
+def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
+    """One line each, and nothing that is to be done."""
+    with running(tmp_path, replace(WELL, pid=7)) as settings:
+        found = look(settings, 1023.4)
+    assert [
+        f"ok          emitter   process 7 runs and holds {tmp_path}",
+        "ok          loop      it was seen 23 s ago",
+        "ok          reports   came in the last minutes",
+        "ok          delivery  no record waits",
+        "ok          disk      takes records",
+    ] == lines(found)
+
+
+@given(
+    change=st.fixed_dictionaries(
+        {
+            "reported_s": st.none() | st.floats(-1e6, WELL.at_s),
+            "undelivered_s": st.none() | st.floats(-1e6, WELL.at_s),
+            "waiting": st.integers(0, 1 << 40),
+            "in_memory": st.integers(0, 1 << 40),
+        }
+    ),
+    ago_s=st.floats(0, HANGS_AFTER_S),
+)
+def test_while_the_loop_is_seen_nothing_fails(tmp_path_factory, change, ago_s):
+    """
+    No answer from AWS, no word from neuron-monitor, a disk that is full: the emitter deals with
+    all of it better than one that was just killed.
+    """
+    pulse = replace(WELL, started_s=-2e6, **change)
+    found = states(tmp_path_factory.mktemp("spool"), pulse, WELL.at_s + ago_s)
+    assert CHECKS == list(found)
+    assert "failed" not in found.values()
+
+
+@pytest.mark.parametrize(
+    ("now_s", "state"),
+    [
+        (WELL.at_s + HANGS_AFTER_S, "ok"),
+        (WELL.at_s + HANGS_AFTER_S + 0.1, "failed"),
+        (WELL.at_s - 0.1, "failed"),
+    ],
+    ids=["in time", "late", "of another start of the machine"],
+)
+def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
+    """The limit itself is in time; a time to come is of a clock that has begun anew."""
+    assert state == states(tmp_path, WELL, now_s)[LOOP]
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "state"),
+    [
+        ({"reported_s": WELL.at_s - SILENT_AFTER_S}, REPORTS, "ok"),
+        ({"reported_s": WELL.at_s - SILENT_AFTER_S - 1}, REPORTS, "warning"),
+        ({"reported_s": None, "started_s": WELL.at_s - FIRST_REPORT_WITHIN_S}, REPORTS, "ok"),
+        ({"reported_s": None, "started_s": 0.0}, REPORTS, "warning"),
+        ({"undelivered_s": 1000.0 - UNDELIVERED_AFTER_S, "waiting": 9}, DELIVERY, "ok"),
+        ({"undelivered_s": 999.0 - UNDELIVERED_AFTER_S, "waiting": 9}, DELIVERY, "warning"),
+        ({"in_memory": 1}, DISK, "warning"),
+    ],
+    ids=[
+        "heard of",
+        "silent",
+        "just started",
+        "never heard of",
+        "a backlog that moves",
+        "a backlog that stands",
+        "a full disk",
+    ],
+)
+def test_what_a_restart_cannot_mend_is_a_warning(tmp_path, change, check, state):
+    """Each limit itself is still well."""
+    assert state == states(tmp_path, replace(WELL, **change), WELL.at_s)[check]
+
+
+def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
+    """One that has ended let go of its folder, however fresh its pulse is."""
+    settings = CheckSettings(spool_dir=tmp_path)
+    missing = look(settings)
+    with running(tmp_path, WELL):
+        pass
+    ended = look(settings, WELL.at_s)
+    assert ["failed", *["not tried"] * 4] == [one.state for one in missing]
+    assert f"no emitter has left its pulse in {tmp_path}" == missing[0].found
+    assert ["failed", *["not tried"] * 4] == [one.state for one in ended]
+    assert f"no process holds {tmp_path}" == ended[0].found
+
+
+def test_a_folder_that_nobody_can_write_is_a_warning(tmp_path, monkeypatch):
+    """The emitter goes on in memory then, and to start it again and again would help nobody."""
+    monkeypatch.setattr(quick.os, "access", lambda _path, _mode: False)
+    found = look(CheckSettings(spool_dir=tmp_path))
+    assert "warning" == found[0].state
+    assert "cannot be written" in found[0].found
+
+
+def test_a_pulse_that_must_not_be_read_fails(tmp_path):
+    """With whom to ask as."""
+    (tmp_path / PULSE_NAME).mkdir()
+    found = look(CheckSettings(spool_dir=tmp_path))[0]
+    assert ("failed", f"{tmp_path / PULSE_NAME} cannot be read: Is a directory") == (
+        found.state,
+        found.found,
+    )
+    assert "check as the emitter's user" == found.advice
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"{", b"[]", b"{}", b"\xff" * 600, b'{"pid":true}', b"[" * 512, b"null"],
+    ids=["empty", "half", "list", "no members", "binary", "wrong type", "deep", "null"],
+)
+def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
+    """What cannot be read says nothing of how the emitter is."""
+    with Spool.open(tmp_path):
+        (tmp_path / PULSE_NAME).write_bytes(text)
+        found = look(CheckSettings(spool_dir=tmp_path))[0]
+    assert "warning" == found.state
+    assert "another version" in found.found
+
+
+def test_without_a_folder_nothing_can_be_told_and_nothing_fails():
+    """Lines on standard output need no spool; with --spool-dir there is something to look at."""
+    found = look(CheckSettings(output="stdout"))
+    assert "warning" == found[0].state
+    assert "--spool-dir" in found[0].advice
+
+
+def test_the_pulse_of_a_running_loop_counts_reports_and_deliveries(tmp_path):
+    """New reports and new deliveries are seen from one minute to the next."""
+    clock = [0.0]
+    file = PulseFile(tmp_path, clock=lambda: clock[0])
+    seen = []
+    for clock[0], reports, health in (
+        (0.0, 0, NOTHING),
+        (60.0, 12, replace(NOTHING, records=1)),
+        (120.0, 12, replace(NOTHING, records=2)),
+        (180.0, 13, replace(NOTHING, records=1, delivered=2)),
+        (240.0, 13, replace(NOTHING, records=2, delivered=2, older_records=3, in_memory=1)),
+        (300.0, 13, replace(NOTHING, delivered=4)),
+    ):
+        file.beat(reports, health)
+        pulse = quick.read_pulse(tmp_path)
+        seen.append((pulse.reported_s, pulse.waiting, pulse.undelivered_s, pulse.in_memory))
+    assert [
+        (None, 0, None, 0),
+        (60.0, 1, 60.0, 0),
+        (60.0, 2, 60.0, 0),
+        (180.0, 1, 180.0, 0),
+        (180.0, 5, 240.0, 1),
+        (180.0, 0, None, 0),
+    ] == seen
+
+
+def test_a_pulse_is_written_over_and_never_grows(tmp_path):
+    """A full disk takes what needs no new room. Only its user reads it."""
+    file = PulseFile(tmp_path)
+    file.beat(0, NOTHING)
+    before = (tmp_path / PULSE_NAME).stat()
+    file.beat(1 << 50, replace(NOTHING, records=1 << 50))
+    after = (tmp_path / PULSE_NAME).stat()
+    assert (512, 0o600) == (before.st_size, before.st_mode & 0o777)
+    assert (before.st_ino, before.st_size) == (after.st_ino, after.st_size)
+
+
+def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
+    """Nor is a link followed that somebody put in its place."""
+    PulseFile(tmp_path / "missing").beat(1, NOTHING)
+    PulseFile(None).beat(1, NOTHING)
+    (tmp_path / "target").write_bytes(b"mine")
+    (tmp_path / PULSE_NAME).symlink_to(tmp_path / "target")
+    PulseFile(tmp_path).beat(1, NOTHING)
+    assert b"mine" == (tmp_path / "target").read_bytes()
+
+
+def checked(folder, capsys, *arguments):
+    """The exit code of the command, and what it printed."""
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "--quick", "--spool-dir", str(folder), *arguments])
+    return ended.value.code, capsys.readouterr().out
+
+
+def test_the_exit_code_says_whether_something_failed(tmp_path, capsys):
+    """0 with warnings, 1 with a failure; one line each, or one document."""
+    assert 1 == checked(tmp_path, capsys)[0]
+    with Spool.open(tmp_path):
+        PulseFile(tmp_path).beat(0, replace(NOTHING, in_memory=1))
+        code, printed = checked(tmp_path, capsys)
+        assert (0, 5) == (code, len(printed.splitlines()))
+        code, printed = checked(tmp_path, capsys, "--json")
+    document = json.loads(printed)
+    assert (0, True, CHECKS) == (code, document["ok"], [one["check"] for one in document["checks"]])
+
+
+def test_a_look_starts_nothing_and_knows_no_network(tmp_path):
+    """
+    Nothing is written or started, the AWS SDK and Rich are not read in: it is asked each minute.
+    """
+    program = (
+        "import os, sys\n"
+        "done = set()\n"
+        "def note(event, arguments):\n"
+        "    is_written = event == 'open' and (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR)\n"
+        "    if is_written or event in {'socket.connect', 'subprocess.Popen', 'os.fork'}:\n"
+        "        done.add(event)\n"
+        "sys.addaudithook(note)\n"
+        "from neuron_emf.cli import main\n"
+        "try:\n"
+        "    main(['check', '--quick'])\n"
+        "except SystemExit as ended:\n"
+        "    big = {'boto3', 'botocore', 'rich'} & set(sys.modules)\n"
+        "    print(ended.code, *sorted(done | big))\n"
+    )
+    variables = {**os.environ, "NEURON_EMF_SPOOL_DIR": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**variables, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ("1", "") == (ended.stdout.splitlines()[-1], ended.stderr)

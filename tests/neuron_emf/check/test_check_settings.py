@@ -1,0 +1,117 @@
+"""Where each value came from, and settings that nothing can be done with."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from emitter.errors import SettingsError
+from emitter.settings import RunSettings
+from neuron_emf.check.settings import CheckSettings
+from tests.neuron_emf.check.rows import CHECKS
+
+pytestmark = [pytest.mark.timeout(30), pytest.mark.usefixtures("reach")]
+
+
+def origins(found):
+    return {one["setting"]: (one["value"], one["from"]) for one in found.document["settings"]}
+
+
+def test_every_setting_of_run_is_listed(checked, monitor):
+    """
+    With its value, in the order of the help, and nothing that `run` does not have but the stack.
+    """
+    listed = list(origins(checked("--monitor-command", monitor)))
+    expected = [one.name.replace("_", "-") for one in dataclasses.fields(RunSettings)]
+    assert [*expected, "stack-name", "rehearsal", "monitor-seconds"] == listed
+
+
+def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_path):
+    """The flag wins over the variable, the variable over the file, the file over the default."""
+    file = tmp_path / "config.toml"
+    file.write_text(
+        'cluster = "of the file"\nperiod = 7\nmetrics = "none"\ntag = ["team=search", "a=b"]\n'
+    )
+    monkeypatch.setenv("NEURON_EMF_PERIOD", "9")
+    monkeypatch.setenv("NEURON_EMF_SPREAD_SECONDS", "12")
+    found = origins(checked("--config", file, "--monitor-command", monitor))
+    assert ("blue", "--cluster") == found["cluster"]
+    assert ("9", "NEURON_EMF_PERIOD") == found["period"]
+    assert ("12.0", "NEURON_EMF_SPREAD_SECONDS") == found["spread-seconds"]
+    assert ("none", str(file)) == found["metrics"]
+    assert ("team=search,a=b", str(file)) == found["tag"]
+    assert ("1.0", "default") == found["idle-below-percent"]
+    assert (None, "default") == found["monitor-config"]
+
+
+def test_the_origin_of_the_cluster_is_that_of_its_setting(shown, monitor, monkeypatch):
+    """Also in the finding: who reads `from --cluster` looks for a flag."""
+    monkeypatch.setenv("NEURON_EMF_CLUSTER", "green")
+    text, _ = shown("--monitor-command", monitor, "--output", "stdout")
+    assert "green, from NEURON_EMF_CLUSTER" in text
+
+
+def test_a_password_in_an_address_is_not_shown(shown, monitor):
+    """It belongs into no setting, and a list that is pasted into a ticket must not have it."""
+    endpoint = "tcp://somebody:secret@127.0.0.1:1"
+    words = ("--output", "agent", "--agent-endpoint", endpoint, "--monitor-command", monitor)
+    for more in ((), ("--json",)):
+        text, code = shown("--cluster", "blue", *words, *more)
+        assert "secret" not in text
+        assert "127.0.0.1" in text
+        assert 1 == code
+
+
+def test_no_secret_of_the_environment_is_shown(shown, monitor, monkeypatch):
+    """Credentials are used and never printed, whatever AWS answers."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-mine")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "a-token-of-mine")
+    for more in ((), ("--json",)):
+        text, _ = shown("--cluster", "blue", "--monitor-command", monitor, *more)
+        assert [] == [word for word in ("a-secret", "a-token") if word in text]
+
+
+WRONG = {
+    "a tag that is none": (("--tag", "nothing"), "--tag"),
+    "metrics that contradict": (
+        ("--metrics", "none", "--high-resolution-metrics"),
+        "--high-resolution-metrics was expected with metrics to apply to",
+    ),
+    "a group that is none": (("--groups", "weather"), "groups were expected out of"),
+    "a name no stream can have": (("--log-stream", "{nobody}"), "unknown placeholder {nobody}"),
+    "a name no log group can have": (("--log-group", "a b"), "--log-group must be"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_settings_that_run_would_refuse_fail(checked, monitor, name):
+    """In the words of `run`; what does not depend on them is tried all the same."""
+    words, said = WRONG[name]
+    found = checked("--monitor-command", monitor, *words)
+    assert "failed" == found.states["settings"]
+    assert said in found.of("settings")["found"]
+    assert "correct it; run would end with 2" == found.of("settings")["advice"]
+    assert list(CHECKS) == list(found.states)
+    assert 1 == found.code
+
+
+def test_what_run_would_warn_of_is_a_warning(checked, monitor):
+    """Such as names that an old script had and these metrics have not."""
+    found = checked("--monitor-command", monitor, "--metrics", "legacy")
+    assert "warning" == found.states["settings"]
+    assert "neuron-monitor-cloudwatch.py" in found.of("settings")["found"]
+    assert 0 == found.code
+
+
+def test_a_file_that_is_none_is_wrong_use(checked, tmp_path):
+    """As of every command: one sentence, and exit code 2."""
+    file = tmp_path / "config.toml"
+    file.write_text("periot = 5\n")
+    with pytest.raises(SettingsError, match="periot"):
+        checked("--config", file)
+
+
+def test_the_settings_are_those_of_run_and_few_more():
+    """A setting that `run` gets must be one of the check without anybody thinking of it."""
+    assert issubclass(CheckSettings, RunSettings)

@@ -1,0 +1,283 @@
+"""`neuron-emf cost` as people and programs call it, and docs/reference/cost.md, which it writes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+
+from benchmarks.scale.fleets import FLEETS
+from benchmarks.scale.switch import share_of_counterfactual
+from neuron_emf.cost.assumed import MODES
+from neuron_emf.cost.bill import bill, usd
+from neuron_emf.cost.fleet import Setup
+from neuron_emf.cost.measured import read
+from neuron_emf.cost.tariff import FILE, listed
+from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.prices import USD_PER_HOUR
+
+FOUND = read()
+BLOCK = re.compile(r"```console\n\$ neuron-emf (cost [^\n]*)\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture
+def run(typed):
+    """`neuron-emf cost` and what follows."""
+    return partial(typed, "cost")
+
+
+@pytest.fixture
+def answer(run):
+    def call(*words):
+        code, out, err = run(*words, "--json")
+        assert (0, "") == (code, err)
+        return json.loads(out)
+
+    return call
+
+
+def test_the_page_shows_what_the_command_prints(run, repository, golden):
+    """No output in docs/reference/cost.md was typed."""
+    path = repository / "docs" / "reference" / "cost.md"
+    text = path.read_text(encoding="utf-8")
+    assert 2 == len(BLOCK.findall(text))
+
+    def printed(block):
+        code, out, _ = run(*block[1].split()[1:])
+        assert 0 == code
+        return f"```console\n$ neuron-emf {block[1]}\n{out}```"
+
+    golden(path, BLOCK.sub(printed, text))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fleet", FLEETS, ids=["10", "1000", "100000"])
+def test_the_bills_of_the_readme_are_the_commands(fleet, mode, answer):
+    """
+    The same fleet has the same bill, and the same share of PutMetricData, to half a percent: close
+    was measured with a few clusters that execute nothing, whose rollups have fewer metrics.
+    """
+    types = 1 if fleet.instances == 10 else 2
+    found = answer(
+        *("--instances", fleet.instances, "--clusters", fleet.clusters),
+        *("--types-per-cluster", types, "--mode", mode),
+    )
+    expected = usd(bill(FOUND, fleet, Setup(mode)))
+    assert found["usd"] == pytest.approx(expected, rel=0.005)
+    way = next(one for one in found["other_ways"] if one["name"] == "put_metric_data_each_minute")
+    share = share_of_counterfactual(FOUND, fleet, mode)
+    assert way["bill_percent"] == pytest.approx(100 * share, rel=0.005)
+
+
+def test_a_thousand_instances_cost_what_the_readme_says(answer):
+    """138 USD a month in two clusters of two types, 109 by a stream."""
+    words = ("--instances", 1_000, "--clusters", 2, "--types-per-cluster", 2)
+    assert (138, 109) == tuple(round(answer(*words, "--mode", mode)["usd"]) for mode in MODES)
+
+
+def test_json_adds_up(answer):
+    """Entries to groups, groups to the whole, shares to what they are of."""
+    found = answer("--instances", 500, "--clusters", 5, "--mode", "kinesis")
+    total = found["usd"]
+    assert sum(one["usd"] for one in found["entries"]) == pytest.approx(total)
+    assert sum(found["groups_usd"].values()) == pytest.approx(total)
+    assert (total / 500, total / 5) == (found["usd_per_instance"], found["usd_per_cluster"])
+    assert found["fleet_usd"] == pytest.approx(500 * 730 * USD_PER_HOUR["trn1.32xlarge"])
+    assert found["percent_of_fleet"] == pytest.approx(100 * total / found["fleet_usd"])
+    for way in found["other_ways"]:
+        if way["usd"] is not None:
+            assert way["more_usd"] == pytest.approx(way["usd"] - total)
+            assert way["bill_percent"] == pytest.approx(100 * total / way["usd"])
+    assert {one for entry in found["entries"] for one in entry["prices"]} == set(
+        found["prices"]["used"]
+    )
+
+
+@pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
+def test_every_instance_type_has_a_bill(name, answer):
+    """With its own cores; a type without a price says so, and never costs 0."""
+    found = answer("--instances", 100, "--instance-type", name)
+    assert INSTANCE_TYPES[name].cores == found["fleet"]["cores"]
+    assert found["usd"] > 0
+    assert [] == found["unknown"]
+    if name in USD_PER_HOUR:
+        assert found["fleet_usd"] == pytest.approx(73_000 * USD_PER_HOUR[name])
+    else:
+        assert (None, None) == (found["fleet_usd"], found["percent_of_fleet"])
+        assert any(f"--price-overrides {name}=USD" in one for one in found["remarks"])
+
+
+def test_the_largest_bill_is_json_too(answer):
+    """100,000 instances with metrics of every core reach the last tier, which has no end."""
+    found = answer("--instances", 100_000, "--clusters", 1_000, "--metrics", "core")
+    assert "metrics-fourth" in found["prices"]["used"]
+    assert found["metrics"] > 3_200_000
+
+
+def test_a_price_of_your_own_is_taken_and_said(run, answer, tmp_path):
+    """For a unit of AWS's and for an instance."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text("log-ingestion = 0.25\nobservation = 0.5\n", encoding="utf-8")
+    words = ("--instances", 100, "--instance-type", "trn2.48xlarge", "--no-stack")
+    mine = ("--prices", prices, "--price-overrides", "trn2.48xlarge=10")
+    listed_bill, own = answer(*words), answer(*words, *mine)
+    halved = [one["entries"][0] for one in (listed_bill, own)]
+    assert halved[1]["usd"] == pytest.approx(halved[0]["usd"] / 2)
+    assert 730_000 == own["fleet_usd"]
+    assert own["fleet_price"]["is_yours"]
+    assert ["log-ingestion", "observation"] == own["prices"]["replaced"]
+    assert None not in [one["usd"] for one in own["other_ways"]]
+    _, out, _ = run(*words, *mine)
+    assert "Prices of yours: log-ingestion, observation." in out
+
+
+def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
+    """
+    In the bill, in its sum and in what is compared with it: "at least", and the way to say it.
+    """
+    file = tmp_path / "prices.toml"
+    text = FILE.read_text(encoding="utf-8").replace("usd = 0.0000133334\n", "")
+    file.write_text(text, encoding="utf-8")
+    monkeypatch.setattr("neuron_emf.cost.tariff.FILE", file)
+    unknown = listed.__wrapped__()
+    monkeypatch.setattr("neuron_emf.cost.asked.listed", lambda: unknown)
+    code, out, _ = run("--instances", 1_000)
+    assert 0 == code
+    assert re.search(r"^Lambda +unknown$", out, re.MULTILINE)
+    assert re.search(r"^  ingest, time .* unknown$", out, re.MULTILINE)
+    assert re.search(r"^all +at least \d", out, re.MULTILINE)
+    assert re.search(r"^an instance +unknown$", out, re.MULTILINE)
+    assert "Note: ingest, time: price unknown, in no sum; give it with --prices." in out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], "number of instances was expected"),
+        (["--instances", "0"], "0 is not in the range"),
+        (["--instances", "100001"], "100001 is not in the range"),
+        (["--instances", "10", "--cores", "129"], "129 is not in the range"),
+        (["--instances", "10", "--instance-type", "p5.48xlarge"], "'p5.48xlarge': give --cores"),
+        (["--instances", "2", "--clusters", "3"], "3 clusters of 2 instances"),
+        (["--instances", "3", "--clusters", "2", "--types-per-cluster", "2"], "too few"),
+        (["--instances", "3", "--stream-shards", "2"], "--mode kinesis or leave it out"),
+        (["--instances", "3", "--tag-dimension", "team"], "add --tag team=VALUE"),
+        (["--instances", "3", "--metrics", "none", "--high-resolution-metrics"], "none defines"),
+        (["--instances", "3", "--price-overrides", "trn1.32xlarge"], "TYPE=USD"),
+        (["--instances", "3", "--prices", "none.toml"], "does not exist"),
+        (["--instances", "three"], "not a valid integer"),
+    ],
+    ids=[
+        *("none", "no-instance", "too-many", "too-wide", "unknown-type", "clusters", "types"),
+        *("shards", "tag", "resolution", "override", "prices", "word"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
+    """Exit code 2, nothing on standard output."""
+    code, out, err = run(*words)
+    assert (2, "") == (code, out)
+    assert expected in err
+    assert 1 == err.count("\n")
+
+
+def test_an_unknown_type_with_cores_is_a_bill(answer):
+    """A type of tomorrow has cores, and no price yet."""
+    found = answer("--instances", 10, "--instance-type", "trn9.48xlarge", "--cores", 100)
+    assert (100, None) == (found["fleet"]["cores"], found["fleet_usd"])
+
+
+def test_settings_of_run_answer_for_themselves(answer, monkeypatch, tmp_path):
+    """Variables and the configuration file of the emitters are this configuration."""
+    config = tmp_path / "config.toml"
+    config.write_text('metrics = "instance"\nlog-group = "/elsewhere"\n', encoding="utf-8")
+    monkeypatch.setenv("NEURON_EMF_RUNTIME_LINES", "all")
+    found = answer("--instances", 10, "--config", config)
+    assert ("instance", "all") == (found["setup"]["metrics"], found["setup"]["runtime_lines"])
+
+
+@pytest.mark.parametrize("instances", [10, 300, 310, 1_000])
+@pytest.mark.parametrize("words", [[], ["--mode", "kinesis"]], ids=MODES)
+def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
+    """Asked with those settings, the bill is smaller by that; and never is a dearer one named."""
+    asked = ["--instances", instances]
+    found = answer(*asked, *words)
+    for flags, saved in found["usd_saved_by"].items():
+        other = answer(*asked, *words, *flags.split())
+        assert saved == pytest.approx(found["usd"] - other["usd"])
+        assert saved > 0
+    assert "--metrics none" in found["usd_saved_by"]
+    named = [flags for flags in found["usd_saved_by"] if "--mode" in flags]
+    assert (instances < 310) == (not named if not words else bool(named))
+    assert {} == answer(*asked, "--no-stack")["usd_saved_by"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--instance-type", "trn1.32xlarge"], 8),
+        (["--instance-type", "inf2.xlarge"], 2),
+        (["--instance-type", "inf2.xlarge", "--runtimes", "5"], 5),
+        (["--runtimes", "0"], 0),
+    ],
+    ids=["eight", "as-many-as-cores", "told", "none"],
+)
+def test_an_instance_has_no_more_runtimes_than_cores_unless_told(words, expected, answer):
+    """Eight are assumed, as in docs/explanation/scale.md."""
+    assert expected == answer("--instances", 10, *words)["setup"]["runtimes"]
+
+
+def test_too_few_shards_are_said(run):
+    """100,000 instances need five."""
+    words = ("--instances", 100_000, "--mode", "kinesis", "--stream-shards")
+    assert "4 shards are too few for the busiest second, which needs 5" in run(*words, 4)[1]
+    assert "too few" not in run(*words, 5)[1]
+
+
+def test_a_stream_on_demand_is_billed_by_the_hour(answer):
+    """0 shards are not none."""
+    found = answer("--instances", 100, "--mode", "kinesis", "--stream-shards", 0)
+    kinesis = {
+        one["what"]: one["quantity"] for one in found["entries"] if one["group"] == "Kinesis"
+    }
+    assert 730 == kinesis["stream on demand"]
+    assert {"stream on demand", "in", "out"} == set(kinesis)
+
+
+@pytest.mark.parametrize("name", ["[red]x[/red]", "trn1\x1b[31m", "", "a" * 65, "trn1 large"])
+def test_an_instance_type_is_a_name(name, run):
+    """What could colour a terminal, or is no name, is refused and shown harmless."""
+    code, out, err = run("--instances", 1, "--cores", 2, "--instance-type", name)
+    assert (2, "") == (code, out)
+    assert "such as trn1.32xlarge was expected" in err
+    assert err.strip().isprintable()
+
+
+def test_a_pipe_gets_plain_text(run):
+    """No colour, no trailing blanks, nothing wider than 100 columns in a table."""
+    _, out, _ = run("--instances", 1_000, "--mode", "kinesis", "--tag", "team=search")
+    assert "\x1b" not in out
+    assert [] == [line for line in out.splitlines() if line != line.rstrip()]
+    rules = [line for line in out.splitlines() if set(line) == {"─"}]
+    assert 3 == len(rules)
+    assert max(map(len, rules)) <= 100
+
+
+def test_it_needs_no_account():
+    """No boto3, no EMF library, and neither for --help."""
+    program = (
+        "import sys; from neuron_emf.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('boto3', 'botocore', 'aws_embedded_metrics', 'textual')"
+        " if name in sys.modules], file=sys.stderr)"
+    )
+    for words in (["cost", "--help"], ["cost", "--instances", "1"]):
+        found = subprocess.run(
+            [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
+        )
+        assert "[]" == found.stderr.strip()
+        assert found.stdout

@@ -1,0 +1,208 @@
+"""Sizes and metrics are those of lines that the emitter really writes, for any instance."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from statistics import fmean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.scale.measured import CORES, minute_lines
+from benchmarks.stack import fleet as made
+from emitter.fold.sample import ReportSample
+from emitter.instance.facts import InstanceFacts
+from emitter.lines import Lines, LineSettings, Source
+from emitter.settings.minutes import TIERS
+from neuron_emf.cost.assumed import READINGS
+from neuron_emf.cost.bill import emitter_bytes
+from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.functions import close_of, cluster_metrics, ingest_of
+from neuron_emf.cost.interpolated import minute_of, sizes_of
+from neuron_emf.cost.measured import EVENT_BYTES, PAGE_CORES, read
+from neuron_emf.cost.series import emitter_series
+from neuron_emf.cost.settings import MOST_CORES
+from neuron_emf.cost.tariff import MINUTES
+from neuron_wire.instance_types import INSTANCE_TYPES
+
+FOUND = read()
+COMMON = st.lists(
+    st.sampled_from(["instance_id", "instance_type", "ami_id", "neuron_runtime_tag"]), unique=True
+)
+
+
+def series_of(lines):
+    """Namespace, name and dimensions of every metric that *lines* define."""
+    found = set()
+    for line in lines:
+        document = json.loads(line)
+        for directive in document.get("_aws", {}).get("CloudWatchMetrics", []):
+            for names in directive["Dimensions"]:
+                values = tuple((name, document[name]) for name in sorted(names))
+                found |= {(directive["Namespace"], one["Name"], values)
+                          for one in directive["Metrics"]}  # fmt: skip
+    return found
+
+
+def fleet_lines(fleet, setup):
+    """A minute of *fleet*, with a report of each instance where reports have lines."""
+    for number, record in enumerate(made.records(fleet.instances, fleet.clusters, fleet.cores)):
+        place = number // fleet.clusters
+        tags = dict.fromkeys(setup.tag_dimensions, f"{place % setup.tag_values}")
+        lines = Lines(
+            LineSettings(
+                tier=setup.metrics,
+                tags=tags,
+                tag_dimensions=setup.tag_dimensions,
+                common_dims=setup.common_dims,
+                high_resolution=setup.is_high_resolution,
+            )
+        )
+        lines.know(InstanceFacts(ami_id="ami-0"))
+        one = dataclasses.replace(record, instance_type=f"trn1.{place % fleet.types}")
+        yield from lines.minute(one)
+        if setup.is_high_resolution:
+            yield from report_lines(lines, one)
+
+
+def report_lines(lines, record):
+    source = Source(record.cluster, record.instance_id, identity_guessed=False, boot=record.boot)
+    sample = ReportSample(
+        at_s=record.minute_ms / 1_000,
+        period_s=5.0,
+        utilization_percent=record.utilization_percent,
+        executions=record.executions,
+        execution_errors=record.execution_errors,
+    )
+    return lines.report(sample, source, seq=1)
+
+
+@st.composite
+def setups(draw):
+    """Settings that `run` would take."""
+    metrics = draw(st.sampled_from(TIERS))
+    if metrics == "none":
+        return Setup(metrics=metrics)
+    tags = () if metrics == "legacy" else draw(st.sampled_from([(), ("team",), ("team", "stage")]))
+    return Setup(
+        metrics=metrics,
+        tag_dimensions=tags,
+        tag_values=draw(st.integers(1, 2)),
+        common_dims=tuple(draw(COMMON)),
+        is_high_resolution=draw(st.booleans()),
+    )
+
+
+@st.composite
+def small_fleets(draw):
+    """With every type and every value of a tag in each cluster."""
+    clusters = draw(st.integers(1, 3))
+    cores, types = draw(st.sampled_from([1, 4, 101])), draw(st.integers(1, 2))
+    return Fleet(2 * draw(st.integers(1, 2)) * clusters, clusters, cores, types)
+
+
+@settings(max_examples=60)
+@given(small_fleets(), setups())
+def test_the_metrics_are_counted_as_the_lines_define_them(fleet, setup):
+    """Whatever the tier, the tags, the common dimensions and the resolution."""
+    found = series_of(fleet_lines(fleet, setup))
+    assert len(found) == emitter_series(FOUND.emitter_metrics, fleet, setup)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("cores", [3, 20, 48, 112])
+def test_between_two_sizes_lines_are_as_long_as_the_code_writes_them(cores):
+    """Within 3 %, for core counts that were not measured."""
+    assert cores not in CORES
+    for metrics, built in minute_lines(cores, 20).items():
+        found = minute_of(FOUND, cores, metrics, is_high=False)
+        assert (found.bytes, found.lines) == pytest.approx((built.bytes, built.lines), rel=0.03)
+
+
+def test_every_instance_type_was_measured():
+    """Straight lines are for other numbers of cores, and none goes beyond what was measured."""
+    assert {one.cores for one in INSTANCE_TYPES.values()} < set(FOUND.by_cores)
+    assert set(CORES) == set(FOUND.by_cores)
+    assert MOST_CORES == max(CORES)
+
+
+@pytest.mark.parametrize("metrics", TIERS)
+def test_a_tag_adds_the_bytes_it_has(metrics):
+    """
+    To the byte: name, value and punctuation in every line, and a set of dimensions where metrics
+    are counted by it.
+    """
+    tags = {"team": 'search "x"', "stage": "production"}
+    dimensions = () if metrics in ("none", "legacy") else ("team",)
+    common = () if metrics == "none" else ("instance_id", "instance_type")
+    records = [dataclasses.replace(one, instance_type="trn1.32xlarge") for one in made.records(20)]
+    billed = [
+        fmean(
+            sum(len(line.encode()) + EVENT_BYTES for line in lines.minute(one)) for one in records
+        )
+        for lines in (
+            Lines(LineSettings(tier=metrics)),
+            Lines(
+                LineSettings(tier=metrics, tags=tags, tag_dimensions=dimensions, common_dims=common)
+            ),
+        )
+    ]
+    plain = Setup(metrics=metrics, runtime_lines="none")
+    tagged = dataclasses.replace(
+        plain, tags=tuple(tags.items()), tag_dimensions=dimensions, common_dims=common
+    )
+    fleet = Fleet(1, 1)
+    found = [emitter_bytes(FOUND, fleet, one) / MINUTES for one in (plain, tagged)]
+    # Of 100 instances that were measured one has no telemetry, so no lines of its cores.
+    assert found[1] - found[0] == pytest.approx(billed[1] - billed[0], rel=0.01)
+
+
+def test_the_instances_of_the_page_are_as_they_were_measured():
+    """No share and no straight line touches instances of 32 cores."""
+    for mode in ("direct", "kinesis"):
+        form = "items" if mode == "direct" else "packs"
+        for instances, clusters in ((10, 1), (1_000, 2), (100_000, 100)):
+            kept = FOUND.close[form][instances]
+            found = close_of(FOUND, Fleet(instances, clusters), Setup(mode))
+            assert (kept.printed_bytes, kept.lines, kept.metrics, kept.write_units) == (
+                found.printed_bytes,
+                found.lines,
+                found.metrics,
+                found.write_units,
+            )
+    assert FOUND.sizes == sizes_of(FOUND, PAGE_CORES)
+
+
+@pytest.mark.parametrize("mode", ["direct", "kinesis"])
+@pytest.mark.parametrize("cores", sorted(FOUND.work_by_cores))
+def test_the_functions_work_as_measured_for_the_cores_of_an_instance(cores, mode):
+    """
+    A thousand instances read, write and print what was measured; a batch writes what it wrote.
+    """
+    work = FOUND.work_by_cores[cores]
+    kept = work.close["items" if mode == "direct" else "packs"]
+    fleet, setup = Fleet(1_000, 2, cores), Setup(mode)
+    found, records = close_of(FOUND, fleet, setup), 1 if mode == "direct" else 500
+    assert (found.read_units, found.write_units, found.printed_bytes) == pytest.approx(
+        (READINGS * kept.read_units, kept.write_units, kept.printed_bytes)
+    )
+    ingest = ingest_of(FOUND, fleet, setup)
+    assert records == ingest.records
+    units = MINUTES * 1_000 * work.ingest[records].write_units / records
+    # Measured in two runs: a pack of the one may round up to a unit where the other's does not.
+    assert ingest.write_units == pytest.approx(units, rel=0.01)
+    at_page = [ingest_of(FOUND, Fleet(1_000, 2), setup), close_of(FOUND, Fleet(1_000, 2), setup)]
+    if cores > PAGE_CORES:
+        assert ingest.seconds > at_page[0].seconds
+        assert found.seconds > at_page[1].seconds
+
+
+@pytest.mark.parametrize(("instances", "clusters", "types"), [(10, 1, 1), (1_000, 2, 2)])
+def test_a_rollup_has_the_metrics_of_the_catalogue(instances, clusters, types):
+    """
+    What close printed when it was measured, of one type among ten instances and two among many.
+    """
+    counted = cluster_metrics(Fleet(instances, clusters, types=types))
+    assert FOUND.close["items"][instances].metrics == counted

@@ -1,0 +1,124 @@
+"""Prices: where they come from, what a file of yours replaces, and what nobody knows."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.errors import SettingsError
+from neuron_emf.cost.tariff import FILE, YOUR_OWN, listed, with_file
+
+NAMES = sorted(listed().prices)
+TODAY = "2026-12-01"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "mine.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_price_says_for_what_from_where_and_when(name):
+    """Unit, source and date; one without an amount is unknown and verified by nobody."""
+    one = listed().prices[name]
+    assert all((one.what, one.unit, one.source))
+    assert date.fromisoformat(one.as_of) >= date.fromisoformat(listed().as_of)
+    assert one.units >= 1
+    if one.usd is None:
+        assert not one.is_verified
+    else:
+        assert one.usd > 0
+    assert one.is_verified == one.source.startswith("a published table")
+
+
+def test_no_amount_stands_twice():
+    """One file has them all: its names are the tariff's, each once."""
+    heads = re.findall(r"^\[(.+)\]$", FILE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(heads) == NAMES
+
+
+@given(st.sampled_from(NAMES), st.floats(0, 1e6))
+def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name, usd):
+    """The rest is as listed, and whose price it is can be seen."""
+    path = tmp_path_factory.getbasetemp() / f"prices-{NAMES.index(name)}.toml"
+    path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
+    found = with_file(path, TODAY)
+    assert (usd, YOUR_OWN, TODAY, True) == (
+        found.prices[name].usd,
+        found.prices[name].source,
+        found.prices[name].as_of,
+        found.prices[name].is_verified,
+    )
+    assert (name,) == found.replaced
+    assert {**listed().prices, name: found.prices[name]} == found.prices
+    assert list(listed().prices) == list(found.prices)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("log-ingest = 0.4", "'log-ingest'.*log-ingestion, log-storage"),
+        ("log-ingestion = -1", "log-ingestion as USD for 1 GB"),
+        ("log-ingestion = nan", "a number from 0 to 1,000,000"),
+        ("log-ingestion = inf", "a number from 0 to 1,000,000"),
+        ("log-ingestion = true", "write log-ingestion = 0.5"),
+        ('log-ingestion = "0.4"', "write log-ingestion = 0.5"),
+        ("[log-ingestion]\nusd = 0.4", "write log-ingestion = 0.5"),
+        ("observation = []", "USD for 1,000,000 observations"),
+        ("log-ingestion 0.4", "cannot be read"),
+        (b"log-ingestion = 0.4 # \xff", "cannot be read"),
+        ("a = " + 10_000 * "[", "cannot be read"),
+        (b"#" * (2 << 20), "more than 1,048,576 bytes"),
+    ],
+    ids=[
+        *("unknown", "negative", "nan", "infinite", "truth", "text", "table", "list"),
+        *("no-toml", "no-text", "deep", "long"),
+    ],
+)
+def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expected):
+    """What was expected, what was found, what to do."""
+    with pytest.raises(SettingsError, match=expected) as caught:
+        with_file(file(text), TODAY)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    """Whatever the command line let through."""
+    with pytest.raises(SettingsError, match="cannot be read"):
+        with_file(tmp_path / "none.toml", TODAY)
+
+
+def test_an_unknown_tier_matters_only_to_who_reaches_it():
+    """9,999 metrics have a price without the second tier; 10,001 have none."""
+    prices = dict(listed().prices)
+    prices["metrics-second"] = replace(prices["metrics-second"], usd=None)
+    tariff = replace(listed(), prices=prices)
+    assert tariff.metrics_usd(10_000) == pytest.approx(3_000)
+    assert tariff.metrics_usd(10_001) is None
+    assert ("metrics-first",) == tariff.tiers_of(10_000)
+    assert ("metrics-first", "metrics-second") == tariff.tiers_of(10_001)
+
+
+def test_the_last_tier_has_no_end():
+    """Whatever is asked, every metric has a tier."""
+    assert math.inf == listed().tiers[-1].tier
+    assert listed().metrics_usd(2_000_000) == pytest.approx(
+        10_000 * 0.30 + 240_000 * 0.10 + 750_000 * 0.05 + 1_000_000 * 0.02
+    )
+
+
+def test_nothing_costs_nothing():
+    """0 of something has the price 0 if it has one, and is unknown if not."""
+    assert 0 == listed().usd("log-ingestion", 0)
+    assert listed().usd("observation", 0) is None

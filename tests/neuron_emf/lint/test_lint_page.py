@@ -1,0 +1,87 @@
+"""
+The page about lint says what lint says.
+
+What stands between its markers is written by `--update-golden`, and read in review.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from neuron_emf.cli import cli
+from neuron_emf.lint import advice, judgement, surprises
+from neuron_emf.lint.advice import RULES
+from neuron_wire import extraction
+from tests.neuron_emf.lint.linted import DIRECTIVE, METRIC, changed, document
+
+UNIT = changed((*METRIC, "Unit"), "ms")
+REQUEST = {**changed((*DIRECTIVE, "Dimensions"), [["RequestId"]]), "RequestId": "7"}
+WRAPPED = {"message": '{"_aws":{"Timestamp":1790000000000},"Latency":12.5}'}
+LINES = [
+    json.dumps(one, separators=(",", ":"))
+    for one in (document(), UNIT, WRAPPED, {"message": "order 7 paid"}, REQUEST)
+]
+
+
+def fenced(text):
+    """A block of text as it is."""
+    return f"```\n{text.rstrip()}\n```\n"
+
+
+def example(folder):
+    """What lint says of the lines of the page."""
+    path = folder / "lines.jsonl"
+    path.write_text("".join(f"{line}\n" for line in LINES), "utf-8")
+    said = CliRunner().invoke(cli, ["lint", str(path), "--no-age"], standalone_mode=False).output
+    return said.replace(str(path), "lines.jsonl")
+
+
+def table():
+    """Every rule, errors first."""
+    rows = [
+        f"| `{name}` | {rule.level} | {rule.meaning} | {rule.advice} |\n"
+        for name, rule in sorted(RULES.items(), key=lambda one: one[1].level)
+    ]
+    return "".join(["| rule | level | what it means | what to do |\n|---|---|---|---|\n", *rows])
+
+
+@pytest.mark.parametrize("name", ["lint-lines", "lint-example", "lint-rules"])
+def test_the_page_shows_what_lint_says(repository, marked, tmp_path, name):
+    """The lines, what is said of them, and every rule."""
+    expected = {
+        "lint-lines": fenced("\n".join(LINES)),
+        "lint-example": fenced(example(tmp_path)),
+        "lint-rules": table(),
+    }[name]
+    marked(repository / "docs" / "reference" / "lint.md", name, expected)
+
+
+def test_every_rule_that_is_found_has_its_advice(repository):
+    """And every advice is of a rule that is found somewhere."""
+    sources = [
+        *(repository / "lambda" / "neuron_wire" / "extraction").glob("*.py"),
+        *(repository / "neuron_emf" / "lint").glob("*.py"),
+    ]
+    found = {
+        name
+        for path in sources
+        for name in re.findall(r'Violation\(\s*"([a-z_]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert RULES.keys() == found
+    assert {"error", "warning"} == {rule.level for rule in RULES.values()}
+    assert extraction.violations is judgement.violations
+    assert surprises.surprises is judgement.surprises
+    assert advice.RULES is RULES
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_is_said_in_sentences(name):
+    """What it means and what to do, each ended, none too long for a table."""
+    rule = RULES[name]
+    for text in (rule.meaning, rule.advice):
+        assert re.fullmatch(r"[A-Z`][^|\n]+\.", text)
+        assert len(text) <= 160

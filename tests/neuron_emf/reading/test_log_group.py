@@ -1,0 +1,98 @@
+"""All lines of a range and no other, however the service cuts them into pages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.errors import SourceError
+from neuron_emf.reading import MINUTES, LogGroup, lines_of, log_group, pattern_of
+from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
+
+GROUP = "/neuron-emf/records"
+MOMENTS = st.lists(st.integers(0, 40), max_size=40).map(sorted)
+
+
+def events_at(moments):
+    """An event at each moment, each with another message."""
+    return [(at_ms, f"{number} at {at_ms}") for number, at_ms in enumerate(moments)]
+
+
+@given(MOMENTS, st.integers(0, 41), st.integers(0, 41), st.lists(st.integers(0, 9), max_size=9))
+def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_sizes):
+    """Pages may be empty while more follow; the end of the range is no part of it."""
+    logs = PlayedLogs(events_at(moments), page_sizes)
+    expected = [message for at_ms, message in logs.events if start_ms <= at_ms < end_ms]
+    assert expected == list(lines_of(PlayedAccount(logs), GROUP, start_ms, end_ms))
+
+
+@given(moments=MOMENTS, limit=st.integers(2, 9))
+def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(moments, limit):
+    """The embedded AWS stops at the limit and gives no token."""
+    logs = PlayedLogs(events_at(moments), tokens=False)
+    account = PlayedAccount(logs, is_rehearsal=True)
+    crowded = max((moments.count(one) for one in moments), default=0) >= limit
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
+        if crowded:
+            with pytest.raises(SourceError, match="cannot page"):
+                list(lines_of(account, GROUP, 0, 41))
+        else:
+            assert [one for _, one in logs.events] == list(lines_of(account, GROUP, 0, 41))
+
+
+def test_an_account_with_a_full_last_page_is_not_asked_again():
+    """
+    Without a token nothing follows, says the documentation: 10,000 lines at one moment are those
+    of 10,000 instances.
+    """
+    logs = PlayedLogs([(5, "x")] * 10_000)
+    group = LogGroup(PlayedAccount(logs), GROUP)
+    assert 10_000 == sum(1 for _ in group.lines(0, 10))
+    assert (1, 10_000) == (group.calls, group.bytes_read)
+
+
+def test_how_far_it_is_goes_by_the_time_of_the_lines():
+    """They come in order of time."""
+    logs = PlayedLogs(events_at([100, 110, 150]), [1, 0, 1, 1])
+    seen = []
+    lines = lines_of(PlayedAccount(logs), GROUP, 100, 200, advance=lambda *far: seen.append(far))
+    assert 3 == sum(1 for _ in lines)
+    assert [(0, 100), (10, 100), (50, 100)] == seen
+
+
+def test_only_minute_lines_of_a_cluster_are_asked_for():
+    """By the pattern the stack's subscription has, and the name where it can stand in a pattern."""
+    assert '"CoveredSeconds"' == MINUTES == pattern_of()
+    assert '"CoveredSeconds" "team-a/train 1"' == pattern_of("team-a/train 1")
+    assert MINUTES == pattern_of('"', "a*b", "%x%", "a\\b", "")
+    logs = PlayedLogs([(1, '{"CoveredSeconds":60}'), (2, '{"Kind":"runtime"}')])
+    account = PlayedAccount(logs)
+    assert ['{"CoveredSeconds":60}'] == list(lines_of(account, GROUP, 0, 9, MINUTES))
+    assert [8] == [one["endTime"] for one in logs.requests]
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        ("AccessDeniedException", "allow it to whoever types this"),
+        ("ResourceNotFoundException", "check the name of the log group"),
+        ("ThrottlingException", "try again"),
+    ],
+)
+def test_a_refusal_names_the_action_the_group_and_what_to_do(code, advice):
+    """What the client gave up on is no line less, but an error."""
+    account = PlayedAccount(PlayedLogs(refusal=code))
+    with pytest.raises(SourceError) as found:
+        list(lines_of(account, GROUP, 0, 9))
+    for words in ("logs:FilterLogEvents", GROUP, code, advice):
+        assert words in str(found.value)
+
+
+def test_a_service_that_goes_in_a_circle_is_left():
+    """The same place twice, and no end: it is said instead of asked for ever."""
+    logs = PlayedLogs([(1000, "a"), (2000, "b")])
+    logs.filter_log_events = lambda **_: {"events": [], "nextToken": "here"}
+    with pytest.raises(SourceError, match="the same place twice"):
+        list(LogGroup(PlayedAccount(logs), GROUP).lines(0, 3000))

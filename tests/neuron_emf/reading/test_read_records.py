@@ -1,0 +1,86 @@
+"""Each record once, whatever is among the lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emf.reading import Records
+from neuron_emf.reading.identities import Identities
+from neuron_wire import MinuteRecord, parse
+from neuron_wire.checked import MAX_COUNT
+from tests.neuron_emf.reading.made_lines import line, record
+
+IDENTITIES = st.tuples(
+    st.sampled_from(["i-0", "i-1"]),
+    st.sampled_from(["b1", "b2"]),
+    st.one_of(st.integers(1, 5000), st.sampled_from([1023, 1024, 1025, MAX_COUNT])),
+)
+
+
+@given(st.lists(IDENTITIES))
+def test_an_identity_is_new_exactly_once(given_identities):
+    """As a set has it, whatever the numbers."""
+    seen, identities = set(), Identities()
+    for identity in given_identities:
+        assert (identity not in seen) == identities.add(*identity)
+        seen.add(identity)
+
+
+def test_a_week_of_minutes_needs_a_bit_for_each():
+    """10,080 numbers are ten blocks, not ten thousand entries."""
+    identities = Identities()
+    for seq in range(1, 10_081):
+        assert identities.add("i-0", "b1", seq)
+    assert [10] == [len(blocks) for blocks in identities._blocks.values()]
+
+
+@given(st.data())
+def test_lines_in_any_order_and_number_give_each_record_once(data):
+    """Copies are counted as repeated, also across calls."""
+    lines = [line(seq=seq, instance_id=f"i-{seq % 3}") for seq in range(1, 6)]
+    copies = data.draw(st.lists(st.sampled_from(lines)))
+    cut = data.draw(st.integers(0, len(copies)))
+    records = Records()
+    found = [*records.of(copies[:cut]), *records.of(copies[cut:])]
+    assert [parse(one) for one in dict.fromkeys(copies)] == found
+    assert (len(set(copies)), len(copies) - len(set(copies))) == (records.read, records.repeated)
+
+
+def test_what_is_no_record_is_counted_with_its_reason():
+    """It neither stops the reading nor passes for an empty minute."""
+    records = Records()
+    lines = [
+        "Starting up",
+        "[1, 2]",
+        '{"level": "INFO"}',
+        line().replace('"Schema":1', '"Schema":2'),
+        line().replace('"CoveredSeconds":60', '"CoveredSeconds":61'),
+        '{"Schema":1,"Kind":"runtime"}',
+        '{"Schema":1,"Kind":"[red]x"}',
+        line(),
+    ]
+    assert [record()] == list(records.of(lines))
+    expected = {
+        "not_json": 1,
+        "not_an_object": 1,
+        "not_ours": 1,
+        "schema_newer": 1,
+        "bad_member": 1,
+    }
+    assert expected == records.dropped
+    assert 5 == records.unreadable
+    assert Counter({"runtime": 1, "?": 1}) == records.other
+
+
+def test_the_hour_is_read_whole(hour):
+    """480 minutes of eight instances, and the lines of runtimes beside them."""
+    records = Records()
+    found = list(records.of(hour.lines))
+    assert 8 * 60 == len(found) == records.read
+    assert 8 == len({one.instance_id for one in found})
+    assert (0, 0) == (records.unreadable, records.repeated)
+    assert len(hour.lines) - len(found) == records.other.total()
+    assert all(isinstance(one, MinuteRecord) for one in found)

@@ -1,0 +1,34 @@
+"""A right account an hour after the rehearsal's hour."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_emf.report import clock
+from proof.account.account import Account
+from tests.neuron_emf.report.ways import NOW_S, Shared
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """A right account an hour after the hour, and a clock of ours that agrees with it."""
+    with Account(lambda: NOW_S) as found:
+        for name, value in found.variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(clock, "now_ms", lambda: round(NOW_S * 1000))
+        yield found
+
+
+@pytest.fixture
+def full(made, hour):
+    """The account with the hour in it."""
+    made.put_lines(made.records_group, hour.lines)
+    made.put_lines(made.rollups_group, hour.rollups, late_ms=180_000)
+    return made
+
+
+@pytest.fixture
+def at(made):
+    """The account as a command sees it."""
+    assert made.url
+    return Shared()

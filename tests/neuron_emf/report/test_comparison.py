@@ -1,0 +1,169 @@
+"""Where rollups say something else than the lines, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emf.report.comparison import MAX_LISTED, Cause, compare
+from neuron_emf.report.counting import Counting
+from neuron_emf.report.period import ALWAYS, Period
+from neuron_emf.report.published import Published
+from neuron_wire.prices import Prices
+from tests.neuron_emf.report.made_minutes import (
+    MINUTE_MS,
+    START_MS,
+    fleets,
+    minute,
+    rollups_of,
+)
+
+LONG_AFTER_MS = START_MS + 86_400_000
+
+
+def compared(records, rollups, now_ms=LONG_AFTER_MS, **counts):
+    """*records* that were read beside lines of *rollups*."""
+    counting = Counting(ALWAYS, counts.get("idle_after", 15), counts.get("prices", Prices()))
+    for one in records:
+        counting.add(one)
+    counting.close()
+    published = Published(ALWAYS)
+    for line in rollups:
+        published.add_line(line)
+    return compare(counting, published, now_ms)
+
+
+def causes(found):
+    return {cause: one.minutes for cause, one in found.causes.items()}
+
+
+@given(fleets(), st.randoms(use_true_random=False))
+def test_the_same_lines_give_no_difference(records, chance):
+    """Whatever the fleet did, in any order, and though a rollup came twice."""
+    rollups = rollups_of(records)
+    again = [*rollups, *rollups[:3]]
+    chance.shuffle(again)
+    found = compared(records, again)
+    assert {} == found.causes
+    assert found.rollups == sum('"Kind":"rollup"' in line for line in rollups)
+    if found.rollups:
+        assert found.equal_minutes == found.rollups
+
+
+def test_lines_that_came_too_late_are_told_with_what_the_rollup_lacks():
+    """The rollup of one minute knew one instance of two."""
+    records = [minute(0), minute(0, instance="i-0b"), minute(1), minute(1, instance="i-0b")]
+    found = compared(records, rollups_of([records[0], *records[2:]]))
+    assert {Cause.TOO_LATE: 1} == causes(found)
+    late = found.causes[Cause.TOO_LATE]
+    assert (4, pytest.approx(1.34375 / 60, abs=1e-6)) == (late.core_minutes, late.usd)
+    (worst,) = found.worst
+    assert ((2, 1), (8, 4)) == (worst.records, worst.core_minutes)
+    assert (1, 12) == (found.equal_minutes, found.core_minutes)
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "cause"),
+    [
+        (START_MS + 2 * MINUTE_MS, Cause.TOO_NEW),
+        (LONG_AFTER_MS, Cause.WITHOUT_ROLLUP),
+    ],
+)
+def test_a_minute_without_a_rollup_is_too_new_or_has_none(now_ms, cause):
+    """Rollups come two to four minutes after their minute."""
+    found = compared([minute(0), minute(1)], rollups_of([minute(0)]), now_ms)
+    assert {cause: 1} == causes(found)
+    assert 4 == found.causes[cause].core_minutes
+
+
+def test_a_rollup_of_lines_that_were_not_read_is_told():
+    """They may be in another file, or the log group no longer keeps them."""
+    found = compared([minute(0)], rollups_of([minute(0), minute(1)]))
+    assert {Cause.WITHOUT_LINES: 1} == causes(found)
+    assert -4 == found.causes[Cause.WITHOUT_LINES].core_minutes
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{"idle_after": 61}, {"prices": Prices({"trn1.2xlarge": 99.0})}],
+    ids=["idle", "price"],
+)
+def test_other_rules_are_told_as_such(counts):
+    """The stack counts by its own IdleAfterMinutes and PriceOverrides."""
+    found = compared([minute(0)], rollups_of([minute(0)]), **counts)
+    assert {Cause.RULES: 1} == causes(found)
+
+
+def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
+    """A restated minute says only what it lacked."""
+    published = Published(ALWAYS)
+    for number, (records, minutes, usd) in enumerate([(1, 4, 0.25), (2, 3, 0.5)], 1):
+        line = {
+            "Schema": 1, "Kind": "rollup", "ClusterName": "research", "Publication": number,
+            "Minute": "2026-11-20T08:00:00Z", "Records": records, "IdleCoreMinutes": minutes,
+            "IdleCost": usd,
+        }  # fmt: skip
+        published.add_line(json.dumps(line))
+        published.add_line(json.dumps(line))
+    (found,) = published.minutes.values()
+    assert (2, 7, 0.75) == (found.records, found.core_minutes, found.usd)
+    assert 2 == published.read
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"Minute": "yesterday"},
+        {"Minute": None},
+        {"Records": "many"},
+        {"Records": True},
+        {"Publication": 1.5},
+        {"IdleCost": -1},
+        {"IdleCost": float("nan")},
+        {"Schema": 99},
+    ],
+    ids=str,
+)
+def test_a_rollup_that_cannot_be_read_is_counted(members):
+    """And compared with nothing."""
+    published = Published(ALWAYS)
+    (line,) = rollups_of([minute(0, instance_type=None)])
+    published.add_line(json.dumps({**json.loads(line), **members}))
+    assert (1, 0, {}) == (published.unreadable, published.read, published.minutes)
+
+
+@pytest.mark.parametrize("line", ["", "[", "[1]", "7", '{"Kind":"rollup"', "[" * 100_000])
+def test_what_is_no_rollup_at_all_is_left_to_others(line):
+    """Whoever reads minutes counts it."""
+    published = Published(ALWAYS)
+    published.add_line(line)
+    assert (0, 0) == (published.unreadable, published.read)
+
+
+def test_only_rollups_of_the_period_and_cluster_are_compared():
+    """Rollups are printed later than their minute, so more are read than asked for."""
+    published = Published(Period(START_MS, START_MS + MINUTE_MS), "research")
+    for line in rollups_of([minute(0), minute(1), minute(0, cluster="serving")]):
+        published.add_line(line)
+    assert [("research", START_MS)] == list(published.minutes)
+
+
+def test_without_a_rollup_nothing_is_compared():
+    """A file of lines alone is no proof that rollups are missing."""
+    found = compared([minute(0)], [])
+    assert (0, {}, 0) == (found.rollups, found.causes, found.equal_minutes)
+
+
+def test_the_greatest_differences_stand_first():
+    """At most ten, those with most idle core minutes."""
+    records = [minute(number, "a" * (number + 1)) for number in range(20)]
+    told = [replace(one, idle_minutes=(0,) * len(one.core_state)) for one in records]
+    found = compared(records, rollups_of(told))
+    assert {Cause.RULES: 20} == causes(found)
+    assert [20 - place for place in range(MAX_LISTED)] == [
+        one.core_minutes[0] for one in found.worst
+    ]

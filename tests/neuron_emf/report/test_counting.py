@@ -1,0 +1,218 @@
+"""Minute records become idle time: the same that the stack's rollups tell, owner by owner."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.errors import SettingsError
+from neuron_emf.report import held
+from neuron_emf.report.period import Period
+from neuron_wire.prices import USD_PER_HOUR, Prices
+from tests.neuron_emf.report.counted import counted, the_one
+from tests.neuron_emf.report.made_minutes import (
+    MINUTE_MS,
+    START_MS,
+    fleets,
+    minute,
+    rollups_of,
+)
+
+# --- laws ---
+
+
+@given(fleets(), st.sampled_from([1, 15, 16]))
+def test_it_counts_what_the_rollups_tell(records, idle_after):
+    """
+    Minute by minute, in core minutes and in USD; the two halves share how minutes are merged,
+    not how they are counted.
+    """
+    counting = counted(*records, idle_after=idle_after)
+    told = [json.loads(line) for line in rollups_of(records, idle_after)]
+    rollups = {
+        (one["ClusterName"], one["_aws"]["Timestamp"]): one
+        for one in told
+        if one["Kind"] == "rollup"
+    }
+    assert rollups.keys() == counting.minutes.keys()
+    for key, one in rollups.items():
+        found = counting.minutes[key]
+        assert one["Records"] == found.records
+        assert one.get("IdleCoreMinutes", 0) == found.idle.core_minutes
+        assert one.get("IdleCost", 0) == pytest.approx(found.idle.usd or 0, abs=1e-6)
+
+
+@given(fleets(), st.randoms(use_true_random=False))
+def test_the_order_of_lines_changes_nothing(records, chance):
+    """Files are read as they are named, and streams as they come."""
+    shuffled = list(records)
+    chance.shuffle(shuffled)
+    expected, found = counted(*records), counted(*shuffled)
+    assert expected.instances == found.instances
+    assert dict(expected.owners) == dict(found.owners)
+
+
+@given(fleets())
+def test_counting_piece_by_piece_is_counting_at_once(records):
+    """An account is read some hours at a time; whole minutes are in one piece."""
+    ordered = sorted(records, key=lambda one: one.minute_ms)
+    ends = [
+        place
+        for place, (one, following) in enumerate(itertools.pairwise(ordered))
+        if one.minute_ms != following.minute_ms
+    ]
+    expected, found = counted(*ordered), counted(*ordered, closings=ends)
+    assert expected.instances == found.instances
+    assert dict(expected.owners) == dict(found.owners)
+
+
+@given(fleets())
+def test_clusters_instances_owners_and_cores_each_have_the_whole(records):
+    """Nothing is in none and nothing in two: each way of telling it adds up to the same."""
+    counting = counted(*records)
+    whole = sum(one.idle.core_minutes for one in counting.minutes.values())
+    instances = counting.instances.values()
+    assert whole == sum(one.idle.core_minutes for one in instances)
+    assert whole == sum(one.idle.core_minutes for one in counting.owners.values())
+    assert whole == sum(
+        core.amount.core_minutes for one in instances for core in one.by_core.values()
+    )
+    usd = sum(one.idle.usd or 0 for one in instances)
+    assert usd == pytest.approx(sum(one.idle.usd or 0 for one in counting.owners.values()))
+    for one in instances:
+        assert one.whole.core_minutes <= one.idle.core_minutes
+        not_busy = one.cores.attached_idle + one.cores.unattached
+        assert one.idle.core_minutes <= not_busy
+
+
+# --- what is idle ---
+
+
+def test_an_unknown_core_is_never_idle():
+    """However long it had not been busy when it was last seen."""
+    found = the_one(counted(minute(state="a?u?")))
+    assert (2, 2) == (found.idle.core_minutes, found.cores.unknown)
+    assert 2 == found.cores.known
+
+
+@pytest.mark.parametrize(("minutes", "expected"), [(14, 0), (15, 1), (16, 1)])
+def test_a_core_is_idle_from_that_many_minutes_on(minutes, expected):
+    """The bound is in, as in the rollups."""
+    assert expected == the_one(counted(minute(state="u", idle=(minutes,)))).idle.core_minutes
+
+
+def test_a_restart_within_a_minute_is_one_minute():
+    """Two lines of 30 seconds are one minute of four cores, and the later one has the last word."""
+    found = the_one(
+        counted(
+            minute(state="aaaa", covered_seconds=30.0),
+            minute(state="bbaa", boot="b2", seq=1, covered_seconds=30.0),
+        )
+    )
+    assert (2, 1) == (found.idle.core_minutes, found.coverage.minutes)
+    assert 6000 == found.coverage.covered_hundredths
+
+
+def test_of_two_emitters_on_one_host_one_counts():
+    """The one that covers more, and it is said."""
+    found = the_one(
+        counted(minute(state="aaaa"), minute(state="bbbb", boot="b2", covered_seconds=50.0))
+    )
+    assert (4, 1) == (found.idle.core_minutes, found.duplicate_minutes)
+
+
+def test_only_what_was_asked_for_counts():
+    """Other times and clusters are counted apart."""
+    period = Period(START_MS, START_MS + 2 * MINUTE_MS)
+    records = [minute(0), minute(1), minute(2), minute(1, cluster="serving", instance="i-0b")]
+    counting = counted(*records, period=period, cluster="research")
+    assert (8, 2) == (the_one(counting).idle.core_minutes, counting.outside)
+
+
+def test_more_records_than_can_be_kept_are_refused(monkeypatch):
+    """With what to do, instead of a machine out of memory."""
+    monkeypatch.setattr(held, "MAX_HELD", 2)
+    waiting = held.HeldMinutes(held.MAX_HELD)
+    waiting.add(minute(0))
+    waiting.add(minute(1))
+    with pytest.raises(SettingsError, match="ask for a shorter time with --since"):
+        waiting.add(minute(2))
+
+
+# --- money ---
+
+
+def test_an_idle_core_costs_its_share_of_the_instance():
+    """For a minute; the price of whoever pays replaces the list's."""
+    assert the_one(counted(minute(state="ab"))).idle.usd == pytest.approx(
+        USD_PER_HOUR["trn1.2xlarge"] / 2 / 60
+    )
+    own = counted(minute(state="ab"), prices=Prices({"trn1.2xlarge": 12.0}))
+    assert (0.1, {"trn1.2xlarge"}) == (the_one(own).idle.usd, own.overridden)
+
+
+def test_what_has_no_price_is_not_free():
+    """Its time is told, its money is not 0 but unknown; beside priced time it is told apart."""
+    found = counted(
+        minute(state="aa", instance_type="trn2.3xlarge"), minute(state="a", instance="i-0b")
+    )
+    unpriced, priced = (found.instances["research", name].idle for name in ("i-0a", "i-0b"))
+    assert (2, 2, None) == (unpriced.core_minutes, unpriced.unpriced_core_minutes, unpriced.usd)
+    assert 0 == priced.unpriced_core_minutes
+    both = type(priced)()
+    both.merge(priced)
+    both.merge(unpriced)
+    assert (3, 2, priced.usd) == (both.core_minutes, both.unpriced_core_minutes, both.usd)
+
+
+def test_a_whole_instance_is_idle_only_with_all_its_cores():
+    """One that is busy, not idle for long enough or unknown, and stopping it would stop that."""
+    states = ["aauu", "baaa", "?aaa", "aaaa"]
+    idle = [(60,) * 4, (0, 60, 60, 60), (60,) * 4, (14, 60, 60, 60)]
+    found = the_one(
+        counted(
+            *(
+                minute(n, state, one)
+                for n, (state, one) in enumerate(zip(states, idle, strict=True))
+            )
+        )
+    )
+    assert (1, 4) == (found.whole_minutes, found.whole.core_minutes)
+    assert 4 + 3 + 3 + 3 == found.idle.core_minutes
+    assert not found.is_never_busy
+
+
+def test_an_instance_of_which_nothing_is_known_is_not_called_unused():
+    """Never busy needs a core that was seen."""
+    assert not the_one(counted(minute(state="??"))).is_never_busy
+    assert the_one(counted(minute(state="?u"))).is_never_busy
+
+
+# --- coverage ---
+
+
+def test_a_minute_without_a_line_is_missing_unless_the_instance_said_goodbye():
+    """A stopped instance covers nothing and should not."""
+    silent = the_one(counted(minute(0), minute(3)))
+    assert (2, 2, 50.0) == (
+        silent.coverage.minutes,
+        silent.coverage.missing,
+        silent.coverage.percent,
+    )
+    stopped = the_one(counted(minute(0, bye=True), minute(3)))
+    assert (0, 100.0) == (stopped.coverage.missing, stopped.coverage.percent)
+
+
+def test_a_large_fleet_waits_in_little_memory():
+    """A record that waits shares with others what they have in common."""
+    waiting = held.HeldMinutes()
+    for number in range(50):
+        boot, state = b"b1".decode(), b"aaaa".decode()  # texts of their own, as json makes them
+        waiting.add(minute(number, state, boot=boot))
+    (minutes,) = waiting._held.values()
+    kept = [one for records in minutes.values() for one in records]
+    assert 1 == len({id(one.boot) for one in kept}) == len({id(one.core_state) for one in kept})

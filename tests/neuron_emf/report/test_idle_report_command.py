@@ -1,0 +1,237 @@
+"""`neuron-emf report` as it is typed: what it prints, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from neuron_emf.cli import main
+from neuron_emf.report import clock, insights
+from neuron_wire.prices import USD_PER_HOUR
+from proof.account.account import Account
+from tests.hour import END_S, START_S
+from tests.neuron_emf.report.made_minutes import line_of, minute, rollups_of
+
+pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
+
+NOW_S = END_S + 3600.0
+
+
+@pytest.fixture
+def typed(typed, tmp_path, monkeypatch):
+    """`neuron-emf report` and what follows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clock, "now_ms", lambda: round(NOW_S * 1000))
+    monkeypatch.setattr(insights, "_POLLS_S", (0.0,))
+
+    return partial(typed, "report")
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A file of two minutes of an instance whose four cores are idle, and of their rollups."""
+    records = [minute(0), minute(1)]
+    path = tmp_path / "lines.jsonl"
+    path.write_text("\n".join([*map(line_of, records), *rollups_of(records), ""]), "utf-8")
+    return path
+
+
+@pytest.fixture
+def made(monkeypatch, hour):
+    """A right account with the hour in it."""
+    with Account(lambda: NOW_S) as found:
+        for name, value in found.variables.items():
+            monkeypatch.setenv(name, value)
+        found.put_lines(found.records_group, hour.lines)
+        found.put_lines(found.rollups_group, hour.rollups, late_ms=180_000)
+        yield found
+
+
+# --- what it says ---
+
+
+def test_files_are_counted_whole(typed, lines):
+    """All they hold, however old; 8 core minutes of trn1.2xlarge are two minutes of it."""
+    code, out, err = typed(lines)
+    assert (0, "") == (code, err)
+    assert "Idle cores cost 0.04 USD: 0.1 core hours, 100.0 % of the known time." in out
+    assert "The rollups say the same in all 2 minutes of clusters." in out
+    assert "\x1b" not in out
+
+
+def test_json_is_one_document(typed, lines):
+    """For a program: amounts unrounded, times in ISO 8601."""
+    code, out, _ = typed(lines, "--json")
+    found = json.loads(out)
+    assert 0 == code
+    usd = 2 * USD_PER_HOUR["trn1.2xlarge"] / 60
+    assert usd == pytest.approx(found["total"]["idle_usd"], abs=1e-6)
+    assert usd == pytest.approx(found["would_be_saved"]["by_stopping_idle_instances_usd"], abs=1e-6)
+    assert ("2026-11-18T11:07:00Z", "2026-11-18T11:09:00Z") == (found["start"], found["end"])
+    assert ["i-0a"] == found["would_be_saved"]["instances_never_busy"]
+
+
+def test_an_account_is_asked_by_its_saved_queries(typed, made):
+    """A week unless told otherwise; what it costs is said before and after."""
+    code, out, err = typed()
+    assert (0, 1) == (code, err.count("\n"))
+    assert "CloudWatch bills at 0.005 USD per GB" in err
+    assert "Logs Insights scanned 0.001 GB: under 0.01 USD at list price." in " ".join(out.split())
+    assert "Idle cores cost 28.24 USD" in out
+    assert "StartQuery" in made.operations
+    assert "FilterLogEvents" not in made.operations
+
+
+def test_an_account_can_be_read_line_by_line(typed, made):
+    """The same money; no query runs and nothing is billed, so nothing is said of it."""
+    code, out, err = typed("--read", "lines", "--since", "1d")
+    assert (0, "") == (code, err)
+    assert "Idle cores cost 28.24 USD" in out
+    assert "StartQuery" not in made.operations
+
+
+def test_one_cluster_and_a_part_of_the_time(typed, made):
+    """Half an hour of serving: 6 idle cores from minute 15 on."""
+    start, end = "2026-11-20T08:30:00Z", "2026-11-20T09:00:00Z"
+    code, out, _ = typed("--cluster", "serving", "--since", start, "--until", end, "--json")
+    found = json.loads(out)
+    assert (0, "serving", 180) == (code, found["cluster"], found["total"]["idle_core_minutes"])
+    assert ["serving"] == [one["cluster"] for one in found["clusters"]]
+    assert 30 == found["rollups"]["equal_minutes"]
+    assert made.operations
+
+
+def test_idle_after_and_prices_are_those_that_were_asked_for(typed, lines):
+    """And it is said that the rollups have others."""
+    _, out, _ = typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")
+    found = json.loads(out)
+    assert (2.0, ["trn1.2xlarge"]) == (found["total"]["idle_usd"], found["prices"]["overridden"])
+    assert ["the same lines, counted by other rules"] == [
+        one["cause"] for one in found["rollups"]["causes"]
+    ]
+    _, out, _ = typed(lines, "--idle-after", "61", "--json")
+    assert 0 == json.loads(out)["total"]["idle_core_minutes"]
+
+
+def test_standard_input_is_a_file(typed, lines, monkeypatch):
+    """`zcat lines.gz | neuron-emf report -`."""
+    with lines.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        code, out, _ = typed("-")
+    assert 0 == code
+    assert "from standard input" in out
+
+
+# --- what it writes ---
+
+
+def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
+    """The page and the rows, whole, readable by whoever may read new files."""
+    code, out, _ = typed(lines, "--html", "idle.html", "--csv", "idle.csv")
+    assert 0 == code
+    assert "Idle cores cost" in out
+    assert "<h1>Idle cores cost 0.04 USD" in (tmp_path / "idle.html").read_text("utf-8")
+    with (tmp_path / "idle.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert "8" == rows[0]["idle_core_minutes"]
+    (tmp_path / "other").touch()
+    assert (tmp_path / "other").stat().st_mode == (tmp_path / "idle.html").stat().st_mode
+    names = {"idle.html", "idle.csv", "lines.jsonl", "other"}
+    assert names == {one.name for one in tmp_path.iterdir()}
+
+
+def test_a_file_that_was_there_is_replaced(typed, lines, tmp_path):
+    """By a whole one: a browser that reads meanwhile sees the old page."""
+    (tmp_path / "idle.html").write_text("old" * 1_000_000)
+    typed(lines, "--html", "idle.html")
+    assert (tmp_path / "idle.html").read_text().endswith("</html>\n")
+
+
+def test_a_device_is_written_to_and_stays(typed, lines):
+    """`--csv /dev/null` must not make a file of it."""
+    code, _, _ = typed(lines, "--csv", "/dev/null")
+    assert 0 == code
+    assert Path("/dev/null").is_char_device()
+
+
+# --- how it ends ---
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--since", "yesterday"], 2, "--since was expected to be a period"),
+        (["--until", "soon"], 2, "--until was expected to be a period"),
+        (["--since", "1h", "--until", "2h"], 2, "between --since and --until"),
+        (["--price-overrides", "trn1=cheap"], 2, "write it as trn1.32xlarge=13.5"),
+        (["--price-overrides", "trn1=nan"], 2, "expected to be TYPE=USD"),
+        (["--idle-after", "0"], 2, "0 is not in the range"),
+        (["--read", "guesses"], 2, "is not one of"),
+        (["--cluster", "nobody"], 3, "of cluster nobody were expected"),
+        (["--since", "1h"], 3, "2 lines of other times or clusters"),
+        (["--html", "no/such/folder.html"], 4, "expected to take the idle report and does not"),
+        (["--csv", "."], 2, "is a directory"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, words, code, said):
+    """With what was expected and what to do; nothing is printed as if it had worked."""
+    found, out, err = typed(lines, *words)
+    assert (code, 1) == (found, err.count("\n"))
+    assert said in err
+    assert "Traceback" not in err + out
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "there is none, only 0 lines"),
+        ("plain text\n{}\n", "2 lines that could not be read"),
+        ('{"Schema":1,"Kind":"runtime"}\n', "there is none"),
+    ],
+)
+def test_files_without_a_minute_are_refused(typed, tmp_path, content, said):
+    """No idle time and no lines are not the same."""
+    (tmp_path / "empty").write_text(content)
+    code, out, err = typed("empty")
+    assert (3, "") == (code, out)
+    assert said in err
+
+
+def test_a_file_that_is_not_there_is_named(typed):
+    """Before anything is counted."""
+    code, _, err = typed("nothing.jsonl")
+    assert 2 == code
+    assert "nothing.jsonl was expected to be a file of log lines" in err
+
+
+def test_without_credentials_it_says_what_to_do(typed, made):
+    """In a sentence that names the action."""
+    made.denied |= {"logs:StartQuery", "logs:DescribeQueryDefinitions"}
+    code, out, err = typed()
+    assert (3, "") == (code, out)
+    assert "logs:DescribeQueryDefinitions was expected to answer" in err.splitlines()[-1]
+
+
+def test_without_a_rehearsal_it_says_how_to_start_one(typed, monkeypatch):
+    """Nothing listens there."""
+    monkeypatch.setattr("neuron_emf.account.REHEARSAL", "http://127.0.0.1:1/rehearsal.json")
+    code, _, err = typed("--rehearsal")
+    assert 3 == code
+    assert "make demo" in err
+
+
+def test_help_says_what_it_costs(capsys):
+    """Before anybody pays."""
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    assert "bills the bytes it scans" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_hour_is_where_the_tests_think_it_is():
+    """`test_one_cluster_and_a_part_of_the_time` types its moments by hand."""
+    assert (1_795_161_600, 3600) == (START_S, END_S - START_S)

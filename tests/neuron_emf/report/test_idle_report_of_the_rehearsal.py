@@ -1,0 +1,89 @@
+"""`neuron-emf report --rehearsal` reads the embedded AWS, and says what the files say."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from local.embedded_aws import EmbeddedAws
+from local.embedded_aws.clients import REGION, client
+from neuron_emf.report import clock
+from neuron_emf.report.document import document
+from neuron_emf.report.making import make
+from neuron_emf.report.settings import IdleReportSettings
+from tests.neuron_emf.report.ways import NOW_S
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
+
+RECORDS, ROLLUPS = "/neuron-emf/records", "/neuron-emf/neuron-emf/rollups"
+AT_ONCE = 200  # lines: far below the megabyte that a call may have
+
+
+@pytest.fixture
+def rehearsal(programs, tmp_path, hour, monkeypatch):
+    """An emulator with the hour in it, and the address at which `make demo` says where it is."""
+    aws = EmbeddedAws(programs[0], tmp_path)
+    aws.start()
+    logs = client("logs", aws.endpoint_url)
+    for group, lines in ((RECORDS, hour.lines), (ROLLUPS, hour.rollups)):
+        logs.create_log_group(logGroupName=group)
+        logs.create_log_stream(logGroupName=group, logStreamName="all")
+        events = [{"timestamp": _at_ms(line), "message": line} for line in lines]
+        for start in range(0, len(events), AT_ONCE):
+            logs.put_log_events(
+                logGroupName=group, logStreamName="all", logEvents=events[start : start + AT_ONCE]
+            )
+    place = {
+        "endpoint_url": aws.endpoint_url,
+        "region": REGION,
+        "log_group": RECORDS,
+        "rollups_log_group": ROLLUPS,
+        "stack_name": "neuron-emf",
+    }
+    server = HTTPServer(("127.0.0.1", 0), _saying(place))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    address = f"http://127.0.0.1:{server.server_port}/rehearsal.json"
+    monkeypatch.setattr("neuron_emf.account.REHEARSAL", address)
+    monkeypatch.setattr(clock, "now_ms", lambda: round(NOW_S * 1000))
+    yield aws
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    logs.close()
+    aws.stop()
+
+
+def _at_ms(line):
+    members = json.loads(line)
+    return members["Timestamp"] if "Timestamp" in members else members["_aws"]["Timestamp"]
+
+
+def _saying(place):
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps(place).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_words):
+            """Say nothing."""
+
+    return Handler
+
+
+@pytest.mark.usefixtures("rehearsal")
+def test_the_rehearsal_is_read_like_an_account(hour):
+    """Line by line, because the embedded AWS has no saved queries; not a cent differs."""
+    period = {"since": "2026-11-20T08:00:00Z", "until": "2026-11-20T09:00:00Z"}
+    found = document(make(IdleReportSettings(rehearsal=True, **period), ()))
+    expected = document(make(IdleReportSettings(**period), (hour.records_file, hour.rollups_file)))
+    assert RECORDS in found.pop("reading")["origin"]
+    del expected["reading"]
+    assert expected == found
+    assert 120 == found["rollups"]["equal_minutes"]

@@ -1,0 +1,210 @@
+"""The saved queries of a strict account: asked for in pieces, refused, slow, or of one cluster."""
+
+from __future__ import annotations
+
+import pytest
+
+from emitter.errors import SourceError
+from local.insights import engine
+from neuron_emf.account import AccountSettings, account
+from neuron_emf.report import counting, gathering, insights
+from neuron_emf.report.held import HeldMinutes
+from neuron_emf.report.insights import SavedQueries, _restricted
+from neuron_emf.report.period import Period
+from proof.account.breaking import break_account
+from tests.hour import START_S
+from tests.neuron_emf.report.made_minutes import line_of, minute
+from tests.neuron_emf.report.ways import HOUR, by_lines, by_queries, no_sleep
+
+pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
+
+
+# --- in pieces ---
+
+
+def test_a_full_answer_is_asked_for_again_in_smaller_pieces(full, monkeypatch):
+    """480 lines of an hour by queries that give 100 rows each: the same idle report."""
+    expected, _ = by_queries()
+    asked = len(full.queries.started)
+    monkeypatch.setattr(insights, "MAX_ROWS", 100)
+    found, reading = by_queries()
+    assert expected == found
+    starts = [
+        (one["startTime"], one["endTime"])
+        for one in full.queries.started[asked:]
+        if one["logGroupName"] == full.records_group
+    ]
+    assert len(starts) > 480 / 100
+    assert all(one["limit"] == 100 for one in full.queries.started[asked:])
+    assert reading.bytes_scanned > 0
+
+
+def test_pieces_are_whole_minutes_that_follow_each_other(made, monkeypatch):
+    """A minute in two pieces would be merged in neither, and one in none would be lost."""
+    monkeypatch.setattr(insights, "MAX_ROWS", 7)
+    made.put_lines(made.records_group, [line_of(minute(n)) for n in range(60)])
+    start_ms = minute(0).minute_ms
+    period = Period(start_ms, start_ms + 3_600_000)
+    queries = SavedQueries(account(AccountSettings()), no_sleep)
+    text = queries.text(insights.MINUTES_QUERY)
+    pieces = list(queries.pieces(made.records_group, text, period))
+    assert 60 == sum(len(rows) for rows in pieces)
+    assert all(len(rows) < 7 for rows in pieces)
+    answered = [(one["startTime"], one["endTime"] + 1) for one in made.queries.started]
+    assert all(start % 60 == end % 60 == start_ms // 1000 % 60 for start, end in answered)
+
+
+def test_a_minute_with_more_rows_than_an_answer_has_is_refused(made, monkeypatch):
+    """Half a minute cannot be asked for; the other way of reading can."""
+    monkeypatch.setattr(insights, "MAX_ROWS", 3)
+    lines = [line_of(minute(0, instance=f"i-{n}")) for n in range(3)]
+    made.put_lines(made.records_group, lines)
+    start_ms = minute(0).minute_ms
+    with pytest.raises(SourceError, match=r"fewer than 3 rows a minute .* --read lines"):
+        by_queries(Period(start_ms, start_ms + 60_000))
+
+
+def test_what_the_log_group_no_longer_keeps_is_not_asked_for(full):
+    """A query that ends before its first day is refused; one that begins before is not."""
+    full.groups.made_ms = START_S * 1000 - 86_400_000
+    expected, _ = by_queries()
+    long = Period(HOUR.start_ms - 90 * 86_400_000, HOUR.end_ms)
+    found, _ = by_queries(long)
+    assert expected["total"] == found["total"]
+
+
+def test_lines_older_than_their_log_group_are_asked_for_all_the_same(full, monkeypatch):
+    """
+    A spool may have waited for the group: a query that begins before its first moment finds them.
+    """
+    monkeypatch.setattr(insights, "FIRST_PIECE_MINUTES", 15)
+    expected, _ = by_lines()
+    full.groups.made_ms = HOUR.start_ms + 50 * 60_000
+    assert expected["total"] == by_queries()[0]["total"]
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize("read", [by_lines, by_queries])
+def test_an_account_is_counted_piece_by_piece(monkeypatch, read):
+    """A month does not fit in memory: of 480 lines no more than 100 wait at once."""
+    expected, _ = read()
+    monkeypatch.setattr(gathering, "FIRST_PIECE_MINUTES", 10)
+    monkeypatch.setattr(gathering, "GROWTH", 1)
+    monkeypatch.setattr(insights, "MAX_ROWS", 100)
+    monkeypatch.setattr(counting, "HeldMinutes", lambda: HeldMinutes(100))
+    assert expected == read()[0]
+
+
+# --- troubles ---
+
+
+def test_a_stack_without_the_queries_is_told_what_to_do(full):
+    """An older stack has others."""
+    full.saved.clear()
+    with pytest.raises(SourceError, match=r"neuron-emf/idle-time-minutes .* --read lines"):
+        by_queries()
+
+
+@pytest.mark.parametrize("end", ["Failed", "Timeout", "Cancelled"])
+def test_a_query_that_does_not_complete_is_told(full, end):
+    """Its rows are not taken for all there are."""
+    full.queries.next_ends = [end]
+    with pytest.raises(SourceError, match=f"expected to complete and is {end}"):
+        by_queries()
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["logs:DescribeQueryDefinitions", "logs:StartQuery", "logs:GetQueryResults"],
+)
+def test_a_permission_that_is_missing_is_named(full, action):
+    """With the action, so that it can be allowed."""
+    full.denied.add(action)
+    with pytest.raises(SourceError, match=action):
+        by_queries()
+
+
+@pytest.mark.parametrize("action", ["logs:DescribeLogGroups", "logs:StopQuery"])
+def test_what_only_helps_is_not_needed(full, action):
+    """The idle report is the same without."""
+    full.denied.add(action)
+    assert 0 < by_queries()[0]["total"]["idle_usd"]
+
+
+@pytest.mark.parametrize("read", [by_lines, by_queries])
+def test_rollups_that_cannot_be_read_cost_only_the_comparison(full, read):
+    """The money is in the lines."""
+    expected, _ = read()
+    break_account(full, "rollups group missing")
+    found, reading = read()
+    assert "ResourceNotFoundException" in reading.rollups_problem
+    assert expected["total"] == found["total"]
+    assert 0 == found["rollups"]["read"]
+
+
+def test_too_many_queries_at_once_are_waited_for(full, monkeypatch):
+    """A dashboard next door may use up what the account can run; ours waits its turn."""
+    slept = []
+    monkeypatch.setattr("proof.account.queries.MAX_AT_ONCE", 2)
+    queries = SavedQueries(account(AccountSettings()), slept.append)
+    text = queries.text(insights.MINUTES_QUERY)
+    other = full.client("logs")
+    started = [
+        other.start_query(
+            logGroupName=full.records_group,
+            queryString=text,
+            startTime=START_S,
+            endTime=START_S + 1,
+        )["queryId"]
+        for _ in range(2)
+    ]
+
+    def sleep(seconds):
+        slept.append(seconds)
+        if started:
+            other.stop_query(queryId=started.pop())
+
+    queries._sleep = sleep
+    rows = [row for piece in queries.pieces(full.records_group, text, HOUR) for row in piece]
+    assert 480 == len(rows)
+    assert slept[0] == pytest.approx(5.0)
+    other.close()
+
+
+def test_a_query_that_nobody_waits_for_is_stopped(full):
+    """Ctrl-C while it runs: it would go on, and be billed."""
+
+    def interrupt(_seconds):
+        raise KeyboardInterrupt
+
+    queries = SavedQueries(account(AccountSettings()), interrupt)
+    text = queries.text(insights.MINUTES_QUERY)
+    with pytest.raises(KeyboardInterrupt):
+        list(queries.pieces(full.records_group, text, HOUR))
+    assert "StopQuery" == full.operations[-1]
+
+
+# --- one cluster ---
+
+
+def test_one_cluster_is_asked_for_in_the_query(full):
+    """The index on ClusterName then spares the lines of others."""
+    by_queries(cluster="research")
+    assert all(
+        'filter ClusterName = "research"' in one["queryString"] for one in full.queries.started
+    )
+
+
+@pytest.mark.parametrize("cluster", ['a"b', "a\\b", '" | limit 1 #'])
+def test_a_name_that_would_end_its_quotes_is_not_written_in_a_query(cluster):
+    """Names of clusters are typed by people and read from lines: none becomes a command."""
+    text = '# What.\nfilter Kind = "minute"'
+    assert text == _restricted(text, cluster)
+
+
+def test_a_restricted_query_is_still_one():
+    """The condition stands behind the comment that begins it."""
+    text = '# One.\n# Two.\nfilter Kind = "minute"\n| stats latest(@message) as Line by Boot'
+    one, two = (line_of(minute(0, cluster=name)) for name in ("research", "serving"))
+    rows = engine.run(_restricted(text, "serving"), [(0, one), (0, two)])
+    assert [two] == [row["Line"] for row in rows]

@@ -1,0 +1,221 @@
+"""One idle report on each surface: the same numbers, and foreign names harmless on all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from neuron_emf.report import page, spreadsheet
+from neuron_emf.report.document import document
+from neuron_emf.report.terminal import parts
+from tests.neuron_emf.report.made_minutes import minute
+from tests.neuron_emf.report.made_outcomes import evil_outcome, full_outcome, outcome_of
+
+VOID = {"meta", "rect", "link", "br", "img"}
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its elements, and the text between them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts, self.open, self.attributes = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert tag == self.open.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+def printed(found, rows=10):
+    file = io.StringIO()
+    console = Console(file=file, width=100, markup=False, highlight=False, emoji=False)
+    for part in parts(found, rows):
+        console.print(part)
+    return file.getvalue()
+
+
+def rows_of(found):
+    return list(csv.DictReader(io.StringIO(spreadsheet.text(found), newline="")))
+
+
+# --- the same numbers ---
+
+
+def test_every_surface_tells_the_same_money():
+    """Sums and single rows, in USD and in core hours."""
+    found = full_outcome()
+    usd = found.total.idle.usd
+    shown = document(found)
+    total = rows_of(found)[0]
+    assert usd == pytest.approx(shown["total"]["idle_usd"], abs=1e-6)
+    assert ("total", shown["total"]["idle_usd"]) == (total["row"], float(total["idle_usd"]))
+    assert f"Idle cores cost {usd:,.2f} USD" in printed(found)
+    assert f"Idle cores cost {usd:,.2f} USD" in Page(page.text(found)).text
+
+
+def test_the_rows_of_each_kind_add_up_to_the_total():
+    """In the spreadsheet too, where somebody will add them up."""
+    rows = rows_of(full_outcome())
+    assert {"total", "cluster", "owner", "instance", "core"} == {one["row"] for one in rows}
+    sums = {
+        kind: sum(int(one["idle_core_minutes"]) for one in rows if one["row"] == kind)
+        for kind in ("total", "cluster", "owner", "instance", "core")
+    }
+    assert 1 == len(set(sums.values()))
+
+
+def test_what_nobody_knows_is_no_zero_anywhere():
+    """An instance without a price: no price, null, an empty cell."""
+    found = outcome_of(minute(0, "aa", instance_type="trn2.3xlarge"))
+    assert document(found)["total"]["idle_usd"] is None
+    assert "" == rows_of(found)[0]["idle_usd"]
+    assert "no price" in printed(found)
+    assert "no price" in Page(page.text(found)).text
+    for text in (printed(found), Page(page.text(found)).text):
+        assert "their price is unknown" in text
+        assert "0.00" not in text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "71.4 % of the time",  # 5 of 7 minutes
+        "never counted as idle",
+        "two emitters reported",
+        "trn2.3xlarge (under 0.1 core hours)",
+        "yours for inf2.xlarge",
+        "2 lines came again and counted once",
+        "1 line could not be read",
+        "1.235 GB: 0.01 USD",
+        "lines came too late for the rollup",
+    ],
+)
+def test_what_limits_the_numbers_is_said_beside_them(said):
+    """On the terminal and on the page, in the same words."""
+    found = full_outcome()
+    for text in (printed(found), Page(page.text(found)).text):
+        assert said in " ".join(text.split())
+
+
+def test_nothing_idle_is_said_as_such():
+    """Without tables of nothing."""
+    found = outcome_of(minute(0, "bb"))
+    for text in (printed(found), Page(page.text(found)).text):
+        assert "No core was idle." in text
+        assert "Nothing: no core was idle." in text
+        assert "Owners" not in text
+
+
+def test_cut_tables_say_what_is_left_out():
+    """And the sums above them are whole."""
+    records = [minute(0, "a", instance=f"i-{n}", cluster=f"c{n}") for n in range(5)]
+    shown = printed(outcome_of(*records), rows=2)
+    assert 3 == shown.count("and 3 more")
+    assert "5 instances had no busy core" in " ".join(shown.split())
+
+
+# --- foreign names ---
+
+
+def test_a_terminal_is_told_nothing_by_a_name():
+    """Neither colours nor markup."""
+    shown = printed(evil_outcome(), rows=100)
+    assert shown.replace("\n", "").isprintable()
+    assert "[bold red]x[/]" in shown
+    assert "?[31mred?[0m" in shown
+
+
+def test_a_browser_is_told_nothing_by_a_name():
+    """The page has no element, no attribute and no address that it has not of itself."""
+    evil, plain = Page(page.text(evil_outcome())), Page(page.text(full_outcome()))
+    assert set(evil.tags) <= set(plain.tags)
+    assert {name for name, _ in evil.attributes} <= {name for name, _ in plain.attributes}
+    assert "script" not in evil.tags
+    assert '<img src=x onerror="alert(1)">' in evil.text
+    assert [] == evil.open
+
+
+def test_a_spreadsheet_sees_no_formula_in_a_name():
+    """Behind an apostrophe; also behind a blank, which some spreadsheets leave out."""
+    cells = [cell for row in rows_of(evil_outcome()) for cell in row.values()]
+    assert [] == [cell for cell in cells if cell.strip().startswith(("=", "+", "-", "@"))]
+    assert "'=HYPERLINK(1)" in cells
+    assert "' =1" in cells
+
+
+def test_a_program_gets_names_as_they_are():
+    """JSON has its own way of writing them down."""
+    shown = json.loads(json.dumps(document(evil_outcome()), allow_nan=False))
+    assert '<img src=x onerror="alert(1)">' in {one["cluster"] for one in shown["clusters"]}
+    assert "=HYPERLINK(1)" in {one["owner"] for one in shown["owners"]}
+
+
+# --- forms ---
+
+
+def test_the_file_of_rows_is_csv_as_rfc_4180_has_it():
+    """One header, CRLF, quotes doubled within quotes, as many cells in each row."""
+    text = spreadsheet.text(evil_outcome())
+    assert text.endswith("\r\n")
+    assert text.startswith(",".join(spreadsheet.COLUMNS) + "\r\n")
+    assert "\n" not in text.replace("\r\n", "")
+    assert '"""><script>x</script>i5"' in text
+    widths = {len(row) for row in csv.reader(io.StringIO(text, newline=""), strict=True)}
+    assert {len(spreadsheet.COLUMNS)} == widths
+
+
+def test_the_page_needs_nothing_else():
+    """No script, no address, and a policy that forbids both."""
+    text = page.text(full_outcome())
+    found = Page(text)
+    assert not {"script", "link", "img", "iframe"} & set(found.tags)
+    assert not re.search(r"https?:|url\(|@import", text)
+    assert any(str(value).startswith("default-src 'none';") for _, value in found.attributes)
+    assert [] == found.open
+
+
+def test_bars_are_shares_of_a_whole():
+    """A quarter busy, a quarter attached, half unattached: 25, 25 and 50 of 100."""
+    text = page.text(outcome_of(minute(0, "bauu", idle=(0, 0, 0, 60))))
+    bar = re.search(r'<svg class="bar".*?</svg>', text)[0]
+    assert [
+        ("busy", "0", "25"),
+        ("attached", "25", "25"),
+        ("unattached", "50", "50"),
+    ] == re.findall(r'class="(\w+)" x="([\d.]+)" width="([\d.]+)"', bar)
+
+
+def test_every_table_names_its_rows_and_columns():
+    """For whoever hears the page instead of seeing it."""
+    text = page.text(full_outcome())
+    tables = re.findall(r"<table>.*?</table>", text, re.DOTALL)
+    assert 5 == len(tables)
+    for one in tables:
+        assert "<caption>" in one
+        heads, body = one.split("<tbody>")
+        assert heads.count("<th ") == heads.count('scope="col"')
+        assert body.count("<tr>") == body.count('<th scope="row"')

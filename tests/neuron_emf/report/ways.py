@@ -1,0 +1,76 @@
+"""The ways in which the idle report reads an account, each told as a program is told."""
+
+from __future__ import annotations
+
+from neuron_emf.account import AccountSettings, account
+from neuron_emf.report.comparison import compare
+from neuron_emf.report.counting import Counting
+from neuron_emf.report.document import document
+from neuron_emf.report.gathering import from_lines, from_queries
+from neuron_emf.report.outcome import outcome
+from neuron_emf.report.period import Period
+from neuron_emf.report.published import Published
+from neuron_wire.prices import Prices
+from tests.hour import END_S, START_S
+
+NOW_S = END_S + 3600.0
+HOUR = Period(START_S * 1000, END_S * 1000)
+
+
+def no_sleep(_seconds):
+    """Time that a test does not wait for."""
+
+
+def told(gather, period=HOUR, cluster=""):
+    """The idle report of what *gather* reads, without what says how it was read."""
+    counting, published = Counting(period, 15, Prices(), cluster), Published(period, cluster)
+    reading = gather(counting, published)
+    found = outcome(
+        counting,
+        compare(counting, published, round(NOW_S * 1000)),
+        reading,
+        asked=period,
+        made_ms=0,
+        cluster=cluster,
+        idle_after_minutes=15,
+        worst_cores=10,
+    )
+    shown = document(found)
+    del shown["reading"]
+    return shown, reading
+
+
+class Shared:
+    """The account with one client for all that read it: making one takes 50 ms."""
+
+    def __init__(self):
+        self._account = account(AccountSettings())
+        self._clients = {}
+
+    def __getattr__(self, name):
+        return getattr(self._account, name)
+
+    def client(self, service):
+        if service not in self._clients:
+            self._clients[service] = self._account.client(service)
+        return self._clients[service]
+
+
+def by_queries(period=HOUR, cluster="", at=None):
+    at = at or account(AccountSettings())
+    return told(
+        lambda counting, published: from_queries(
+            at, period, cluster, counting, published, sleep=no_sleep
+        ),
+        period,
+        cluster,
+    )
+
+
+def by_lines(period=HOUR, cluster="", at=None):
+    at = at or account(AccountSettings())
+    return told(
+        lambda counting, published: from_lines(at, period, cluster, counting, published),
+        period,
+        cluster,
+    )

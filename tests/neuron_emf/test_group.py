@@ -1,0 +1,63 @@
+"""The commands are there, and cost an emitter and `--help` nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from emitter.cli import cli as of_an_instance
+from neuron_emf.cli import COMMANDS, cli
+
+
+def loaded_after(program):
+    """Modules that are loaded after *program* ran."""
+    shown = f"{program}\nimport sys; print(*sys.modules, file=sys.stderr)"
+    ended = subprocess.run(
+        [sys.executable, "-c", shown], capture_output=True, text=True, check=True
+    )
+    return ended.stderr.split()
+
+
+def test_help_names_every_command_and_imports_none():
+    """Not even settings: `--help` costs little more than click."""
+    loaded = loaded_after(
+        "from neuron_emf.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
+    )
+    ours = {name for name in loaded if name.split(".")[0] in ("emitter", "neuron_emf")}
+    assert {
+        "emitter",
+        "emitter.command_line",
+        "emitter.errors",
+        "neuron_emf",
+        "neuron_emf.cli",
+    } == ours
+    shown = cli.get_help(click.Context(cli))
+    assert [] == [name for name in COMMANDS if f"\n  {name} " not in shown]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_the_name_and_the_sentence_of_the_table(name):
+    """What `--help` says without importing it is what it says of itself."""
+    command = cli.get_command(click.Context(cli), name)
+    assert (name, COMMANDS[name].help) == (command.name, command.get_short_help_str(200))
+
+
+def test_a_command_that_is_not_there_is_none():
+    """click then says what there is."""
+    assert cli.get_command(click.Context(cli), "tob") is None
+
+
+def test_python_m_emitter_has_what_an_instance_needs():
+    """Nothing that only a person types."""
+    assert ["replay", "run"] == sorted(of_an_instance.commands)
+
+
+def test_an_emitter_imports_nothing_of_the_other_commands():
+    """Its memory is an instance's: no tables, no colors, no folder of another command."""
+    loaded = loaded_after("import neuron_emf.cli, emitter.cli, emitter.run.service, emitter.replay")
+    ours = [name for name in loaded if name.startswith("neuron_emf.")]
+    assert ["neuron_emf.cli"] == ours
+    assert set() == {"rich", "textual", "boto3"} & set(loaded)

@@ -1,0 +1,129 @@
+"""What is printed for people and for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from emitter.errors import DeliveryError
+from neuron_emf import printing
+
+
+class Terminal(io.StringIO):
+    """A text stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def a_table() -> Table:
+    table = Table("cluster", "idle cores")
+    table.add_row(Text("training", style="red"), "7")
+    return table
+
+
+def test_piped_there_is_no_colour_and_one_width(capsys):
+    """A table in a file is plain text, and no line of it is longer than 100 characters."""
+    printing.show(a_table(), Text("x" * 250, style="bold green"))
+    found = capsys.readouterr().out
+    assert "\x1b" not in found
+    assert "training" in found
+    assert printing.PIPED_COLUMNS == max(map(len, found.splitlines()))
+
+
+def test_a_terminal_has_colour(monkeypatch):
+    """And with NO_COLOR set it has none."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured, plain = Terminal(), Terminal()
+    printing.console(coloured).print(a_table())
+    monkeypatch.setenv("NO_COLOR", "1")
+    printing.console(plain).print(a_table())
+    assert "\x1b[31m" in coloured.getvalue()
+    assert "\x1b[31m" not in plain.getvalue()
+
+
+def test_what_looks_like_markup_is_text(capsys):
+    """A cluster may be called [red] without turning anything red."""
+    printing.show("[red]cluster[/red] :smile:")
+    assert "[red]cluster[/red] :smile:\n" == capsys.readouterr().out
+
+
+def test_json_keeps_order_and_is_ascii(capsys):
+    """
+    One value, in the order given; a name in another script is escaped, so any terminal takes it.
+    """
+    printing.show_json({"b": 1, "a": "é"})
+    found = capsys.readouterr().out
+    assert {"b": 1, "a": "é"} == json.loads(found)
+    assert found.isascii()
+    assert found.index('"b"') < found.index('"a"')
+
+
+def test_a_value_that_is_no_json_is_refused():
+    """A NaN in a document would be read by few programs."""
+    with pytest.raises(ValueError, match="JSON"):
+        printing.show_json({"share": float("nan")})
+
+
+def test_a_closed_output_is_said(monkeypatch):
+    """In one sentence, with the exit code of an output that takes nothing."""
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(DeliveryError, match="closed"):
+        printing.show_json({})
+
+
+def test_a_reader_that_has_enough_is_no_error():
+    """`neuron-emf ... | head` ends without a traceback."""
+    program = (
+        "from neuron_emf import printing\n"
+        "for _ in range(2000): printing.show_json(list(range(100)))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.readline()
+    child.stdout.close()
+    said = child.stderr.read()
+    child.stderr.close()
+    child.wait()
+    assert b"" == said
+
+
+def test_progress_is_for_terminals(monkeypatch, capsys):
+    """Nothing is shown on what is no terminal, however long it takes."""
+    monkeypatch.setattr(printing, "PATIENCE_S", 0.0)
+    with printing.progress("Reading") as advance:
+        advance(1, 2)
+    assert ("", "") == tuple(capsys.readouterr())
+
+
+def test_progress_waits_before_it_shows_itself(monkeypatch):
+    """Work that is quickly done shows nothing; work that takes longer says what and how far."""
+    monkeypatch.setenv("TERM", "xterm")
+    shown = {}
+    for patience_s in (3600.0, 0.0):
+        terminal = Terminal()
+        monkeypatch.setattr(printing, "PATIENCE_S", patience_s)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with printing.progress("Reading lines") as advance:
+            advance(1, 4)
+            advance(2, 4)
+        shown[patience_s] = terminal.getvalue()
+    assert "" == shown[3600.0]
+    assert "Reading lines" in shown[0.0]
+    assert "50 %" in shown[0.0]
+
+
+def test_a_text_that_must_not_be_wrapped_stays_one_line(capsys):
+    """A place in a file is found by tools, however long its path is."""
+    printing.show(Text("place " * 40, no_wrap=True))
+    assert ["place " * 40] == capsys.readouterr().out.splitlines()

@@ -1,0 +1,121 @@
+"""
+What README and docs show of a command is what the command prints.
+
+A page has `<!-- run: neuron-emf ... -->`, then the output, then `<!-- /run -->`. Each
+is run in a folder with the rehearsal's hour, on a right account;
+`--update-golden` writes what was printed, and the difference is read in review.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from emitter.owners import Reach
+from neuron_emf.check import attribution, kernel_log
+from neuron_emf.cli import COMMANDS, main
+from proof.account.account import Account
+from tests.neuron_emf.check.kernel_double import readable
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SHOWN = re.compile(r"<!-- run: (neuron-emf [^\n]+) -->\n(.*?)<!-- /run -->", re.DOTALL)
+FILES = ROOT / "tests" / "data" / "shown"
+SUMMARY = ROOT / "tests" / "data" / "profile" / "workers.json"
+OF_THIS_MACHINE = {
+    r"/\S+/bin/neuron-monitor": "/opt/aws/neuron/bin/neuron-monitor",
+    r"answered within [0-9.]+ s": "answered within 0.3 s",
+    r"[0-9]+ MiB are free": "72220 MiB are free",
+}
+"""What is another figure on every machine, and what the page says instead."""
+
+
+def shown_in(path: Path) -> list[tuple[str, str]]:
+    """The commands of a page, each with what stands below it."""
+    return [(found[1], found[2]) for found in SHOWN.finditer(path.read_text("utf-8"))]
+
+
+ALL = [
+    pytest.param((path, command, text), id=f"{path.name}: {command}")
+    for path in PAGES
+    for command, text in shown_in(path)
+]
+
+
+@pytest.fixture
+def folder():
+    """One whose name is short: what is printed must not be wrapped otherwise than on a page."""
+    with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def place(hour, folder, monkeypatch):
+    """Where a reader would stand: the hour's lines, files to try, an instance, an account."""
+    for file in (hour.records_file, hour.rollups_file, FILES / "app.log", SUMMARY):
+        shutil.copy(file, folder)
+    monkeypatch.chdir(folder)
+    monitor = folder / "bin" / "neuron-monitor"
+    monitor.parent.mkdir()
+    monitor.symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
+    monkeypatch.setenv("PATH", str(monitor.parent), prepend=":")
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
+    monkeypatch.setenv("NEURON_SIM_INSTANCE_TYPE", "trn1.32xlarge")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(attribution, "reach", lambda _places: Reach())
+    monkeypatch.setattr(kernel_log, "opener", readable)
+    with Account() as account:
+        for name, value in account.variables.items():
+            monkeypatch.setenv(name, value)
+        yield folder
+
+
+def printed_by(command: str, capsys) -> str:
+    """What a person sees who types *command*, as a block of Markdown."""
+    typed, _, head = command.partition(" | head -n ")
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(typed)[1:])
+    assert ended.value.code in (0, 1)  # 1: it found something wrong, and says what
+    found = capsys.readouterr()
+    lines = [line.rstrip() for line in (found.err + found.out).splitlines()]
+    text = "\n".join(lines[: int(head)] if head else lines)
+    for pattern, shown in OF_THIS_MACHINE.items():
+        text = re.sub(pattern, shown, text)
+    return f"```\n$ {command}\n{text}\n```\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("shown", ALL)
+def test_a_page_shows_what_is_printed(shown, capsys, request):
+    """Byte for byte, but for spaces at the end of a line."""
+    path, command, text = shown
+    found = printed_by(command, capsys)
+    if request.config.getoption("--update-golden"):
+        page = path.read_text("utf-8")
+        path.write_text(
+            page.replace(
+                f"<!-- run: {command} -->\n{text}<!-- /run -->",
+                f"<!-- run: {command} -->\n{found}<!-- /run -->",
+            ),
+            "utf-8",
+        )
+        return
+    assert found == text
+
+
+def test_every_command_is_shown_whole():
+    """With all that it prints, on the page of commands."""
+    shown = [command for command, _ in shown_in(ROOT / "docs" / "reference" / "commands.md")]
+    assert sorted(COMMANDS.keys() - {"monitor-config", "replay", "run"}) == sorted(
+        shlex.split(command)[1] for command in shown
+    )
+    assert [] == [command for command in shown if "|" in command]

@@ -1,0 +1,231 @@
+"""Decompression bombs: bounded memory, counted, and no other delivery is lost with them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import sys
+import tracemalloc
+import weakref
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.arrivals import unpacking
+from aggregator.arrivals.unpacking import (
+    MAX_BRACKETS,
+    MAX_DELIVERY_BYTES,
+    DeliveryError,
+    OversizeDeliveryError,
+    TruncatedDeliveryError,
+    unpacked,
+)
+from aggregator.runtime import MAX_HELD_BYTES, arrival_of
+from neuron_wire.holders import MAX_HOLDERS
+from proof.factories.deliveries import batch, payload
+from proof.factories.records import full_record, lines, record, some_holders
+from proof.fuzz import bombs
+from proof.fuzz.lines import Ingest
+
+OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20), max_size=5)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.skipif(sys.platform != "linux", reason="measures by /proc")
+def test_no_bomb_takes_more_memory_than_the_function_has():
+    """
+    Each in the real function: what becomes of it is known, and the rest of the function has room.
+    """
+    assert [] == bombs.broken_promises(bombs.run())
+
+
+def test_a_bomb_that_takes_too_much_is_found():
+    """The check above sees memory, another outcome, and a bomb that was not taken in."""
+    good = {name: (expected, 50.0) for name, (expected, _) in bombs.ALONE.items()}
+    good |= {name: (expected, 200.0) for name, (expected, _) in bombs.IN_A_BATCH.items()}
+    found = bombs.broken_promises(good)
+    assert [] == [one for one in found if "batch of wide lines" in one]
+    # of a batch in which nothing can be read, nothing is kept: a fifth of a gigabyte is
+    assert [] == bombs.broken_promises(
+        {**good, "batch of zeros": (good["batch of zeros"][0], 100.0)}
+    )
+    assert ["zeros: took 209 MiB, expected at most 208"] == bombs.broken_promises(
+        {**good, "zeros": ("OversizeDeliveryError", 209.0)}
+    )
+    assert ["zeros: became MemoryError, expected OversizeDeliveryError"] == bombs.broken_promises(
+        {**good, "zeros": ("MemoryError", 1.0)}
+    )
+    del good["zeros"]
+    assert ["zeros: became nothing, expected OversizeDeliveryError"] == bombs.broken_promises(good)
+
+
+@given(OBJECTS)
+def test_what_was_compressed_comes_back(document):
+    """By gzip, which CloudWatch Logs uses, and by zlib, which Powertools reads too."""
+    text = json.dumps(document).encode()
+    assert document == unpacked(gzip.compress(text)) == unpacked(zlib.compress(text))
+
+
+@given(OBJECTS, st.data())
+def test_what_is_cut_off_is_refused(document, data):
+    """At any byte: a delivery without its end may be one without its last lines."""
+    whole = gzip.compress(json.dumps(document).encode())
+    with pytest.raises((TruncatedDeliveryError, zlib.error)):
+        unpacked(whole[: data.draw(st.integers(1, len(whole) - 1))])
+
+
+@pytest.mark.parametrize("behind", [b"\0", b"junk", gzip.compress(b"{}", mtime=0)])
+def test_what_stands_behind_the_delivery_is_not_left_unread(behind):
+    """It may be the rest of the lines."""
+    with pytest.raises(TruncatedDeliveryError):
+        unpacked(gzip.compress(b"{}") + behind)
+
+
+@pytest.mark.parametrize("spaces", [MAX_DELIVERY_BYTES - 2, MAX_DELIVERY_BYTES - 1])
+def test_a_delivery_of_exactly_the_limit_is_read(spaces):
+    """The limit is inclusive: 8 MiB are read, one byte more is not."""
+    content = gzip.compress(b" " * spaces + b"{}", 1)
+    if spaces + 2 == MAX_DELIVERY_BYTES:
+        assert {} == unpacked(content)
+    else:
+        with pytest.raises(OversizeDeliveryError, match=f"{MAX_DELIVERY_BYTES}"):
+            unpacked(content)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_many_brackets_as_the_limit_are_read(more):
+    """
+    The limit is inclusive too, and those in the text of lines do not count: each is read alone.
+    """
+    document = {"a": "[" * MAX_BRACKETS + '"{', "b": [[] for _ in range(MAX_BRACKETS - 2 + more)]}
+    content = gzip.compress(json.dumps(document).encode(), 1)
+    if more:
+        with pytest.raises(OversizeDeliveryError, match="262144"):
+            unpacked(content)
+    else:
+        assert document == unpacked(content)
+
+
+def test_no_more_is_unpacked_than_the_limit():
+    """A gigabyte in a megabyte: measured inside Python, twice the limit is never reached."""
+    bomb = bombs.compressed(bombs.repeated(b"\0", 256 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(OversizeDeliveryError):
+            unpacked(bomb)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert MAX_DELIVERY_BYTES <= peak < 3 * MAX_DELIVERY_BYTES
+
+
+def test_the_limits_leave_room_for_real_lines():
+    """
+    Four thousand of the longest lines of 128 cores are under both, even if their text counted.
+    """
+    widest = full_record(128, 1)
+    held = type(widest)(**{**_fields(widest), "holders": some_holders(128, 1)})
+    (line,) = lines(held)
+    assert MAX_HOLDERS == len(held.holders)
+    document = json.dumps({"message": line.message})
+    assert len(document) * 1_000 < MAX_DELIVERY_BYTES
+    fitting = MAX_DELIVERY_BYTES // len(document)
+    assert fitting * (document.count("{") + document.count("[")) < MAX_BRACKETS
+
+
+def _fields(one):
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
+def test_a_bomb_in_a_batch_costs_itself_only():
+    """It is counted and named; what stands before and behind it is stored."""
+    bomb = bombs.compressed(bombs.repeated(b" ", MAX_DELIVERY_BYTES + 1))
+    first, last = (payload(*lines(record(seq=seq))) for seq in (1, 2))
+    function = Ingest()
+    answer = function.handle(batch(first, bomb, last))
+    assert {"batchItemFailures": [{"itemIdentifier": "n-1"}]} == answer
+    assert [1, 2] == sorted(seq for *_, seq in function.records)
+    written = [json.loads(one) for one in function.printed.splitlines()]
+    (logged,) = [one for one in written if one.get("message") == "deliveries unreadable"]
+    assert (1, ["OversizeDeliveryError"]) == (logged["count"], logged["faults"])
+    assert [[1.0]] == [
+        one["DeliveriesUnreadable"] for one in written if "DeliveriesUnreadable" in one
+    ]
+
+
+def test_a_bomb_alone_fails_the_invocation_and_stores_nothing():
+    """
+    Lambda invokes twice more and then keeps the event: it is not tried for ever, and not lost.
+    """
+    bomb = bombs.compressed(bombs.repeated(b" ", MAX_DELIVERY_BYTES + 1))
+    function = Ingest()
+    event = {"awslogs": {"data": base64.b64encode(bomb).decode()}}
+    with pytest.raises(DeliveryError, match=f"more than {MAX_DELIVERY_BYTES} bytes"):
+        function.handle(event)
+    assert set() == function.records
+
+
+def test_what_a_batch_holds_beyond_the_limit_comes_again(monkeypatch):
+    """The first records are stored; the rest is named but not called unreadable, and comes next."""
+    monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 4_000)
+    payloads = [payload(*lines(record(instance_id=f"i-{place}"))) for place in range(9)]
+    stored, batches = set(), 0
+    event = batch(*payloads)
+    while event["Records"]:
+        function = Ingest()
+        answer = function.handle(event)
+        assert "DeliveriesUnreadable" not in function.printed
+        stored |= {instance for _, instance, *_ in function.records}
+        named = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
+        left = [one for one in event["Records"] if one["kinesis"]["sequenceNumber"] in named]
+        assert len(left) < len(event["Records"])
+        assert bool(named) == ("deliveries left" in function.printed)
+        event, batches = {"Records": left}, batches + 1
+    assert {f"i-{place}" for place in range(9)} == stored
+    assert 1 < batches < 9
+
+
+def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypatch):
+    """One is counted as unreadable, the others only come again."""
+    monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 500)
+    good = payload(*lines(record()))
+    arrival = arrival_of(batch(b"junk", good, good, b"junk", good))
+    assert (("n-0",), ("n-2", "n-3", "n-4")) == (arrival.unreadable, arrival.left)
+    assert 1 == len(arrival.subscriptions)
+    assert [f"n-{place}" for place in (0, 2, 3, 4)] == [
+        one["itemIdentifier"] for one in arrival.response["batchItemFailures"]
+    ]
+
+
+def test_a_whole_batch_of_ordinary_lines_is_held_at_once():
+    """
+    6 MB of base64 hold 4.5 MB compressed, and lines of many instances are an eighth of themselves.
+    """
+    made = [full_record(32, seed) for seed in range(300)]
+    compressed = payload(*lines(*made))
+    plain = sum(len(one.message) + 256 for one in lines(*made))
+    assert plain / len(compressed) * 4_500_000 < MAX_HELD_BYTES
+
+
+def test_what_powertools_keeps_of_a_failure_holds_no_delivery(monkeypatch):
+    """Neither its text nor the frames it was read in: many in a batch would fill the memory."""
+    texts, alive = [], []
+
+    class Text(str):
+        __slots__ = ("__weakref__",)
+
+    def noting(compressed):
+        alive.append(sum(one() is not None for one in texts))
+        text = Text(unpacking._text(compressed))
+        texts.append(weakref.ref(text))
+        return json.loads(text)
+
+    monkeypatch.setattr("aggregator.runtime.unpacked", noting)
+    arrival = arrival_of(batch(*[gzip.compress(b"no JSON")] * 3, gzip.compress(b"{}")))
+    assert [0, 0, 0, 0] == alive
+    assert 4 == len(arrival.unreadable)
+    assert ("JSONDecodeError", "KeyError") == arrival.faults
