@@ -92,7 +92,7 @@ def test_an_exception_is_one_document_in_json(warm):
     assert logged.pop("timestamp")
     assert returned == logged
     assert {"errorMessage", "errorType", "requestId", "stackTrace"} == returned.keys()
-    assert "aggregator/ingest.py" in "".join(returned["stackTrace"])
+    assert "aggregator/ingest/function.py" in "".join(returned["stackTrace"])
     assert "secret" not in message
     assert b"" == ingest.output()
 

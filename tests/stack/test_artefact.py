@@ -18,10 +18,10 @@ import pytest
 from tests.built_artefact import files
 
 HANDLERS = {
-    "IngestFunction": "aggregator.ingest.function",
-    "CloseFunction": "aggregator.close.function",
+    "IngestFunction": "aggregator.ingest",
+    "CloseFunction": "aggregator.close",
     "DepartureFunction": "aggregator.departure",
-    "ExplainFunction": "aggregator.explain.function",
+    "ExplainFunction": "aggregator.explain",
 }
 FUNCTIONS = [*HANDLERS]
 PYTHONS = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"]
