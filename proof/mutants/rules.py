@@ -92,13 +92,8 @@ RULES: Final = (
                 "state",
             )
         ),
-        ("tests/emitter/fold", "tests/emitter/rules"),
-        without=(
-            "tests/emitter/fold/test_fold_laws.py",
-            "tests/emitter/rules/test_rule_executions.py::test_generic_is_in_no_metric",
-            "tests/emitter/rules/test_rule_framing.py",
-            "tests/emitter/rules/test_rule_period_and_weight.py",
-        ),
+        ("tests/emitter/fold",),
+        without=("tests/emitter/fold/test_fold_laws.py",),
     ),
     Rule(
         "merge",

@@ -54,14 +54,6 @@ def test_a_whole_minute_that_was_not_busy_adds_one():
     assert (2, 2) == play(fold, 1, [0.99, 0])
 
 
-def test_busy_resets():
-    """At or above the threshold the count starts again."""
-    fold = new_fold()
-    play(fold, 0, [0, 0])
-    assert (0, 2) == play(fold, 1, [1.0, 0])
-    assert (1, 3) == play(fold, 2, [0, 0])
-
-
 @pytest.mark.parametrize(("covered_s", "expected"), [(44.9, 1), (44.98, 1), (45.0, 2), (60.0, 2)])
 def test_a_whole_minute_has_45_covered_seconds(covered_s, expected):
     """A partial minute that was not busy neither adds nor resets."""
@@ -111,14 +103,6 @@ def test_a_core_is_counted_by_its_own_seconds():
     for place in range(12):
         add(fold, good if place < 8 else hidden, START_S + 5 * place)
     assert (0, 1) == closed(fold).idle_minutes
-
-
-def test_a_restart_keeps_the_count():
-    """Label and counts are stored and read again."""
-    fold = new_fold()
-    for minute in range(3):
-        play(fold, minute, [0, 0])
-    assert (4, 4) == play(again(fold), 3, [0, 0])
 
 
 def test_a_minute_counts_once_however_often_the_emitter_starts():

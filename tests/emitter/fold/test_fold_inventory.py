@@ -123,7 +123,7 @@ def test_more_than_1024_cores_are_malformed(index, cores, malformed):
     assert malformed == fold.malformed
 
 
-@pytest.mark.parametrize("key", ["-1", "nc0", "01", " 1", "1.0", "\u0661", ""])
+@pytest.mark.parametrize("key", ["-1", "nc0", "01", " 1", "1.0", "\u0661", "", "9" * 20])
 def test_a_key_that_is_no_index_is_malformed(key):
     """It costs itself: dropped and counted."""
     fold = new_fold()

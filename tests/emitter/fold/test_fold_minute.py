@@ -50,16 +50,6 @@ def test_a_straddling_report_is_not_split():
     assert 5 == record.covered_seconds
 
 
-@pytest.mark.parametrize(
-    ("at_s", "expected"), [(0, False), (59.999, False), (60, True), (600, True)]
-)
-def test_a_minute_is_due_when_the_clock_has_left_it(at_s, expected):
-    """At the end of its 60th second."""
-    fold = new_fold()
-    fold.open(START_S)
-    assert expected == fold.is_due(START_S + at_s)
-
-
 def test_nothing_is_due_before_a_minute_is_open():
     """No minute, no end."""
     fold = new_fold()
@@ -67,13 +57,6 @@ def test_nothing_is_due_before_a_minute_is_open():
     assert fold.ends_at_s() is None
     with pytest.raises(ValueError, match="no minute"):
         closed(fold)
-
-
-def test_a_minute_ends_after_60_seconds():
-    """Whenever in it the first report came."""
-    fold = new_fold()
-    fold.open(START_S + 17)
-    assert START_S + 60 == fold.ends_at_s()
 
 
 def test_after_a_backward_step_reports_go_to_the_open_minute():
@@ -108,14 +91,6 @@ def test_labels_only_rise():
         add(fold, busy(), START_S + at_s)
         labels.append(closed(fold, seq).minute_ms)
     assert sorted(set(labels)) == labels
-
-
-def test_a_clock_that_was_far_ahead_is_followed_back():
-    """More than two hours ahead CloudWatch takes nothing: the open minute ends at once."""
-    fold = new_fold()
-    fold.open(START_S)
-    assert not fold.is_due(START_S - 120 * 60)
-    assert fold.is_due(START_S - 121 * 60)
 
 
 def test_minutes_share_nothing():
