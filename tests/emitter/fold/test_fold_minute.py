@@ -18,7 +18,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import FoldSettings, Stamp
-from emitter.fold.label import Label
+from emitter.fold.minute_clock import MinuteClock
 
 MINUTE_MS = int(START_S) * 1000
 
@@ -190,7 +190,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
     back_minutes, opened_minutes
 ):
     """CloudWatch takes nothing further ahead: what was closed then is not waited for."""
-    label = Label()
+    label = MinuteClock()
     label.open(START_S)
     label.close()
     label.open(START_S - 60 * back_minutes)
@@ -202,7 +202,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
 )
 def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
     """Forward by one, or back by more than two hours."""
-    label = Label()
+    label = MinuteClock()
     assert not label.is_due(START_S + 60 * minutes)
     label.open(START_S)
     assert due == label.is_due(START_S + 60 * minutes)
