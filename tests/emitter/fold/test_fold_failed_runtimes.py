@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 from neuron_reports import (
+    START_S,
+    add,
+    closed,
     counters,
     memory,
     minute_of,
+    new_fold,
     report,
     runtime,
     two_cores,
@@ -26,10 +30,12 @@ def test_a_failed_runtime_hides_the_cores_it_holds(failed):
     are.
     """
     healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
-    record = minute_of(report(healthy, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)))
-    assert (40.0, None, None, 0.0) == record.utilization_percent
-    assert "b??u" == record.core_state
-    assert 5 == record.covered_seconds
+    entries = [healthy, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)]
+    for document in (report(*entries), report(*reversed(entries))):
+        record = minute_of(document)
+        assert (40.0, None, None, 0.0) == record.utilization_percent
+        assert "b??u" == record.core_state
+        assert 5 == record.covered_seconds
 
 
 @pytest.mark.parametrize(
@@ -71,13 +77,16 @@ def test_a_group_error_of_a_living_runtime_leaves_the_others():
 
 
 def test_a_runtime_whose_process_is_gone_is_left_out():
-    """It neither hides cores nor keeps the list from being empty of runtimes."""
+    """And counted: it neither hides cores nor keeps the list from being empty of runtimes."""
     gone = runtime(pid=2, error="no such process")
     gone["report"] = None
     healthy = runtime(counters([40, 0]), memory({0: 1}))
     assert (40.0, 0.0) == minute_of(two_cores(healthy, gone)).utilization_percent
-    first, second = two_cores(gone), two_cores(gone)
-    assert (0.0, 0.0) == minute_of(first, second).utilization_percent
+    fold = new_fold()
+    for second in (0, 5):
+        add(fold, two_cores(gone, gone), START_S + second)
+    assert 4 == fold.runtimes_gone
+    assert (0.0, 0.0) == closed(fold).utilization_percent
 
 
 @pytest.mark.parametrize("groups", [None, {}])

@@ -20,6 +20,8 @@ from neuron_reports import (
     runtime_vcpu,
 )
 
+from emitter.fold import Fold, FoldSettings
+
 
 def runtimes_of(*documents, **chosen):
     """The runtimes of a minute with these reports."""
@@ -258,3 +260,14 @@ def test_a_runtime_whose_process_is_gone_has_no_minute():
     """What is left of an ended process is left out."""
     gone = runtime(pid=7, error="no such process")
     assert [8] == [one.pid for one in runtimes_of(report(gone, runtime(pid=8)))]
+
+
+def test_who_no_pod_is_named_for_is_named_by_its_process():
+    """What Kubernetes says of the cores comes first; without a pid nobody is asked."""
+    fold = Fold(FoldSettings(period_s=5.0, runtime_lines="all"), owner_of="process {}".format)
+    idle = counters([0, 0, 0, 0])
+    entries = [runtime(idle, memory({pid: 1}), pid=pid or None, tag=str(pid)) for pid in range(3)]
+    pods = kubernetes({1: "blue/pod-1"})
+    add(fold, report(*entries, neuron_k8s_info=pods), START_S)
+    closed(fold)
+    assert [None, "blue/pod-1/main", "process 2"] == [one.owner for one in fold.runtimes]
