@@ -54,14 +54,6 @@ def asking(*groups, period=None, **members):
     return {RUNTIMES: [{"tag_filter": ".*", "metrics": metrics}], **members}
 
 
-@pytest.mark.parametrize("period_s", [1, 5, 15])
-def test_every_period_is_the_one_asked_for_in_whole_seconds(period_s):
-    """The monitor takes "5.0s" or "0.5s" without a word and uses 5 s."""
-    periods = re.findall(r'"period": ("[^"]*")', monitor_config(period_s))
-    assert {f'"{period_s}s"'} == set(periods)
-    assert 1 + len(ALL) == len(periods)
-
-
 def test_the_groups_are_those_of_the_user_guide():
     """All of them by default, each in the section it belongs to."""
     found = json.loads(monitor_config(5))
@@ -248,11 +240,6 @@ def test_what_costs_numbers_is_said(document, words, user_config):
     """One sentence each, and the file is used all the same: it is the user's own."""
     (said,) = user_config(document).warnings
     assert words in said
-
-
-def test_a_file_that_asks_for_everything_at_one_period_has_no_warning(user_config):
-    """Warnings that always come are read by nobody."""
-    assert () == user_config(monitor_config(5).encode()).warnings
 
 
 @pytest.mark.parametrize(
