@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from neuron_reports import executions, minute_of, report, runtime, written
 
@@ -72,6 +72,7 @@ def test_the_shortest_and_the_longest_of_the_reports_stay():
         max_size=4,
     )
 )
+@example([({"completed": 10, **dict.fromkeys(FAILURES, 1)}, dict.fromkeys(CAUSES, 0))])
 def test_which_member_counts_where(groups):
     """
     Executions ended, with or without error; errors are all that went wrong. Causes overlap with
@@ -100,7 +101,7 @@ def test_absent_is_absent():
     null["execution_summary"] = None
     nulls = executions()
     nulls["execution_summary"] = dict.fromkeys(nulls["execution_summary"])
-    for group in (None, executions(5, error="no stats"), empty, null, nulls):
+    for group in (None, {}, executions(5, error="no stats"), empty, null, nulls):
         record = minute_of(one(group))
         assert record.executions is None
         assert record.execution_errors is None

@@ -108,15 +108,6 @@ def test_minutes_share_nothing():
     assert (30.0, 0.0) == closed(fold, 3).utilization_percent
 
 
-def test_a_minute_without_a_report_is_unknown():
-    """Never idle: the monitor may be dead."""
-    fold = new_fold()
-    fold.open(START_S)
-    record = closed(fold)
-    assert record.neuron_cores is None
-    assert 0 == record.reports
-
-
 def test_a_minute_closed_without_a_record_is_closed():
     """It does not reopen either."""
     fold = new_fold()

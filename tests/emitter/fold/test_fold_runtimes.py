@@ -63,14 +63,6 @@ def test_the_runtimes_add_up_to_the_instance(reports):
     assert len(fold.runtimes) == len({(one.pid, one.tag) for one in fold.runtimes})
 
 
-def test_runtimes_that_share_a_tag_stay_apart():
-    """An unset tag is the pid that the container sees: "1" for all four."""
-    found = runtimes_of(
-        report(*[runtime(execution_stats=executions(pid), pid=pid, tag="1") for pid in (5, 6, 7)])
-    )
-    assert [(5, 5), (6, 6), (7, 7)] == [(one.pid, one.executions) for one in found]
-
-
 def test_a_runtime_is_told_whole():
     """Every number of its groups, folded as those of the instance are."""
     latency = {"p0": 0.125, "p50": 0.25, "p99": 0.5, "p100": 1.0}
