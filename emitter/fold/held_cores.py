@@ -136,11 +136,11 @@ class HeldCores:
 
     def memory(self) -> dict[RuntimeKey, Memory]:
         """The last usable memory group of each runtime that still counts."""
-        found: dict[RuntimeKey, Memory] = {}
+        groups: dict[RuntimeKey, Memory] = {}
         for runtime in (*self._earlier, *(self.with_memory or ())):
             if (memory := usable_memory(runtime)) is not None:
-                found[runtime_key(runtime)] = memory
-        return found
+                groups[runtime_key(runtime)] = memory
+        return groups
 
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""
@@ -186,15 +186,15 @@ def idle_holders(
     idle = {core for core, state in enumerate(states) if state == ATTACHED_IDLE}
     if not idle:
         return (), 0
-    found = []
+    ranked = []
     for key, cores in held.items():
         if theirs := cores & idle:
             longest = max(idle_minutes[core] for core in theirs)
             pid, tag = key
-            found.append(((-longest, -len(theirs), pid or 0, tag or ""), key, theirs))
-    found.sort(key=lambda one: one[0])
+            ranked.append(((-longest, -len(theirs), pid or 0, tag or ""), key, theirs))
+    ranked.sort(key=lambda one: one[0])
     named = tuple(
         Holder(cores=core_ranges(theirs), name=owners.get(key), pid=key[0], tag=key[1])
-        for _, key, theirs in found[:MAX_HOLDERS]
+        for _, key, theirs in ranked[:MAX_HOLDERS]
     )
-    return named, len(found) - len(named)
+    return named, len(ranked) - len(named)

@@ -98,12 +98,12 @@ class MinuteRuntimes:
         self, held: Mapping[RuntimeKey, set[int]], cores_per_device: int | None
     ) -> dict[RuntimeKey, str | None]:
         """The owner of each: whose its cores are, else whose its process is; None when unknown."""
-        found: dict[RuntimeKey, str | None] = {}
+        names: dict[RuntimeKey, str | None] = {}
         for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
-            if key not in found:
+            if key not in names:
                 cores = sorted(held.get(key, ()))
-                found[key] = self.pods.of(cores, cores_per_device) or self._of_process(key[0])
-        return found
+                names[key] = self.pods.of(cores, cores_per_device) or self._of_process(key[0])
+        return names
 
     def _of_process(self, pid: int | None) -> str | None:
         return None if pid is None else self._owner_of(pid)
@@ -120,14 +120,14 @@ class MinuteRuntimes:
         memory = self.held_cores.memory()
         if self._unsplit is not None:
             self._unsplit.find_splits()
-        found = []
+        runtimes = []
         for fold in self.folds:
             if (key := fold.key) is not None:
                 runtime = RuntimeMinute.of(
                     fold, held.get(key, set()), memory.get(key), names.get(key)
                 )
-                found.append((runtime, bool(fold.executions.failed) or fold.has_failed))
-        return self._lines.due(label, found)
+                runtimes.append((runtime, bool(fold.executions.failed) or fold.has_failed))
+        return self._lines.due(label, runtimes)
 
     def end_minute(self) -> None:
         """A minute ends, another begins."""

@@ -57,7 +57,7 @@ class RuntimeLines:
         minute before did not have is a new one: pids and tags repeat.
         """
         before, self._said = self._said, {}
-        found = []
+        due = []
         for runtime, has_failed in runtimes:
             key = (runtime.pid, runtime.tag)
             said = before.get(key)
@@ -73,8 +73,8 @@ class RuntimeLines:
             if reason is None and self.mode == "all":
                 reason = "all"
             if reason is not None:
-                found.append(replace(runtime, reason=reason))
-        return tuple(found)
+                due.append(replace(runtime, reason=reason))
+        return tuple(due)
 
 
 def _reason(

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
+from emitter.settings.monitor import EVERY_TAG, LONGEST_PERIOD_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,12 +42,8 @@ GROUPS: Final[dict[str, str]] = {
 """Every group that can be collected, and the section of the configuration it belongs to."""
 
 ALL: Final = tuple(GROUPS)
-EVERY_TAG: Final = ".*"
 SILENT_DEFAULT_S: Final = 5
 """What the monitor uses for a period that it was not given, or does not understand."""
-
-LONGEST_PERIOD_S: Final = 15
-"""With longer ones a minute has so few reports that one lost leaves it half unknown."""
 
 MAX_FILE_BYTES: Final = 1 << 20
 
@@ -254,20 +251,20 @@ def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings:
 
 
 def _warnings(asked: list[_Request], counters: list[_Request]) -> Iterator[str]:
-    for one in asked:
-        if GROUPS.get(one.name) != one.section:
+    for group in asked:
+        if GROUPS.get(group.name) != group.section:
             yield (
-                f"{one.section} asks for {one.name[:40]!r}, which is no group of it as far as this "
-                "release knows: neuron-monitor may refuse it, and nothing is made of it here"
+                f"{group.section} asks for {group.name[:40]!r}, which is no group of it as far as "
+                "this release knows: neuron-monitor may refuse it, and nothing is made of it here"
             )
     if not counters:
         yield (
             f"{COUNTERS} is not asked for: without it no core's utilization is known, "
             "and no core is ever called idle"
         )
-    if any(one.tag_filter != EVERY_TAG for one in counters):
+    if any(group.tag_filter != EVERY_TAG for group in counters):
         yield "a tag_filter hides runtimes: cores that no matched runtime holds are unknown"
-    periods_s = sorted({one.period_s for one in asked})
+    periods_s = sorted({group.period_s for group in asked})
     if len(periods_s) > 1:
         listed = ", ".join(f"{period_s} s" for period_s in periods_s)
         yield (
