@@ -79,6 +79,7 @@ def test_a_closed_minute_never_reopens():
     closed(fold)
     add(fold, busy(), START_S - 120)
     assert not fold.is_due(START_S + 119)
+    assert START_S + 120 == fold.ends_at_s()
     assert fold.is_due(START_S + 120)
     assert MINUTE_MS + 60_000 == closed(fold, 2).minute_ms
 
