@@ -26,11 +26,11 @@ def command(**values: object) -> None:
     To see what is asked for, to keep it in a file, or to start neuron-monitor
     elsewhere: `neuron-monitor -c FILE | neuron-emf run --input -`.
     """
-    from emitter.reports.asked import asked_for  # noqa: PLC0415 - --help needs none of it
+    from emitter.reports.monitor_config import requested_config  # noqa: PLC0415 - --help needs none of it
 
     settings = MonitorSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=False)
-    asked = asked_for(settings)
+    asked = requested_config(settings)
     for warning in asked.warnings:
         _log.warning(warning)
     print_lines([asked.text.rstrip("\n")])

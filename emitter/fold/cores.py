@@ -2,24 +2,28 @@
 Utilization and FLOP/s of each core over a minute.
 
 A report weighs as long as its sample was. What nobody measured has no sample,
-and a core without a sample is unknown, never idle.
+and a core without a sample is unknown, never idle. Of the others each is busy, attached idle or
+unattached.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.held import held_by_memory, usable_memory
+from emitter.fold.amounts import PERCENT_DECIMALS
+from emitter.fold.held_cores import held_by_memory, usable_memory
 from emitter.fold.listing import Listing, merged
 from emitter.fold.periods import Periods, is_long_enough, longest_system_period_s
 from emitter.fold.span import Span
-from neuron_wire.names import MINUTE_S
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from collections.abc import Set as AbstractSet
 
     from emitter.fold.inventory import Inventory
     from emitter.fold.runtime_fold import RuntimeFold
+    from emitter.fold.stamp import FoldSettings
     from emitter.reports.groups import Runtime, Uses
     from emitter.reports.report import Report
 
@@ -251,3 +255,32 @@ def _failing(failed: list[Runtime], width: int, cores_per_device: int | None) ->
             return set(range(width))
         cores |= held_by_memory(memory, cores_per_device)[0]
     return cores
+
+
+def core_states(
+    cores: Cores, held: AbstractSet[int], known_cores: int | None, settings: FoldSettings
+) -> tuple[str, tuple[float | None, ...]]:
+    """
+    What each core was over the minute, and its utilization, None where it is unknown.
+
+    Cores are those that are known to exist, and beyond them those that were
+    seen or are held.
+    """
+    width = max(known_cores or 0, cores.width(), max(held, default=-1) + 1)
+    states: list[str] = []
+    utilization: list[float | None] = []
+    for core in range(width):
+        percent = cores.utilization_percent(core)
+        is_held = core in held or (percent is not None and percent > 0)
+        if percent is None or (settings.only_matched and not is_held):
+            states.append(UNKNOWN)
+            utilization.append(None)
+            continue
+        # Rounded first, so that the letter agrees with the number beside it.
+        percent = round(percent, PERCENT_DECIMALS)
+        utilization.append(percent)
+        if percent >= settings.idle_below_percent:
+            states.append(BUSY)
+        else:
+            states.append(ATTACHED_IDLE if is_held else UNATTACHED)
+    return "".join(states), tuple(utilization)

@@ -100,10 +100,10 @@ class EccFold:
 
     def events(self) -> list[Event]:
         """Events of the open minute: one for all rises, one for all first sights."""
-        found = []
+        events = []
         if self._first_seen:
             worst, others = _worst(self._first_seen)
-            found.append(
+            events.append(
                 Event(
                     name="EccFirstSeen",
                     at_s=self._changed_s,
@@ -119,7 +119,7 @@ class EccFold:
             )
         if self._rises:
             worst, others = _worst(self._rises.values())
-            found.append(
+            events.append(
                 Event(
                     name="EccRise",
                     at_s=self._changed_s,
@@ -134,7 +134,7 @@ class EccFold:
                     },
                 )
             )
-        return found
+        return events
 
     def _read(
         self, devices: Mapping[int, Device], names: tuple[str, ...]

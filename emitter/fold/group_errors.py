@@ -50,7 +50,7 @@ _UNPRINTABLE: Final = re.compile(r"[^ -~]+")
 
 
 @dataclass(slots=True)
-class _Known:
+class _GroupError:
     """One error: when and how it was last told, how often it came since, whether it is there."""
 
     said_s: float
@@ -65,7 +65,7 @@ class GroupErrors:
     """The errors of groups and of runtimes as a whole."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
-        self._known: dict[tuple[str, str], _Known] = {}
+        self._known: dict[tuple[str, str], _GroupError] = {}
         self._keys: dict[tuple[str, str], tuple[str, str]] = {}  # by group and text as written
         self._has_read = False
         self._on_event = on_event
@@ -135,7 +135,7 @@ class GroupErrors:
             known = self._known.get(key)
         if known is None:
             shown = key[1] if key[1] == OTHER_TEXT else _sayable(text)
-            known = self._known[key] = _Known(at_s, shown)
+            known = self._known[key] = _GroupError(at_s, shown)
             known.unsaid = 1
             self._tell("", key, known, at_s)
             return
@@ -148,7 +148,7 @@ class GroupErrors:
             known.is_told = True
             self._tell("", key, known, at_s)
 
-    def _tell(self, what: str, key: tuple[str, str], known: _Known, at_s: float) -> None:
+    def _tell(self, what: str, key: tuple[str, str], known: _GroupError, at_s: float) -> None:
         group, said = key[0], known.text
         subject = "a runtime" if group == RUNTIME else f"the group {group}"
         name = "RuntimeError" if group == RUNTIME else "GroupError"

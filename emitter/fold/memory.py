@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import amount
-from emitter.fold.held import usable_memory
+from emitter.fold.held_cores import usable_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

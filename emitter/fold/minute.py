@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 from emitter.events import EventQueue
 from emitter.fold.amounts import SECONDS_DECIMALS, TERA_FLOPS_DECIMALS, rounded
-from emitter.fold.attached import Attached
-from emitter.fold.core_states import core_states
-from emitter.fold.cores import Cores
+from emitter.fold.cores import Cores, core_states
 from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
-from emitter.fold.holders import idle_holders
+from emitter.fold.held_cores import idle_holders
 from emitter.fold.idle import IdleMinutes
-from emitter.fold.label import Label
 from emitter.fold.memory import used_bytes
+from emitter.fold.minute_clock import MinuteClock
+from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.periods import Periods
 from emitter.fold.readings import Readings
 from emitter.fold.sample import ReportSample
@@ -66,9 +65,9 @@ class Fold:
         self.runtimes: tuple[RuntimeMinute, ...] = ()
         self.sample: ReportSample | None = None
         self._settings = settings
-        self._label = Label()
+        self._clock = MinuteClock()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
-        self._attached = Attached(settings.runtime_lines, owner_of)
+        self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
         self._events = EventQueue()
         self._errors = GroupErrors(self._events.add)
         self._newest_s = 0.0  # receipt of the report taken last
@@ -83,7 +82,7 @@ class Fold:
     @property
     def runtimes_gone(self) -> int:
         """Entries of runtimes left out because their process had ended."""
-        return self._attached.gone
+        return self._runtimes.gone
 
     @property
     def instance(self) -> InstanceFacts:
@@ -93,14 +92,14 @@ class Fold:
     @property
     def malformed(self) -> int:
         """Parts of reports dropped because they could not be meant: groups, core keys, places."""
-        places = self._attached.evidence.malformed_places
+        places = self._runtimes.held_cores.malformed_places
         return self.groups_dropped + self._cores.malformed_keys + places
 
     def configure(self, settings: FoldSettings) -> None:
         """Go on under other settings; between two minutes, so that none is half of each."""
         self._settings = settings
         self._cores.configure(settings.period_s, only_matched=settings.only_matched)
-        self._attached.configure(settings.runtime_lines)
+        self._runtimes.configure(settings.runtime_lines)
         self.sample = None
 
     def know(self, facts: InstanceFacts) -> None:
@@ -108,9 +107,9 @@ class Fold:
         if self._inventory.know(facts):
             self._forget_cores()
 
-    def know_faults(self, count: int) -> None:
+    def add_faults(self, count: int) -> None:
         """Add hardware faults of kernel messages to the open minute; 0 says somebody reads."""
-        self._readings.know("HardwareFaults", count)
+        self._readings.add_count("HardwareFaults", count)
 
     def take_events(self) -> list[Event]:
         """What happened since the last call and is worth a line of its own."""
@@ -118,19 +117,19 @@ class Fold:
 
     def open(self, at_s: float) -> None:
         """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
-        self._label.open(at_s)
+        self._clock.open(at_s)
 
     def is_due(self, at_s: float) -> bool:
         """Whether the clock has left the open minute for good."""
-        return self._label.is_due(at_s)
+        return self._clock.is_due(at_s)
 
     def ends_at_s(self) -> float | None:
         """End of the open minute, seconds since the epoch."""
-        return self._label.ends_at_s()
+        return self._clock.ends_at_s()
 
     def add(self, report: Report, at_s: float) -> None:
         """Take one report received at *at_s*; the caller closes due minutes first."""
-        self._label.open(at_s)
+        self._clock.open(at_s)
         self.reports_read += 1
         self.groups_dropped += len(report.dropped_groups)
         self._reports += 1
@@ -138,14 +137,14 @@ class Fold:
         if self._inventory.add(report):
             self._forget_cores()
         if report.neuron_k8s_info is not None:
-            self._attached.owners.add(report.neuron_k8s_info)
+            self._runtimes.pods.add(report.neuron_k8s_info)
         self._cores.newest = None
         runtimes = report.neuron_runtime_data
-        if runtimes and (runtimes := self._attached.living(runtimes)):
-            folds = self._attached.add(runtimes, report)
+        if runtimes and (runtimes := self._runtimes.living(runtimes)):
+            folds = self._runtimes.add(runtimes, report)
             self._cores.add(runtimes, folds, self._inventory, at_s)
         elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
-            self._attached.evidence.nobody()
+            self._runtimes.held_cores.nobody()
         system = report.system_data
         if system is not None:
             self._readings.add(system)
@@ -156,21 +155,21 @@ class Fold:
 
     def close(self, stamp: Stamp) -> MinuteRecord:
         """Close the open minute and say what it was."""
-        label = self._label.now
+        label = self._clock.now
         if label is None:
             msg = "no minute is open"
             raise ValueError(msg)
         inventory = self._inventory
-        instance, executions = inventory.instance(), self._attached.folds.executions()
-        held = self._attached.held(inventory.per_device())
+        instance, executions = inventory.instance(), self._runtimes.folds.executions()
+        held = self._runtimes.held(inventory.per_device())
         states, utilization = core_states(
             self._cores, set().union(*held.values()), inventory.known_cores(), self._settings
         )
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
         idle_minutes = self._idle.close(label, states, covered_s)
-        names = self._attached.names(held, inventory.per_device())
+        names = self._runtimes.names(held, inventory.per_device())
         holders, holders_more = idle_holders(held, names, states, idle_minutes)
-        device_bytes, host_bytes = used_bytes(self._attached.evidence.with_memory)
+        device_bytes, host_bytes = used_bytes(self._runtimes.held_cores.with_memory)
         record = MinuteRecord(
             cluster=stamp.cluster,
             instance_id=instance.instance_id or stamp.instance_id,
@@ -209,19 +208,19 @@ class Fold:
             details=executions.details,
             health=stamp.health,
         )
-        due = self._attached.due(label, held, names)
+        due = self._runtimes.due(label, held, names)
         self.discard()
         self.runtimes = due
         return record
 
     def discard(self) -> None:
         """Close the open minute without a record."""
-        if self._label.now is None:
+        if self._clock.now is None:
             return
         for event in self._ecc.events():
             self._events.add(event)
         self._errors.end_minute(self._newest_s)
-        self._label.close()
+        self._clock.close()
         self.runtimes = ()
         self._begin()
 
@@ -233,7 +232,7 @@ class Fold:
         self._reports = 0
         self._cores.clear()
         self._ecc.clear()
-        self._attached.end_minute()
+        self._runtimes.end_minute()
         self._readings = Readings()
 
     def _forget_cores(self) -> None:
@@ -244,7 +243,7 @@ class Fold:
     def _sample(self, runtimes: list[Runtime], at_s: float) -> ReportSample | None:
         matched = None
         if self._settings.only_matched:
-            matched = set().union(*self._attached.held(self._inventory.per_device()).values())
+            matched = set().union(*self._runtimes.held(self._inventory.per_device()).values())
         known = self._inventory.known_cores()
         newest = None if self._cores.newest is None else Sample(*self._cores.newest)
         return ReportSample.of(newest, runtimes, at_s, known, matched)

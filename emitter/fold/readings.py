@@ -5,11 +5,10 @@ A new one is an entry in `neuron_wire.catalogue` that says how it `merges`, and
 a line in a table below that says how it is read; nothing else knows its name.
 How the reports of a minute become one number is what the entry says:
 
-* `last`      the last report that tells it
-* `sum`       of all reports: an amount of the period
-* `greatest`  of all reports
-* `mean`      of the reports, weighted by the period of the group; those under
-              half a second are noise and left out
+* `last`  the last report that tells it
+* `sum`   of all reports: an amount of the period
+* `mean`  of the reports, weighted by the period of the group; those under
+          half a second are noise and left out
 
 A group that is absent or in error tells nothing, and a number that cannot be
 (`emitter.fold.amounts`) is missing: what nobody told is in no line.
@@ -27,7 +26,7 @@ from neuron_wire.catalogue import READINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from emitter.reports.system_groups import HardwareCounters, HostMemory, System, VcpuUsage
+    from emitter.reports.system_groups import HostMemory, System, VcpuUsage
 
 MAX_WAITING: Final = 12
 """
@@ -77,10 +76,9 @@ MEMORY: Final[Rules[HostMemory]] = {
 VCPU: Final[Rules[VcpuUsage]] = {
     "HostCpuPercent": _working_percent,
 }
-COUNTERS: Final[Rules[HardwareCounters]] = {}
 
 BESIDE: Final = ("HardwareFaults",)
-"""Readings that no report tells: `Readings.know` takes them."""
+"""Readings that no report tells: `Readings.add_count` takes them."""
 
 
 class Readings:
@@ -91,7 +89,6 @@ class Readings:
         self._waiting = 0
         self._memory: list[HostMemory] = []
         self._vcpu: list[VcpuUsage] = []
-        self._counters: list[HardwareCounters] = []
         self._values: dict[str, float] = {}  # of a mean, the weighted sum
         self._weights_s: dict[str, float] = {}
 
@@ -102,15 +99,11 @@ class Readings:
             self._memory.append(memory)
         if vcpu is not None and not vcpu.error:
             self._vcpu.append(vcpu)
-        if COUNTERS:
-            counters = system.neuron_hw_counters
-            if counters is not None and not counters.error:
-                self._counters.append(counters)
         self._waiting += 1
         if self._waiting == MAX_WAITING:
             self._fold()
 
-    def know(self, member: str, amount: int) -> None:
+    def add_count(self, member: str, amount: int) -> None:
         """Add to a tally that is told beside the reports; 0 is told, too."""
         self._values[member] = self._values.get(member, 0) + amount
 
@@ -125,8 +118,7 @@ class Readings:
     def _fold(self) -> None:
         self._take(MEMORY, self._memory)
         self._take(VCPU, self._vcpu)
-        self._take(COUNTERS, self._counters)
-        self._waiting, self._memory, self._vcpu, self._counters = 0, [], [], []
+        self._waiting, self._memory, self._vcpu = 0, [], []
 
     def _take(self, rules: Rules[_Group], groups: Sequence[_Group]) -> None:
         if not groups:
@@ -140,8 +132,7 @@ class Readings:
                 if last is not None:
                     self._values[member] = last
             elif values := [*_told(read, groups)]:
-                join = sum if merges == "sum" else max
-                self._values[member] = join((*values, self._values.get(member, 0)))
+                self._values[member] = self._values.get(member, 0) + sum(values)
 
     def _weigh(
         self, member: str, read: Callable[[_Group], float | None], groups: Sequence[_Group]

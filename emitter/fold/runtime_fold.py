@@ -15,7 +15,7 @@ from emitter.fold.periods import is_long_enough
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emitter.fold.held import RuntimeKey
+    from emitter.fold.held_cores import RuntimeKey
     from emitter.reports.groups import Runtime, RuntimeVcpu, Uses
 
 MAX_RUNTIMES: Final = 512

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from emitter.fold.held import RuntimeKey
+    from emitter.fold.held_cores import RuntimeKey
     from emitter.fold.runtimes import RuntimeMinute
 
 
 HOURLY_MINUTES: Final = 60
+NO_LINES: Final = "none"
 ERROR_MINUTES: Final = 10
 """A runtime that fails all the time has a line for it this often, not every minute."""
 
@@ -55,10 +56,8 @@ class RuntimeLines:
         Beside each stands whether something failed in it. A runtime that the
         minute before did not have is a new one: pids and tags repeat.
         """
-        if self.mode == "none":
-            return ()
         before, self._said = self._said, {}
-        found = []
+        due = []
         for runtime, has_failed in runtimes:
             key = (runtime.pid, runtime.tag)
             said = before.get(key)
@@ -74,8 +73,8 @@ class RuntimeLines:
             if reason is None and self.mode == "all":
                 reason = "all"
             if reason is not None:
-                found.append(replace(runtime, reason=reason))
-        return tuple(found)
+                due.append(replace(runtime, reason=reason))
+        return tuple(due)
 
 
 def _reason(

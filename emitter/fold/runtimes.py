@@ -128,11 +128,11 @@ class RuntimeMinute:
 
 def _physical_percent(uses: Mapping[str, CoreUse | None], cores: set[int]) -> dict[str, float]:
     """The split of the cores that are held."""
-    found: dict[str, float] = {}
+    percents: dict[str, float] = {}
     for core in sorted(cores):
         use = uses.get(str(core))
         for name, physical in ((use and use.split) or {}).items():
             percent = None if physical is None else physical.neuroncore_utilization
             if percent is not None:
-                found[name] = round(min(100.0, max(0.0, percent)), PERCENT_DECIMALS)
-    return found
+                percents[name] = round(min(100.0, max(0.0, percent)), PERCENT_DECIMALS)
+    return percents

@@ -12,5 +12,4 @@ From neuron-monitor to typed reports.
 * `groups`          the groups of a runtime
 * `system_groups`   the groups of the host and its devices
 * `splits`          the physical cores behind logical ones
-* `asked`           what neuron-monitor is asked for, by settings or by a file
 """

@@ -50,9 +50,9 @@ class LastWords:
 
 def _printable_lines(tail: bytes) -> list[str]:
     text = _ESCAPES.sub("", tail.decode("utf-8", "replace"))
-    found = []
+    lines = []
     for line in re.split(r"[\r\n]+", text):
         shown = "".join(char if char.isprintable() else " " for char in line)
         if shown := " ".join(shown.split()):
-            found.append(shown)
-    return found
+            lines.append(shown)
+    return lines

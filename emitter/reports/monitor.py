@@ -49,10 +49,6 @@ def find_monitor(command: str) -> str:
     return path
 
 
-def drop_event(_event: Event) -> None:
-    """For whoever wants to hear of nothing."""
-
-
 class Monitor:
     """
     A `Source` that is the standard output of a child which is kept alive.
@@ -70,7 +66,7 @@ class Monitor:
         command: str,
         config: str,
         period_s: float,
-        on_event: Callable[[Event], None] = drop_event,
+        on_event: Callable[[Event], None] = lambda _event: None,
         *,
         rng: random.Random | None = None,
         clock: Callable[[], float] = time.monotonic,

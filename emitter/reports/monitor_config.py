@@ -18,10 +18,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
+from emitter.settings.monitor import EVERY_TAG, LONGEST_PERIOD_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from emitter.settings import MonitorSettings
 
 COUNTERS: Final = "neuroncore_counters"
 RUNTIMES: Final = "neuron_runtimes"
@@ -39,12 +42,8 @@ GROUPS: Final[dict[str, str]] = {
 """Every group that can be collected, and the section of the configuration it belongs to."""
 
 ALL: Final = tuple(GROUPS)
-EVERY_TAG: Final = ".*"
 SILENT_DEFAULT_S: Final = 5
 """What the monitor uses for a period that it was not given, or does not understand."""
-
-LONGEST_PERIOD_S: Final = 15
-"""With longer ones a minute has so few reports that one lost leaves it half unknown."""
 
 MAX_FILE_BYTES: Final = 1 << 20
 
@@ -52,7 +51,7 @@ _WHOLE_SECONDS: Final = re.compile(r"([1-9][0-9]{0,5})s")
 
 
 @dataclass(frozen=True, slots=True)
-class UserConfig:
+class MonitorConfig:
     """
     A user's own configuration, and what it lets reports hold.
 
@@ -81,7 +80,7 @@ class UserConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     """One group of one section of a user's file."""
 
     name: str
@@ -116,6 +115,25 @@ def monitor_config(period_s: int, groups: Iterable[str] = ALL, tag_filter: str =
     return json.dumps(whole, indent=2)
 
 
+def requested_config(settings: MonitorSettings) -> MonitorConfig:
+    """
+    The configuration to start neuron-monitor with.
+
+    Raises:
+        SettingsError: If the file cannot be used, or a group is none.
+    """
+    if settings.monitor_config is not None:
+        return read_monitor_config(settings.monitor_config)
+    groups = settings.groups or ALL
+    return MonitorConfig(
+        text=monitor_config(settings.period, groups, settings.tag_filter),
+        period_s=settings.period,
+        groups=groups,
+        tag_filter=settings.tag_filter,
+        warnings=(),
+    )
+
+
 def hides_runtimes(groups: Iterable[str], tag_filter: str) -> bool:
     """
     Whether reports leave out runtimes that may exist, so that a core nobody lists is unknown.
@@ -125,7 +143,7 @@ def hides_runtimes(groups: Iterable[str], tag_filter: str) -> bool:
     return tag_filter != EVERY_TAG or COUNTERS not in groups
 
 
-def read_monitor_config(path: Path) -> UserConfig:
+def read_monitor_config(path: Path) -> MonitorConfig:
     """
     Read a user's own configuration, to be used as it is.
 
@@ -151,7 +169,7 @@ def read_monitor_config(path: Path) -> UserConfig:
     asked = list(_asked(root, warnings))
     counters = [one for one in asked if one.name == COUNTERS]
     warnings += _warnings(asked, counters)
-    return UserConfig(
+    return MonitorConfig(
         text=text,
         period_s=float(
             max((one.period_s for one in counters), default=0)
@@ -186,7 +204,7 @@ def _read(path: Path) -> str:
         raise SettingsError(msg) from error
 
 
-def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Asked]:
+def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Request]:
     root_s = _period_s(root, SILENT_DEFAULT_S, "the file", warnings)
     for entry in _objects(root, RUNTIMES, warnings):
         entry_s = _period_s(entry, root_s, f"an entry of {RUNTIMES}", warnings)
@@ -195,10 +213,10 @@ def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Asked]:
         for group in _objects(entry, "metrics", warnings):
             name = str(group.get("type"))
             period_s = _period_s(group, entry_s, name, warnings)
-            yield _Asked(name, RUNTIMES, period_s, tag_filter)
+            yield _Request(name, RUNTIMES, period_s, tag_filter)
     for group in _objects(root, SYSTEM, warnings):
         name = str(group.get("type"))
-        yield _Asked(name, SYSTEM, _period_s(group, root_s, name, warnings))
+        yield _Request(name, SYSTEM, _period_s(group, root_s, name, warnings))
 
 
 def _objects(
@@ -232,21 +250,21 @@ def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings:
     return SILENT_DEFAULT_S
 
 
-def _warnings(asked: list[_Asked], counters: list[_Asked]) -> Iterator[str]:
-    for one in asked:
-        if GROUPS.get(one.name) != one.section:
+def _warnings(asked: list[_Request], counters: list[_Request]) -> Iterator[str]:
+    for group in asked:
+        if GROUPS.get(group.name) != group.section:
             yield (
-                f"{one.section} asks for {one.name[:40]!r}, which is no group of it as far as this "
-                "release knows: neuron-monitor may refuse it, and nothing is made of it here"
+                f"{group.section} asks for {group.name[:40]!r}, which is no group of it as far as "
+                "this release knows: neuron-monitor may refuse it, and nothing is made of it here"
             )
     if not counters:
         yield (
             f"{COUNTERS} is not asked for: without it no core's utilization is known, "
             "and no core is ever called idle"
         )
-    if any(one.tag_filter != EVERY_TAG for one in counters):
+    if any(group.tag_filter != EVERY_TAG for group in counters):
         yield "a tag_filter hides runtimes: cores that no matched runtime holds are unknown"
-    periods_s = sorted({one.period_s for one in asked})
+    periods_s = sorted({group.period_s for group in asked})
     if len(periods_s) > 1:
         listed = ", ".join(f"{period_s} s" for period_s in periods_s)
         yield (
@@ -260,7 +278,7 @@ def _warnings(asked: list[_Asked], counters: list[_Asked]) -> Iterator[str]:
         )
 
 
-def _tag_filter(counters: list[_Asked]) -> str:
+def _tag_filter(counters: list[_Request]) -> str:
     filters = list(dict.fromkeys(one.tag_filter for one in counters))
     if not filters or EVERY_TAG in filters:
         return EVERY_TAG

@@ -93,11 +93,9 @@ def _lacks_split(runtime: Runtime) -> bool:
 def _split(members: dict[str, msgspec.Raw]) -> dict[str, PhysicalUse | None] | None:
     for raw in members.values():
         try:
-            found = _decode_split(raw)
+            uses = _decode_split(raw)
         except (ValueError, RecursionError):
             continue
-        if any(
-            use is not None and use.neuroncore_utilization is not None for use in found.values()
-        ):
-            return found
+        if any(use is not None and use.neuroncore_utilization is not None for use in uses.values()):
+            return uses
     return None

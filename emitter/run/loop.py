@@ -226,7 +226,7 @@ class Emitter:
         )
         self._writer.know(self._fold.instance)
         if (faults := self._faults.count) is not None:
-            self._fold.know_faults(faults)
+            self._fold.add_faults(faults)
         record = self._fold.close(stamp)
         state = self._faults.counted_state(self._fold.state())
         self._spool.append(self._writer.minute(record, self._fold.runtimes), state)

@@ -23,8 +23,8 @@ from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.opening import choice_for
 from emitter.lines import differences
 from emitter.owners import owners_of
-from emitter.reports.asked import asked_for
 from emitter.reports.monitor import Monitor
+from emitter.reports.monitor_config import requested_config
 from emitter.reports.source import open_file, standard_input
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
@@ -37,7 +37,7 @@ from emitter.writing import line_settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emitter.reports.monitor_config import UserConfig
+    from emitter.reports.monitor_config import MonitorConfig
     from emitter.reports.source import Source
     from emitter.settings import RunSettings
 
@@ -195,14 +195,14 @@ class Service:
         return Outlet(settings, self._spool, cluster=cluster, instance_region=region)
 
 
-def _config(settings: RunSettings) -> UserConfig:
-    config = asked_for(settings)
+def _config(settings: RunSettings) -> MonitorConfig:
+    config = requested_config(settings)
     for warning in config.warnings:
         _log.warning(warning)
     return config
 
 
-def _fold_settings(settings: RunSettings, config: UserConfig) -> FoldSettings:
+def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
     period_s = config.period_s if settings.input == MONITOR else settings.interval
     return FoldSettings(
         idle_below_percent=settings.idle_below_percent,
@@ -213,7 +213,7 @@ def _fold_settings(settings: RunSettings, config: UserConfig) -> FoldSettings:
     )
 
 
-def _source(settings: RunSettings, config: UserConfig, events: EventQueue) -> Source:
+def _source(settings: RunSettings, config: MonitorConfig, events: EventQueue) -> Source:
     if settings.input == MONITOR:
         return Monitor(settings.monitor_command, config.text, config.period_s, on_event=events.add)
     if settings.input == "-":

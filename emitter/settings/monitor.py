@@ -12,6 +12,8 @@ from emitter.errors import SettingsError
 from emitter.settings.declaration import Texts, setting
 
 EVERY_TAG: Final = ".*"
+LONGEST_PERIOD_S: Final = 15
+"""With longer ones a minute has so few reports that one lost leaves it half unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +22,8 @@ class MonitorSettings:
 
     period: int = setting(
         5,
-        "Seconds between reports that neuron-monitor is asked for, 1 to 15.",
-        kind=click.IntRange(1, 15),
+        f"Seconds between reports that neuron-monitor is asked for, 1 to {LONGEST_PERIOD_S}.",
+        kind=click.IntRange(1, LONGEST_PERIOD_S),
     )
     groups: tuple[str, ...] = setting(
         (),

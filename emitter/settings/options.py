@@ -44,14 +44,14 @@ def options(settings: type) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def _option(one: dataclasses.Field[Any]) -> Callable[[_Command], _Command]:
-    kind, default = one.metadata["kind"], one.default
-    names = [f"--{_flag(one.name)}", one.name]
-    if one.metadata["short"] is not None:
-        names.insert(0, one.metadata["short"])
+def _option(declared: dataclasses.Field[Any]) -> Callable[[_Command], _Command]:
+    kind, default = declared.metadata["kind"], declared.default
+    names = [f"--{_flag(declared.name)}", declared.name]
+    if declared.metadata["short"] is not None:
+        names.insert(0, declared.metadata["short"])
     if isinstance(default, bool):
         return click.option(
-            *names, is_flag=True, default=default, show_default="no", help=one.metadata["help"]
+            *names, is_flag=True, default=default, show_default="no", help=declared.metadata["help"]
         )
     is_list = isinstance(default, tuple)
     return click.option(
@@ -60,9 +60,9 @@ def _option(one: dataclasses.Field[Any]) -> Callable[[_Command], _Command]:
         type=kind,
         multiple=is_list,
         callback=_split if is_list else None,
-        metavar=one.metadata["metavar"],
+        metavar=declared.metadata["metavar"],
         show_default=default not in (None, "", ()),
-        help=one.metadata["help"],
+        help=declared.metadata["help"],
     )
 
 
@@ -105,13 +105,13 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
         if len(content) > MAX_FILE_BYTES:
             msg = f"{path} was expected to have at most {MAX_FILE_BYTES} bytes: check the name"
             raise SettingsError(msg)
-        found = tomllib.loads(content.decode("utf-8"))
+        document = tomllib.loads(content.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         # A ValueError is no UTF-8, no TOML, or a number without end.
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         msg = f"{path} was expected to be a TOML file and could not be read as one: {reason}"
         raise SettingsError(msg) from error
-    given = {key.replace("-", "_"): value for key, value in found.items()}
+    given = {key.replace("-", "_"): value for key, value in document.items()}
     unknown = sorted(given.keys() - _ALL.keys())
     if unknown:
         known_keys = ", ".join(sorted(_flag(name) for name in _ALL))

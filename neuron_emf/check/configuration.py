@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.delivery.log_names import require_group, require_template
 from emitter.errors import SettingsError
 from emitter.lines import differences
-from emitter.reports.asked import asked_for
+from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
 from emitter.settings.run import AGENT, LOGS
 from emitter.writing import line_settings
@@ -47,7 +47,7 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> Asked:
     """Try everything that `run` would refuse."""
     try:
         lines = line_settings(settings)
-        config = asked_for(settings)
+        config = requested_config(settings)
         if settings.cluster:
             require_cluster(settings.cluster)
         if settings.output in {LOGS, AGENT}:

@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from emitter.fold import Fold, FoldSettings, Stamp
-from emitter.reports.framing import Framer
 from proof.factories.groups import (
     GIB,
     Document,
@@ -30,8 +28,6 @@ from proof.factories.groups import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from neuron_wire.minute import MinuteRecord
 
 START_S = 1_790_000_040.0  # the start of a minute
 
@@ -253,46 +249,3 @@ def sidecar(*percents: float) -> Document:
 def line(document: Document) -> bytes:
     """As neuron-monitor writes it: compact, on one line."""
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
-
-
-class Reading:
-    """
-    An emitter without clock, disk and network: bytes in, minutes out.
-
-    Attributes:
-        framer: What cuts the bytes.
-
-        fold: What folds the reports.
-    """
-
-    def __init__(self, state: bytes | None = None, **settings: Any) -> None:
-        self.framer = Framer()
-        self.fold = Fold(FoldSettings(**{"period_s": 5.0, **settings}), state)
-        self._seq = 0
-
-    def take(self, content: Document | bytes, at_s: float = START_S) -> None:
-        """Receive a report, or bytes, at one moment."""
-        content = content if isinstance(content, bytes) else line(content)
-        for report in self.framer.feed(content):
-            self.fold.add(report, at_s)
-
-    def close(self) -> MinuteRecord:
-        """Close the open minute."""
-        self._seq += 1
-        stamp = Stamp(cluster="blue", boot="b", seq=self._seq, instance_id="host-guess")
-        return self.fold.close(stamp)
-
-    def minute(
-        self, *contents: Document | bytes, number: int = 0, every_s: float = 5.0
-    ) -> MinuteRecord:
-        """What minute *number* says, with these received one after the other from its start on."""
-        start_s = START_S + 60 * number
-        self.fold.open(start_s)
-        for place, content in enumerate(contents):
-            self.take(content, start_s + place * every_s)
-        return self.close()
-
-
-def minute_of(*contents: Document | bytes, **settings: Any) -> MinuteRecord:
-    """What a minute of these reports says."""
-    return Reading(**settings).minute(*contents)

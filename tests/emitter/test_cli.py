@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from neuron_reports import GOOD
@@ -49,20 +50,36 @@ def reports(tmp_path):
     return path
 
 
+@pytest.fixture
+def here(monkeypatch, capfd, tmp_path):
+    """Run a command inside this process, for speed; what it printed and its exit code."""
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, stdin=None):
+        with (stdin or Path(os.devnull)).open() as opened:
+            monkeypatch.setattr(sys, "stdin", opened)
+            with logging_restored(), pytest.raises(SystemExit) as ended:
+                main([*map(str, arguments)])
+        return subprocess.CompletedProcess(arguments, ended.value.code, *capfd.readouterr())
+
+    return run
+
+
 @pytest.mark.parametrize("command", ["run --input -", "run --input FILE", "replay"])
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_holds_no_report_ends_with_one_sentence(command, name, tmp_path):
+def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_path):
     """Expected, found, what to do; exit code 3, and nothing on standard output."""
     content, found = MALFORMED[name]
     path = tmp_path / "reports.jsonl"
     path.write_bytes(content)
-    with path.open("rb") as stdin:
-        if command == "replay":
-            said = sentence(neuron_emf(*REPLAY, path, home=tmp_path), 3)
-        elif command == "run --input FILE":
-            said = sentence(neuron_emf(*RUN, path, home=tmp_path), 3)
-        else:
-            said = sentence(neuron_emf(*RUN, "-", home=tmp_path, stdin=stdin), 3)
+    arguments = {
+        "replay": (*REPLAY, path),
+        "run --input FILE": (*RUN, path),
+        "run --input -": (*RUN, "-"),
+    }
+    said = sentence(here(*arguments[command], stdin=path), 3)
     place = "standard input" if command == "run --input -" else str(path)
     expected = [place, "was expected to hold neuron-monitor reports", found, "; give it"]
     assert [] == [words for words in expected if words not in said]
@@ -71,20 +88,20 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, tmp_path):
 
 
 @pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
-def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, tmp_path):
+def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, here, tmp_path):
     """Wrong use: the name is wrong, and it says which."""
-    missing = sentence(neuron_emf(*command, "missing.jsonl", home=tmp_path), 2)
+    missing = sentence(here(*command, "missing.jsonl"), 2)
     assert "missing.jsonl was expected to be a file of reports: No such file" in missing
     assert "check the name" in missing
-    folder = sentence(neuron_emf(*command, tmp_path, home=tmp_path), 2)
+    folder = sentence(here(*command, tmp_path), 2)
     assert f"{tmp_path} was expected to be a file" in folder
 
 
 @pytest.mark.parametrize("command", ["run", "replay"])
-def test_without_a_cluster_name_nothing_starts(command, reports, tmp_path):
+def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path):
     """Flag, variable and key are all named; `run` also lists where else it has looked."""
     arguments = ("run", "--input", reports) if command == "run" else (*REPLAY[:-2], reports)
-    ended = neuron_emf(*arguments, home=tmp_path)
+    ended = here(*arguments)
     assert 2 == ended.returncode
     said = ended.stderr
     for words in ("cluster name was expected", "--cluster", "NEURON_EMF_CLUSTER", 'cluster = "'):
@@ -107,14 +124,13 @@ def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_p
     assert "standard output was expected to take lines and is closed" in sentence(closed, 4)
 
 
-def test_a_closed_standard_input_is_a_source_that_failed(tmp_path):
+def test_a_closed_standard_input_is_a_source_that_failed(here, tmp_path):
     """As a service without one is started; /dev/null is an empty one."""
     closed = neuron_emf(*RUN, "-", home=tmp_path, stdin=None, preexec_fn=lambda: os.close(0))
     assert "standard input was expected to give neuron-monitor reports and is closed" in sentence(
         closed, 3
     )
-    assert "it is empty" in sentence(neuron_emf(*RUN, "-", home=tmp_path), 3)
-    assert "it is empty" in sentence(neuron_emf(*RUN, "/dev/null", home=tmp_path), 3)
+    assert "it is empty" in sentence(here(*RUN, "/dev/null"), 3)
 
 
 @pytest.mark.parametrize(
@@ -136,28 +152,11 @@ def test_a_closed_standard_input_is_a_source_that_failed(tmp_path):
     ],
     ids=lambda value: " ".join(map(str, value))[:40],
 )  # fmt: skip
-def test_wrong_use_ends_with_one_sentence(arguments, words, tmp_path, monkeypatch, capsys):
-    """What was expected, what was found, and where help is; inside one process, for speed."""
-    from neuron_emf.cli import main  # noqa: PLC0415
-
-    monkeypatch.chdir(tmp_path)
+def test_wrong_use_ends_with_one_sentence(arguments, words, here, tmp_path, monkeypatch):
+    """What was expected, what was found, and where help is."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with logging_restored(), pytest.raises(SystemExit) as caught:
-        main([str(one) for one in arguments])
-    assert caught.value.code == (3 if "nowhere" in arguments else 2)
-    said = capsys.readouterr()
-    assert not said.out
-    assert 1 == len(said.err.splitlines())
-    assert said.err.startswith("neuron-emf: ")
-    assert [] == [word for word in words if word not in said.err]
-
-
-def test_a_file_of_settings_with_an_unknown_key_ends_with_one_sentence(tmp_path):
-    """As a process: the key, the file and the settings there are."""
-    (tmp_path / "config.toml").write_text('clutser = "blue"\n')
-    said = sentence(neuron_emf("run", "--config", "config.toml", home=tmp_path), 2)
-    assert "config.toml" in said
-    assert "'clutser'" in said
+    said = sentence(here(*arguments), 3 if "nowhere" in arguments else 2)
+    assert [] == [word for word in words if word not in said]
 
 
 def test_reports_on_standard_input_are_one_line(tmp_path):
@@ -179,9 +178,10 @@ def test_reports_on_standard_input_are_one_line(tmp_path):
     )
 
 
-def test_what_is_dropped_beside_good_reports_is_said_and_counted(tmp_path):
+def test_what_is_dropped_beside_good_reports_is_said_and_counted(reports, here):
     """Junk between two reports costs itself: exit code 0, one warning, a count in the line."""
-    ended = neuron_emf(*RUN, "-", home=tmp_path, input=f"{GOOD.decode()}junk\n{GOOD.decode()}")
+    reports.write_bytes(GOOD + b"junk\n" + GOOD)
+    ended = here(*RUN, "-", stdin=reports)
     assert 0 == ended.returncode
     (said,) = ended.stderr.splitlines()
     assert "warning: 1 piece(s) of input were dropped" in said
@@ -262,8 +262,9 @@ def test_no_command_loads_what_it_does_not_need(reports, tmp_path):
     assert set() == sdk & modules_after([*RUN, reports], tmp_path)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("kind", ["standard input", "named pipe"])
+@pytest.mark.parametrize(
+    ("number", "kind"), [(signal.SIGTERM, "standard input"), (signal.SIGINT, "named pipe")]
+)
 def test_a_signal_is_a_planned_stop(number, kind, tmp_path):
     """Also while nothing comes in, and before anybody has opened the pipe for writing."""
     pipe = tmp_path / "pipe"
@@ -316,11 +317,11 @@ def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monk
         read_again()
 
 
-def test_the_monitors_configuration_is_printed(tmp_path):
+def test_the_monitors_configuration_is_printed(here, tmp_path):
     """
     The smallest one, as people write it by hand; a file of one's own as it is; both are too much.
     """
-    ended = neuron_emf("monitor-config", "--groups", "neuroncore_counters", home=tmp_path)
+    ended = here("monitor-config", "--groups", "neuroncore_counters")
     assert (0, "") == (ended.returncode, ended.stderr)
     asked = json.loads(ended.stdout)
     (runtimes,) = asked["neuron_runtimes"]
@@ -328,10 +329,8 @@ def test_the_monitors_configuration_is_printed(tmp_path):
     assert [] == asked["system_metrics"]
     own = tmp_path / "own.json"
     own.write_text('{"period": "0.5s",\n "neuron_runtimes": [], "system_metrics": []}')
-    ended = neuron_emf("monitor-config", "--monitor-config", own, home=tmp_path)
+    ended = here("monitor-config", "--monitor-config", own)
     assert (0, own.read_text() + "\n") == (ended.returncode, ended.stdout)
     assert "warning" in ended.stderr
-    both = neuron_emf(
-        "monitor-config", "--monitor-config", own, "--groups", "memory_used", home=tmp_path
-    )
+    both = here("monitor-config", "--monitor-config", own, "--groups", "memory_used")
     assert "--monitor-config" in sentence(both, 2)

@@ -22,7 +22,7 @@ from neuron_reports import (
 
 from emitter.errors import SettingsError, SourceError
 from emitter.replay import parse_time_s, replay
-from emitter.settings import ReplaySettings
+from emitter.settings import TIERS, ReplaySettings
 from emitter.settings.declaration import LONGEST_INTERVAL_S
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.emf import violations
@@ -274,6 +274,22 @@ def test_the_threshold_of_busy_is_a_setting(tmp_path):
     file = saved(tmp_path / "a", good(2.0))
     assert "b" == records(file)[0].core_state[0]
     assert "a" == records(file, idle_below_percent=3.0)[0].core_state[0]
+
+
+def test_a_sample_is_believed_for_two_intervals(tmp_path):
+    """A recorded file has no clock: of 60 s in one report 2 x 10 count."""
+    file = saved(tmp_path / "a", report(runtime(counters([50.0], period=60.0))))
+    assert [20.0] == [one.covered_seconds for one in records(file, interval=10.0)]
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_generic_errors_are_in_no_metric(tier, tmp_path):
+    """They were junk in 2023, 23,650 in a second without a failed execution: a property alone."""
+    stats = executions(100, causes={"generic": 23_650})
+    lines = replayed(saved(tmp_path / "a", report(runtime(execution_stats=stats))), metrics=tier)
+    minute = json.loads(lines[0])
+    assert 23_650 == minute["ErrorsGeneric"]
+    assert "Generic" not in json.dumps([json.loads(line).get("_aws") for line in lines])
 
 
 @pytest.mark.parametrize("missing", ["cluster", "interval", "start"])

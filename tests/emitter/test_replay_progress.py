@@ -7,7 +7,7 @@ import pty
 import subprocess
 from typing import TYPE_CHECKING
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import counters, report, runtime, written
 
@@ -28,6 +28,7 @@ def saved(path: Path, count: int) -> Path:
     return path
 
 
+@settings(max_examples=30)
 @given(counts=st.lists(st.integers(1, 9), min_size=1, max_size=3), chunk=st.integers(100, 5000))
 def test_it_goes_from_nothing_to_all(tmp_path_factory, counts, chunk):
     """Never back, never beyond, and all bytes of all files at the end."""

@@ -20,7 +20,7 @@ import pytest
 from loop_rig import Clock, Timetable, busy, chunk, emitter_of, settings_of
 from neuron_reports import INSTANCE_ID
 
-from emitter.reports.asked import asked_for
+from emitter.reports.monitor_config import requested_config
 from emitter.run import service
 from emitter.settings import RunSettings
 from emitter.spool import Spool
@@ -43,7 +43,7 @@ from proof.emitter_process import (
 def test_the_nominal_period_is_the_monitors_or_the_inputs(source, interval, expected):
     """--period is asked of a monitor we start; --interval says what another one does."""
     chosen = RunSettings(input=source, period=1, interval=interval)
-    assert expected == service._fold_settings(chosen, asked_for(chosen)).period_s
+    assert expected == service._fold_settings(chosen, requested_config(chosen)).period_s
 
 
 @pytest.mark.parametrize(

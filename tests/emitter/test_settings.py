@@ -119,13 +119,11 @@ def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path
     assert flag == getattr(flagged, name)
 
 
-@pytest.mark.parametrize("name", [one.name for one in dataclasses.fields(RunSettings)])
-def test_a_key_may_be_written_with_underscores(name, tmp_path):
+def test_a_key_may_be_written_with_underscores(tmp_path):
     """`log_group` is `log-group`."""
     config = tmp_path / "config.toml"
-    config.write_text(toml_of(name, VALUES[name][2]).replace(name.replace("_", "-"), name, 1))
-    found = getattr(read(RunSettings, "--config", str(config)), name)
-    assert VALUES[name][2] == found
+    config.write_text('log_group = "/file"\n')
+    assert "/file" == read(RunSettings, "--config", str(config)).log_group
 
 
 def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):

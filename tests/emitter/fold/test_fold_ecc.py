@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
     START_S,
@@ -31,67 +31,21 @@ def rises(*documents):
     return record.ecc_corrected_rise, record.ecc_uncorrected_rise
 
 
-def test_values_are_the_sum_over_devices_and_kinds():
-    """As published for a trn1n: memory and SRAM, corrected and uncorrectable apart."""
-    record = minute_of(
-        one(
-            {"mem_ecc_corrected": 1},
-            {"mem_ecc_corrected": 2, "sram_ecc_uncorrected": 1},
-            {"sram_ecc_corrected": 4, "mem_ecc_uncorrected": 8},
-        )
-    )
-    assert 7 == record.ecc_corrected
-    assert 9 == record.ecc_uncorrected
-
-
-def test_the_first_sight_is_no_rise():
-    """Nobody knows when those errors came."""
-    assert (0, 0) == rises(one({"mem_ecc_corrected": 5, "mem_ecc_uncorrected": 3}))
-
-
-def test_a_higher_value_is_a_rise():
-    """By the difference, added up over the reports of the minute."""
-    documents = [one({"mem_ecc_corrected": value}) for value in (5, 6, 6, 9)]
-    assert (4, 0) == rises(*documents)
-
-
-def test_a_lower_value_is_a_restart_from_0():
-    """The driver was loaded again: what is there now has come since."""
-    assert (2, 0) == rises(one({"mem_ecc_corrected": 5}), one({"mem_ecc_corrected": 2}))
-    assert (0, 0) == rises(one({"mem_ecc_corrected": 5}), one({"mem_ecc_corrected": 0}))
-
-
-def test_devices_and_counters_rise_apart():
-    """One that restarts does not hide another that rises, though their sum stays the same."""
-    before = one({"mem_ecc_uncorrected": 3}, {"sram_ecc_uncorrected": 0})
-    after = one({"mem_ecc_uncorrected": 0}, {"sram_ecc_uncorrected": 3})
-    assert (0, 3) == rises(before, after)
-
-
 def test_a_device_that_appears_later_is_a_first_sight():
     """Its errors are no rise either."""
     assert (0, 0) == rises(one({}), one({}, {"mem_ecc_uncorrected": 3}))
 
 
-def test_a_rise_over_the_change_of_minute_is_not_lost():
-    """The last values outlive the minute; the rise belongs to the minute that saw it."""
+@pytest.mark.parametrize("is_restart", [False, True])
+def test_a_rise_over_the_change_of_minute_is_not_lost(is_restart):
+    """The last values outlive minute and emitter; the rise belongs to the minute that saw it."""
     fold = new_fold()
-    add(fold, one({"mem_ecc_uncorrected": 1}), START_S)
-    assert 0 == closed(fold).ecc_uncorrected_rise
-    add(fold, one({"mem_ecc_uncorrected": 3}), START_S + 60)
-    assert 2 == closed(fold, 2).ecc_uncorrected_rise
-    add(fold, one({"mem_ecc_uncorrected": 3}), START_S + 120)
-    assert 0 == closed(fold, 3).ecc_uncorrected_rise
-
-
-def test_a_rise_over_a_restart_is_not_lost():
-    """Last values are stored."""
-    fold = new_fold()
-    add(fold, one({"mem_ecc_uncorrected": 1}), START_S)
-    closed(fold)
-    second = new_fold(fold.state())
-    add(second, one({"mem_ecc_uncorrected": 3}), START_S + 60)
-    assert 2 == closed(second).ecc_uncorrected_rise
+    found = []
+    for minute, value in enumerate((1, 3, 3)):
+        add(fold, one({"mem_ecc_uncorrected": value}), START_S + 60 * minute)
+        found.append(closed(fold).ecc_uncorrected_rise)
+        fold = new_fold(fold.state()) if is_restart else fold
+    assert [0, 2, 0] == found
 
 
 def test_another_instance_has_no_rise():
@@ -120,14 +74,6 @@ def test_absent_is_absent():
         record = minute_of(document)
         assert record.ecc_corrected is None
         assert record.ecc_corrected_rise is None
-
-
-def test_an_older_tool_without_a_counter_is_read():
-    """sram_ecc_corrected is newer than the others."""
-    document = one({"mem_ecc_corrected": 1, "sram_ecc_uncorrected": 2})
-    del document["system_data"]["neuron_hw_counters"]["neuron_devices"][0]["sram_ecc_corrected"]
-    record = minute_of(document)
-    assert (1, 2) == (record.ecc_corrected, record.ecc_uncorrected)
 
 
 def test_an_error_between_two_readings_loses_no_rise():
@@ -178,15 +124,38 @@ def test_a_count_that_cannot_be_is_missing(wrong):
     assert (1, 0) == rises(*documents)
 
 
-@given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=8))
-def test_the_rise_is_what_each_counter_rose(values):
-    """For any course of three devices, the rise is the sum of each one's steps."""
-    expected = sum(
-        after - before if after >= before else after
-        for earlier, later in pairwise(values)
-        for before, after in zip(earlier, later, strict=True)
+COUNTERS = (
+    "mem_ecc_corrected",
+    "sram_ecc_corrected",
+    "mem_ecc_uncorrected",
+    "sram_ecc_uncorrected",
+)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=2, max_size=2),
+        min_size=1,
+        max_size=6,
     )
-    documents = [one(*({"mem_ecc_corrected": value} for value in row)) for row in values]
-    record = minute_of(*documents)
-    assert expected == record.ecc_corrected_rise
-    assert sum(values[-1]) == record.ecc_corrected
+)
+def test_the_rise_is_what_each_counter_rose(reports):
+    """
+    Per device and counter, memory and SRAM together, corrected and uncorrected apart: a lower
+    value is a restart from 0, the first sight is no rise.
+    """
+    record = minute_of(
+        *[one(*(dict(zip(COUNTERS, row, strict=True)) for row in rows)) for rows in reports]
+    )
+    for kind, places in (("corrected", (0, 1)), ("uncorrected", (2, 3))):
+        histories = [
+            [rows[device][place] for rows in reports] for device in range(2) for place in places
+        ]
+        rise = sum(
+            after - before if after >= before else after
+            for values in histories
+            for before, after in pairwise(values)
+        )
+        assert sum(values[-1] for values in histories) == getattr(record, f"ecc_{kind}")
+        assert rise == getattr(record, f"ecc_{kind}_rise")

@@ -86,20 +86,19 @@ def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
 
 
 @pytest.mark.parametrize(
-    ("rising", "expected"), [((2, 9), (1, 9)), ((9, 2), (0, 9)), ((4, 4), (0, 4))]
+    ("rising", "expected", "others"),
+    [
+        ((2, 9), (1, 9), "1 other counter"),
+        ((9, 2), (0, 9), "1 other counter"),
+        ((4, 4, 4), (0, 4), "2 other counters"),
+    ],
 )
-def test_the_greatest_first_sight_is_named(rising, expected):
+def test_the_greatest_first_sight_is_named(rising, expected, others):
     """Of equal ones that of the lowest device."""
     (event,) = events_of(new_fold(), [ecc(*({"mem_ecc_uncorrected": value} for value in rising))])
     assert expected == (event.details["Device"], event.details["Value"])
-    assert 2 == event.details["Counters"]
-    assert event.message.endswith(f" at {expected[1]}, and 1 other counter with it")
-
-
-def test_two_others_are_counters():
-    """And one other is a counter."""
-    (event,) = events_of(new_fold(), [ecc(*[{"mem_ecc_uncorrected": 1}] * 3)])
-    assert event.message.endswith(" at 1, and 2 other counters with it")
+    assert len(rising) == event.details["Counters"]
+    assert event.message.endswith(f" at {expected[1]}, and {others} with it")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 from neuron_reports import (
+    START_S,
+    add,
+    closed,
     counters,
     memory,
     minute_of,
+    new_fold,
     report,
     runtime,
     two_cores,
@@ -21,20 +25,17 @@ FAILED = {
 
 @pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
 def test_a_failed_runtime_hides_the_cores_it_holds(failed):
-    """What it did on them is not known; the other cores are."""
+    """
+    What it did on them is not known, but for a core that another shows above 0; the other cores
+    are.
+    """
     healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
-    record = minute_of(report(healthy, runtime(failed, memory({1: 1}, [(0, 2)]), pid=2)))
-    assert (40.0, None, None, 0.0) == record.utilization_percent
-    assert "b??u" == record.core_state
-    assert 5 == record.covered_seconds
-
-
-@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
-def test_a_failed_runtime_does_not_hide_what_another_shows(failed):
-    """A core above 0 is known to work, whoever else holds it."""
-    healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
-    record = minute_of(report(healthy, runtime(failed, memory({0: 1}), pid=2)))
-    assert (40.0, 0.0, 0.0, 0.0) == record.utilization_percent
+    entries = [healthy, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)]
+    for document in (report(*entries), report(*reversed(entries))):
+        record = minute_of(document)
+        assert (40.0, None, None, 0.0) == record.utilization_percent
+        assert "b??u" == record.core_state
+        assert 5 == record.covered_seconds
 
 
 @pytest.mark.parametrize(
@@ -76,17 +77,20 @@ def test_a_group_error_of_a_living_runtime_leaves_the_others():
 
 
 def test_a_runtime_whose_process_is_gone_is_left_out():
-    """It neither hides cores nor keeps the list from being empty of runtimes."""
+    """And counted: it neither hides cores nor keeps the list from being empty of runtimes."""
     gone = runtime(pid=2, error="no such process")
     gone["report"] = None
     healthy = runtime(counters([40, 0]), memory({0: 1}))
     assert (40.0, 0.0) == minute_of(two_cores(healthy, gone)).utilization_percent
-    first, second = two_cores(gone), two_cores(gone)
-    assert (0.0, 0.0) == minute_of(first, second).utilization_percent
+    fold = new_fold()
+    for second in (0, 5):
+        add(fold, two_cores(gone, gone), START_S + second)
+    assert 4 == fold.runtimes_gone
+    assert (0.0, 0.0) == closed(fold).utilization_percent
 
 
-def test_a_runtime_in_error_that_exists_hides_every_core():
-    """Its report is null and nothing says that it ended: what it does is unknown."""
-    entry = runtime(error="failed to read metrics")
-    entry["report"] = None
+@pytest.mark.parametrize("groups", [None, {}])
+def test_a_runtime_that_exists_and_tells_nothing_hides_every_core(groups):
+    """It is not no runtime, and nothing says that it ended: what it does is unknown."""
+    entry = {**runtime(error="failed to read metrics"), "report": groups}
     assert "??" == minute_of(two_cores(entry)).core_state

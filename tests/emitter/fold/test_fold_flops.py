@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from neuron_reports import (
     START_S,
     add,
@@ -25,18 +27,27 @@ def flops_of(*documents, **settings):
     return minute_of(*documents, **settings).tera_flops
 
 
-def test_effective_flops_win_over_flops():
-    """Both stand in a mock of a trn1n; the observed name is effective_flops, and 0 counts."""
-    group = counters([50, 50], flops={0: 9e12, 1: 9e12}, effective_flops={0: 2e12, 1: 0})
-    assert 2.0 == flops_of(two_cores(runtime(group)))
-
-
-def test_flops_stand_in_for_effective_flops():
-    """The documentation still says flops, and so did older tools."""
-    group = counters([50, 50], flops={0: 1e12, 1: 2e12})
-    assert 3.0 == flops_of(two_cores(runtime(group)))
-    null = counters([50, 50], flops={0: 1e12, 1: 2e12}, effective_flops={0: None, 1: None})
-    assert 3.0 == flops_of(two_cores(runtime(null)))
+@pytest.mark.parametrize(
+    ("rates", "tera_flops"),
+    [
+        ({"effective_flops": 3e12, "flops": 2e12}, 3.0),
+        ({"effective_flops": 0, "flops": 2e12}, 0.0),
+        ({"effective_flops": None, "flops": 2e12}, 2.0),
+        ({"flops": 2e12}, 2.0),
+        ({"flops": 1e18}, 1e6),
+        ({"flops": 1.1e18}, None),
+        ({"flops": 1.0}, 0.0),
+        ({"flops": -0.5}, None),
+        ({}, None),
+    ],
+)
+def test_effective_flops_win_over_flops(rates, tera_flops):
+    """
+    The observed name is effective_flops, and 0 counts; the documentation and older tools say
+    flops. What is below 0 or above 10^18 of one core is missing.
+    """
+    group = counters([50, 50], **{name: {0: rate} for name, rate in rates.items()})
+    assert tera_flops == flops_of(two_cores(runtime(group)))
 
 
 def test_flops_are_the_sum_over_the_runtimes_of_a_core():
@@ -57,22 +68,6 @@ def test_flops_of_a_core_are_the_mean_of_the_reports_that_told_them():
     assert 1.0 == flops_of(told, silent) == flops_of(silent, told)
     failing = runtime(counters([0, 0], error="x"), memory({1: 1}), pid=2)
     assert 1.0 == flops_of(told, two_cores(runtime(counters([50, 0])), failing))
-
-
-@pytest.mark.parametrize(
-    ("rate", "expected"), [(1e18, 1e6), (1.1e18, 0.0), (-1.0, 0.0), (None, 0.0)]
-)
-def test_a_rate_that_cannot_be_is_missing(rate, expected):
-    """From above 0 to 10^18 FLOP/s of one core, inclusive; the other core told 0."""
-    group = counters([50, 50], effective_flops={0: rate, 1: 0})
-    assert expected == flops_of(two_cores(runtime(group)))
-
-
-@pytest.mark.parametrize(("rate", "expected"), [(1.0, 0.0), (-0.5, None)])
-def test_one_flop_a_second_is_told_and_less_than_none_is_not(rate, expected):
-    """The first is 0 in a line, the second is absent from it."""
-    group = counters([50, 50], effective_flops={0: rate, 1: rate})
-    assert expected == flops_of(two_cores(runtime(group)))
 
 
 @pytest.mark.parametrize(
@@ -101,16 +96,16 @@ def test_flops_are_absent_when_no_report_had_them():
     assert flops_of(two_cores(runtime(counters([50, 50]))), nobody(), nobody()) is None
 
 
-def test_flops_of_0_are_0():
-    """A tool that says 0 FLOP/s is believed."""
-    assert 0 == flops_of(two_cores(runtime(counters([0, 0], effective_flops={0: 0, 1: 0}))))
-
-
-def test_flops_are_weighted_like_utilization():
-    """5 s at 3 TFLOP/s and 10 s at 0 are 1 TFLOP/s."""
-    working = two_cores(runtime(counters([90, 0], 5, effective_flops={0: 3e12, 1: 0})))
-    resting = two_cores(runtime(counters([0, 0], 10, effective_flops={0: 0, 1: 0})))
-    assert 1.0 == flops_of(working, resting)
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.floats(0.5, 10), st.integers(0, 10**14)), min_size=1, max_size=4))
+def test_flops_are_weighted_like_utilization(reports):
+    """By the length of each sample."""
+    documents = [
+        two_cores(runtime(counters([90, 0], period, flops={0: rate, 1: 0})))
+        for period, rate in reports
+    ]
+    expected = sum(w * rate for w, rate in reports) / sum(w for w, _ in reports) / 1e12
+    assert pytest.approx(expected, abs=1e-4) == flops_of(*documents)
 
 
 def test_a_core_that_nobody_uses_any_more_does_no_flops():

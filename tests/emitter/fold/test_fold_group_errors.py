@@ -6,7 +6,7 @@ import tracemalloc
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
     START_S,
@@ -83,6 +83,7 @@ def test_nobody_knows_whether_an_error_has_gone_without_a_report():
     assert ["GroupError"] == [event.name for event in events_of(fold, [complaint(SILENT)], [])]
 
 
+@settings(max_examples=50)
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_events_of_one_error_are_at_most_two_an_hour(minutes):
     """However it comes and goes: one that it is there, one that it has gone."""
@@ -258,6 +259,7 @@ def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
     assert event.message.endswith(f"of the group vcpu_usage: {shown}")
 
 
+@settings(max_examples=50)
 @given(st.text())
 def test_a_shown_text_is_short_and_printable(text):
     """Whatever the monitor says."""

@@ -25,31 +25,25 @@ def test_listing_a_core_is_not_holding_it():
 
 
 @pytest.mark.parametrize(
-    "use", ["constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors"]
+    ("use", "size", "states"),
+    [
+        ("constants", 1, "uauu"),
+        ("model_code", 1, "uauu"),
+        ("model_shared_scratchpad", 1, "uauu"),
+        ("runtime_memory", 1, "uauu"),
+        ("tensors", 1, "uauu"),
+        ("a_use_of_a_newer_tool", 1, "uauu"),
+        ("tensors", None, "uuuu"),
+        ("tensors", 0, "uuuu"),
+        ("tensors", -1, "uuuu"),
+    ],
 )
-def test_any_bytes_on_a_core_hold_it(use):
+def test_any_bytes_on_a_core_hold_it(use, size, states):
     """As on an inf2.xlarge: 13,376 bytes of runtime memory and no loaded model."""
     group = memory()
     table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
-    table["1"][use] = 1
-    assert "uauu" == minute_of(report(runtime(IDLE, group))).core_state
-
-
-def test_bytes_of_a_kind_a_newer_tool_names_hold_a_core():
-    """Whatever the bytes are for, they are on the core."""
-    group = memory()
-    table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
-    table["1"]["collectives"] = 4096
-    assert "uauu" == minute_of(report(runtime(IDLE, group))).core_state
-
-
-@pytest.mark.parametrize("size", [None, 0, -1])
-def test_no_bytes_hold_no_core(size):
-    """Null, 0 and what is below 0 are none."""
-    group = memory()
-    table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
-    table["1"]["tensors"] = size
-    assert "uuuu" == minute_of(report(runtime(IDLE, group))).core_state
+    table["1"][use] = size
+    assert states == minute_of(report(runtime(IDLE, group))).core_state
 
 
 @pytest.mark.parametrize("first", [None, {"neuroncore_index": None, "neuron_device_index": 0}])
@@ -80,12 +74,6 @@ def test_the_core_index_of_a_model_counts_within_its_device(place, expected):
     entry = runtime(counters([0] * 32), memory(models=[place], cores=32))
     record = minute_of(report(entry, neuron_hardware_info=hardware(16, 2)))
     assert [expected] == [core for core, state in enumerate(record.core_state) if state == "a"]
-
-
-def test_use_holds_a_core():
-    """Utilization below the busy threshold is still use: attached, not unattached."""
-    record = minute_of(report(runtime(counters([0.5, 0.001, 0, 1.0]), memory())))
-    assert "aaub" == record.core_state
 
 
 @pytest.mark.parametrize(
@@ -170,12 +158,6 @@ def test_holding_does_not_outlive_its_minute():
     assert "auuu" == closed(fold).core_state
     add(fold, report(runtime(counters({}), memory())), START_S + 60)
     assert "uuuu" == closed(fold).core_state
-
-
-def test_runtimes_with_one_tag_are_told_apart_by_their_pid():
-    """An unset tag is the pid the container sees: "1" everywhere."""
-    entries = [runtime(IDLE, memory({core: 1}), pid=10 + core, tag="1") for core in range(3)]
-    assert "aaau" == minute_of(report(*entries)).core_state
 
 
 def test_runtimes_with_one_pid_are_told_apart_by_their_tag():

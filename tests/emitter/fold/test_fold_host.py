@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from neuron_reports import GIB, host_memory, minute_of, report, vcpu
 
-from emitter.fold.readings import MAX_WAITING
-
 
 def one(cpu=None, memory=None):
     """A report with these system groups."""
@@ -18,19 +16,6 @@ def test_vcpu_is_the_time_in_which_something_ran():
     """As captured on an inf1.xlarge; waiting for I/O and idling are not work."""
     group = vcpu(user=28.37, system=5.05, idle=66.38, io_wait=0.1, soft_irq=0.1)
     assert 33.52 == minute_of(one(group)).number("HostCpuPercent")
-
-
-def test_vcpu_is_weighted_by_the_length_of_its_samples():
-    """5 s at 90 and 10 s at 0 are 30."""
-    assert 30 == minute_of(one(vcpu(5, user=90)), one(vcpu(10, user=0))).number("HostCpuPercent")
-
-
-@pytest.mark.parametrize(
-    ("period", "expected"), [(0.069_988_574, None), (0.499, None), (0.5, 50.0), (None, None)]
-)
-def test_a_sample_under_half_a_second_gives_no_vcpu(period, expected):
-    """The first sample says 100 % idle, whatever runs."""
-    assert expected == minute_of(one(vcpu(period, user=50))).number("HostCpuPercent")
 
 
 def test_a_group_in_error_gives_no_vcpu():
@@ -82,25 +67,3 @@ def test_memory_is_the_last_reading():
     record = minute_of(one(memory=host_memory(3 * GIB)), one(memory=host_memory(5 * GIB)), one())
     assert 5 * GIB == record.number("HostMemoryUsed")
     assert 8 * GIB == record.number("HostMemoryTotal")
-
-
-@pytest.mark.parametrize("wrong", [None, -1, 1 << 63])
-def test_memory_absent_or_impossible_is_absent(wrong):
-    """Never -1."""
-    record = minute_of(one(memory=host_memory(wrong, wrong)))
-    assert record.number("HostMemoryUsed") is None
-    assert record.number("HostMemoryTotal") is None
-
-
-def test_memory_in_error_is_absent():
-    """A number beside an error is no number."""
-    group = {**host_memory(), "error": "no /proc/meminfo"}
-    assert minute_of(one(memory=group)).number("HostMemoryUsed") is None
-
-
-@pytest.mark.parametrize("later", [1, MAX_WAITING - 1, MAX_WAITING, 100])
-def test_memory_is_the_last_that_was_told_in_the_minute(later):
-    """However many reports after it tell nothing."""
-    unread = [one(memory=host_memory(None, None))] * later
-    record = minute_of(one(memory=host_memory(5 * GIB)), *unread, every_s=0.5)
-    assert 5 * GIB == record.number("HostMemoryUsed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from neuron_reports import GIB, counters, hardware, instance, memory, minute_of, report, runtime
 
 IDLE = counters([0, 0, 0, 0])
@@ -39,32 +40,22 @@ def test_a_group_in_error_is_missing():
     assert record.runtime_host_memory_bytes is None
 
 
-def test_absent_bytes_are_absent():
-    """null or missing members give no member, and no 0."""
-    group = memory({0: 100}, host=None)
-    group["neuron_runtime_used_bytes"]["neuron_device"] = None
+@pytest.mark.parametrize("size", [None, -1])
+def test_absent_bytes_are_absent(size):
+    """null or what cannot be gives no member, and no 0."""
+    group = memory({0: 100}, host=size)
+    group["neuron_runtime_used_bytes"]["neuron_device"] = size
     record = minute_of(report(runtime(IDLE, group)))
     assert record.device_memory_used_bytes is None
     assert record.runtime_host_memory_bytes is None
 
 
-def test_a_size_below_0_is_absent():
-    """Never -1."""
-    record = minute_of(report(runtime(IDLE, memory(host=-1, device=-1))))
-    assert record.device_memory_used_bytes is None
-    assert record.runtime_host_memory_bytes is None
-
-
-def test_zero_device_memory_beside_loaded_models_is_absent():
+@pytest.mark.parametrize(("models", "expected"), [([(0, 0), (0, 1)], None), ([], 0)])
+def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
     """As captured on inf1: it does not measure device memory. Host memory it does."""
-    record = minute_of(report(runtime(IDLE, memory(models=[(0, 0), (0, 1)], host=4_527_943_680))))
-    assert record.device_memory_used_bytes is None
+    record = minute_of(report(runtime(IDLE, memory(models=models, host=4_527_943_680))))
+    assert expected == record.device_memory_used_bytes
     assert 4_527_943_680 == record.runtime_host_memory_bytes
-
-
-def test_zero_device_memory_without_models_is_0():
-    """A runtime that has loaded nothing holds nothing."""
-    assert 0 == minute_of(report(runtime(IDLE, memory()))).device_memory_used_bytes
 
 
 def test_without_a_runtime_nobody_holds_a_byte():
@@ -79,34 +70,19 @@ def test_runtimes_that_were_not_collected_leave_memory_unknown():
     assert minute_of(report(neuron_runtime_data=None)).device_memory_used_bytes is None
 
 
-def test_the_total_is_that_of_the_devices():
-    """neuron_device_memory_size is per device."""
+@pytest.mark.parametrize(
+    ("hardware_info", "instance_type", "expected"),
+    [
+        (hardware(16, 2, neuron_device_memory_size=32 * GIB), "trn1.32xlarge", 512 * GIB),
+        (hardware(2, None, neuron_device_memory_size=GIB), "trn9.new", 2 * GIB),
+        (hardware(), "inf1.xlarge", 8 * GIB),
+        (hardware(), "inf9.large", None),
+    ],
+    ids=["told", "without cores", "older tool: of the type", "unknown type"],
+)
+def test_the_total_is_that_of_the_devices(hardware_info, instance_type, expected):
+    """neuron_device_memory_size is per device; else that of the type, else absent."""
     record = minute_of(
-        report(
-            neuron_hardware_info=hardware(16, 2, neuron_device_memory_size=32 * GIB),
-            instance_info=instance("trn1.32xlarge"),
-        )
+        report(neuron_hardware_info=hardware_info, instance_info=instance(instance_type))
     )
-    assert 512 * GIB == record.device_memory_total_bytes
-
-
-def test_the_total_needs_no_core_count():
-    """size times devices, whatever else is missing."""
-    record = minute_of(
-        report(
-            neuron_hardware_info=hardware(2, None, neuron_device_memory_size=GIB),
-            instance_info=instance("trn9.new"),
-        )
-    )
-    assert 2 * GIB == record.device_memory_total_bytes
-
-
-def test_the_total_of_an_older_tool_is_that_of_the_type():
-    """inf1 captures have no neuron_device_memory_size."""
-    assert 8 * GIB == minute_of(report()).device_memory_total_bytes
-
-
-def test_the_total_of_an_unknown_type_is_absent():
-    """Neither reported nor in the table."""
-    record = minute_of(report(instance_info=instance("inf9.large")))
-    assert record.device_memory_total_bytes is None
+    assert expected == record.device_memory_total_bytes

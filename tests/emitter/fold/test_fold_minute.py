@@ -18,7 +18,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import FoldSettings, Stamp
-from emitter.fold.label import Label
+from emitter.fold.minute_clock import MinuteClock
 
 MINUTE_MS = int(START_S) * 1000
 
@@ -50,16 +50,6 @@ def test_a_straddling_report_is_not_split():
     assert 5 == record.covered_seconds
 
 
-@pytest.mark.parametrize(
-    ("at_s", "expected"), [(0, False), (59.999, False), (60, True), (600, True)]
-)
-def test_a_minute_is_due_when_the_clock_has_left_it(at_s, expected):
-    """At the end of its 60th second."""
-    fold = new_fold()
-    fold.open(START_S)
-    assert expected == fold.is_due(START_S + at_s)
-
-
 def test_nothing_is_due_before_a_minute_is_open():
     """No minute, no end."""
     fold = new_fold()
@@ -67,13 +57,6 @@ def test_nothing_is_due_before_a_minute_is_open():
     assert fold.ends_at_s() is None
     with pytest.raises(ValueError, match="no minute"):
         closed(fold)
-
-
-def test_a_minute_ends_after_60_seconds():
-    """Whenever in it the first report came."""
-    fold = new_fold()
-    fold.open(START_S + 17)
-    assert START_S + 60 == fold.ends_at_s()
 
 
 def test_after_a_backward_step_reports_go_to_the_open_minute():
@@ -96,6 +79,7 @@ def test_a_closed_minute_never_reopens():
     closed(fold)
     add(fold, busy(), START_S - 120)
     assert not fold.is_due(START_S + 119)
+    assert START_S + 120 == fold.ends_at_s()
     assert fold.is_due(START_S + 120)
     assert MINUTE_MS + 60_000 == closed(fold, 2).minute_ms
 
@@ -108,14 +92,6 @@ def test_labels_only_rise():
         add(fold, busy(), START_S + at_s)
         labels.append(closed(fold, seq).minute_ms)
     assert sorted(set(labels)) == labels
-
-
-def test_a_clock_that_was_far_ahead_is_followed_back():
-    """More than two hours ahead CloudWatch takes nothing: the open minute ends at once."""
-    fold = new_fold()
-    fold.open(START_S)
-    assert not fold.is_due(START_S - 120 * 60)
-    assert fold.is_due(START_S - 121 * 60)
 
 
 def test_minutes_share_nothing():
@@ -131,15 +107,6 @@ def test_minutes_share_nothing():
     assert "??" == record.core_state
     add(fold, busy(30), START_S + 120)
     assert (30.0, 0.0) == closed(fold, 3).utilization_percent
-
-
-def test_a_minute_without_a_report_is_unknown():
-    """Never idle: the monitor may be dead."""
-    fold = new_fold()
-    fold.open(START_S)
-    record = closed(fold)
-    assert record.neuron_cores is None
-    assert 0 == record.reports
 
 
 def test_a_minute_closed_without_a_record_is_closed():
@@ -215,7 +182,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
     back_minutes, opened_minutes
 ):
     """CloudWatch takes nothing further ahead: what was closed then is not waited for."""
-    label = Label()
+    label = MinuteClock()
     label.open(START_S)
     label.close()
     label.open(START_S - 60 * back_minutes)
@@ -227,7 +194,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
 )
 def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
     """Forward by one, or back by more than two hours."""
-    label = Label()
+    label = MinuteClock()
     assert not label.is_due(START_S + 60 * minutes)
     label.open(START_S)
     assert due == label.is_due(START_S + 60 * minutes)

@@ -30,12 +30,6 @@ def covered_s(*periods, **settings):
     return minute_of(*(one(period) for period in periods), **settings).covered_seconds
 
 
-def test_the_configured_period_is_the_nominal_one():
-    """Whatever is measured: at most twice the configured period counts."""
-    assert 2 == covered_s(5, period_s=1.0)
-    assert 4 == covered_s(5, 5, period_s=1.0)
-
-
 def test_without_a_configured_period_the_first_sample_is_its_own_measure():
     """There is nothing else to compare it with."""
     assert 5 == covered_s(5, period_s=None)

@@ -26,7 +26,7 @@ from emitter.fold.amounts import MAX_AMOUNT
 from emitter.fold.readings import MAX_WAITING, Readings
 from neuron_wire.catalogue import READINGS, Member
 
-RULES = (readings.MEMORY, readings.VCPU, readings.COUNTERS)
+RULES = (readings.MEMORY, readings.VCPU)
 VALUES = st.none() | st.integers(-3, 9) | st.just(MAX_AMOUNT + 1)
 PERIODS = st.sampled_from([None, 0.25, 0.5, 5.0])
 GROUPS = st.none() | st.builds(
@@ -67,7 +67,6 @@ def told(groups):
 EXPECTED = {
     "last": lambda groups: groups[-1].value,
     "sum": lambda groups: sum(group.value for group in groups),
-    "greatest": lambda groups: max(group.value for group in groups),
 }
 
 
@@ -133,7 +132,7 @@ def test_faults_are_absent_while_nobody_reads_kernel_messages():
     assert {} == minute_of(nobody(system_data=None)).readings
     fold = new_fold()
     fold.open(START_S)
-    fold.know_faults(0)
+    fold.add_faults(0)
     assert {"HardwareFaults": 0} == closed(fold).readings
 
 
@@ -142,10 +141,10 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
     fold = new_fold()
     fold.open(START_S)
     for count in (1, 0, 2):
-        fold.know_faults(count)
+        fold.add_faults(count)
     assert {"HardwareFaults": 3} == closed(fold).readings
     fold.open(START_S + 60)
-    fold.know_faults(0)
+    fold.add_faults(0)
     assert {"HardwareFaults": 0} == closed(fold, 2).readings
     fold.open(START_S + 120)
     assert {} == closed(fold, 3).readings
@@ -155,8 +154,8 @@ def test_faults_of_a_minute_without_a_record_are_not_in_the_next():
     """They are of that minute, like its reports: who counts them knows that no record has them."""
     fold = new_fold()
     fold.open(START_S)
-    fold.know_faults(2)
+    fold.add_faults(2)
     fold.discard()
     fold.open(START_S + 60)
-    fold.know_faults(2)
+    fold.add_faults(2)
     assert {"HardwareFaults": 2} == closed(fold).readings

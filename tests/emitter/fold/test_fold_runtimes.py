@@ -20,6 +20,8 @@ from neuron_reports import (
     runtime_vcpu,
 )
 
+from emitter.fold import Fold, FoldSettings
+
 
 def runtimes_of(*documents, **chosen):
     """The runtimes of a minute with these reports."""
@@ -59,14 +61,6 @@ def test_the_runtimes_add_up_to_the_instance(reports):
     assert record.executions == (sum(one.executions for one in told) if told else None)
     assert record.execution_errors == (sum(one.execution_errors for one in told) if told else None)
     assert len(fold.runtimes) == len({(one.pid, one.tag) for one in fold.runtimes})
-
-
-def test_runtimes_that_share_a_tag_stay_apart():
-    """An unset tag is the pid that the container sees: "1" for all four."""
-    found = runtimes_of(
-        report(*[runtime(execution_stats=executions(pid), pid=pid, tag="1") for pid in (5, 6, 7)])
-    )
-    assert [(5, 5), (6, 6), (7, 7)] == [(one.pid, one.executions) for one in found]
 
 
 def test_a_runtime_is_told_whole():
@@ -190,16 +184,20 @@ def test_vcpu_of_a_runtime_is_weighted_by_period():
     assert (325.0, 6.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
 
 
-def test_the_physical_cores_of_held_logical_ones_are_kept():
+@pytest.mark.parametrize("key", ["v3d", "a_key_of_a_newer_tool"])
+def test_the_physical_cores_of_held_logical_ones_are_kept(key):
     """As on trn2: two physical cores behind core 0, of which one works and one waits."""
     cores = counters([42.01, 0])
     for core, use in cores["neuroncores_in_use"].items():
-        use["v3d"] = {
+        use[key] = {
             f"nc_v3.{2 * int(core) + half}": {"neuroncore_utilization": 21.005 + 42 * half}
             for half in (0, 1)
         }
     (found,) = runtimes_of(
-        report(runtime(cores, memory({0: 1})), neuron_hardware_info=hardware(16, 4))
+        report(
+            runtime(cores, memory({0: 1})),
+            neuron_hardware_info=hardware(16, 4, logical_neuroncore_config=2),
+        )
     )
     assert {"nc_v3.0": 21.0, "nc_v3.1": 63.0} == {
         name: round(percent) for name, percent in found.physical_percent.items()
@@ -254,3 +252,14 @@ def test_a_runtime_whose_process_is_gone_has_no_minute():
     """What is left of an ended process is left out."""
     gone = runtime(pid=7, error="no such process")
     assert [8] == [one.pid for one in runtimes_of(report(gone, runtime(pid=8)))]
+
+
+def test_who_no_pod_is_named_for_is_named_by_its_process():
+    """What Kubernetes says of the cores comes first; without a pid nobody is asked."""
+    fold = Fold(FoldSettings(period_s=5.0, runtime_lines="all"), owner_of="process {}".format)
+    idle = counters([0, 0, 0, 0])
+    entries = [runtime(idle, memory({pid: 1}), pid=pid or None, tag=str(pid)) for pid in range(3)]
+    pods = kubernetes({1: "blue/pod-1"})
+    add(fold, report(*entries, neuron_k8s_info=pods), START_S)
+    closed(fold)
+    assert [None, "blue/pod-1/main", "process 2"] == [one.owner for one in fold.runtimes]

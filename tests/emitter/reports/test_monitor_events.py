@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -103,12 +102,16 @@ def test_silence_is_told(script, watched, events, clock):
     assert {"SilentSeconds": 31.0, "RanSeconds": 31.0, "Stderr": "stuck"} == event.details
 
 
-def test_a_program_that_cannot_be_started_is_told(script, watched, events, clock):
-    """With the system's reason."""
+def test_a_program_that_cannot_be_started_is_told(script, watched, events, clock, caplog):
+    """With the system's reason; it may be updated right now, so it is tried again."""
     path = script("")
     with watched(path) as monitor:
         Path(path).write_text("no program at all\n")
         fail_once(monitor, clock)
+        clock.now_s = monitor._start_at_s
+        fail_once(monitor, clock)
+        assert 1 == monitor.restarts
+    assert "could not be started: Exec format error" in caplog.records[0].getMessage()
     (event,) = events
     assert "MonitorNotStarted" == event.name
     assert {"Reason": "Exec format error"} == event.details
@@ -151,16 +154,16 @@ def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, c
     """One event of a kind in five minutes, with the number that came together in between."""
     path = script(f"os.write(1, {LINE!r}); sys.exit(1)")
     with watched(path) as monitor:
-        monitor._backoff = Backoff(10.0, 10.0)
+        monitor._backoff = Backoff(60.0, 60.0)
         started_s = clock()
-        wait_for(lambda: monitor.read(10) is not None and clock() > started_s + 320)
+        wait_for(lambda: monitor.read(60) is not None and clock() > started_s + 380)
     assert EVENT_INTERVAL_S == 300
     assert {"MonitorDied": 2, "MonitorRestarted": 2} == {
         name: names(events).count(name) for name in set(names(events))
     }
     assert ["MonitorDied", "MonitorRestarted"] == names(events)[:2]
     assert all("Count" not in event.details for event in events[:2])
-    assert {30} == {event.details["Count"] for event in events[2:]}
+    assert {5} == {event.details["Count"] for event in events[2:]}
 
 
 def test_a_new_configuration_restarts_in_order(script, watched, events, clock, caplog):
@@ -241,14 +244,3 @@ def test_a_machine_without_room_for_the_configuration_is_said(script, monkeypatc
     ):
         pass
     assert 3 == caught.value.exit_code
-
-
-def test_events_can_be_written_as_json(script, watched, events, clock):
-    """Whatever a program says last: invalid UTF-8, null bytes, escapes."""
-    path = script("os.write(2, bytes(range(256)) * 50); sys.exit(1)")
-    with watched(path) as monitor:
-        fail_once(monitor, clock)
-    (event,) = events
-    assert event.details == json.loads(json.dumps(event.details))
-    assert event.details["Stderr"].isprintable()
-    assert len(event.details["Stderr"]) <= 600

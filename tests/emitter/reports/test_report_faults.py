@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
     new_fold,
@@ -167,6 +167,7 @@ def mutated(draw) -> dict[str, object]:
     return document
 
 
+@settings(max_examples=50)
 @given(mutated())
 def test_a_mutated_report_is_read_or_refused(document):
     """Whatever a value is replaced with, decode gives a report or raises ReportError."""
@@ -177,6 +178,7 @@ def test_a_mutated_report_is_read_or_refused(document):
     assert isinstance(found, Report)
 
 
+@settings(max_examples=50)
 @given(st.data())
 def test_mutated_bytes_are_read_or_refused(data):
     """Whatever bytes are replaced, decode gives a report or raises ReportError."""

@@ -15,7 +15,7 @@ MAX_FUTURE_MINUTES: Final = 120
 """CloudWatch refuses what is further ahead: a clock that was wrong by more is followed back."""
 
 
-class Label:
+class MinuteClock:
     """
     The open minute, if one is, and the one before.
 

@@ -4,7 +4,8 @@ Which cores a runtime holds: the evidence is bytes on the core or a model on it.
 Listing a core is not holding it: every runtime lists every core it can see.
 Only a runtime without a usable memory group is taken to hold all it lists,
 because nothing says otherwise. The minute's last report that had the runtime's
-group decides, so nothing is worked out before the minute closes.
+group decides, so nothing is worked out before the minute closes. Who holds the cores that are
+attached idle is named in the line.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emitter.fold.inventory import CORE_INDEX
-from neuron_wire.names import MAX_CORES
+from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.names import ATTACHED_IDLE, MAX_CORES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from emitter.reports.groups import Memory, Runtime
 
 RuntimeKey = tuple[int | None, str | None]
@@ -82,7 +86,7 @@ def _core_of(device: int, index: int, cores_per_device: int | None) -> int | Non
     return core if min(device, index, core) >= 0 and core < MAX_CORES else None
 
 
-class Evidence:
+class HeldCores:
     """
     What the open minute says about who holds what.
 
@@ -132,11 +136,11 @@ class Evidence:
 
     def memory(self) -> dict[RuntimeKey, Memory]:
         """The last usable memory group of each runtime that still counts."""
-        found: dict[RuntimeKey, Memory] = {}
+        groups: dict[RuntimeKey, Memory] = {}
         for runtime in (*self._earlier, *(self.with_memory or ())):
             if (memory := usable_memory(runtime)) is not None:
-                found[runtime_key(runtime)] = memory
-        return found
+                groups[runtime_key(runtime)] = memory
+        return groups
 
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""
@@ -162,3 +166,35 @@ def _listed(runtime: Runtime) -> set[int]:
     counters = None if runtime.report is None else runtime.report.neuroncore_counters
     uses = None if counters is None else counters.neuroncores_in_use
     return {CORE_INDEX[key] for key in uses or () if key in CORE_INDEX}
+
+
+def idle_holders(
+    held: Mapping[RuntimeKey, set[int]],
+    owners: Mapping[RuntimeKey, str | None],
+    states: str,
+    idle_minutes: Sequence[int],
+) -> tuple[tuple[Holder, ...], int]:
+    """
+    Name those who hold attached-idle cores.
+
+    Ordered by the longest idle of their idle cores, then by how many these
+    are, then by pid.
+
+    Returns:
+        At most `MAX_HOLDERS` of them, and how many more there are.
+    """
+    idle = {core for core, state in enumerate(states) if state == ATTACHED_IDLE}
+    if not idle:
+        return (), 0
+    ranked = []
+    for key, cores in held.items():
+        if theirs := cores & idle:
+            longest = max(idle_minutes[core] for core in theirs)
+            pid, tag = key
+            ranked.append(((-longest, -len(theirs), pid or 0, tag or ""), key, theirs))
+    ranked.sort(key=lambda one: one[0])
+    named = tuple(
+        Holder(cores=core_ranges(theirs), name=owners.get(key), pid=key[0], tag=key[1])
+        for _, key, theirs in ranked[:MAX_HOLDERS]
+    )
+    return named, len(ranked) - len(named)

@@ -18,7 +18,7 @@ MAX_OWNER_CHARS: Final = 381
 https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"""
 
 
-class Owners:
+class CorePods:
     """Pods by core and by device, as last told."""
 
     def __init__(self) -> None:

@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.held import Evidence
-from emitter.fold.owners import Owners
+from emitter.fold.core_pods import CorePods
+from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
-from emitter.fold.runtime_lines import RuntimeLines
+from emitter.fold.runtime_lines import NO_LINES, RuntimeLines
 from emitter.fold.runtimes import RuntimeMinute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from emitter.fold.held import RuntimeKey
+    from emitter.fold.held_cores import RuntimeKey
     from emitter.fold.runtime_fold import RuntimeFold
     from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
@@ -43,7 +43,7 @@ def is_gone(runtime: Runtime) -> bool:
     return report is None or report.neuroncore_counters is None
 
 
-class Attached:
+class MinuteRuntimes:
     """
     Runtimes by pid and tag.
 
@@ -52,25 +52,23 @@ class Attached:
 
         folds: What each did in the open minute.
 
-        evidence: What says which cores are held.
+        held_cores: What says which cores each holds.
 
-        owners: Whose a core is.
+        pods: Whose a core is, as Kubernetes says.
     """
 
     def __init__(self, lines: str, owner_of: Callable[[int], str | None]) -> None:
         self.gone = 0
         self.folds = RuntimeFolds()
-        self.evidence = Evidence()
-        self.owners = Owners()
+        self.held_cores = HeldCores()
+        self.pods = CorePods()
         self._owner_of = owner_of
         self._lines = RuntimeLines(lines)
-        self._has_lines = lines != "none"
         self._unsplit: Report | None = None
 
     def configure(self, lines: str) -> None:
         """Make lines due by another policy."""
         self._lines.mode = lines
-        self._has_lines = lines != "none"
 
     def living(self, runtimes: list[Runtime]) -> list[Runtime]:
         """*runtimes* without those whose process has ended."""
@@ -85,12 +83,12 @@ class Attached:
         """Take the runtimes of *report*; return the fold of each, for what its cores say."""
         if report.unsplit is not None:
             self._unsplit = report
-        self.evidence.add(runtimes)
+        self.held_cores.add(runtimes)
         return self.folds.add(runtimes)
 
     def held(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores by the runtime that holds them: evidence of its memory, or use in this minute."""
-        held = self.evidence.cores(cores_per_device)
+        held = self.held_cores.cores(cores_per_device)
         for fold in self.folds:
             if fold.used:
                 held.setdefault(fold.key or (None, None), set()).update(fold.used)
@@ -100,12 +98,12 @@ class Attached:
         self, held: Mapping[RuntimeKey, set[int]], cores_per_device: int | None
     ) -> dict[RuntimeKey, str | None]:
         """The owner of each: whose its cores are, else whose its process is; None when unknown."""
-        found: dict[RuntimeKey, str | None] = {}
+        names: dict[RuntimeKey, str | None] = {}
         for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
-            if key not in found:
+            if key not in names:
                 cores = sorted(held.get(key, ()))
-                found[key] = self.owners.of(cores, cores_per_device) or self._of_process(key[0])
-        return found
+                names[key] = self.pods.of(cores, cores_per_device) or self._of_process(key[0])
+        return names
 
     def _of_process(self, pid: int | None) -> str | None:
         return None if pid is None else self._owner_of(pid)
@@ -117,23 +115,23 @@ class Attached:
         names: Mapping[RuntimeKey, str | None],
     ) -> tuple[RuntimeMinute, ...]:
         """The runtimes of the epoch minute *label* that a line is due for."""
-        if not self._has_lines:
+        if self._lines.mode == NO_LINES:
             return ()
-        memory = self.evidence.memory()
+        memory = self.held_cores.memory()
         if self._unsplit is not None:
             self._unsplit.find_splits()
-        found = []
+        runtimes = []
         for fold in self.folds:
             if (key := fold.key) is not None:
                 runtime = RuntimeMinute.of(
                     fold, held.get(key, set()), memory.get(key), names.get(key)
                 )
-                found.append((runtime, bool(fold.executions.failed) or fold.has_failed))
-        return self._lines.due(label, found)
+                runtimes.append((runtime, bool(fold.executions.failed) or fold.has_failed))
+        return self._lines.due(label, runtimes)
 
     def end_minute(self) -> None:
         """A minute ends, another begins."""
         self.folds = RuntimeFolds()
         self._unsplit = None
-        self.evidence.clear()
-        self.owners.end_minute()
+        self.held_cores.clear()
+        self.pods.end_minute()
