@@ -12,10 +12,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from emitter.fold.state import read_state
+from emitter.kernel.detector import FaultDetector
+from emitter.kernel.fault_events import MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
-from emitter.kernel.position import LogState, read_log_state
-from emitter.kernel.sight import Sight
-from emitter.kernel.telling import MAX_EVENTS
+from emitter.kernel.position import LogState
 from emitter.run.loop import Emitter
 from emitter.spool import Spool, SpoolFailedError
 from proof.emitter_process import COMMAND, environment, wait_until
@@ -37,16 +38,16 @@ class Reader:
     def __init__(self, state=None, *, is_reading=True):
         self.state = state or LogState()
         self.is_reading = is_reading
-        self.sight = Sight(self.state, 0.0)
+        self.detector = FaultDetector(self.state, 0.0)
 
     def say(self, *messages):
         """Have the kernel say *messages*."""
-        self.sight.add(messages)
+        self.detector.add(messages)
         return b""
 
     def take(self):
         """What was found since."""
-        return self.sight.take()
+        return self.detector.take()
 
 
 class Talking(Timetable):
@@ -163,7 +164,7 @@ def test_a_restart_counts_what_came_meanwhile_and_nothing_again():
         reader = Reader()
         timetable = [(5, chunk(busy())), (6, lambda: reader.say(*log[:3]))]
         first = run(reader, timetable, 10, spool=spool, clock=clock)
-        again = Reader(read_log_state(spool.state))
+        again = Reader(read_state(spool.state).kernel)
         timetable = [(15, chunk(busy())), (16, lambda: again.say(*log))]
         second = run(again, timetable, 20, spool=spool, clock=clock)
     assert ([3], [2]) == (counts(first), counts(second))

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.kernel.fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, Fault, read_fault
+from emitter.kernel.hardware_fault import (
+    MAX_TEXT_CHARS,
+    MAX_WORD_CHARS,
+    HardwareFault,
+    read_fault,
+)
 from emitter.kernel.message import MARK
 from emitter.lines.properties import present
 from proof.factories.kernel_logs import REAL
@@ -23,7 +28,7 @@ KNOWN = [
 
 def test_the_documented_message_is_read_whole():
     """Code, device, core, serial number and action."""
-    expected = Fault(
+    expected = HardwareFault(
         at_s=AT_S,
         code="SRAM_UNCORRECTABLE_ERROR",
         text=REAL,
