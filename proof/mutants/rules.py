@@ -144,4 +144,24 @@ RULES: Final = (
             for name in ("membership", "owner_names", "pod_names", "task_names")
         ),
     ),
+    Rule(
+        "kernel",
+        "a hardware fault is counted once and told once",
+        tuple(
+            f"emitter/kernel/{name}.py"
+            for name in (
+                "detector",
+                "fault_events",
+                "faults",
+                "hardware_fault",
+                "kmsg",
+                "position",
+            )
+        ),
+        ("tests/emitter/kernel",),
+        without=(
+            "tests/emitter/kernel/test_kernel_loop.py::test_a_killed_emitter_loses_no_fault_and_tells_none_twice",
+            "tests/emitter/kernel/test_kernel_faults_law.py",
+        ),
+    ),
 )
