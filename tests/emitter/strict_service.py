@@ -101,7 +101,7 @@ class StrictService:
             self.repeatable |= keys
             if self.mood == "killed after":
                 raise KilledError
-            return Retry("timeout", "no answer", ambiguous=True)
+            return Retry("timeout", "no answer")
         self.answered |= keys - set(lost)
         self.rejected.update(lost)
         self.repeatable -= keys
@@ -110,9 +110,9 @@ class StrictService:
     def _refusal(self):
         match self.mood:
             case "throttled":
-                return Retry("throttled", "rate exceeded", throttled=True)
+                return Retry("throttled", "rate exceeded")
             case "lost before":
-                return Retry("timeout", "no answer", ambiguous=True)
+                return Retry("timeout", "no answer")
             case "gone":
                 return Retry("unreachable", "no route to host")
             case "denied":

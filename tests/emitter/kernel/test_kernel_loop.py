@@ -88,7 +88,7 @@ def run(reader, timetable, until_s, *, spool, clock):
 def lines_of(spool):
     """What waits in it, taken out."""
     taken = spool.oldest(10_000, 1 << 30)
-    spool.delivered([one.id for one in taken])
+    spool.settle([one.id for one in taken])
     return [json.loads(one.line) for one in taken]
 
 
