@@ -29,7 +29,7 @@ class LocatedFault:
 
     fault: HardwareFault
     position: Position
-    is_told: bool = False
+    is_told: bool
 
 
 @dataclass(slots=True)
@@ -92,12 +92,12 @@ class FaultDetector:
             fault = read_fault(message.text, message.at_s) if message.text else None
             # The first one that is young ends it: a clock that is set back later makes none old.
             self._is_first = self._is_first and message.at_s < self._before_s
+            if fault is None:
+                continue
             if self._is_first:
-                self._begin = self.position
-                if fault is not None:
-                    self._detection.older += 1
-                    self._detection.newest_older = fault
-            elif fault is not None:
+                self._detection.older += 1
+                self._detection.newest_older = fault
+            else:
                 self._begin = self._begin or before
                 is_told = self._told is not None and self._told.covers(message)
                 self._detection.faults.append(LocatedFault(fault, self.position, is_told))

@@ -7,7 +7,7 @@ events and of the minute. What it did not take is read again by the next run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from emitter.kernel.fault_events import FaultEvents
 from emitter.kernel.position import LogState
@@ -16,27 +16,13 @@ if TYPE_CHECKING:
     from emitter.events import Event
     from emitter.kernel.detector import Detection
     from emitter.kernel.position import Position
-
-
-class Watch(Protocol):
-    """Who reads the kernel log."""
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether a fault would be seen now."""
-
-    @property
-    def state(self) -> LogState:
-        """What an earlier run left."""
-
-    def take(self) -> Detection:
-        """What was found since the last call."""
+    from emitter.kernel.watch import KernelWatch
 
 
 class KernelFaults:
     """Of one run; used by the reading loop alone. Without a *watch* there is nothing to count."""
 
-    def __init__(self, watch: Watch | None = None) -> None:
+    def __init__(self, watch: KernelWatch | None = None) -> None:
         state = LogState() if watch is None else watch.state
         self._watch = watch
         self._counted = state.counted

@@ -103,7 +103,6 @@ def _weight(member: Membership) -> tuple[bool, ...]:
         member.pod is not None,
         member.is_ecs,
         member.unit is not None,
-        member.unit_user_id is not None,
     )
 
 

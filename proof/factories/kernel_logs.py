@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from emitter.kernel.detector import FaultDetector
 from emitter.kernel.message import KernelMessage
+from emitter.kernel.position import LogState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,3 +77,20 @@ def pipe(folder):
     path = folder / "pipe"
     os.mkfifo(path)
     return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
+
+
+class PlayedWatch:
+    """Who reads the log, without the thread: it finds what is said before the next look."""
+
+    def __init__(self, state=None, *, is_reading=True, now_s=0.0):
+        self.state = state or LogState()
+        self.is_reading = is_reading
+        self.detector = FaultDetector(self.state, now_s)
+
+    def say(self, *messages):
+        """Have the kernel say *messages*."""
+        self.detector.add(messages)
+
+    def take(self):
+        """What was found since."""
+        return self.detector.take()

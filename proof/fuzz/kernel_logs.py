@@ -7,7 +7,7 @@ import math
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from emitter.kernel.position import LogState, Position
 from emitter.lines import Lines, LineSettings, Source
 from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.line import OtherRecord, parse
-from proof.factories.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, REAL, record
+from proof.factories.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, REAL, PlayedWatch, record
 from proof.fuzz import broken_json
 from proof.fuzz.target import Target, reworded
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from emitter.kernel.detector import Detection
 
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="neuron-emf-fuzz-")
 _RING: Final = Path(_FOLDER.name) / "kmsg"
@@ -41,19 +40,6 @@ _SOURCE: Final = Source("blue", "i-0123456789abcdef0", False, "b")  # noqa: FBT0
 _LINES: Final = Lines(LineSettings())
 _LAST_SEQ: Final = 1 << 40
 _LAST: Final = record(_LAST_SEQ, 10**15, REAL)
-
-
-class _Watch:
-    """A watch that has found one detection."""
-
-    is_reading = True
-    state = LogState()
-
-    def __init__(self, detection: Detection) -> None:
-        self._detection = detection
-
-    def take(self) -> Detection:
-        return self._detection
 
 
 def _require_message(message: KernelMessage) -> None:
@@ -92,16 +78,15 @@ def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
     """
     for message in messages:
         _require_message(message)
-    detector = FaultDetector(LogState(), 0.0)
-    detector.add(messages)
-    detection = detector.take()
-    if not messages:
-        assert detection.position is None
-        return
-    assert _position_after(messages) == detection.position
-    faults = KernelFaults(_Watch(detection))
+    watch: Any = PlayedWatch()
+    watch.say(*messages)
+    faults = KernelFaults(watch)
     events = faults.events(_NOW_S, is_end=True)
-    assert len(detection.faults) == faults.count
+    if not messages:
+        assert faults.told is None
+        return
+    assert LogState(_position_after(messages)) == faults.counted
+    assert len(_counted(messages, LogState())) == faults.count
     assert len(events) <= MAX_EVENTS + 3
     for event in events:
         assert event.message.isprintable()
@@ -110,11 +95,8 @@ def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
         line = _LINES.event(event, _SOURCE, seq=2)
         assert len(line.encode()) < MAX_LINE_BYTES
         assert isinstance(parse(line), OtherRecord)
-    if faults.told is not None:
-        assert detection.begin == faults.told.counted
     for log in (faults.told or LogState(), faults.counted):
         assert replace(_OF_OTHERS, kernel=log) == read_state(with_kernel(_OF_OTHERS.encoded(), log))
-    assert LogState(detection.position) == faults.counted
     assert not _counted(messages, LogState()) & _counted(messages, faults.counted)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from emitter.kernel.detector import FaultDetector, LocatedFault
-from emitter.kernel.fault_events import MAX_CODES, MAX_EVENTS, OLDEST_S, FaultEvents
+from emitter.kernel.fault_events import MAX_EVENTS, FaultEvents
 from emitter.kernel.hardware_fault import read_fault
 from emitter.kernel.position import LOOK_BACK_S, LogState, Position
 from neuron_wire.catalogue import EVENT_NAMES, members_of
@@ -16,7 +16,7 @@ NOW_S = BOOTED_S + 7200.0
 
 def located(number, text=REAL, at_s=NOW_S):
     """A fault with its place."""
-    return LocatedFault(read_fault(text, at_s), Position.of(fault(number)))
+    return LocatedFault(read_fault(text, at_s), Position.of(fault(number)), is_told=False)
 
 
 def told(faults, *, is_end=False, now_s=NOW_S):
@@ -83,7 +83,7 @@ def test_a_flood_of_codes_is_bounded():
     faults = FaultEvents()
     for number in range(5000):
         faults.add(located(number, f"NEURON_HW_ERR=CODE_{number}"))
-    assert MAX_CODES == len(faults._codes)
+    assert 20 == len(faults._codes)
     assert 5000 - MAX_EVENTS == told(faults, is_end=True)[-1].details["Count"]
     assert not faults._codes
 
@@ -91,8 +91,8 @@ def test_a_flood_of_codes_is_bounded():
 @pytest.mark.parametrize(
     ("at_s", "expected"),
     [
-        (NOW_S - OLDEST_S, NOW_S - OLDEST_S),
-        (NOW_S - OLDEST_S - 1, NOW_S),
+        (NOW_S - 86_400, NOW_S - 86_400),
+        (NOW_S - 86_401, NOW_S),
         (NOW_S + 1, NOW_S),
     ],
 )
@@ -111,7 +111,11 @@ def test_what_nobody_could_read_is_told_at_the_end_of_the_minute():
     assert [] == told(faults)
     (event,) = told(faults, is_end=True)
     assert ("KernelMessagesLost", 7) == (event.name, event.details["Count"])
+    assert event.message.startswith("7 kernel messages were overwritten")
     assert [] == told(faults, is_end=True)
+    faults.add_lost(1)
+    (event,) = told(faults, is_end=True)
+    assert event.message.startswith("1 kernel message was overwritten")
 
 
 def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
@@ -134,8 +138,29 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     )
 
 
+@pytest.mark.parametrize(("ago_s", "ago_h"), [(-2, "0.0"), (3_600_000, "1000.0")])
+def test_the_newest_fault_from_before_says_how_old_it_is(ago_s, ago_h):
+    """Never younger than now, however the clocks go; and all that were found are one number."""
+    faults = FaultEvents()
+    faults.add_older(1, read_fault(REAL, NOW_S))
+    faults.add_older(2, read_fault(REAL, NOW_S - ago_s))
+    (event,) = told(faults)
+    assert 3 == event.details["Count"]
+    assert event.message.endswith(f"the newest {ago_h} h old: they are not counted")
+
+
+def test_one_fault_from_before_is_one():
+    """Words and number agree."""
+    faults = FaultEvents()
+    faults.add_older(1, read_fault(REAL, NOW_S))
+    (event,) = told(faults)
+    assert event.message.startswith("1 hardware fault was in the kernel log")
+    assert event.message.endswith("it is not counted")
+
+
 def test_a_clock_that_is_set_back_makes_no_new_fault_old():
     """Once the log has said something young, all that follows is."""
     detector = FaultDetector(LogState(), NOW_S)
-    detector.add([message(int((NOW_S - BOOTED_S) * 1e6), seq=0), fault(5, seq=1)])
-    assert (0, 1) == (detector.take().older, 1)
+    detector.add([message(int((NOW_S - BOOTED_S) * 1e6), seq=0), fault(5, seq=1), fault(5, seq=2)])
+    detection = detector.take()
+    assert (0, 2, 0) == (detection.older, len(detection.faults), detection.begin.seq)

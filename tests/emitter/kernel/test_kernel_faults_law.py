@@ -13,31 +13,16 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from emitter.fold.state import read_state, with_kernel
-from emitter.kernel.detector import FaultDetector
 from emitter.kernel.fault_events import FAULT, MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
-from proof.factories.kernel_logs import BOOTED_S, fault, message
+from proof.factories.kernel_logs import BOOTED_S, PlayedWatch, fault, message
 
 FIRST_S = BOOTED_S + 1.0  # the first start, so that nothing is from long before it
 
 
-class Reader:
-    """Who reads the log, without the thread."""
-
-    is_reading = True
-
-    def __init__(self, state):
-        self.state = state
-        self.detector = FaultDetector(state, FIRST_S)
-
-    def take(self):
-        """What was found since."""
-        return self.detector.take()
-
-
 @dataclass
-class Machine:
-    """A kernel that says things, and an emitter that reads them."""
+class Emitter:
+    """What the kernel has said, and an emitter that reads it."""
 
     log: list = field(default_factory=list)
     boot: int = 0
@@ -54,8 +39,8 @@ class Machine:
     def begin(self):
         """Start the emitter on what the spool holds."""
         self.place = 0
-        self.reader = Reader(read_state(self.state).kernel)
-        self.emitter = KernelFaults(self.reader)
+        self.watch = PlayedWatch(read_state(self.state).kernel, now_s=FIRST_S)
+        self.faults_kept = KernelFaults(self.watch)
 
     def say(self, *, is_fault, after_us):
         """A message; stamps can be a little out of order."""
@@ -71,21 +56,21 @@ class Machine:
 
     def look(self, *, is_end=False):
         """Read what there is, and tell it in one transaction."""
-        self.reader.detector.add(self.log[self.place :])
+        self.watch.say(*self.log[self.place :])
         self.place = len(self.log)
-        if events := self.emitter.events(FIRST_S, is_end=is_end):
+        if events := self.faults_kept.events(FIRST_S, is_end=is_end):
             assert is_end or len(events) <= MAX_EVENTS
             self.told += sum(event.details.get("Count", 1) for event in events)
             assert {FAULT} == {event.name for event in events}
-            if self.emitter.told is not None:
-                self.state = with_kernel(self.state, self.emitter.told)
+            if self.faults_kept.told is not None:
+                self.state = with_kernel(self.state, self.faults_kept.told)
 
     def close(self):
         """Close the minute."""
         self.look(is_end=True)
-        self.counted += self.emitter.count
-        self.state = with_kernel(None, self.emitter.counted)
-        self.emitter.end_minute()
+        self.counted += self.faults_kept.count
+        self.state = with_kernel(None, self.faults_kept.counted)
+        self.faults_kept.end_minute()
 
     def reboot(self):
         """Another boot after the last words were read: the ring of the last one is gone."""
@@ -115,14 +100,14 @@ STEPS = st.one_of(
 @example([("flood", 30), ("look", {}), ("begin", {}), ("flood", 3)])
 def test_every_fault_is_counted_once_and_told_once(steps):
     """But for the last words before a reboot that nobody read: they are gone with the ring."""
-    machine = Machine()
+    emitter = Emitter()
     for step, arguments in steps:
         if step == "flood":
             for _ in range(arguments):
-                machine.say(is_fault=True, after_us=1)
+                emitter.say(is_fault=True, after_us=1)
         else:
-            getattr(machine, step)(**arguments)
-    machine.close()
-    event(f"faults: {min(machine.faults, 3)}")
-    assert machine.faults == machine.counted
-    assert machine.faults == machine.told
+            getattr(emitter, step)(**arguments)
+    emitter.close()
+    event(f"faults: {min(emitter.faults, 3)}")
+    assert emitter.faults == emitter.counted
+    assert emitter.faults == emitter.told

@@ -104,6 +104,12 @@ def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind
     }
 
 
+def test_words_and_text_are_kept_up_to_their_bounds():
+    """64 characters of a word, 400 of the message."""
+    found = read_fault(f"NEURON_HW_ERR={'X' * 65} action={'y' * 65} {'z' * 400}", AT_S)
+    assert (64, 64, 400) == (len(found.code), len(found.action), len(found.text))
+
+
 def test_the_mark_is_what_is_looked_for():
     """Messages are searched as bytes before they are read as text."""
     assert read_fault(MARK.decode() + "X", AT_S) is not None
