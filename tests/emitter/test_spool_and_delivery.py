@@ -22,11 +22,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from spool_model import HOUR_S, KINDS, Model, made
 from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, older_boots
-from strict_service import MOODS, POISON, SERVICES, KilledError, StrictService
 
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
 from emitter.spool.ledger import cost_bytes
+from proof.logs.in_process import (
+    MOODS,
+    POISON,
+    SERVICES,
+    InProcessService,
+    SenderKilledError,
+)
 
 MAX_BYTES = 24_000
 MEMORY_BYTES = 9_000
@@ -46,7 +52,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="spool-", dir=QUICK_DISK))
         self.lives = 0
         self.clock = Clock()
-        self.service = StrictService(self.clock)
+        self.service = InProcessService(self.clock)
         self.model = Model()
         self.is_full = False
         self.vanished: set[tuple[str, int]] = set()  # killed while they were in memory alone
@@ -142,7 +148,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
             try:
                 for self.service.mood in moods:
                     self.delivery.attempt()
-            except KilledError:
+            except SenderKilledError:
                 killed = True
         if killed:
             self.kill()
@@ -258,7 +264,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 # Hypothesis stops to look for a smaller failure after five minutes.
 TestSpoolAndDelivery = pytest.mark.timeout(400)(SpoolAndDelivery.TestCase)
 TestSpoolAndDelivery.settings = settings(
-    max_examples=150,
+    max_examples=80,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spool_parts import (
     NOW_MS,
@@ -112,6 +112,7 @@ def test_a_kill_between_the_two_renames_leaves_no_ghost(tmp_path, clock):
         assert ["b"] == held(spool)
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 1 << 30), st.integers(0, 255)), min_size=1, max_size=6),
     st.booleans(),

@@ -157,7 +157,7 @@ class Driven:
         self.spool, self.settled = self.opened(), []
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(STEPS)
 def test_produced_is_delivered_and_spooled_and_dropped(steps):
     """After any sequence of appends, answers, restarts, time and a disk that refuses, exactly."""
