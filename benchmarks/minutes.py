@@ -45,7 +45,7 @@ def closing(folder: Path, rounds: int) -> list[Figure]:
             spool.append(new, minutes.fold.state())
             wall_s.append(time.perf_counter() - begun[0])
             processor_s.append(time.process_time() - begun[1])
-            spool.delivered([one.id for one in spool.oldest(10, 1 << 20)])
+            spool.settle([one.id for one in spool.oldest(10, 1 << 20)])
     beside = f"32 cores: fold, line, checks and spool; least {{:.2f}} ms, {rounds} minutes"
     return [
         Figure(

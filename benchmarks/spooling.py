@@ -27,7 +27,7 @@ def throughput(folder: Path, records: int) -> list[Figure]:
         begun = time.perf_counter()
         batches = 0
         while taken := spool.oldest(BATCH_EVENTS, BATCH_BYTES):
-            spool.delivered([one.id for one in taken])
+            spool.settle([one.id for one in taken])
             batches += 1
         settled_s = time.perf_counter() - begun
     beside = f"{records} lines of {len(LINE)} bytes"

@@ -92,11 +92,11 @@ class AgentSocket:
         except TimeoutError:
             self.close()
             sentence = f"the CloudWatch agent at {self._endpoint} reads nothing"
-            return Retry("agent_stuck", f"{sentence}: restart it", ambiguous=True)
+            return Retry("agent_stuck", f"{sentence}: restart it")
         except OSError as error:
             self.close()
             sentence = f"the CloudWatch agent at {self._endpoint} ended the connection"
-            return Retry("agent_closed", f"{sentence} ({_words(error)})", ambiguous=True)
+            return Retry("agent_closed", f"{sentence} ({_words(error)})")
         return Delivered()
 
     def close(self) -> None:

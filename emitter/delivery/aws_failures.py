@@ -149,7 +149,7 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
     """What *failure* means. Whatever is unknown keeps the records and is said aloud."""
     code, status = failure.code, failure.status
     if code in _THROTTLED or status == _TOO_MANY_REQUESTS:
-        return Retry("throttled", "CloudWatch Logs asks to slow down", throttled=True)
+        return Retry("throttled", "CloudWatch Logs asks to slow down")
     if code in _PASSING or status >= _SERVER_ERROR:
         return Retry("service", f"CloudWatch Logs has a problem of its own ({code})")
     if failure.operation not in OPERATIONS:
@@ -191,11 +191,9 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     elif kinds & _SDK_NOT_SENT:
         outcome = Retry("no_connection", f"CloudWatch Logs cannot be reached ({plain})")
     elif "ReadTimeoutError" in kinds:
-        outcome = Retry("timeout", f"CloudWatch Logs did not answer ({plain})", ambiguous=True)
+        outcome = Retry("timeout", f"CloudWatch Logs did not answer ({plain})")
     elif kinds & _SDK_LOST:
-        outcome = Retry(
-            "connection_lost", f"CloudWatch Logs did not answer in full ({plain})", ambiguous=True
-        )
+        outcome = Retry("connection_lost", f"CloudWatch Logs did not answer in full ({plain})")
     else:
         outcome = Refused("client", f"the AWS client cannot be used as it is set up: {plain}")
     return outcome

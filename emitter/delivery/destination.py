@@ -39,16 +39,10 @@ class Retry:
         reason: One of few words, such as `throttled` or `timeout`.
 
         sentence: For a person, what happened.
-
-        throttled: We were asked to slow down.
-
-        ambiguous: The records may have been taken although no answer came.
     """
 
     reason: str
     sentence: str
-    throttled: bool = False
-    ambiguous: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.backoff import Backoff
 from emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
 from emitter.delivery.destination import Retry
-from emitter.delivery.waiting import Waiter
+from emitter.delivery.waiter import Waiter
 from emitter.repeats import Repeats
 from emitter.spool import SpoolFailedError
 
@@ -120,7 +120,7 @@ class Sender:
         if self._flushed is not None:
             return self._flushed
         problem = self._flush_problem or Retry(
-            "timeout", f"no answer within the {deadline_s:g} s of the stop", ambiguous=True
+            "timeout", f"no answer within the {deadline_s:g} s of the stop"
         )
         return Flushed(0, self._delivery.remaining(), problem)
 

@@ -23,6 +23,7 @@ from emitter.fold.readings import Readings
 from emitter.fold.sample import ReportSample
 from emitter.fold.span import Sample
 from emitter.fold.state import FoldState, read_state
+from emitter.kernel.position import LogState
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS
 
@@ -224,9 +225,10 @@ class Fold:
         self.runtimes = ()
         self._begin()
 
-    def state(self) -> bytes:
-        """What must survive a restart, to be given to the next `Fold`."""
-        return FoldState.of(self._inventory, self._idle, self._ecc.last).encoded()
+    def state(self, kernel: LogState | None = None) -> bytes:
+        """What must survive a restart, *kernel* with it, to be given to the next `Fold`."""
+        log = kernel or LogState()
+        return FoldState.of(self._inventory, self._idle, self._ecc.last, log).encoded()
 
     def _begin(self) -> None:
         self._reports = 0

@@ -1,5 +1,5 @@
 """
-What of the fold must survive a restart.
+What must survive a restart.
 
 Written by one release and read by another, older or newer: what cannot be read
 begins again, and costs nothing else.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from emitter.fold.inventory import Inventory
+from emitter.kernel.position import LogState
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINT
 
 
 class FoldState(msgspec.Struct, frozen=True):
-    """What must survive a restart: who this is, idle minutes, last ECC values."""
+    """Who this is, idle minutes, last ECC values, and how far the kernel log was read."""
 
     instance_id: _Text | None = None
     instance_type: _Text | None = None
@@ -36,10 +37,13 @@ class FoldState(msgspec.Struct, frozen=True):
     idle_minutes: Annotated[list[_Count], msgspec.Meta(max_length=MAX_CORES)] = []
     idle_watched: _Count | None = None
     ecc: dict[str, _Count] = {}
+    kernel: LogState = LogState()
 
     @classmethod
-    def of(cls, inventory: Inventory, idle: IdleMinutes, ecc: dict[str, int]) -> FoldState:
-        """What the parts of the fold have to leave."""
+    def of(
+        cls, inventory: Inventory, idle: IdleMinutes, ecc: dict[str, int], kernel: LogState
+    ) -> FoldState:
+        """What the parts of the fold have to leave, and *kernel*."""
         return cls(
             instance_id=inventory.instance().instance_id,
             instance_type=inventory.instance_type,
@@ -50,6 +54,7 @@ class FoldState(msgspec.Struct, frozen=True):
             idle_minutes=idle.minutes,
             idle_watched=idle.watched,
             ecc=ecc,
+            kernel=kernel,
         )
 
     def inventory(self) -> Inventory:
@@ -93,3 +98,8 @@ def read_state(encoded: bytes | None) -> FoldState:
         # Counts without their label are of any age.
         found.pop("idle_minutes", None)
     return FoldState(**found)
+
+
+def with_kernel(state: bytes | None, kernel: LogState) -> bytes:
+    """*state*, as a run has left it, with *kernel* in it."""
+    return msgspec.structs.replace(read_state(state), kernel=kernel).encoded()

@@ -22,6 +22,9 @@ from emitter.instance.small_files import read_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+INPUTS_OF_THIS_MACHINE: Final = frozenset({"monitor", "-"})
+"""Inputs of `run` whose reports are surely of this machine; a file may be of any."""
+
 MACHINE_ID_FILE: Final = "etc/machine-id"
 BOOT_ID_FILE: Final = "proc/sys/kernel/random/boot_id"
 MOUNTS_FILE: Final = "proc/self/mountinfo"

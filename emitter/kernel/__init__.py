@@ -11,35 +11,41 @@ goes into the spool together with what was counted and told: a restart counts
 what came meanwhile, and nothing again. Where the log cannot be read nobody
 counts, which is not the same as no fault.
 
-* `message`   one message of the kernel log, from wherever it was read
-* `fault`     what a message says about broken hardware
-* `kmsg`      messages out of /dev/kmsg
-* `journal`   messages out of systemd's journal
-* `opening`   which of the two is read
-* `position`  how far the log was read, over restarts and from either place
-* `sight`     which messages are news, and which of those are faults
-* `watch`     the thread that reads
-* `faults`    what was found, until the spool holds it
-* `telling`   faults as events, and no more than a person can read
+* `message`         one message of the kernel log
+* `kmsg`            messages out of /dev/kmsg, or a file that speaks like it
+* `hardware_fault`  what a message says about broken hardware
+* `position`        how far the log was read, over restarts
+* `detector`        which messages are news, and which of those are faults
+* `watch`           the thread that reads
+* `fault_events`    faults as events, and no more than a person can read
+* `faults`          what was found, until the spool holds it
 """
 
 from __future__ import annotations
 
+import logging
+
 from emitter.kernel.faults import KernelFaults
-from emitter.kernel.opening import AUTO, opener
-from emitter.kernel.position import read_log_state
+from emitter.kernel.kmsg import AUTO, JOURNAL, opener
+from emitter.kernel.position import LogState
 from emitter.kernel.watch import KernelWatch
 
-__all__ = ["KernelFaults", "KernelWatch", "watch_of"]
+__all__ = ["KernelFaults", "KernelWatch", "LogState", "watch_of"]
+
+_log = logging.getLogger(__name__)
 
 
-def watch_of(choice: str, state: bytes | None) -> KernelWatch | None:
+def watch_of(choice: str, state: LogState) -> KernelWatch | None:
     """
-    Read the kernel log of this machine as *choice* says, on from where *state* is.
+    Read the kernel log of this machine as *choice* says, on from *state*; None for `none`.
 
-    None for `none`. It has to be closed.
+    The caller closes it.
     """
+    if choice == JOURNAL:
+        _log.warning(
+            "--kernel-messages journal reads /dev/kmsg, as auto does: the journal is no longer read"
+        )
     open_log = opener(choice)
     if open_log is None:
         return None
-    return KernelWatch(open_log, read_log_state(state), is_asked_for=choice != AUTO)
+    return KernelWatch(open_log, state, is_asked_for=choice != AUTO)

@@ -1,5 +1,5 @@
 """
-Kernel messages out of /dev/kmsg, or out of a file that speaks like it.
+Kernel messages out of /dev/kmsg or a file that speaks like it, and which of the two is read.
 
 One record a read, the oldest that is left first; reading on while the kernel
 overwrites gives EPIPE, and the numbers say how many were lost. The format is
@@ -21,14 +21,20 @@ import os
 import re
 import select
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.instance.small_files import read_text
 from emitter.kernel.message import MARK, MAX_TEXT_BYTES, KernelMessage, UnreadableLogError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+AUTO: Final = "auto"
+JOURNAL: Final = "journal"  # of earlier versions, which could read systemd's too
+NONE: Final = "none"
+FILE_PREFIX: Final = "file:"
 
 DEVICE: Final = "dev/kmsg"  # under the root of the file system
 BOOT_ID_FILE: Final = "proc/sys/kernel/random/boot_id"
@@ -36,10 +42,39 @@ RECORDS_A_READ: Final = 1000
 PAUSE_S: Final = 0.25  # at the end of a regular file, which is always ready
 
 _READ_BYTES: Final = 1 << 16  # a record that does not fit is EINVAL, for ever
-# Of 18 digits at most, as in the journal: a larger number could be kept and not be read again.
+# Of 18 digits at most: a larger number could be kept and not be read again.
 _HEADER: Final = re.compile(rb"[0-9]{1,10},([0-9]{1,18}),([0-9]{1,18})(?:,[^;]*)?;")
 _ESCAPE: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _BOOT_ID: Final = re.compile(r"[0-9a-f]{32}")
+
+
+def choice_for(choice: str, reports: str) -> str:
+    """
+    What *choice* means where the reports come from *reports*, the setting `input`.
+
+    Reports in a file may be of another machine: then this one's kernel is
+    asked only by name.
+    """
+    return choice if reports in INPUTS_OF_THIS_MACHINE or choice != AUTO else NONE
+
+
+def opener(
+    choice: str,
+    *,
+    root: Path = Path("/"),
+    clock: Callable[[], float] = time.time,
+    since_boot_s: Callable[[], float] = time.monotonic,
+) -> Callable[[], KernelRing] | None:
+    """
+    Opens what *choice* asks for, or raises UnreadableLogError; None for `none`.
+
+    `file:PATH` is a file that speaks like /dev/kmsg, every other choice the device itself.
+    """
+    if choice == NONE:
+        return None
+    is_file = choice.startswith(FILE_PREFIX)
+    path = Path(choice.removeprefix(FILE_PREFIX)) if is_file else root / DEVICE
+    return lambda: KernelRing(path, boot_id(root), clock=clock, since_boot_s=since_boot_s)
 
 
 def boot_id(root: Path) -> str:
@@ -57,7 +92,7 @@ def boot_id(root: Path) -> str:
 
 
 class KernelRing:
-    """A `LogSource` over the ring of the running kernel."""
+    """The messages of the running kernel, as its ring keeps them."""
 
     def __init__(
         self,
@@ -152,6 +187,6 @@ def _unreadable(name: str, error: OSError) -> UnreadableLogError:
     why = error.strerror or type(error).__name__
     msg = (
         f"{name} was expected to give the kernel's messages and cannot be read ({why}): run with "
-        "CAP_SYSLOG and read access to it, or as a member of the group systemd-journal"
+        "CAP_SYSLOG and read access to it"
     )
     return UnreadableLogError(msg)

@@ -2,7 +2,7 @@
 The thread that reads the kernel log, so that nothing it waits for stops the reading of reports.
 
 It reads ahead a little and no further: what nobody has taken yet waits in the
-kernel's ring or in the pipe of journalctl, and the ring says what it lost.
+kernel's ring, which says what it lost.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
+from emitter.kernel.detector import FaultDetector
 from emitter.kernel.message import UnreadableLogError
 from emitter.kernel.position import LogState
-from emitter.kernel.sight import Sight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emitter.kernel.message import LogSource
-    from emitter.kernel.opening import Opener
-    from emitter.kernel.sight import Catch
+    from emitter.kernel.detector import Detection
+    from emitter.kernel.kmsg import KernelRing
 
 READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
-CLOSE_WITHIN_S: Final = 2.5  # of a journalctl that does not want to end
+CLOSE_WITHIN_S: Final = 2.5
 MAX_WAITING: Final = 2000
 """Faults that may wait to be taken; a read more than that stays where it is."""
 
@@ -36,7 +35,7 @@ class KernelWatch:
 
     def __init__(
         self,
-        open_log: Opener,
+        open_log: Callable[[], KernelRing],
         state: LogState | None = None,
         *,
         is_asked_for: bool = True,
@@ -46,11 +45,11 @@ class KernelWatch:
         self._open_log = open_log
         self._state = state or LogState()
         self._is_asked_for = is_asked_for
-        self._sight = Sight(self._state, clock())
+        self._detector = FaultDetector(self._state, clock())
         self._lock = threading.Lock()
         self._taken = threading.Event()
         self._closed = threading.Event()
-        self._source: LogSource | None = None
+        self._ring: KernelRing | None = None
         self._thread = threading.Thread(target=self._watch, name="kernel-log", daemon=True)
         self._thread.start()
 
@@ -62,15 +61,15 @@ class KernelWatch:
     @property
     def is_reading(self) -> bool:
         """Whether a fault would be seen now."""
-        source = self._source
-        return source is not None and source.is_open
+        ring = self._ring
+        return ring is not None and ring.is_open
 
-    def take(self) -> Catch:
+    def take(self) -> Detection:
         """What was found since the last call."""
         with self._lock:
-            catch = self._sight.take()
+            detection = self._detector.take()
         self._taken.set()
-        return catch
+        return detection
 
     def close(self) -> None:
         """Read no more; what was not taken is read again by the next run."""
@@ -80,16 +79,16 @@ class KernelWatch:
 
     def _watch(self) -> None:
         try:
-            source = self._open_log(self._state.counted)
+            ring = self._open_log()
         except UnreadableLogError as error:
             self._say_unreadable(error)
             return
-        self._source = source
+        self._ring = ring
         try:
             while not self._closed.is_set():
-                messages = source.read(READ_WITHIN_S)
+                messages = ring.read(READ_WITHIN_S)
                 with self._lock:
-                    self._sight.add(messages)
+                    self._detector.add(messages)
                 while self._is_full() and not self._closed.is_set():
                     self._taken.clear()
                     if self._is_full():
@@ -97,12 +96,12 @@ class KernelWatch:
         except UnreadableLogError as error:
             self._say_unreadable(error)
         finally:
-            source.close()
-            self._source = None
+            ring.close()
+            self._ring = None
 
     def _is_full(self) -> bool:
         with self._lock:
-            return self._sight.waiting >= MAX_WAITING
+            return self._detector.waiting >= MAX_WAITING
 
     def _say_unreadable(self, error: UnreadableLogError) -> None:
         if self._is_asked_for:

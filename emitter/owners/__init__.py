@@ -19,12 +19,10 @@ addresses of the services are arguments, so that every machine can be played.
 * `endpoint`    a service of this host that may not be there
 * `users`       the name of a user id
 * `naming`      the order in which all of these are asked
-* `lookup`      the thread that asks, and what it knows already
-* `opening`     whether it is asked at all
+* `lookup`      whether to ask, the thread that does, and what it knows already
 """
 
-from emitter.owners.lookup import OwnerLookup
-from emitter.owners.opening import owners_of
+from emitter.owners.lookup import OwnerLookup, owners_of
 from emitter.owners.places import Places
 from emitter.owners.reach import Reach, reach
 

@@ -46,11 +46,11 @@ def docker_container(container: str, root: Path) -> tuple[str | None, Mapping[st
     """Name and labels that Docker has for the container with the id *container*."""
     text = read_text(root / DOCKER_FILE.format(id=container))
     try:
-        found = _decode_docker(text or "{}")
+        docker = _decode_docker(text or "{}")
     except (ValueError, RecursionError):
         return None, {}
-    name = (found.name or "").removeprefix("/")
-    return name or None, (found.config and found.config.labels) or {}
+    name = (docker.name or "").removeprefix("/")
+    return name or None, (docker.config and docker.config.labels) or {}
 
 
 def bundle_annotations(container: str, root: Path) -> Mapping[str, str]:
@@ -58,9 +58,9 @@ def bundle_annotations(container: str, root: Path) -> Mapping[str, str]:
     for file in BUNDLE_FILES:
         text = read_text(root / file.format(id=container))
         try:
-            found = _decode_bundle(text or "{}")
+            bundle = _decode_bundle(text or "{}")
         except (ValueError, RecursionError):
             continue
-        if found.annotations:
-            return found.annotations
+        if bundle.annotations:
+            return bundle.annotations
     return {}

@@ -54,7 +54,7 @@ class _Container(msgspec.Struct, frozen=True, gc=False):
     name: str = msgspec.field(name="Name", default="")
 
 
-class Task(msgspec.Struct, frozen=True, gc=False):
+class EcsTask(msgspec.Struct, frozen=True, gc=False):
     """What the agent says of a task, and what the task's metadata say; the same members."""
 
     family: str = msgspec.field(name="Family", default="")
@@ -70,12 +70,12 @@ def metadata_path(variables: Mapping[str, str]) -> str | None:
 
 def by_agent(container: str, agent: Endpoint) -> TaskName | None:
     """What the agent says of the container with the id *container*."""
-    return _named(container, agent.ask(f"/v1/tasks?dockerid={container}", Task))
+    return _named(container, agent.ask(f"/v1/tasks?dockerid={container}", EcsTask))
 
 
 def by_metadata(container: str, path: str, metadata: Endpoint) -> TaskName | None:
     """What the task's metadata at *path* say, if the container with the id *container* is in it."""
-    return _named(container, metadata.ask(path, Task))
+    return _named(container, metadata.ask(path, EcsTask))
 
 
 def by_labels(labels: Mapping[str, str]) -> TaskName | None:
@@ -86,11 +86,11 @@ def by_labels(labels: Mapping[str, str]) -> TaskName | None:
     return None
 
 
-def _named(container: str, task: Task | None) -> TaskName | None:
+def _named(container: str, task: EcsTask | None) -> TaskName | None:
     if task is None or not _NAME.fullmatch(task.family):
         return None
-    for one in task.containers or ():
-        if one.docker_id == container and _NAME.fullmatch(one.name):
-            service = task.service or ""
-            return TaskName(task.family, one.name, service if _NAME.fullmatch(service) else None)
+    service = task.service if _NAME.fullmatch(task.service or "") else None
+    for member in task.containers or ():
+        if member.docker_id == container and _NAME.fullmatch(member.name):
+            return TaskName(task.family, member.name, service)
     return None

@@ -121,7 +121,8 @@ def _in_container_logs(container: str, root: Path) -> PodName | None:
 def _in_pod_logs(pod: str, root: Path) -> PodName | None:
     for name in _names(root / POD_LOGS):
         if name.endswith(f"_{pod}") and (found := _POD_FOLDER.fullmatch(name)):
-            containers = [one for one in _names(root / POD_LOGS / name) if _NAME.fullmatch(one)]
+            entries = _names(root / POD_LOGS / name)
+            containers = [entry for entry in entries if _NAME.fullmatch(entry)]
             only = containers[0] if len(containers) == 1 else None
             return PodName(found[1], found[2], only)
     return None
@@ -136,15 +137,16 @@ def _annotated(texts: Mapping[str, str]) -> PodName | None:
 
 
 def _asked(container: str, pod: str, kubelet: Endpoint) -> PodName | None:
-    found = kubelet.ask(PODS_PATH, Pods, max_bytes=MAX_PODS_BYTES)
-    for one in (found and found.items) or ():
+    pods = kubelet.ask(PODS_PATH, Pods, max_bytes=MAX_PODS_BYTES)
+    for item in (pods and pods.items) or ():
+        metadata = item.metadata
         # A static pod's own id is the one that its file had.
-        config = (one.metadata.annotations or {}).get("kubernetes.io/config.hash")
-        names = (one.metadata.namespace, one.metadata.name)
-        if pod in (one.metadata.uid, config) and all(map(_NAME.fullmatch, names)):
+        config = (metadata.annotations or {}).get("kubernetes.io/config.hash")
+        names = (metadata.namespace, metadata.name)
+        if pod in (metadata.uid, config) and all(map(_NAME.fullmatch, names)):
             inside = [
                 status.name
-                for status in one.status.containers or ()
+                for status in item.status.containers or ()
                 if status.container_id.endswith(f"//{container}") and _NAME.fullmatch(status.name)
             ]
             return PodName(*names, inside[0] if inside else None)

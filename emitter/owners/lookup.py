@@ -16,13 +16,17 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.owners.naming import Naming, Owner
+from emitter.owners.places import Places
 from emitter.owners.process import MAX_PID, ProcessGoneError, open_process, started_s
+from emitter.owners.reach import reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
-    from emitter.owners.places import Places
+OFF: Final = "none"
 
 MAX_PROCESSES: Final = 1024  # a runtime for each core that an instance can have
 AGAIN_S: Final = 20.0
@@ -37,6 +41,22 @@ FIRST_RETRY_S: Final = 30.0
 LONGEST_RETRY_S: Final = 3600.0
 
 _log = logging.getLogger(__name__)
+
+
+def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
+    """
+    Who names the owners of pids in reports from *source*; None where their numbers mean nothing.
+
+    The caller closes it.
+    """
+    if attribution == OFF or source not in INPUTS_OF_THIS_MACHINE:
+        return None
+    places = Places.beside(proc)
+    here = reach(places)
+    if here.why_not:
+        _log.warning("no owner is named by its pid: %s; %s", here.why_not, here.advice)
+        return None
+    return OwnerLookup(places)
 
 
 def _since_boot_s() -> float:

@@ -89,21 +89,20 @@ def membership(groups: Iterable[tuple[str, str]]) -> Membership:
     With several hierarchies (version 1) the one that says most is believed: not
     every controller has a group for everything.
     """
-    found = []
+    members = []
     for controllers, path in groups:
         parts = [part for part in path.split("/") if part][-_MAX_PARTS:]
-        found.append(_of_path(parts, is_systemd=controllers in _SYSTEMD))
-    return max(found, key=_weight, default=Membership())
+        members.append(_of_path(parts, is_systemd=controllers in _SYSTEMD))
+    return max(members, key=_weight, default=Membership())
 
 
-def _weight(one: Membership) -> tuple[bool, ...]:
+def _weight(member: Membership) -> tuple[bool, ...]:
     return (
-        one.job is not None,
-        one.container is not None,
-        one.pod is not None,
-        one.is_ecs,
-        one.unit is not None,
-        one.unit_user_id is not None,
+        member.job is not None,
+        member.container is not None,
+        member.pod is not None,
+        member.is_ecs,
+        member.unit is not None,
     )
 
 

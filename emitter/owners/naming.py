@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from emitter.owners.places import Places
-    from emitter.owners.process import Process
+    from emitter.owners.process import ProcessReader
 
 JOB_VARIABLE: Final = "SLURM_JOB_ID"
 SHORT_ID_CHARS: Final = 12  # as docker ps shows it
@@ -63,7 +63,7 @@ class Naming:
         self._metadata = Endpoint(places.ecs_metadata_url)
         self._kubelet = Endpoint(places.kubelet_url)
 
-    def owner(self, process: Process, command: str) -> Owner:
+    def owner(self, process: ProcessReader, command: str) -> Owner:
         """
         Who owns *process*, whose command name is *command*.
 
@@ -73,23 +73,23 @@ class Naming:
         """
         member = membership(process.control_groups())
         if member.job:
-            found = self._job(process, member.job, member.job_user_id)
+            owner = self._job(process, member.job, member.job_user_id)
         elif member.container:
-            found = self._container(process, member, member.container)
+            owner = self._container(process, member, member.container)
         elif job := self._job_variable(process):
-            found = self._job(process, job)
+            owner = self._job(process, job)
         elif member.unit:
-            found = Owner(self._unit(member.unit, member.unit_user_id))
+            owner = Owner(self._unit(member.unit, member.unit_user_id))
         else:
             user = user_name(process.user_id(), self._places)
-            found = Owner(f"process:{command or '?'} {user}")
-        return Owner(printable(found.name) or "?", found.is_final)
+            owner = Owner(f"process:{command or '?'} {user}")
+        return Owner(printable(owner.name) or "?", owner.is_final)
 
-    def _job(self, process: Process, job: str, user_id: int | None = None) -> Owner:
+    def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> Owner:
         found = process.user_id() if user_id is None else user_id
         return Owner(f"slurm:{job} {user_name(found, self._places)}")
 
-    def _job_variable(self, process: Process) -> str | None:
+    def _job_variable(self, process: ProcessReader) -> str | None:
         job = self._variables(process, JOB_VARIABLE).get(JOB_VARIABLE, "")
         return job if _JOB_NUMBER.fullmatch(job) else None
 
@@ -97,7 +97,7 @@ class Naming:
         user = "" if user_id is None else f" {user_name(user_id, self._places)}"
         return f"unit:{unit.removesuffix('.service')}{user}"
 
-    def _container(self, process: Process, member: Membership, container: str) -> Owner:
+    def _container(self, process: ProcessReader, member: Membership, container: str) -> Owner:
         short = f"container:{container[:SHORT_ID_CHARS]}"
         if member.is_rootless:  # its user could have given it any id
             return Owner(short)
@@ -119,7 +119,7 @@ class Naming:
         return Owner(f"pod:{member.pod}", is_final=False) if member.pod else None
 
     def _task(
-        self, process: Process, container: str, labels: Mapping[str, str]
+        self, process: ProcessReader, container: str, labels: Mapping[str, str]
     ) -> tuple[ecs.TaskName | None, bool]:
         path = ecs.metadata_path(self._variables(process, ecs.VARIABLE))
         told = ecs.by_metadata(container, path, self._metadata) if path else None
@@ -128,7 +128,7 @@ class Naming:
         found = ecs.by_agent(container, self._agent) or ecs.by_labels(labels)
         return found, path is None
 
-    def _variables(self, process: Process, *names: str) -> Mapping[str, str]:
+    def _variables(self, process: ProcessReader, *names: str) -> Mapping[str, str]:
         try:
             return process.variables(*names)
         except PermissionError:

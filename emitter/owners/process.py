@@ -36,7 +36,7 @@ class ProcessGoneError(Exception):
     """There is no such process, or none any more, or its files are no such files."""
 
 
-class Process:
+class ProcessReader:
     """
     An open process; use it as `open_process` gives it.
 
@@ -137,7 +137,7 @@ class Process:
 
 
 @contextmanager
-def open_process(proc: Path, pid: int) -> Iterator[Process]:
+def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
     """
     The process *pid* below *proc*, closed at the end.
 
@@ -156,7 +156,7 @@ def open_process(proc: Path, pid: int) -> Iterator[Process]:
     except OSError as error:
         raise ProcessGoneError(error.strerror) from error
     try:
-        yield Process(pid, folder)
+        yield ProcessReader(pid, folder)
     finally:
         os.close(folder)
 
@@ -165,7 +165,7 @@ def started_s(proc: Path, pid: int) -> float | None:
     """
     When the process *pid* began, in seconds since the boot; None where that cannot be read.
 
-    As `Process` says it, for a third of the price: it is asked of every process all the time.
+    As `ProcessReader` says it, for a third of the price: it is asked of every process all the time.
     """
     try:
         file = os.open(f"{proc}/{pid}/stat", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.events import EventQueue
 from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.fold.state import with_kernel
 from emitter.health.members import process_members, reading_members, spool_members
 from emitter.health.pulse import PulseFile
 from emitter.instance.facts import InstanceFacts
@@ -228,9 +229,9 @@ class Emitter:
         if (faults := self._faults.count) is not None:
             self._fold.add_faults(faults)
         record = self._fold.close(stamp)
-        state = self._faults.counted_state(self._fold.state())
+        state = self._fold.state(self._faults.counted)
         self._spool.append(self._writer.minute(record, self._fold.runtimes), state)
-        self._faults.is_counted()
+        self._faults.end_minute()
 
     def _keep_events(self, *, is_end: bool = False) -> None:
         for event in self._fold.take_events():
@@ -240,7 +241,8 @@ class Emitter:
         events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
         if events:
             source = self._who.source(self._cluster, self._spool.boot)
-            state = self._faults.told_state(self._spool.state)
+            log = self._faults.told
+            state = None if log is None else with_kernel(self._spool.state, log)
             self._append("event", lambda seq: self._writer.events(events, source, seq=seq), state)
 
     def _append(

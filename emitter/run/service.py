@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import EmitterError, SourceError
 from emitter.events import EventQueue
 from emitter.fold import FoldSettings
+from emitter.fold.state import read_state
 from emitter.health.supervisor import Supervisor
 from emitter.instance.cluster import find_cluster
 from emitter.instance.lookup import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
-from emitter.kernel.opening import choice_for
+from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences
 from emitter.owners import owners_of
 from emitter.reports.monitor import Monitor
@@ -128,7 +129,10 @@ class Service:
                 on_event=self._events.add,
             )
         )
-        kernel = watch_of(choice_for(settings.kernel_messages, settings.input), self._spool.state)
+        kernel = watch_of(
+            choice_for(settings.kernel_messages, settings.input),
+            read_state(self._spool.state).kernel,
+        )
         if kernel is not None:
             stack.callback(kernel.close)
         owners = owners_of(settings.attribution, settings.input, settings.proc_dir)

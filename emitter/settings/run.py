@@ -115,9 +115,9 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     kernel_messages: str = setting(
         "auto",
-        "Where the kernel's messages on hardware faults are read: 'kmsg' from /dev/kmsg, 'journal' "
-        "from systemd's journal, 'auto' from the first of them that may be read, 'file:PATH' from "
-        "a file that speaks like /dev/kmsg, 'none' from nowhere.",
+        "Where the kernel's messages on hardware faults are read: 'auto' from /dev/kmsg if it may "
+        "be read and the reports are of this machine, 'kmsg' from /dev/kmsg, 'file:PATH' from a "
+        "file that speaks like it, 'none' from nowhere; 'journal', of earlier versions, as 'auto'.",
         kind=OneOf(("auto", "kmsg", "journal", "none"), FILE_PREFIX, "PATH"),
         metavar="auto|kmsg|journal|file:PATH|none",
     )

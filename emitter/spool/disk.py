@@ -1,26 +1,39 @@
 """
-The spool's directory: held, opened, replaced when it is damaged.
+The spool's directory: locked, its file opened, and replaced when it is damaged.
 
 It says refused or damaged and decides nothing: what that means for the records
-is `emitter.spool.holdings`.
+is `emitter.spool.record_queue`.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
 
-from emitter.spool.layout import FILE_NAME
+from emitter.errors import EXIT_SOURCE_FAILED, EmitterError, SettingsError
+from emitter.spool.directory_lock import DirectoryHeldError, DirectoryLock
+from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION, LayoutError, open_database
 from emitter.spool.ledger import Contents, Ledger
-from emitter.spool.opening import lock_directory, open_in
-from emitter.spool.set_aside import set_aside
-from emitter.spool.transactions import DiskDamagedError, DiskRefusedError
+from emitter.spool.transactions import DiskDamagedError, DiskRefusedError, sqlite_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from emitter.spool.directory_lock import DirectoryLock
+KEPT: Final = 2  # damaged files, for people: a disk that spoils file after file is not filled
+_PREFIX: Final = "damaged-"
+_COMPANIONS: Final = ("-wal", "-shm", "-journal")  # of SQLite, named after their file
+
+
+class SpoolUnusableError(SettingsError):
+    """The file cannot be used until somebody acts."""
+
+
+class SpoolHeldError(EmitterError):
+    """Another emitter works in the directory; when it has ended, a restart helps."""
+
+    exit_code = EXIT_SOURCE_FAILED
 
 
 class Disk:
@@ -52,8 +65,8 @@ class Disk:
                 If it cannot be written now, or not be read.
         """
         if self._lock is None:
-            self._lock = lock_directory(self.directory)
-        self._database = open_in(self.directory)
+            self._lock = _lock(self.directory)
+        self._database = _open(self.directory)
         ledger = Ledger(self._database)
         try:
             contents = ledger.load()
@@ -119,3 +132,87 @@ class Disk:
     @property
     def _path(self) -> Path:
         return self.directory / FILE_NAME
+
+
+def _lock(directory: Path) -> DirectoryLock:
+    """
+    Make *directory* if need be and hold it.
+
+    Raises:
+        SpoolHeldError:
+            If another emitter holds it.
+
+        DiskRefusedError:
+            If it cannot be made or written.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return DirectoryLock(directory)
+    except DirectoryHeldError as error:
+        by = f"process {error.holder}" if error.holder else "another process"
+        msg = (
+            f"the spool directory {directory} is held by {by}:"
+            " stop that emitter first, or pass another --spool-dir"
+        )
+        raise SpoolHeldError(msg) from None
+    except OSError as error:
+        raise DiskRefusedError(error.strerror or str(error)) from error
+
+
+def _open(directory: Path) -> sqlite3.Connection:
+    """
+    Open the file in *directory*.
+
+    Raises:
+        SpoolUnusableError:
+            If it was written by a newer version.
+
+        DiskRefusedError, DiskDamagedError:
+            If it cannot be written now, or not be read.
+    """
+    path = directory / FILE_NAME
+    try:
+        with sqlite_errors():
+            return open_database(path)
+    except LayoutError as error:
+        msg = (
+            f"the spool {path} has layout {error.version}, this version knows up to"
+            f" {LAYOUT_VERSION}: install the newer neuron-emf again, or pass another --spool-dir"
+        )
+        raise SpoolUnusableError(msg) from None
+    except OSError as error:
+        raise DiskRefusedError(error.strerror or str(error)) from error
+
+
+def set_aside(path: Path, now_s: float) -> str | None:
+    """
+    Rename *path*; its new name, or None when it is not there.
+
+    Raises:
+        OSError:
+            If it cannot be renamed.
+    """
+    at = datetime.fromtimestamp(now_s, timezone.utc)
+    dated = f"{_PREFIX}{at:%Y%m%dT%H%M%S}.{at.microsecond // 1000:03d}Z-{path.name}"
+    name = dated if path.exists() else None
+    if name is not None:
+        path.replace(path.with_name(name))
+    for companion in _COMPANIONS:
+        beside = path.with_name(path.name + companion)
+        if not beside.exists():
+            continue
+        if name is None:
+            beside.unlink()  # of a file that is gone: it belongs to none that comes after it
+        else:
+            beside.replace(path.with_name(name + companion))
+    _prune(path)
+    return name
+
+
+def _prune(path: Path) -> None:
+    # The dates sort as they passed.
+    kept = sorted(path.parent.glob(f"{_PREFIX}*Z-{path.name}"))
+    for old in kept[:-KEPT]:
+        for companion in ("", *_COMPANIONS):
+            with suppress(OSError):  # what was to be moved has been moved
+                old.with_name(old.name + companion).unlink(missing_ok=True)

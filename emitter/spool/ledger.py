@@ -11,15 +11,14 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.spool.books import Book
-from emitter.spool.boots import BOOT_FORM
-from emitter.spool.records import SpooledRecord
+from emitter.spool.boot_counters import BootCounters
+from emitter.spool.records import BOOT_FORM, SpooledRecord
 from emitter.spool.transactions import reading, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from emitter.spool.books import Journal
+    from emitter.spool.boot_counters import PendingChanges
 
 # What a record costs in the file beside its line: row header, three index
 # entries, the unfilled rest of its pages and of those above. Measured, rounded up.
@@ -37,7 +36,7 @@ def cost_bytes(line_bytes: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordSize:
     """A waiting record without its line."""
 
     id: int
@@ -51,14 +50,14 @@ class Contents:
     What a file holds when it is opened.
 
     Attributes:
-        books: By boot, the oldest first.
+        counters: By boot, the oldest first.
 
         cost_bytes: Room all waiting records take.
 
         state: The fold's, None before the first.
     """
 
-    books: Mapping[str, Book]
+    counters: Mapping[str, BootCounters]
     cost_bytes: int
     state: bytes | None
 
@@ -97,16 +96,16 @@ class Ledger:
             ):
                 yield self._record(row)
 
-    def places(self, after: int | None) -> Iterator[Place]:
+    def places(self, after: int | None) -> Iterator[RecordSize]:
         """The same, without reading the lines."""
         with reading():
             for row, boot_id, line_bytes in self._database.execute(
                 "SELECT id, boot_id, bytes FROM records WHERE id > ? ORDER BY id",
                 (self._row(after),),
             ):
-                yield Place(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
+                yield RecordSize(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
 
-    def find(self, ids: Iterable[int]) -> list[Place]:
+    def find(self, ids: Iterable[int]) -> list[RecordSize]:
         """Those of *ids* that have a row."""
         found = []
         with reading():
@@ -115,7 +114,7 @@ class Ledger:
                     "SELECT boot_id, bytes FROM records WHERE id = ?", (self._row(record_id),)
                 ).fetchone()
                 if row is not None:
-                    found.append(Place(record_id, self._boot(row[0]), _whole(row[1])))
+                    found.append(RecordSize(record_id, self._boot(row[0]), _whole(row[1])))
         return found
 
     def find_record(self, record_id: int) -> SpooledRecord | None:
@@ -134,7 +133,7 @@ class Ledger:
             )
             return [_whole(row) - self._first for (row,) in rows]
 
-    def write(self, journal: Journal, books: Mapping[str, Book]) -> None:
+    def write(self, pending: PendingChanges, counters: Mapping[str, BootCounters]) -> None:
         """
         Bring the file up to date: all of it or nothing.
 
@@ -147,11 +146,11 @@ class Ledger:
         """
         boot_ids = dict(self._boot_ids)
         with writing(self._database):
-            self._delete(journal)
-            for boot, book in books.items():
-                if book.changed:
-                    boot_ids[boot] = self._keep_book(boot, book)
-            for boot in [boot for boot in boot_ids if boot not in books]:
+            self._delete(pending)
+            for boot, counter in counters.items():
+                if counter.changed:
+                    boot_ids[boot] = self._keep_counters(boot, counter)
+            for boot in [boot for boot in boot_ids if boot not in counters]:
                 self._forget(boot_ids.pop(boot))
             self._database.executemany(
                 "INSERT OR REPLACE INTO records (id, boot_id, seq, timestamp_ms, bytes, line)"
@@ -165,20 +164,20 @@ class Ledger:
                         line_bytes,
                         record.line,
                     )
-                    for record, line_bytes in journal.added.values()
+                    for record, line_bytes in pending.added.values()
                 ),
             )
-            if journal.state_changed:
+            if pending.state_changed:
                 self._database.execute(
-                    "INSERT OR REPLACE INTO fold (id, state) VALUES (1, ?)", (journal.state,)
+                    "INSERT OR REPLACE INTO fold (id, state) VALUES (1, ?)", (pending.state,)
                 )
         self._know_boots(boot_ids)
 
     def _load(self) -> Contents:
         (last,) = self._database.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()
         self._first = _whole(last)
-        books: dict[str, Book] = {}
-        by_id: dict[int, Book] = {}
+        counters: dict[str, BootCounters] = {}
+        by_id: dict[int, BootCounters] = {}
         boot_ids: dict[str, int] = {}
         for boot_id, boot, produced, delivered in self._database.execute(
             "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
@@ -186,8 +185,8 @@ class Ledger:
             if not isinstance(boot, str) or not BOOT_FORM.fullmatch(boot):
                 msg = "a boot has another form"
                 raise sqlite3.DatabaseError(msg)
-            book = Book(_whole(produced), _whole(delivered), changed=False)
-            books[boot] = by_id[boot_id] = book
+            counter = BootCounters(_whole(produced), _whole(delivered), changed=False)
+            counters[boot] = by_id[boot_id] = counter
             boot_ids[boot] = boot_id
         self._know_boots(boot_ids)
         held_cost_bytes = 0
@@ -196,8 +195,8 @@ class Ledger:
             " FROM records GROUP BY boot_id",
             (_LINE_OVERHEAD_DIVISOR, _RECORD_OVERHEAD_BYTES),
         ):
-            book = by_id[self._boot_ids[self._boot(boot_id)]]
-            book.records, book.bytes = _whole(records), _whole(line_bytes)
+            counter = by_id[self._boot_ids[self._boot(boot_id)]]
+            counter.records, counter.bytes = _whole(records), _whole(line_bytes)
             held_cost_bytes += _whole(cost)
         for boot_id, reason, records in self._database.execute(
             "SELECT boot_id, reason, records FROM drops"
@@ -205,29 +204,29 @@ class Ledger:
             if boot_id in by_id:
                 by_id[boot_id].dropped[reason] = _whole(records)
         row = self._database.execute("SELECT state FROM fold").fetchone()
-        return Contents(books, held_cost_bytes, None if row is None else _blob(row[0]))
+        return Contents(counters, held_cost_bytes, None if row is None else _blob(row[0]))
 
-    def _delete(self, journal: Journal) -> None:
-        if journal.settled_to is not None:
+    def _delete(self, pending: PendingChanges) -> None:
+        if pending.settled_to is not None:
             self._database.execute(
-                "DELETE FROM records WHERE id <= ?", (self._row(journal.settled_to),)
+                "DELETE FROM records WHERE id <= ?", (self._row(pending.settled_to),)
             )
         self._database.executemany(
-            "DELETE FROM records WHERE id = ?", [(self._row(each),) for each in journal.settled]
+            "DELETE FROM records WHERE id = ?", [(self._row(each),) for each in pending.settled]
         )
 
-    def _keep_book(self, boot: str, book: Book) -> int:
+    def _keep_counters(self, boot: str, counter: BootCounters) -> int:
         self._database.execute("INSERT OR IGNORE INTO boots (boot) VALUES (?)", (boot,))
         self._database.execute(
             "UPDATE boots SET produced = ?, delivered = ? WHERE boot = ?",
-            (book.produced, book.delivered, boot),
+            (counter.produced, counter.delivered, boot),
         )
         row = self._database.execute("SELECT id FROM boots WHERE boot = ?", (boot,)).fetchone()
         boot_id = _whole(row[0])
         self._database.execute("DELETE FROM drops WHERE boot_id = ?", (boot_id,))
         self._database.executemany(
             "INSERT INTO drops (boot_id, reason, records) VALUES (?, ?, ?)",
-            [(boot_id, reason, records) for reason, records in book.dropped.items()],
+            [(boot_id, reason, records) for reason, records in counter.dropped.items()],
         )
         return boot_id
 

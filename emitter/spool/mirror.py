@@ -15,7 +15,7 @@ from emitter.spool.transactions import DiskDamagedError, DiskRefusedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from emitter.spool.books import Book, Journal
+    from emitter.spool.boot_counters import BootCounters, PendingChanges
     from emitter.spool.disk import Disk
     from emitter.spool.ledger import Contents, Ledger
     from emitter.spool.notices import Notices
@@ -69,7 +69,13 @@ class Mirror:
         """What can be read now."""
         return self._disk.ledger
 
-    def write(self, journal: Journal, books: Mapping[str, Book], *, at_once: bool = False) -> bool:
+    def write(
+        self,
+        pending: PendingChanges,
+        counters: Mapping[str, BootCounters],
+        *,
+        at_once: bool = False,
+    ) -> bool:
         """
         Bring the disk up to date; whether it is.
 
@@ -83,8 +89,8 @@ class Mirror:
             nonlocal records
             ledger = self._attach()
             self._disk.require_file()
-            records = len(journal.added)
-            ledger.write(journal, books)
+            records = len(pending.added)
+            ledger.write(pending, counters)
 
         if not self._try(write):
             return False

@@ -6,11 +6,16 @@ Values only. What a line says is the wire format's business.
 
 from __future__ import annotations
 
+import re
+import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+BOOT_FORM: Final = re.compile(r"[0-9a-f]{20}")
+_BOOT_TIME_DIGITS: Final = 12
 
 # Why a record is lost on purpose. Bounded: every reason is a member of the minute line.
 DropReason = Literal[
@@ -45,7 +50,7 @@ class SpooledRecord:
     A line the spool holds.
 
     Attributes:
-        id: Place in the order of arrival. Of one open spool: never used twice in
+        id: RecordSize in the order of arrival. Of one open spool: never used twice in
             it, above 0 for what it appended itself, not kept when it is closed.
 
         boot: The emitter start that wrote it, such as `019aa3c5d2f04f1e2d3c`.
@@ -67,7 +72,7 @@ class SpooledRecord:
 @dataclass(frozen=True, slots=True)
 class SpoolHealth:
     """
-    What became of one boot's records, and what the spool holds.
+    What became of this boot's records, and what the spool holds.
 
     Attributes:
         records: Of this boot, waiting. Always produced - delivered - dropped.
@@ -80,11 +85,11 @@ class SpoolHealth:
 
         dropped: Records lost on purpose, by reason; only reasons above 0.
 
-        older_records: Waiting records that earlier boots left behind.
+        older_records: Backlog records that earlier boots left behind.
 
         older_dropped: Records of earlier boots lost on purpose since the spool was opened.
 
-        in_memory: Waiting records that the disk does not take now: lost if the
+        in_memory: Backlog records that the disk does not take now: lost if the
             process ends. 0 for a spool that was asked to be in memory.
 
         set_aside: Damaged files that were replaced since the spool was opened.
@@ -99,3 +104,12 @@ class SpoolHealth:
     older_dropped: int = 0
     in_memory: int = 0
     set_aside: int = 0
+
+
+def new_boot(now_s: float, latest: str | None) -> str:
+    """A name for this emitter start, greater than *latest*."""
+    now_ms = int(now_s * 1000)
+    if latest is not None:
+        # The clock may have been set back; the latest start must stay the greatest name.
+        now_ms = max(now_ms, int(latest[:_BOOT_TIME_DIGITS], 16) + 1)
+    return f"{now_ms:0{_BOOT_TIME_DIGITS}x}{secrets.token_hex(4)}"

@@ -20,12 +20,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
 from emitter.spool import quarantine
-from emitter.spool.boots import BOOT_FORM, new_boot
 from emitter.spool.bounds import MAX_AGE_S, MAX_BYTES, MEMORY_BYTES, Bounds
 from emitter.spool.disk import Disk
-from emitter.spool.holdings import Holdings
 from emitter.spool.notices import Notices
-from emitter.spool.records import SpoolHealth
+from emitter.spool.record_queue import RecordQueue
+from emitter.spool.records import BOOT_FORM, SpoolHealth, new_boot
 from emitter.spool.transactions import SpoolFailedError
 
 if TYPE_CHECKING:
@@ -71,11 +70,11 @@ class Spool:
         self._mutex = threading.RLock()
         self._is_closed = False
         disk = None if directory is None else Disk(directory)
-        self._holdings = Holdings(disk, self._notices, clock=clock, monotonic=monotonic)
-        self.boot = boot or new_boot(clock(), max(self._holdings.books, default=None))
-        self._holdings.enter(self.boot)
+        self._queue = RecordQueue(disk, self._notices, clock=clock, monotonic=monotonic)
+        self.boot = boot or new_boot(clock(), max(self._queue.counters, default=None))
+        self._queue.enter(self.boot)
         with self._use():
-            self._holdings.write()  # the next start must be greater, also if we keep nothing
+            self._queue.write()  # the next start must be greater, also if we keep nothing
 
     @classmethod
     def open(
@@ -121,10 +120,10 @@ class Spool:
         with self._mutex:
             if self._is_closed:
                 return
-            self._holdings.write(at_once=True)
-            self._notices.lost(self._holdings.in_memory)
+            self._queue.write(at_once=True)
+            self._notices.lost(self._queue.in_memory)
             self._is_closed = True
-            self._holdings.close()
+            self._queue.close()
 
     def __enter__(self) -> Spool:
         return self
@@ -140,14 +139,14 @@ class Spool:
     @property
     def next_seq(self) -> int:
         """The number the next appended record will have."""
-        with self._use() as holdings:
-            return holdings.own.produced + 1
+        with self._use() as queue:
+            return queue.own.produced + 1
 
     @property
     def state(self) -> bytes | None:
         """What was last given to `append` as *state*, by whichever boot."""
-        with self._use() as holdings:
-            return holdings.state
+        with self._use() as queue:
+            return queue.state
 
     def append(self, records: Sequence[NewRecord], state: bytes | None = None) -> int:
         """
@@ -161,23 +160,23 @@ class Spool:
         """
         dropped: Counter[DropReason] = Counter()
         earliest_ms = self._bounds.earliest_ms(self._clock())
-        with self._use() as holdings:
+        with self._use() as queue:
             if earliest_ms is not None:
-                dropped["too_old"] += holdings.drop_older(earliest_ms)
-            first_seq = holdings.produce(len(records))
+                dropped["too_old"] += queue.drop_older(earliest_ms)
+            first_seq = queue.produce(len(records))
             for seq, record in enumerate(records, first_seq):
                 reason = self._bounds.unkeepable(record, earliest_ms)
                 if reason is not None:
-                    holdings.lose(reason)
+                    queue.lose(reason)
                     dropped[reason] += 1
                     continue
                 line_bytes = len(record.line.encode())
-                holdings.add(seq, record.timestamp_ms, record.line, line_bytes)
+                queue.add(seq, record.timestamp_ms, record.line, line_bytes)
             if state is not None:
-                holdings.keep_state(state)
-            dropped["spool_full"] += holdings.drop_beyond(self._bounds.max_bytes)
-            holdings.write()
-            dropped["spool_full"] += holdings.drop_beyond_in_memory(self._bounds.memory_bytes)
+                queue.keep_state(state)
+            dropped["spool_full"] += queue.drop_beyond(self._bounds.max_bytes)
+            queue.write()
+            dropped["spool_full"] += queue.drop_beyond_in_memory(self._bounds.memory_bytes)
             self._notices.dropped(dropped)
         return first_seq
 
@@ -188,31 +187,13 @@ class Spool:
         As many as fit both limits, *limit_bytes* in UTF-8, but never none
         while there is one.
         """
-        with self._use() as holdings:
-            return holdings.oldest(limit_events, limit_bytes)
+        with self._use() as queue:
+            return queue.oldest(limit_events, limit_bytes)
 
     def still_held(self, ids: Iterable[int]) -> list[SpooledRecord]:
         """Those of *ids* that are still in the spool, in the order given."""
-        with self._use() as holdings:
-            return holdings.find(ids)
-
-    def delivered(self, ids: Iterable[int]) -> int:
-        """
-        The destination took these. Ids that are gone already are left out.
-
-        Returns:
-            How many left the spool.
-        """
-        return self.settle(delivered=ids)
-
-    def dropped(self, ids: Iterable[int], reason: DropReason) -> int:
-        """
-        These are lost on purpose. Ids that are gone already are left out.
-
-        Returns:
-            How many left the spool.
-        """
-        return self.settle(dropped={reason: ids})
+        with self._use() as queue:
+            return queue.find(ids)
 
     def settle(
         self,
@@ -220,16 +201,18 @@ class Spool:
         dropped: Mapping[DropReason, Iterable[int]] | None = None,
     ) -> int:
         """
-        Both of the above in one transaction: what one answer said of one batch.
+        What became of records, in one transaction: *dropped* are lost on purpose, by reason.
+
+        Ids that are gone already are left out.
 
         Returns:
             How many left the spool.
         """
-        with self._use() as holdings:
-            gone = holdings.deliver(delivered)
+        with self._use() as queue:
+            gone = queue.deliver(delivered)
             for reason, ids in (dropped or {}).items():
-                gone += holdings.drop(ids, reason)
-            holdings.write()
+                gone += queue.drop(ids, reason)
+            queue.write()
         return gone
 
     def quarantine(self, records: Iterable[SpooledRecord], why: str) -> int:
@@ -248,42 +231,30 @@ class Spool:
             except OSError as error:
                 extra = {"count": len(refused), "why": error.strerror or str(error)}
                 _log.warning("records not quarantined", extra=extra)
-        return self.dropped([record.id for record in refused], "invalid")
+        return self.settle(dropped={"invalid": [record.id for record in refused]})
 
-    def health(self, boot: str | None = None) -> SpoolHealth:
-        """
-        The counters of this boot, or of one of `older_boots`.
-
-        Raises:
-            KeyError:
-                If *boot* is not in the spool.
-        """
-        with self._use() as holdings:
-            book = holdings.own if boot is None else holdings.books[boot]
+    def health(self) -> SpoolHealth:
+        """The counters of this boot, and what the spool holds."""
+        with self._use() as queue:
+            own = queue.own
             return SpoolHealth(
-                records=book.records,
-                bytes=sum(each.bytes for each in holdings.books.values()),
-                produced=book.produced,
-                delivered=book.delivered,
-                dropped={reason: count for reason, count in book.dropped.items() if count},
-                older_records=sum(each.records for each in holdings.books.values())
-                - holdings.own.records,
-                older_dropped=holdings.older_dropped,
-                in_memory=holdings.in_memory,
-                set_aside=holdings.set_aside,
+                records=own.records,
+                bytes=sum(counters.bytes for counters in queue.counters.values()),
+                produced=own.produced,
+                delivered=own.delivered,
+                dropped={reason: count for reason, count in own.dropped.items() if count},
+                older_records=sum(counters.records for counters in queue.counters.values())
+                - own.records,
+                older_dropped=queue.older_dropped,
+                in_memory=queue.in_memory,
+                set_aside=queue.set_aside,
             )
 
-    @property
-    def older_boots(self) -> tuple[str, ...]:
-        """Other boots that have records left, the oldest first."""
-        with self._use() as holdings:
-            return tuple(sorted(boot for boot in holdings.books if boot != self.boot))
-
     @contextmanager
-    def _use(self) -> Iterator[Holdings]:
+    def _use(self) -> Iterator[RecordQueue]:
         with self._mutex:
             if self._is_closed:
                 msg = f"the spool in {self.directory or 'memory'} is closed"
                 raise SpoolFailedError(msg)
-            yield self._holdings
+            yield self._queue
         self._notices.say()

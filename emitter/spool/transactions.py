@@ -71,7 +71,7 @@ def writing(database: sqlite3.Connection) -> Iterator[None]:
         DiskRefusedError, DiskDamagedError:
             If SQLite could not do it.
     """
-    with told_apart():
+    with sqlite_errors():
         database.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -84,7 +84,7 @@ def writing(database: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def told_apart() -> Iterator[None]:
+def sqlite_errors() -> Iterator[None]:
     """Raise what SQLite raises in the block as one of the two errors."""
     try:
         yield

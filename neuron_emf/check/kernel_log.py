@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from emitter.kernel.kmsg import JOURNAL, NONE, choice_for, opener
 from emitter.kernel.message import UnreadableLogError
-from emitter.kernel.opening import NONE, choice_for, opener
 from neuron_emf.check.finding import Finding, not_needed, ok, warning
 
 if TYPE_CHECKING:
@@ -22,8 +22,12 @@ def check_kernel_log(settings: CheckSettings) -> Finding:
             return not_needed(CHECK, "--kernel-messages none counts no hardware fault")
         return not_needed(CHECK, "the reports in a file may be of another machine")
     try:
-        source = open_log(None)
-        source.close()
+        ring = open_log()
+        ring.close()
     except UnreadableLogError as error:
         return warning(CHECK, "hardware faults are not counted: nobody may read it", str(error))
-    return ok(CHECK, f"hardware faults are counted by what {source.name} says")
+    counted = f"hardware faults are counted by what {ring.name} says"
+    if settings.kernel_messages == JOURNAL:
+        advice = "use --kernel-messages auto"
+        return warning(CHECK, f"{counted}: the journal is no longer read", advice)
+    return ok(CHECK, counted)

@@ -10,7 +10,7 @@ import urllib.parse
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-from proof.logs.faults import Page
+from proof.logs.faults import ProxyPage
 from proof.logs.forms import ServiceError
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class QueryWire:
     def document_in(self, body: bytes) -> dict[str, Any]:
         return dict(urllib.parse.parse_qsl(body.decode()))
 
-    def written(self, answer: dict[str, Any] | ServiceError | Page) -> tuple[int, str, bytes]:
-        if isinstance(answer, Page):
+    def written(self, answer: dict[str, Any] | ServiceError | ProxyPage) -> tuple[int, str, bytes]:
+        if isinstance(answer, ProxyPage):
             return answer.status, "text/html", answer.body
         if isinstance(answer, ServiceError):
             code, status = NAMES.get(answer.code, (answer.code, answer.status))

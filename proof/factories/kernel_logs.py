@@ -1,12 +1,13 @@
-"""Kernel logs of a test: a machine's root folder, a ring that can be written to, a journalctl."""
+"""Kernel logs of a test: a machine's root folder, a ring that can be written to."""
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
+from emitter.kernel.detector import FaultDetector
 from emitter.kernel.message import KernelMessage
+from emitter.kernel.position import LogState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +27,10 @@ has it, but for the core."""
 
 
 def message(us, seq=None, text="", *, boot=BOOT):
-    """A message as it was read, *us* after the boot."""
+    """A message as it was read, *us* after the boot; its number is the same unless given."""
     at_s = BOOTED_S + us / 1e6
-    return KernelMessage(boot_id=boot, since_boot_us=us, at_s=at_s, seq=seq, text=text)
+    number = us if seq is None else seq
+    return KernelMessage(boot_id=boot, since_boot_us=us, at_s=at_s, seq=number, text=text)
 
 
 def fault(us, seq=None, code="DMA_ERROR", device=0, *, boot=BOOT):
@@ -43,20 +45,6 @@ def record(seq, us, text, priority=4):
         for letter in text
     )
     return f"{priority},{seq},{us},-;{escaped}\n".encode()
-
-
-def entry(us, text, *, boot=BOOT, **members):
-    """The same as journalctl writes it."""
-    found = {
-        "_BOOT_ID": boot,
-        "_SOURCE_BOOTTIME_TIMESTAMP": str(us),
-        "_SOURCE_MONOTONIC_TIMESTAMP": str(us),
-        "__REALTIME_TIMESTAMP": str(int((BOOTED_S * 1e6) + us)),
-        "MESSAGE": text,
-        "__CURSOR": f"s={us}",
-        **members,
-    }
-    return json.dumps({name: value for name, value in found.items() if value is not None})
 
 
 class Machine:
@@ -84,38 +72,25 @@ class Machine:
         self.ring.write_bytes(b"".join(lines[records:]))
 
 
-class JournalCommand:
-    """A journalctl that says what a file says, and then waits; its calls are written down."""
-
-    def __init__(self, folder: Path) -> None:
-        self.entries = folder / "journal.jsonl"
-        self.calls = folder / "journal.calls"
-        self.program = folder / "journalctl"
-        self.entries.write_text("", "utf-8")
-        self.program.write_text(
-            "#!/bin/sh\n"
-            f'echo "$@" >>"{self.calls}"\n'
-            'case "$*" in\n'
-            f'*--follow*) exec tail -n +1 -f "{self.entries}" ;;\n'
-            f'*) tail -n 1 "{self.entries}" ;;\n'
-            "esac\n",
-            "utf-8",
-        )
-        self.program.chmod(0o755)
-
-    @property
-    def command(self):
-        """How it is called."""
-        return (str(self.program),)
-
-    def write(self, us, text, **members):
-        """Have journald keep something."""
-        with self.entries.open("a", encoding="utf-8") as entries:
-            entries.write(entry(us, text, **members) + "\n")
-
-
 def pipe(folder):
     """A named pipe that somebody has open for writing: its path, and the writer's end."""
     path = folder / "pipe"
     os.mkfifo(path)
     return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
+
+
+class PlayedWatch:
+    """Who reads the log, without the thread: it finds what is said before the next look."""
+
+    def __init__(self, state=None, *, is_reading=True, now_s=0.0):
+        self.state = state or LogState()
+        self.is_reading = is_reading
+        self.detector = FaultDetector(self.state, now_s)
+
+    def say(self, *messages):
+        """Have the kernel say *messages*."""
+        self.detector.add(messages)
+
+    def take(self):
+        """What was found since."""
+        return self.detector.take()

@@ -24,7 +24,7 @@ from emitter.instance.slurm import slurm
 from emitter.lines import Lines, LineSettings
 from emitter.reports.last_words import MAX_CHARS, LastWords
 from emitter.spool import NewRecord, Spool
-from emitter.spool.opening import SpoolUnusableError
+from emitter.spool.disk import SpoolUnusableError
 from neuron_wire import MinuteRecord, parse
 from proof.factories.reports import START_S
 from proof.fuzz import broken_json
@@ -122,12 +122,11 @@ def _uses_the_spool() -> None:
             # A line that is no text shows when it is read; the file is replaced, once.
             assert {"damaged": 1} == spool.health().dropped
         assert line in [one.line for one in held]
-        spool.dropped([held[0].id], "invalid")
-        spool.delivered([one.id for one in held[1:]])
-        for boot in (spool.boot, *spool.older_boots):
-            health = spool.health(boot)
-            gone = health.delivered + sum(health.dropped.values())
-            assert health.produced == gone + health.records
+        spool.settle(dropped={"invalid": [held[0].id]})
+        spool.settle([one.id for one in held[1:]])
+        for counters in spool._queue.counters.values():
+            gone = counters.delivered + sum(counters.dropped.values())
+            assert counters.produced == gone + counters.records
     with Spool.open(SPOOL, clock=lambda: NOW_S, monotonic=lambda: 0.0) as spool:
         assert [] == spool.oldest(1000, 1 << 20)
 
@@ -148,7 +147,7 @@ def _spools() -> list[bytes]:
     for records in (0, 3, 40):
         with Spool.open(SPOOL, clock=lambda: NOW_S) as spool:
             spool.append([NewRecord(int(NOW_S * 1000), "x" * 700)] * records, b'{"cores":2}')
-            spool.dropped([one.id for one in spool.oldest(1, 1 << 20)], "too_old")
+            spool.settle(dropped={"too_old": [one.id for one in spool.oldest(1, 1 << 20)]})
         made.append((SPOOL / "spool.sqlite").read_bytes())
     return made
 

@@ -1,35 +1,28 @@
-"""What the kernel and journald say, and how far an earlier run wrote that it had read."""
+"""What the kernel says, and how far an earlier run wrote that it had read."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from emitter.fold.state import FoldState, read_state
+from msgspec.structs import replace
+
+from emitter.fold.state import FoldState, read_state, with_kernel
 from emitter.kernel import KernelFaults
-from emitter.kernel.fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, read_fault
-from emitter.kernel.journal import Journal
+from emitter.kernel.detector import FaultDetector
+from emitter.kernel.fault_events import MAX_EVENTS
+from emitter.kernel.hardware_fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, read_fault
 from emitter.kernel.kmsg import KernelRing
 from emitter.kernel.message import MAX_TEXT_BYTES, KernelMessage
-from emitter.kernel.position import (
-    MAX_NEAR,
-    LogState,
-    Position,
-    beginning,
-    read_log_state,
-    with_log_state,
-)
-from emitter.kernel.sight import Sight
-from emitter.kernel.telling import MAX_EVENTS
+from emitter.kernel.position import LogState, Position
 from emitter.lines import Lines, LineSettings, Source
 from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.line import OtherRecord, parse
-from proof.factories.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, REAL, entry, record
+from proof.factories.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, REAL, PlayedWatch, record
 from proof.fuzz import broken_json
 from proof.fuzz.target import Target, reworded
 
@@ -37,38 +30,22 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from emitter.kernel.sight import Catch
 
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="neuron-emf-fuzz-")
 _RING: Final = Path(_FOLDER.name) / "kmsg"
 _NOW_S: Final = BOOTED_S + 1000.0
 _MOST: Final = (1 << 63) - 1
-_CHUNK_BYTES: Final = 4096
 _OF_OTHERS: Final = FoldState(instance_id="i-0123456789abcdef0", cores=2)
 _SOURCE: Final = Source("blue", "i-0123456789abcdef0", False, "b")  # noqa: FBT003 - not guessed
 _LINES: Final = Lines(LineSettings())
 _LAST_SEQ: Final = 1 << 40
 _LAST: Final = record(_LAST_SEQ, 10**15, REAL)
-_LAST_ENTRY: Final = entry(10**15, REAL).encode()
-
-
-class _Watch:
-    """A watch that has seen one catch."""
-
-    is_reading = True
-    state = LogState()
-
-    def __init__(self, catch: Catch) -> None:
-        self._catch = catch
-
-    def take(self) -> Catch:
-        return self._catch
 
 
 def _require_message(message: KernelMessage) -> None:
     assert re.fullmatch("[0-9a-f]{32}", message.boot_id)
     assert 0 <= message.since_boot_us <= _MOST
-    assert message.seq is None or 0 <= message.seq <= _MOST
+    assert 0 <= message.seq <= _MOST
     assert math.isfinite(message.at_s)
     assert len(message.text) <= MAX_TEXT_BYTES
 
@@ -78,38 +55,21 @@ def _position_after(messages: Sequence[KernelMessage]) -> Position | None:
     position = None
     for message in messages:
         if position is None or not position.covers(message):
-            position = (position or beginning(message.boot_id, 0.0)).after(message)
+            position = Position.of(message)
             assert position.covers(message)
             assert 0 == position.missed(message)
-            assert len(position.near) <= MAX_NEAR
     return position
 
 
 def _counted(messages: Sequence[KernelMessage], state: LogState) -> set[KernelMessage]:
     """Those of *messages* that a run counts which begins with *state*."""
-    sight, found = Sight(state, 0.0), set()
+    detector, found = FaultDetector(state, 0.0), set()
     for message in messages:
-        before = sight.waiting
-        sight.add([message])
-        if sight.waiting > before:
+        before = detector.waiting
+        detector.add([message])
+        if detector.waiting > before:
             found.add(message)
     return found
-
-
-def _is_in_order(messages: Sequence[KernelMessage]) -> bool:
-    """
-    Whether each boot begins after all that was before it, and none comes again.
-
-    Of messages in another order it is known that one may count twice after a restart: it takes a
-    clock that is set back between two boots, and stamps of the first that are out of order.
-    """
-    seen, boot, latest_s = set(), "", -math.inf
-    for message in messages:
-        if message.boot_id != boot and (message.boot_id in seen or message.at_s <= latest_s):
-            return False
-        boot, latest_s = message.boot_id, max(latest_s, message.at_s)
-        seen.add(boot)
-    return True
 
 
 def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
@@ -118,16 +78,15 @@ def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
     """
     for message in messages:
         _require_message(message)
-    sight = Sight(LogState(), 0.0)
-    sight.add(messages)
-    catch = sight.take()
-    if not messages:
-        assert catch.position is None
-        return
-    assert _position_after(messages) == catch.position
-    faults = KernelFaults(_Watch(catch))
+    watch: Any = PlayedWatch()
+    watch.say(*messages)
+    faults = KernelFaults(watch)
     events = faults.events(_NOW_S, is_end=True)
-    assert len(catch.seen) == faults.count
+    if not messages:
+        assert faults.told is None
+        return
+    assert LogState(_position_after(messages)) == faults.counted
+    assert len(_counted(messages, LogState())) == faults.count
     assert len(events) <= MAX_EVENTS + 3
     for event in events:
         assert event.message.isprintable()
@@ -136,15 +95,9 @@ def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
         line = _LINES.event(event, _SOURCE, seq=2)
         assert len(line.encode()) < MAX_LINE_BYTES
         assert isinstance(parse(line), OtherRecord)
-    told, counted = faults.told_state(_OF_OTHERS.encoded()), faults.counted_state(b"{}")
-    if told is not None:
-        assert _OF_OTHERS == read_state(told)
-        assert catch.begin == read_log_state(told).counted
-    kept = read_log_state(counted)
-    assert LogState(catch.position) == kept
-    if _is_in_order(messages) and (messages[0].seq is not None or len(catch.seen) <= MAX_NEAR):
-        # What is out of order by more than a second may count late, but once.
-        assert not _counted(messages, LogState()) & _counted(messages, kept)
+    for log in (faults.told or LogState(), faults.counted):
+        assert replace(_OF_OTHERS, kernel=log) == read_state(with_kernel(_OF_OTHERS.encoded(), log))
+    assert not _counted(messages, LogState()) & _counted(messages, faults.counted)
 
 
 def reads_kernel_records(content: bytes) -> None:
@@ -159,17 +112,6 @@ def reads_kernel_records(content: bytes) -> None:
     finally:
         ring.close()
     assert (_LAST_SEQ, REAL) == (found[-1].seq, found[-1].text)
-    _counts_each_once(found[:-1])
-    _counts_each_once(found)
-
-
-def reads_journal_entries(content: bytes) -> None:
-    """The same of lines of journalctl, in pieces."""
-    journal, found = Journal(("journalctl",), 0.0), []
-    whole = content + b"\n" + _LAST_ENTRY + b"\n"
-    for start in range(0, len(whole), _CHUNK_BYTES):
-        found += journal._entries(whole[start : start + _CHUNK_BYTES])
-    assert REAL == found[-1].text
     _counts_each_once(found[:-1])
     _counts_each_once(found)
 
@@ -194,35 +136,24 @@ def reads_a_fault(content: bytes) -> None:
 
 
 def reads_a_position(content: bytes) -> None:
-    """
-    What is read of a state is what is written of it, the fold's part is left alone, and the
-    reading goes on from there.
-    """
-    kept = read_log_state(content)
-    written = with_log_state(content, kept)
-    assert kept == read_log_state(written)
-    with contextlib.suppress(UnicodeDecodeError):  # half a letter in a name spoils them all
-        content.decode()
-        assert read_state(content) == read_state(written)
+    """What is read of a state is written and read again, and the reading goes on from there."""
+    kept = read_state(content)
+    assert kept == read_state(kept.encoded())
     following = [
         KernelMessage(boot, us, BOOTED_S, seq, REAL)
         for boot in (BOOT, EARLIER_BOOT)
-        for us, seq in ((5, 5), (5, None), (_MOST, None), (_MOST, _MOST))
+        for us, seq in ((5, 5), (_MOST, 5), (5, _MOST), (_MOST, _MOST))
     ]
-    for position in (kept.counted, kept.told):
+    for position in (kept.kernel.counted, kept.kernel.told):
         for message in following if position is not None else ():
             assert position is not None
             assert position.missed(message) >= 0
-            if not position.covers(message):
-                after = position.after(message)
-                assert after.covers(message)
-                assert LogState(after, position) == read_log_state(
-                    with_log_state(written, LogState(after, position))
-                )
+            log = LogState(Position.of(message), position)
+            assert replace(kept, kernel=log) == read_state(with_kernel(content, log))
     for message in following:
-        sight = Sight(kept, _NOW_S)
-        sight.add([message, message])
-        assert len(sight.take().seen) <= 1
+        detector = FaultDetector(kept.kernel, _NOW_S)
+        detector.add([message, message])
+        assert len(detector.take().faults) <= 1
 
 
 def _changed_record(content: bytes, chance: random.Random) -> bytes:
@@ -233,19 +164,6 @@ def _changed_record(content: bytes, chance: random.Random) -> bytes:
     places = [place for place, piece in enumerate(pieces) if piece.isdigit()]
     pieces[chance.choice(places)] = chance.choice(_NUMBERS)
     return b"".join(pieces)
-
-
-def _changed_entry(content: bytes, chance: random.Random) -> bytes:
-    """One line changed as JSON, or the text that stands in one of its members as a number."""
-    lines = content.splitlines()
-    place = chance.randrange(len(lines))
-    if chance.random() < 0.5:
-        lines[place] = broken_json.broken(lines[place], chance).rstrip(b"\n")
-        return b"\n".join(lines) + b"\n"
-    members = json.loads(lines[place])
-    members[chance.choice(sorted(members))] = chance.choice(_NUMBERS).decode()
-    lines[place] = json.dumps(members).encode()
-    return b"\n".join(lines) + b"\n"
 
 
 _NUMBERS: Final = (
@@ -264,22 +182,10 @@ def _records() -> list[bytes]:
     ]
 
 
-def _entries() -> list[bytes]:
-    some = [
-        entry(1_000_000, "Linux version 6.1", boot=EARLIER_BOOT, __REALTIME_TIMESTAMP="5000000"),
-        entry(5_000_000, REAL, __MONOTONIC_TIMESTAMP="95000000"),
-        entry(5_000_000, list(b"\xff NEURON_HW_ERR=X"), _SOURCE_BOOTTIME_TIMESTAMP=None),
-        entry(6_000_000, "more"),
-    ]
-    many = [entry(us, f"NEURON_HW_ERR=E nd-id={us}") for us in range(40)]
-    return ["\n".join(lines).encode() + b"\n" for lines in (some, many)]
-
-
 def _states() -> list[bytes]:
-    counted = Position(BOOT, 5_000_000, BOOTED_S, 7, ("4000001:0a1b2c3d", "5000000:00000000"))
-    told = Position(EARLIER_BOOT, 9_000_000, BOOTED_S + 4)
+    counted, told = Position(BOOT, 7), Position(EARLIER_BOOT, None, 9_000_000)
     states = (LogState(counted), LogState(counted, told), LogState())
-    return [with_log_state(_OF_OTHERS.encoded(), one) for one in states]
+    return [replace(_OF_OTHERS, kernel=log).encoded() for log in states]
 
 
 _MESSAGES: Final = [
@@ -289,6 +195,5 @@ _MESSAGES: Final = [
 ]
 
 RECORDS: Final = Target("kernel records", reads_kernel_records, _records, _changed_record)
-JOURNAL: Final = Target("journal entries", reads_journal_entries, _entries, _changed_entry)
 FAULTS: Final = Target("hardware faults", reads_a_fault, lambda: _MESSAGES, reworded)
 POSITIONS: Final = Target("kernel log positions", reads_a_position, _states, broken_json.broken)

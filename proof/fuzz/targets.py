@@ -41,7 +41,6 @@ PLACES: Final = {
     "Logs Insights' answers": "asked.QUERIED",
     "page requests": "browsing.REQUESTS",
     "kernel records": "kernel_logs.RECORDS",
-    "journal entries": "kernel_logs.JOURNAL",
     "hardware faults": "kernel_logs.FAULTS",
     "kernel log positions": "kernel_logs.POSITIONS",
     "control groups": "owners.GROUPS",

@@ -31,7 +31,7 @@ _RESET_AT_CLOSE = struct.pack("ii", 1, 0)  # linger for no time
 
 
 @dataclass(frozen=True)
-class Reply:
+class Response:
     """
     What goes back, or would.
 
@@ -57,7 +57,7 @@ class Port(ThreadingHTTPServer):
     allow_reuse_address = True
     request_queue_size = 64
 
-    def __init__(self, address: Any, reply: Callable[[Mapping[str, str], bytes], Reply]) -> None:
+    def __init__(self, address: Any, reply: Callable[[Mapping[str, str], bytes], Response]) -> None:
         super().__init__(address, Connection, bind_and_activate=False)
         self.reply = reply
         self._connections: set[socket.socket] = set()
@@ -105,34 +105,34 @@ class Connection(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = self.server.reply(headers, body)
-        if reply.fault in {RESET, ANSWER_LOST}:
+        response = self.server.reply(headers, body)
+        if response.fault in {RESET, ANSWER_LOST}:
             reset_at_close(self.connection)
             self.close_connection = True
-        elif reply.fault in {UNHEARD, NEVER_ANSWERED}:
+        elif response.fault in {UNHEARD, NEVER_ANSWERED}:
             self._wait_for_the_end()
             self.close_connection = True
-        elif reply.fault == GARBLED:
-            self._answer(reply, _half(reply.body), len(_half(reply.body)))
-        elif reply.fault == CUT:
-            self._answer(reply, _half(reply.body), len(reply.body))
+        elif response.fault == GARBLED:
+            self._answer(response, _half(response.body), len(_half(response.body)))
+        elif response.fault == CUT:
+            self._answer(response, _half(response.body), len(response.body))
             self.close_connection = True
         else:
-            if reply.fault == LATE:
+            if response.fault == LATE:
                 time.sleep(LATE_S)
-            self._answer(reply, reply.body, len(reply.body))
+            self._answer(response, response.body, len(response.body))
 
     def _wait_for_the_end(self) -> None:
         watch = select.poll()
         watch.register(self.connection, select.POLLIN | select.POLLRDHUP)
         watch.poll()
 
-    def _answer(self, reply: Reply, body: bytes, promised_bytes: int) -> None:
-        self.send_response_only(reply.status)
-        self.send_header("x-amzn-RequestId", f"00000000-0000-4000-8000-{reply.number:012d}")
-        self.send_header("Content-Type", reply.content_type)
+    def _answer(self, response: Response, body: bytes, promised_bytes: int) -> None:
+        self.send_response_only(response.status)
+        self.send_header("x-amzn-RequestId", f"00000000-0000-4000-8000-{response.number:012d}")
+        self.send_header("Content-Type", response.content_type)
         self.send_header("Content-Length", str(promised_bytes))
-        self.send_header("Date", formatdate(reply.at_s, usegmt=True))
+        self.send_header("Date", formatdate(response.at_s, usegmt=True))
         self.end_headers()
         self.wfile.write(body)
         self.wfile.flush()

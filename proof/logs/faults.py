@@ -37,7 +37,7 @@ LATE_S = 0.3
 
 
 @dataclass(frozen=True)
-class Page:
+class ProxyPage:
     """What a machine between client and service says."""
 
     status: int
@@ -68,7 +68,7 @@ class Fault:
 
     name: str
     taken: bool = False
-    answer: ServiceError | Page | None = None
+    answer: ServiceError | ProxyPage | None = None
     is_said: bool = True
 
 
@@ -91,12 +91,12 @@ _ALL = (
     ),
     Fault(EXPIRED, answer=ServiceError(*signature.EXPIRED)),
     Fault(UNRECOGNIZED, answer=ServiceError(*signature.UNRECOGNIZED)),
-    Fault(BAD_GATEWAY, answer=Page(502, "Bad Gateway")),
-    Fault(SIGN_IN, answer=Page(200, "Sign in")),
+    Fault(BAD_GATEWAY, answer=ProxyPage(502, "Bad Gateway")),
+    Fault(SIGN_IN, answer=ProxyPage(200, "Sign in")),
     Fault(RESET, is_said=False),
     Fault(UNHEARD, is_said=False),
     Fault(ANSWER_LOST, taken=True, is_said=False),
-    Fault(GATEWAY_TIMEOUT, taken=True, answer=Page(504, "Gateway Time-out")),
+    Fault(GATEWAY_TIMEOUT, taken=True, answer=ProxyPage(504, "Gateway Time-out")),
     Fault(NEVER_ANSWERED, taken=True, is_said=False),
     Fault(CUT, taken=True),
     Fault(GARBLED, taken=True),

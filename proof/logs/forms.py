@@ -35,14 +35,14 @@ class ServiceError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class StreamAddress:
     """The log stream that a request names."""
 
     group: str
     stream: str
 
 
-def place_of(document: dict[str, Any]) -> Place:
+def place_of(document: dict[str, Any]) -> StreamAddress:
     """
     Where a request leads to.
 
@@ -56,7 +56,7 @@ def place_of(document: dict[str, Any]) -> Place:
         *_name("logStreamName", stream, STREAM_PATTERN),
     ]
     refuse_if(broken)
-    return Place(group or "", stream or "")
+    return StreamAddress(group or "", stream or "")
 
 
 def events_of(document: dict[str, Any]) -> list[tuple[int, str]]:

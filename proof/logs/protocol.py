@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
-from proof.logs.faults import Page
+from proof.logs.faults import ProxyPage
 from proof.logs.forms import NOT_READ, ServiceError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Wire(Protocol):
             ServiceError: If the body is none.
         """
 
-    def written(self, answer: dict[str, Any] | ServiceError | Page) -> tuple[int, str, bytes]:
+    def written(self, answer: dict[str, Any] | ServiceError | ProxyPage) -> tuple[int, str, bytes]:
         """Status, content type and body of an answer."""
 
 
@@ -83,8 +83,8 @@ class JsonWire:
             raise ServiceError(NOT_READ, "expected a structure")
         return found
 
-    def written(self, answer: dict[str, Any] | ServiceError | Page) -> tuple[int, str, bytes]:
-        if isinstance(answer, Page):
+    def written(self, answer: dict[str, Any] | ServiceError | ProxyPage) -> tuple[int, str, bytes]:
+        if isinstance(answer, ProxyPage):
             return answer.status, "text/html", answer.body
         if isinstance(answer, ServiceError):
             told = {"__type": answer.code, "message": answer.words}

@@ -21,7 +21,7 @@ from proof.logs.forms import INVALID, ServiceError, events_of, place_of, utf8_by
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from proof.logs.forms import Place
+    from proof.logs.forms import StreamAddress
 
 RECORDS_GROUP = "/neuron-emf/records"
 MAX_BYTES = 1_048_576
@@ -182,7 +182,7 @@ class LogRules:
             told["tooNewLogEventStartIndex"] = new_start
         return told, range(max(old_end, expired_end), new_start)
 
-    def _streams(self, place: Place) -> set[str]:
+    def _streams(self, place: StreamAddress) -> set[str]:
         try:
             return self.groups[place.group]
         except KeyError:

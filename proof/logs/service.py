@@ -12,10 +12,10 @@ import random
 import threading
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from proof.logs.calls import Call
-from proof.logs.connection import Port, Reply
+from proof.logs.connection import Port, Response
 from proof.logs.faults import (
     ANSWER_LOST,
     DENIED,
@@ -27,7 +27,7 @@ from proof.logs.faults import (
     THROTTLED,
     UNAVAILABLE,
     Fault,
-    Page,
+    ProxyPage,
     fault_of,
 )
 from proof.logs.forms import ServiceError
@@ -50,11 +50,40 @@ __all__ = [
     "RESET",
     "THROTTLED",
     "UNAVAILABLE",
-    "Call",
     "LogsService",
+    "ServiceCall",
 ]
 
 KEYS = {"testing": "testing"}
+
+
+@dataclass(frozen=True)
+class ServiceCall:
+    """
+    One request, and what became of it.
+
+    Attributes:
+        what: A fault, an error's name, or the operation if it was done and answered.
+
+        at_s: When it came, by the service's clock, seconds since the epoch.
+
+        taken: Places of its events in the rules' `applied`.
+
+        status: HTTP; None when nothing was said.
+
+        access_key: Of who signed it; empty when nobody looked.
+
+        region: The signature is for; empty when nobody looked.
+    """
+
+    operation: str
+    what: str
+    at_s: float
+    taken: range
+    status: int | None
+    access_key: str
+    region: str
+    user_agent: str
 
 
 @final
@@ -97,7 +126,7 @@ class LogsService:
 
         before_answering: Called when events were taken, before anything is answered.
 
-        happened: Calls by what became of them, as in `Call.what`.
+        happened: Calls by what became of them, as in `ServiceCall.what`.
 
         calls: Every one of them, in order.
     """
@@ -123,7 +152,7 @@ class LogsService:
         self.before_taking: Callable[[], object] = _nothing
         self.before_answering: Callable[[], object] = _nothing
         self.happened: Counter[str] = Counter()
-        self.calls: list[Call] = []
+        self.calls: list[ServiceCall] = []
         self.clock = clock
         self._rng = random.Random(seed)
         self._choice = threading.Lock()
@@ -208,7 +237,7 @@ class LogsService:
                         return fault_of(name)
         return None
 
-    def _reply(self, headers: Mapping[str, str], body: bytes) -> Reply:
+    def _reply(self, headers: Mapping[str, str], body: bytes) -> Response:
         """Do what was asked, or not, and say so, or not."""
         at_s = self.clock()
         wire = next(one for one in self.wires if one.is_of(headers))
@@ -218,7 +247,7 @@ class LogsService:
             self.before_taking()
         access_key = region = ""
         taken = range(0)
-        answer: dict[str, Any] | ServiceError | Page = {}
+        answer: dict[str, Any] | ServiceError | ProxyPage = {}
         try:
             if fault is None or fault.is_said or fault.taken:
                 wire.check_form(headers)
@@ -244,7 +273,7 @@ class LogsService:
             number = len(self.calls)
             self.happened[what] += 1
             self.calls.append(
-                Call(
+                ServiceCall(
                     *(operation, what, at_s, taken, status if is_said else None),
                     *(access_key, region, headers.get("user-agent", "")),
                 )
@@ -252,7 +281,7 @@ class LogsService:
         if taken:
             self.before_answering()
         way = fault.name if fault and (not fault.is_said or fault.answer is None) else None
-        return Reply(status, content_type, text, at_s, number, way)
+        return Response(status, content_type, text, at_s, number, way)
 
 
 def _nothing(*_whatever: object) -> None:

@@ -3,7 +3,8 @@ The rules that matter, where they stand, and which tests hold them.
 
 The tests of a rule are those that are fast: a mutant that only a run of minutes
 would find is a rule without a test of its own. What is not in the table has not
-been tried: the rest of the fold (owners, runtime lines), the sender, the spool.
+been tried: the rest of the fold (owners, runtime lines), the sender, the spool, and of
+`owners` and `kernel` what only reads: /proc, /dev/kmsg's thread, services of the host.
 """
 
 from __future__ import annotations
@@ -123,5 +124,37 @@ RULES: Final = (
         "every call is one that CloudWatch Logs accepts",
         ("emitter/delivery/batches.py",),
         ("tests/emitter/delivery/test_batches.py",),
+    ),
+    Rule(
+        "owners",
+        "the name of whom a process belongs to",
+        tuple(
+            f"emitter/owners/{name}.py"
+            for name in ("container", "ecs", "kubernetes", "membership", "naming")
+        ),
+        tuple(
+            f"tests/emitter/owners/test_{name}.py"
+            for name in ("membership", "owner_names", "pod_names", "task_names")
+        ),
+    ),
+    Rule(
+        "kernel",
+        "a hardware fault is counted once and told once",
+        tuple(
+            f"emitter/kernel/{name}.py"
+            for name in (
+                "detector",
+                "fault_events",
+                "faults",
+                "hardware_fault",
+                "kmsg",
+                "position",
+            )
+        ),
+        ("tests/emitter/kernel",),
+        without=(
+            "tests/emitter/kernel/test_kernel_loop.py::test_a_killed_emitter_loses_no_fault_and_tells_none_twice",
+            "tests/emitter/kernel/test_kernel_faults_law.py",
+        ),
     ),
 )

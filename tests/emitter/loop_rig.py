@@ -155,7 +155,7 @@ def run(chunks=(), until_s=None, *, spool=None, clock=None, ended=False, **chang
         assert ended == emitter.read_until(source.is_over)
         emitter.finish(input_ended=ended)
         taken = spool.oldest(10_000, 1 << 30)
-        spool.delivered([one.id for one in taken])
+        spool.settle([one.id for one in taken])
         return [one.line for one in taken], outlet
     finally:
         if own:

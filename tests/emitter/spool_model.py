@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from strict_service import POISON
-
 from emitter.spool import NewRecord
+from proof.logs.in_process import POISON
 
 HOUR_S = 3600.0
 

@@ -45,8 +45,19 @@ def held(spool: Spool) -> list[str]:
 
 def balance(spool: Spool, boot: str | None = None) -> int:
     """What the identity leaves over: 0, or a record was lost or invented."""
-    health = spool.health(boot)
-    return health.produced - health.delivered - health.records - sum(health.dropped.values())
+    counters = counters_of(spool, boot)
+    gone = counters.delivered + sum(counters.dropped.values())
+    return counters.produced - gone - counters.records
+
+
+def counters_of(spool: Spool, boot: str | None = None):
+    """The counters of *boot*, by default the spool's own."""
+    return spool._queue.counters[boot or spool.boot]
+
+
+def older_boots(spool: Spool) -> tuple[str, ...]:
+    """Other boots that have records left, the oldest first."""
+    return tuple(sorted(boot for boot in spool._queue.counters if boot != spool.boot))
 
 
 def everything(spool: Spool) -> list[int]:
@@ -56,7 +67,7 @@ def everything(spool: Spool) -> list[int]:
 
 def open_database(spool: Spool):
     """The connection under the spool, to look at rows or to hurt them."""
-    return spool._holdings._mirror._disk._database
+    return spool._queue._mirror._disk._database
 
 
 @contextmanager

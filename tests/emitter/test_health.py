@@ -76,7 +76,7 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     with Spool.open(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")])
         left = [record.id for record in spool.oldest(4, 1_000)]
-        spool.dropped(left[1:], "too_new")
+        spool.settle(dropped={"too_new": left[1:]})
         members = spool_members(spool.health())
     assert (2, 1, 1, 1) == (
         members["RecordsDroppedOlder"],

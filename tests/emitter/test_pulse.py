@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from loop_rig import Clock, Timetable, busy, chunk, emitter_of
 from neuron_reports import START_S
@@ -39,6 +39,7 @@ def beats_of(chunks, until_s, wall_clock=None):
     return pulse.beats
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 600), max_size=20))
 def test_a_beat_is_never_late(moments):
     """The first at once, each other a minute after the one before and at most one look later."""

@@ -21,12 +21,18 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from spool_model import HOUR_S, KINDS, Model, made
-from spool_parts import Clock, Ticks, balance, crash, full_disk
-from strict_service import MOODS, POISON, SERVICES, KilledError, StrictService
+from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, older_boots
 
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
 from emitter.spool.ledger import cost_bytes
+from proof.logs.in_process import (
+    MOODS,
+    POISON,
+    SERVICES,
+    InProcessService,
+    SenderKilledError,
+)
 
 MAX_BYTES = 24_000
 MEMORY_BYTES = 9_000
@@ -46,7 +52,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="spool-", dir=QUICK_DISK))
         self.lives = 0
         self.clock = Clock()
-        self.service = StrictService(self.clock)
+        self.service = InProcessService(self.clock)
         self.model = Model()
         self.is_full = False
         self.vanished: set[tuple[str, int]] = set()  # killed while they were in memory alone
@@ -96,7 +102,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
     @property
     def is_written(self):
         """Whether the spool says that the disk has everything."""
-        holdings = self.spool._holdings
+        holdings = self.spool._queue
         return holdings.refused is None and not holdings._changed
 
     @rule(
@@ -142,7 +148,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
             try:
                 for self.service.mood in moods:
                     self.delivery.attempt()
-            except KilledError:
+            except SenderKilledError:
                 killed = True
         if killed:
             self.kill()
@@ -201,14 +207,14 @@ class SpoolAndDelivery(RuleBasedStateMachine):
     @invariant()
     def produced_is_delivered_and_spooled_and_dropped(self):
         """For every boot the spool knows, by its own numbers and by the model's."""
-        for boot in (self.spool.boot, *self.spool.older_boots):
-            health = self.spool.health(boot)
+        for boot in (self.spool.boot, *older_boots(self.spool)):
+            counters = counters_of(self.spool, boot)
             assert 0 == balance(self.spool, boot)
-            assert self.model.produced[boot] == health.produced
-            assert self.model.delivered[boot] == health.delivered
+            assert self.model.produced[boot] == counters.produced
+            assert self.model.delivered[boot] == counters.delivered
             lost = [record for (of, _), record in self.model.lost.items() if of == boot]
-            assert len(lost) == sum(health.dropped.values())
-            assert sum(of == boot for of, _ in self.model.waiting) == health.records
+            assert len(lost) == sum(counters.dropped.values())
+            assert sum(of == boot for of, _ in self.model.waiting) == counters.records
         assert self.spool.health().set_aside == 0
         assert self.model.state == self.spool.state
 
@@ -229,8 +235,8 @@ class SpoolAndDelivery(RuleBasedStateMachine):
     @invariant()
     def every_drop_has_its_reason(self):
         """Poison is invalid, the service's rejections are its own, and the rest is age or room."""
-        for boot in (self.spool.boot, *self.spool.older_boots):
-            dropped = self.spool.health(boot).dropped
+        for boot in (self.spool.boot, *older_boots(self.spool)):
+            dropped = counters_of(self.spool, boot).dropped
             mine = {key: r for key, r in self.model.lost.items() if key[0] == boot}
             bad = sum(POISON in record.line or not record.line for record in mine.values())
             assert dropped.get("invalid", 0) <= bad
@@ -258,7 +264,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 # Hypothesis stops to look for a smaller failure after five minutes.
 TestSpoolAndDelivery = pytest.mark.timeout(400)(SpoolAndDelivery.TestCase)
 TestSpoolAndDelivery.settings = settings(
-    max_examples=150,
+    max_examples=80,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

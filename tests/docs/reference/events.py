@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
-from emitter.kernel.fault import read_fault
-from emitter.kernel.telling import Telling
+from emitter.kernel.fault_events import FaultEvents
+from emitter.kernel.hardware_fault import read_fault
 from emitter.lines import Lines, LineSettings, Source
 from emitter.reports.child import End
 from emitter.reports.last_words import LastWords
@@ -97,12 +97,12 @@ def of_spool(found):
 
 def of_kernel(found):
     """A broken device, one that broke before anybody looked, and messages that nobody read."""
-    telling = Telling()
+    faults = FaultEvents()
     fault = read_fault(FAULT, AT_S)
-    telling.add(SimpleNamespace(fault=fault, position=None))
-    telling.found(1, read_fault(FAULT, AT_S - 7200))
-    telling.lost(3)
-    found += telling.events(AT_S, is_end=True)
+    faults.add(SimpleNamespace(fault=fault, position=None))
+    faults.add_older(1, read_fault(FAULT, AT_S - 7200))
+    faults.add_lost(3)
+    found += faults.events(AT_S, is_end=True)
 
 
 MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_spool)

@@ -1,6 +1,6 @@
 """
-What the tests of delivery share: a spool to send from, an AWS that is not there, the loopback
-CloudWatch Logs of the proofs, and moto.
+What the tests of delivery share: a spool to send from, an AWS that is not there, and the loopback
+CloudWatch Logs of the proofs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import random
 import sys
 from pathlib import Path
 
-import boto3
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -20,7 +19,6 @@ from scripted import Clock
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
-from proof.logs.moto_service import moto_url
 from proof.logs.service import LogsService
 
 KEYS = {"AKIDEXAMPLE": "not-a-secret"}
@@ -93,21 +91,3 @@ def log_stream(aws):  # noqa: ARG001 its environment
     opened = LogStream(GROUP, STREAM, region=REGION)
     yield opened
     opened.close()
-
-
-@pytest.fixture(scope="session")
-def moto_server():
-    """The server of moto behind a socket, once for all: it takes a second to import."""
-    with moto_url() as url:
-        yield url
-
-
-@pytest.fixture
-def moto(aws, moto_server):
-    """A client to prepare and look with; every test has its own group."""
-    aws.setenv("AWS_ENDPOINT_URL", moto_server)
-    client = boto3.client("logs", region_name=REGION)
-    client.create_log_group(logGroupName=GROUP)
-    yield client
-    client.delete_log_group(logGroupName=GROUP)
-    client.close()

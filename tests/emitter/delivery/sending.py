@@ -12,7 +12,7 @@ from emitter.delivery.batches import BatchLimits
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import Delivered, Refused, Retry
 from emitter.delivery.sender import Sender
-from emitter.delivery.waiting import Waiter
+from emitter.delivery.waiter import Waiter
 from emitter.spool import NewRecord
 
 MINUTE_S = NOW_S

@@ -18,6 +18,7 @@ from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import Delivered, Invalid
 from emitter.delivery.log_names import stream_name
+from emitter.delivery.rejected import rejected_places
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
 from proof.logs import faults
@@ -134,10 +135,9 @@ def test_where_the_instance_is_comes_last(aws, service, region, variable, expect
         ({"tooOldLogEventEndIndex": 9, "tooNewLogEventStartIndex": 0}, {"too_old": (0, 1, 2, 3)}),
     ],
 )
-def test_rejected_events_are_in_one_class_each(service, log_stream, indexes, expected):
+def test_rejected_events_are_in_one_class_each(indexes, expected):
     """Ends are exclusive, the start is inclusive; an index out of range is cut to the batch."""
-    service.instead = lambda answer: {**answer, "rejectedLogEventsInfo": indexes}
-    assert Delivered(expected) == log_stream.send(batch_of(*"abcd"))
+    assert expected == rejected_places({"rejectedLogEventsInfo": indexes}, 4)
 
 
 @pytest.mark.usefixtures("service")

@@ -20,17 +20,17 @@ from proof.logs.forms import ServiceError
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (faults.THROTTLED, ("throttled", True, False)),
-        (ServiceError("TooManyRequestsException", "", 429), ("throttled", True, False)),
-        (faults.INTERNAL, ("service", False, False)),
-        (faults.UNAVAILABLE, ("service", False, False)),
-        (faults.BAD_GATEWAY, ("service", False, False)),
-        (faults.GATEWAY_TIMEOUT, ("service", False, False)),
-        (faults.RESET, ("connection_lost", False, True)),
-        (faults.ANSWER_LOST, ("connection_lost", False, True)),
-        (faults.CUT, ("connection_lost", False, True)),
-        (faults.GARBLED, ("connection_lost", False, True)),
-        (faults.SIGN_IN, ("connection_lost", False, True)),
+        (faults.THROTTLED, "throttled"),
+        (ServiceError("TooManyRequestsException", "", 429), "throttled"),
+        (faults.INTERNAL, "service"),
+        (faults.UNAVAILABLE, "service"),
+        (faults.BAD_GATEWAY, "service"),
+        (faults.GATEWAY_TIMEOUT, "service"),
+        (faults.RESET, "connection_lost"),
+        (faults.ANSWER_LOST, "connection_lost"),
+        (faults.CUT, "connection_lost"),
+        (faults.GARBLED, "connection_lost"),
+        (faults.SIGN_IN, "connection_lost"),
     ],
     ids=str,
 )
@@ -40,7 +40,7 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     service.next_faults.append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Retry)
-    assert expected == (outcome.reason, outcome.throttled, outcome.ambiguous)
+    assert expected == outcome.reason
     assert ["PutLogEvents"] == service.operations
     assert Delivered() == log_stream.send(batch_of("a"))
 
@@ -74,13 +74,13 @@ def test_throttled_while_the_stream_is_made_is_a_retry(service, log_stream):
 
 
 @pytest.mark.parametrize("fault", [faults.UNHEARD, faults.NEVER_ANSWERED])
-def test_no_answer_in_time_is_ambiguous(fault, service, log_stream, monkeypatch):
+def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
     """The records may have been taken."""
     monkeypatch.setattr(cloudwatch_logs, "READ_TIMEOUT_S", 0.2)
     service.rules.groups[GROUP].add(STREAM)
     service.next_faults.append(fault)
     outcome = log_stream.send(batch_of("a"))
-    assert ("timeout", True) == (outcome.reason, outcome.ambiguous)
+    assert "timeout" == outcome.reason
 
 
 def test_nobody_listening_is_no_connection(aws, log_stream):
@@ -90,7 +90,7 @@ def test_nobody_listening_is_no_connection(aws, log_stream):
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
     aws.setenv("AWS_ENDPOINT_URL", url)
     outcome = log_stream.send(batch_of("a"))
-    assert ("no_connection", False) == (outcome.reason, outcome.ambiguous)
+    assert "no_connection" == outcome.reason
     assert url in outcome.sentence
 
 

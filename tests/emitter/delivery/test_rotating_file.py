@@ -6,7 +6,7 @@ import errno
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emitter.delivery import rotating_file
@@ -56,6 +56,7 @@ def open_file(path):
         one.close()
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=3)),
     st.integers(1, 30),

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emitter.delivery import whole_lines
@@ -49,6 +49,7 @@ def lines(path):
     opened.close()
 
 
+@settings(max_examples=30)
 @given(st.lists(st.binary(max_size=20).map(lambda text: text.replace(b"\n", b"") + b"\n")))
 def test_lines_are_added_in_order(tmp_path_factory, batches):
     """To what was there, by one opening or by several."""

@@ -12,14 +12,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from emitter.fold.state import read_state
+from emitter.kernel.fault_events import MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
-from emitter.kernel.position import LogState, read_log_state
-from emitter.kernel.sight import Sight
-from emitter.kernel.telling import MAX_EVENTS
 from emitter.run.loop import Emitter
 from emitter.spool import Spool, SpoolFailedError
 from proof.emitter_process import COMMAND, environment, wait_until
-from proof.factories.kernel_logs import REAL, fault, message
+from proof.factories.kernel_logs import REAL, PlayedWatch, fault, message
 from tests.emitter.loop_rig import (
     Clock,
     Outlet,
@@ -31,31 +30,13 @@ from tests.emitter.loop_rig import (
 )
 
 
-class Reader:
-    """Who reads the log, without the thread: it finds what is said before the next look."""
-
-    def __init__(self, state=None, *, is_reading=True):
-        self.state = state or LogState()
-        self.is_reading = is_reading
-        self.sight = Sight(self.state, 0.0)
-
-    def say(self, *messages):
-        """Have the kernel say *messages*."""
-        self.sight.add(messages)
-        return b""
-
-    def take(self):
-        """What was found since."""
-        return self.sight.take()
-
-
 class Talking(Timetable):
     """A timetable whose entries may also be things that the kernel says."""
 
     def read(self, timeout_s):
         """The next chunk, or what a call of it gives."""
         found = super().read(timeout_s)
-        return found() if callable(found) else found
+        return (found() or b"") if callable(found) else found
 
 
 @contextmanager
@@ -87,7 +68,7 @@ def run(reader, timetable, until_s, *, spool, clock):
 def lines_of(spool):
     """What waits in it, taken out."""
     taken = spool.oldest(10_000, 1 << 30)
-    spool.delivered([one.id for one in taken])
+    spool.settle([one.id for one in taken])
     return [json.loads(one.line) for one in taken]
 
 
@@ -103,7 +84,7 @@ def events(lines):
 
 @pytest.mark.parametrize(
     ("reader", "expected"),
-    [(Reader(), [0, 0]), (Reader(is_reading=False), [None, None]), (None, [None, None])],
+    [(PlayedWatch(), [0, 0]), (PlayedWatch(is_reading=False), [None, None]), (None, [None, None])],
     ids=["read", "not-readable", "not-asked-for"],
 )
 def test_missing_is_not_zero(reader, expected):
@@ -116,7 +97,7 @@ def test_missing_is_not_zero(reader, expected):
 
 def test_a_fault_is_told_at_once_and_counted_by_its_minute():
     """The event is there before the minute is over, with the identity of every line."""
-    reader, clock = Reader(), Clock()
+    reader, clock = PlayedWatch(), Clock()
     told = []
     with spooled(clock) as spool:
 
@@ -144,7 +125,7 @@ def test_a_fault_is_told_at_once_and_counted_by_its_minute():
 
 def test_a_flood_is_ten_events_and_one_and_all_of_it_is_counted():
     """Over the whole minute, however often the loop looks."""
-    reader, clock = Reader(), Clock()
+    reader, clock = PlayedWatch(), Clock()
     batches = [[fault(10 * n + i, seq=10 * n + i) for i in range(7)] for n in range(5)]
     timetable = [(5, chunk(busy()))]
     timetable += [(10 + n, lambda n=n: reader.say(*batches[n])) for n in range(5)]
@@ -160,10 +141,10 @@ def test_a_restart_counts_what_came_meanwhile_and_nothing_again():
     clock = Clock()
     log = [fault(us, seq=us) for us in range(1, 6)]
     with spooled(clock) as spool:
-        reader = Reader()
+        reader = PlayedWatch()
         timetable = [(5, chunk(busy())), (6, lambda: reader.say(*log[:3]))]
         first = run(reader, timetable, 10, spool=spool, clock=clock)
-        again = Reader(read_log_state(spool.state))
+        again = PlayedWatch(read_state(spool.state).kernel)
         timetable = [(15, chunk(busy())), (16, lambda: again.say(*log))]
         second = run(again, timetable, 20, spool=spool, clock=clock)
     assert ([3], [2]) == (counts(first), counts(second))
@@ -173,7 +154,7 @@ def test_a_restart_counts_what_came_meanwhile_and_nothing_again():
 def test_a_minute_that_the_spool_refuses_counts_with_the_next_one():
     """Its faults are no part of the reports that are lost with it."""
     clock = Clock()
-    reader = Reader()
+    reader = PlayedWatch()
     with spooled(clock) as spool:
         append, refused = spool.append, []
 

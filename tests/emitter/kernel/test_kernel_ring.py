@@ -162,12 +162,12 @@ def test_no_permission_is_one_sentence(machine):
 
 def test_a_ring_that_is_not_there_is_one_sentence(tmp_path):
     """With what to do."""
-    with pytest.raises(UnreadableLogError, match=r"No such file.*CAP_SYSLOG.*systemd-journal"):
+    with pytest.raises(UnreadableLogError, match=r"No such file.*CAP_SYSLOG"):
         ring(tmp_path / "none")
 
 
 def test_the_boot_is_the_kernels(machine):
-    """Without the dashes, as the journal writes it."""
+    """Without the dashes."""
     assert BOOT == boot_id(machine.root)
 
 

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 
 import pytest
 
 from emitter.kernel import watch as watching
+from emitter.kernel import watch_of
+from emitter.kernel.kmsg import opener
 from emitter.kernel.message import UnreadableLogError
-from emitter.kernel.opening import opener
-from emitter.kernel.position import LogState, beginning
+from emitter.kernel.position import LogState, Position
 from emitter.kernel.watch import KernelWatch
 from proof.emitter_process import wait_until
-from proof.factories.kernel_logs import (
-    BOOT,
-    BOOTED_S,
-    REAL,
-    JournalCommand,
-    Machine,
-    fault,
-)
+from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, Machine, fault
 
 NOW_S = BOOTED_S + 60.0
 
@@ -34,24 +27,12 @@ def machine(tmp_path):
 
 
 @pytest.fixture
-def journalctl(tmp_path):
-    """A program in the place of journalctl."""
-    return JournalCommand(tmp_path)
-
-
-@pytest.fixture
-def watched(machine, journalctl):
+def watched(machine):
     """Begins to read the machine's log; all are closed in the end."""
     begun = []
 
     def begin(choice="auto", state=None, *, is_asked_for=True):
-        open_log = opener(
-            choice,
-            root=machine.root,
-            journal=journalctl.command,
-            clock=lambda: NOW_S,
-            since_boot_s=lambda: 60.0,
-        )
+        open_log = opener(choice, root=machine.root, clock=lambda: NOW_S, since_boot_s=lambda: 60.0)
         watch = KernelWatch(open_log, state, is_asked_for=is_asked_for, clock=lambda: NOW_S)
         begun.append(watch)
         return watch
@@ -61,58 +42,54 @@ def watched(machine, journalctl):
         watch.close()
 
 
-def caught(watch, count):
-    """The faults of the next catches, when there are *count*."""
-    found = []
-    wait_until(lambda: found.extend(watch.take().seen) or len(found) >= count)
-    return found
+def found(watch, count):
+    """The next faults, when there are *count*."""
+    faults = []
+    wait_until(lambda: faults.extend(watch.take().faults) or len(faults) >= count)
+    return faults
 
 
 def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
     """Those from before as well as those that follow."""
     machine.write(1, REAL)
     watch = watched("kmsg")
-    assert [1] == [one.position.seq for one in caught(watch, 1)]
+    assert [1] == [fault.position.seq for fault in found(watch, 1)]
     assert watch.is_reading
     machine.write(2, REAL)
-    assert [2] == [one.position.seq for one in caught(watch, 1)]
+    assert [2] == [fault.position.seq for fault in found(watch, 1)]
 
 
-def test_auto_is_the_ring_and_the_journal_where_there_is_none(machine, journalctl, watched):
-    """Nobody is asked to choose."""
-    machine.write(1, "NEURON_HW_ERR=RING")
-    journalctl.write(1, "NEURON_HW_ERR=JOURNAL")
-    assert ["RING"] == [one.fault.code for one in caught(watched(), 1)]
-    machine.ring.unlink()
-    assert ["JOURNAL"] == [one.fault.code for one in caught(watched(), 1)]
+@pytest.mark.parametrize("choice", ["auto", "kmsg", "journal"])
+def test_every_choice_reads_the_ring(choice, machine, watched):
+    """Also that of the journal, which earlier versions read."""
+    machine.write(1, REAL)
+    assert 1 == len(found(watched(choice), 1))
 
 
-def test_the_journal_goes_on_where_the_ring_was(machine, journalctl, watched):
-    """Nothing twice: the stamps are the same."""
-    machine.write(1, "NEURON_HW_ERR=A")
-    (first,) = caught(watched(), 1)
-    journalctl.write(1, "NEURON_HW_ERR=A")
-    journalctl.write(2, "NEURON_HW_ERR=B")
-    state = LogState(first.position)
-    assert ["B"] == [one.fault.code for one in caught(watched("journal", state), 1)]
+def test_a_journal_that_is_asked_for_warns_and_goes_on(monkeypatch, caplog):
+    """A configuration of an earlier version starts as it did."""
+    monkeypatch.setattr("emitter.kernel.opener", lambda _choice: None)
+    assert watch_of("journal", LogState()) is None
+    (warning,) = caplog.records
+    assert ("WARNING", True) == (warning.levelname, "/dev/kmsg" in warning.getMessage())
 
 
 def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, watched):
     """Such as that of a host, mounted elsewhere in a container."""
     machine.write(1, REAL)
     machine.ring.rename(tmp_path / "host-kmsg")
-    assert 1 == len(caught(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
+    assert 1 == len(found(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
 
 
 def test_none_is_none():
-    """No thread, no file, no child."""
+    """No thread and no file."""
     assert opener("none") is None
 
 
 @pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
 def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, level, caplog):
     """
-    Both reasons in one sentence, louder when the operator asked for it; and nothing is counted.
+    In one sentence, louder when the operator asked for it; and nothing is counted.
     """
     caplog.set_level(logging.INFO)
     machine.ring.unlink()
@@ -121,7 +98,7 @@ def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, 
     watch._thread.join(5)
     (said,) = caplog.records
     assert level == said.levelname
-    for words in ("hardware faults are not counted", "kmsg", "CAP_SYSLOG", "the journal"):
+    for words in ("hardware faults are not counted", "kmsg", "CAP_SYSLOG"):
         assert words in said.getMessage()
     assert not watch.is_reading
     assert watch.take().position is None
@@ -141,7 +118,7 @@ def test_a_log_that_fails_while_it_is_read_is_said_once(caplog):
         def close(self):
             pass
 
-    watch = KernelWatch(lambda _position: Failing())
+    watch = KernelWatch(Failing)
     watch._thread.join(5)
     assert ["hardware faults are not counted: it is gone"] == caplog.messages
     assert not watch.is_reading
@@ -166,38 +143,33 @@ def test_a_flood_waits_where_it_is(monkeypatch):
         def close(self):
             pass
 
-    state = LogState(beginning(BOOT, BOOTED_S))
+    state = LogState(Position(BOOT))
     flood = Flood()
-    watch = KernelWatch(lambda _position: flood, state)
+    watch = KernelWatch(lambda: flood, state)
     for _ in range(5):
         assert reads.acquire(timeout=5)
     wait_until(watch._is_full)
-    found = []
-    wait_until(lambda: found.extend(watch.take().seen) or len(found) >= 50)
+    numbers = [fault.position.seq for fault in found(watch, 50)]
     watch.close()
-    numbers = [one.position.seq for one in found]
     assert list(range(1, len(numbers) + 1)) == numbers
     assert flood.seq <= len(numbers) + 5
 
 
-def test_a_close_ends_the_thread_and_its_child(journalctl, watched):
-    """A journalctl that follows would go on for ever."""
-    journalctl.write(1, REAL)
-    watch = watched("journal")
-    assert 1 == len(caught(watch, 1))
-    pid = watch._source._child.pid
+def test_a_close_ends_the_thread(machine, watched):
+    """And closes the log."""
+    machine.write(1, REAL)
+    watch = watched()
+    assert 1 == len(found(watch, 1))
     watch.close()
     assert not watch._thread.is_alive()
     assert not watch.is_reading
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
 
 
 def test_messages_that_were_overwritten_meanwhile_are_counted(machine, watched):
     """A ring that went round between two runs may have held a fault."""
     for number in range(9):
         machine.write(number, "neuron: hello")
-    state = LogState(beginning(BOOT, BOOTED_S).after(fault(0, seq=1)))
+    state = LogState(Position.of(fault(0, seq=1)))
     machine.overwrite(5)
     watch = watched("kmsg", state)
     lost = []

@@ -65,6 +65,12 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
         (f"/kubepods/pod{POD}/{CONTAINER}/system.slice/slurmstepd.scope/job_7/step_0/user",
          Membership(job="7", container=CONTAINER, pod=POD)),
         ("/../../job_7/step_0/user/task_0", Membership(job="7")),
+        ("/../job_7/step_0", Membership(job="7")),
+        ("/slurm/uid_1000/job_7", Membership(job="7", job_user_id=1000)),
+        (f"/{CONTAINER}", IN_CONTAINER),
+        (f"/docker/{CONTAINER}/pod{POD}", IN_CONTAINER),
+        (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
+        ("/user@1000.service/a.service", Membership(unit="a.service", unit_user_id=1000)),
         ("/system.slice/crio-conmon-" + CONTAINER + ".scope",
          Membership(unit=f"crio-conmon-{CONTAINER}.scope")),
         ("/system.slice/run-feed.service", Membership(unit="run-feed.service")),
@@ -87,6 +93,8 @@ def test_what_is_inside_counts(path, expected):
         "/system.slice/slurmstepd.scope/job_-1/step_0",
         "/system.slice/slurmstepd.scope/job_" + "9" * 11,
         "/home/job_5/step_0",
+        "/../job_5",
+        f"/{CONTAINER}" + "/x" * 64,
         "/slurm/uid_1000x/job_5/step_0",
         "/system.slice/../etc/passwd",
         "/system.slice/evil\x1b[31m.service",
@@ -94,6 +102,7 @@ def test_what_is_inside_counts(path, expected):
         "/system.slice/sshd.service",
         "/system.slice/amazon-ssm-agent.service",
         "/system.slice/run-u12.service",
+        "/user.slice/user-1000.slice/user@1000.service",
         "/user.slice/user-1000.slice/user@1000.service/init.scope",
         "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-1.scope",
         "/..",
@@ -107,6 +116,20 @@ def test_what_only_looks_like_one_is_none(path):
     processes.
     """
     assert NOBODY == membership([("", path)])
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ({"memory": "/", "name=systemd": "/system.slice/a.service"}, Membership(unit="a.service")),
+        ({"memory": f"/docker/{CONTAINER}", "name=systemd": "/a.service"}, IN_CONTAINER),
+        ({"memory": f"/docker/{CONTAINER}", "pids": f"/pod{POD}/{CONTAINER}"}, IN_POD),
+    ],
+)
+def test_the_hierarchy_that_says_most_is_believed(groups, expected):
+    """Whichever comes first: not every controller has a group for everything."""
+    assert expected == membership(groups.items())
+    assert expected == membership(reversed(groups.items()))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from emitter.owners.lookup import (
     START_SLACK_S,
     OwnerLookup,
 )
-from emitter.owners.process import MAX_PID, Process
+from emitter.owners.process import MAX_PID, ProcessReader
 
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -65,7 +65,7 @@ def test_a_process_is_looked_up_once(played, owners, monkeypatch):
     """However often reports name it, and also when it is looked at again."""
     played.process()
     assert "process:python3 ada" == of(owners)
-    monkeypatch.setattr(Process, "control_groups", never)
+    monkeypatch.setattr(ProcessReader, "control_groups", never)
     for _ in range(3):
         assert "process:python3 ada" == of(owners)
         owners.look_again()
@@ -118,7 +118,7 @@ def test_a_process_that_ends_midway_has_no_name(
 ):
     """Between any two of its reads; nothing is said, because it happens all the time."""
     played.process(groups=getattr(machines, form))
-    read, left = Process._read, [reads]
+    read, left = ProcessReader._read, [reads]
 
     def reading(self, *arguments):
         if not left[0]:
@@ -126,7 +126,7 @@ def test_a_process_that_ends_midway_has_no_name(
         left[0] -= 1
         return read(self, *arguments)
 
-    monkeypatch.setattr(Process, "_read", reading)
+    monkeypatch.setattr(ProcessReader, "_read", reading)
     with caplog.at_level(logging.DEBUG, "emitter"):
         name = of(owners)
     has_ended = left[0] < 0
@@ -200,9 +200,9 @@ def test_what_stays_unknown_is_asked_for_less_and_less(played, owners, clock, mo
     played.process(groups=machines.EKS_SYSTEMD_V2)
     of(owners)
     asked = []
-    groups = Process.control_groups
+    groups = ProcessReader.control_groups
     monkeypatch.setattr(
-        Process, "control_groups", lambda self: asked.append(clock.now_s) or groups(self)
+        ProcessReader, "control_groups", lambda self: asked.append(clock.now_s) or groups(self)
     )
     for _ in range(24 * 3600 // 15):
         clock.now_s += 15
@@ -237,7 +237,7 @@ def test_no_permission_is_said_once(played, owners, caplog, monkeypatch):
     def refused(*_arguments):
         raise PermissionError
 
-    monkeypatch.setattr(Process, "command_and_start", refused)
+    monkeypatch.setattr(ProcessReader, "command_and_start", refused)
     owners.see([7, 8])
     for _ in range(3):
         owners.work()
@@ -253,7 +253,7 @@ def test_an_environment_out_of_reach_is_said_once(played, owners, caplog, monkey
     def refused(*_arguments):
         raise PermissionError
 
-    monkeypatch.setattr(Process, "variables", refused)
+    monkeypatch.setattr(ProcessReader, "variables", refused)
     for pid in (7, 8):
         played.process(pid)
         assert "process:python3 ada" == of(owners, pid)
@@ -268,7 +268,7 @@ def test_a_fault_of_ours_costs_one_name(played, owners, caplog, monkeypatch):
         msg = "PASSWORD=secret"
         raise ZeroDivisionError(msg)
 
-    monkeypatch.setattr(Process, "variables", broken)
+    monkeypatch.setattr(ProcessReader, "variables", broken)
     played.process(7)
     played.process(8, groups=machines.SLURM_V2)
     assert (None, "slurm:4711 ada") == (of(owners, 7), of(owners, 8))

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import played_machines as machines
 import pytest
 from played_machines import CONTAINER, OTHER_CONTAINER, POD, STATIC_POD, name_of, owner_of
 
+from emitter.owners import kubernetes
 from emitter.owners.naming import Owner
 
 POD_LOGS = f"var/log/pods/search_llama-0_{POD}"
 CONTAINER_LOG = f"var/log/containers/llama-0_search_server-{CONTAINER}.log"
+CONTAINERD_BUNDLE = f"run/containerd/io.containerd.runtime.v2.task/k8s.io/{CONTAINER}/config.json"
+CRI_O_BUNDLE = f"run/containers/storage/overlay-containers/{CONTAINER}/userdata/config.json"
+CONTAINERD_KEYS = (
+    "io.kubernetes.cri.sandbox-namespace",
+    "io.kubernetes.cri.sandbox-name",
+    "io.kubernetes.cri.container-name",
+)
+CRI_O_KEYS = (
+    "io.kubernetes.pod.namespace",
+    "io.kubernetes.pod.name",
+    "io.kubernetes.container.name",
+)
 
 
 @pytest.mark.parametrize(
@@ -41,22 +58,8 @@ def test_a_static_pod_is_named_by_its_folder(played):
     assert "kube-system/proxy-ip-10-0-0-1.ec2.internal/p" == name_of(played)
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        f"run/containerd/io.containerd.runtime.v2.task/k8s.io/{CONTAINER}/config.json",
-        f"run/containers/storage/overlay-containers/{CONTAINER}/userdata/config.json",
-    ],
-)
-@pytest.mark.parametrize(
-    "keys",
-    [
-        ("io.kubernetes.cri.sandbox-namespace", "io.kubernetes.cri.sandbox-name",
-         "io.kubernetes.cri.container-name"),
-        ("io.kubernetes.pod.namespace", "io.kubernetes.pod.name", "io.kubernetes.container.name"),
-    ],
-    ids=["containerd", "cri-o"],
-)  # fmt: skip
+@pytest.mark.parametrize("file", [CONTAINERD_BUNDLE, CRI_O_BUNDLE])
+@pytest.mark.parametrize("keys", [CONTAINERD_KEYS, CRI_O_KEYS], ids=["containerd", "cri-o"])
 def test_the_bundle_of_a_container_names_it(played, file, keys):
     """What containerd and CRI-O wrote for runc, where nobody may list the logs."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
@@ -125,13 +128,16 @@ def test_the_kubelet_is_asked_last(played, play, answer, expected):
     assert ["/pods"] == kubelet.paths()
 
 
-def test_a_large_answer_of_the_kubelet_is_read(played, play):
+@pytest.mark.parametrize(
+    ("size_bytes", "expected"),
+    [(8 << 20, "search/llama-0/server"), ((8 << 20) + 1, f"pod:{POD}")],
+)
+def test_an_answer_of_the_kubelet_is_read_up_to_8_mib(played, play, size_bytes, expected):
     """110 pods with all they have come to more than a small answer's bound."""
-    answer = pods()
-    answer["items"][0]["spec"] = {"x": "y" * 500_000}
+    answer = json.dumps(pods()).ljust(size_bytes)
     played.urls["kubelet_url"] = play({"/pods": answer}).url
     played.process(groups=machines.EKS_SYSTEMD_V2)
-    assert "search/llama-0/server" == name_of(played)
+    assert expected == name_of(played)
 
 
 @pytest.mark.parametrize(
@@ -150,4 +156,32 @@ def test_a_log_that_no_kubelet_would_write_is_left_out(played, file):
     """Names are those that Kubernetes allows, or none."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     played.file(file, "")
+    assert Owner(f"pod:{POD}", is_final=False) == owner_of(played)
+
+
+@pytest.mark.parametrize("broken", ["{", "[" * 100_000])
+def test_a_bundle_that_cannot_be_read_hides_no_other(played, broken):
+    """One file of the two runtimes, left behind or half written."""
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    names = dict(zip(CRI_O_KEYS, ("search", "llama-0", "server"), strict=True))
+    played.file(CONTAINERD_BUNDLE, broken)
+    played.file(CRI_O_BUNDLE, {"annotations": names})
+    assert "search/llama-0/server" == name_of(played)
+
+
+@pytest.mark.parametrize("names", [("search", "../evil", "x"), ("a b", "llama-0", "x")])
+def test_an_annotation_that_kubernetes_would_not_write_is_left_out(played, names):
+    """Namespace and pod are names, or neither counts."""
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    played.file(CRI_O_BUNDLE, {"annotations": dict(zip(CRI_O_KEYS, names, strict=True))})
     assert f"pod:{POD}" == name_of(played)
+
+
+@pytest.mark.parametrize(("before", "is_found"), [(9_999, True), (10_000, False)])
+def test_a_folder_is_listed_within_bounds(played, monkeypatch, before, is_found):
+    """Who fills it with files delays nobody for ever."""
+    names = [*(f"x{number}" for number in range(before)), CONTAINER_LOG.rpartition("/")[2]]
+    entries = [SimpleNamespace(name=name) for name in names]
+    monkeypatch.setattr(kubernetes.os, "scandir", lambda _folder: nullcontext(iter(entries)))
+    played.process(groups=machines.EKS_SYSTEMD_V2)
+    assert is_found == (name_of(played) == "search/llama-0/server")

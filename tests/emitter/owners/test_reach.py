@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from emitter.owners.opening import owners_of
+from emitter.owners.lookup import owners_of
 from emitter.owners.places import Places
 from emitter.owners.reach import FIRST_NAMESPACE, Reach, reach
 

@@ -54,7 +54,9 @@ def test_the_task_says_its_service(played, play, answer, expected):
     metadata = play({f"/v4/{METADATA_ID}/task": answer})
     played.urls["ecs_metadata_url"] = metadata.url
     played.process(groups=machines.ECS_V2, variables=["A=b", METADATA_URI])
-    assert expected == name_of(played)
+    owner = owner_of(played)
+    assert expected == owner.name
+    assert owner.is_final == ("agents" not in expected)
     assert [f"/v4/{METADATA_ID}/task"] == metadata.paths()
 
 
@@ -99,6 +101,20 @@ def test_the_labels_of_a_task_are_read_while_the_agent_starts(played):
         {"Name": "/ecs-llama-7-server-8", "Config": {"Labels": labels}},
     )
     assert Owner("ecs:llama/server", is_final=False) == owner_of(played)
+
+
+@pytest.mark.parametrize("label", ["family", "container"])
+def test_a_label_that_no_task_has_names_nobody(played, label):
+    """Both are names that ECS takes, or neither counts."""
+    labels = {
+        "com.amazonaws.ecs.task-definition-family": "a/b" if label == "family" else "llama",
+        "com.amazonaws.ecs.container-name": "a/b" if label == "container" else "server",
+    }
+    played.process(groups=machines.ECS_V2)
+    played.file(
+        f"var/lib/docker/containers/{CONTAINER}/config.v2.json", {"Config": {"Labels": labels}}
+    )
+    assert SHORT == name_of(played)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +164,7 @@ def test_an_environment_that_may_not_be_read_costs_what_is_in_it(played, play, m
     played.urls["ecs_agent_url"] = play({f"/v1/tasks?dockerid={CONTAINER}": TASK}).url
     played.process(groups=machines.ECS_V2, variables=[METADATA_URI])
     naming = Naming(played.places)
+    assert not naming.was_denied
     with open_process(played.proc, 42) as process:
         monkeypatch.setattr(process, "variables", refused)
         assert Owner("ecs:llama/server") == naming.owner(process, "x")

@@ -8,7 +8,19 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spool_parts import BOOT, NOW_MS, NOW_S, balance, crash, everything, held, lines, open_database
+from spool_parts import (
+    BOOT,
+    NOW_MS,
+    NOW_S,
+    balance,
+    counters_of,
+    crash,
+    everything,
+    held,
+    lines,
+    older_boots,
+    open_database,
+)
 
 from emitter.spool import NewRecord, Spool, SpoolFailedError
 
@@ -82,7 +94,7 @@ def test_a_given_boot_counts_on_when_nothing_of_it_waits(tmp_path):
     """Its counters are kept although its records are gone."""
     with Spool.open(tmp_path, boot=BOOT, max_age_s=None) as spool:
         spool.append(lines("x", "y"))
-        spool.delivered(everything(spool))
+        spool.settle(everything(spool))
     with Spool.open(tmp_path, boot=BOOT, max_age_s=None) as spool:
         assert 3 == spool.next_seq
         assert 2 == spool.health().delivered
@@ -108,12 +120,12 @@ def test_what_was_answered_for_leaves_once(spool):
     """An id that is gone changes no counter, and is never given to another record."""
     spool.append(lines("a", "b", "c"))
     ids = [record.id for record in spool.oldest(10, 100)]
-    assert 2 == spool.delivered(ids[:2])
-    assert 0 == spool.delivered(ids[:2])
-    assert 1 == spool.dropped(ids, "invalid")
-    assert 0 == spool.dropped([*ids, 999], "invalid")
+    assert 2 == spool.settle(ids[:2])
+    assert 0 == spool.settle(ids[:2])
+    assert 1 == spool.settle(dropped={"invalid": ids})
+    assert 0 == spool.settle(dropped={"invalid": [*ids, 999]})
     spool.append(lines("d"))
-    assert 0 == spool.delivered(ids)
+    assert 0 == spool.settle(ids)
     health = spool.health()
     assert (2, {"invalid": 1}, 1) == (health.delivered, health.dropped, health.records)
     assert ["d"] == held(spool)
@@ -131,14 +143,14 @@ def test_still_held_gives_what_is_left(spool):
     """In the order asked for, without what has gone."""
     spool.append(lines("a", "b", "c"))
     one, two, three = (record.id for record in spool.oldest(10, 100))
-    spool.delivered([two])
+    spool.settle([two])
     assert ["c", "a"] == [record.line for record in spool.still_held([three, two, one, 999])]
 
 
 def test_health_says_what_became_of_every_record(spool):
     """Bytes are the UTF-8 of what waits."""
     spool.append(lines("é", "bb", "c"))
-    spool.delivered([spool.oldest(1, 10)[0].id])
+    spool.settle([spool.oldest(1, 10)[0].id])
     health = spool.health()
     assert (3, 1, 2, 3, 0) == (
         health.produced,
@@ -164,7 +176,7 @@ def test_older_boots_are_counted_apart(tmp_path, clock):
     with Spool.open(tmp_path, clock=clock) as spool:
         older = spool.boot
         spool.append(lines("a", "b", "c"))
-        spool.delivered([spool.oldest(1, 10)[0].id])
+        spool.settle([spool.oldest(1, 10)[0].id])
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines("d"))
         assert (1, 1, 2) == (
@@ -172,21 +184,19 @@ def test_older_boots_are_counted_apart(tmp_path, clock):
             spool.health().records,
             spool.health().older_records,
         )
-        assert (older,) == spool.older_boots
+        assert (older,) == older_boots(spool)
         assert [older, older, spool.boot] == [record.boot for record in spool.oldest(9, 99)]
-        spool.dropped([spool.oldest(1, 10)[0].id], "invalid")
-        health = spool.health(older)
+        spool.settle(dropped={"invalid": [spool.oldest(1, 10)[0].id]})
+        counters = counters_of(spool, older)
         assert (3, 1, 1, {"invalid": 1}) == (
-            health.produced,
-            health.delivered,
-            health.records,
-            health.dropped,
+            counters.produced,
+            counters.delivered,
+            counters.records,
+            +counters.dropped,
         )
-        spool.delivered([spool.oldest(1, 10)[0].id])
-        assert () == spool.older_boots
+        spool.settle([spool.oldest(1, 10)[0].id])
+        assert () == older_boots(spool)
         assert 0 == spool.health().older_records
-        with pytest.raises(KeyError):
-            spool.health(older)
         drops = open_database(spool).execute("SELECT count(*) FROM drops").fetchone()
         assert (0,) == drops
 
@@ -222,7 +232,7 @@ def test_closed_is_closed(spool):
     spool.close()
     spool.close()
     with pytest.raises(SpoolFailedError, match="closed"):
-        spool.delivered([1])
+        spool.settle([1])
 
 
 def test_health_is_a_value(spool):

@@ -10,6 +10,7 @@ import pytest
 from spool_parts import (
     BOOT,
     balance,
+    counters_of,
     damaged_files,
     everything,
     held,
@@ -18,9 +19,9 @@ from spool_parts import (
 )
 
 from emitter.spool import Spool, mirror
+from emitter.spool.disk import KEPT
 from emitter.spool.layout import FILE_NAME
 from emitter.spool.ledger import cost_bytes
-from emitter.spool.set_aside import KEPT
 
 HEADER_BYTES = 1024  # the first page, with the tables' definitions
 
@@ -45,7 +46,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
     with Spool.open(tmp_path, clock=clock, on_event=events.append) as spool:
         boot = spool.boot
         spool.append(lines(*("x" * 2000 for _ in range(30))), b"state")
-        spool.delivered(everything(spool)[:7])
+        spool.settle(everything(spool)[:7])
         hurt(spool)
         with caplog.at_level(logging.ERROR, "emitter"):
             assert [] == everything(spool)
@@ -68,7 +69,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
     with Spool.open(tmp_path, clock=clock) as spool:
         assert b"state" == spool.state
         assert (31, 32) == tuple(record.seq for record in spool.oldest(10, 100))
-        assert {"damaged": 25} == spool.health(boot).dropped
+        assert {"damaged": 25} == counters_of(spool, boot).dropped
         assert 0 == balance(spool, boot)
 
 
@@ -93,7 +94,7 @@ def test_counters_survive_damage_when_nothing_waits(tmp_path):
         spool.append(lines(*("x" * 2000 for _ in range(30))))
         hurt(spool)
         assert [] == everything(spool)
-        spool.delivered([])
+        spool.settle([])
     with Spool.open(tmp_path, boot=BOOT, max_age_s=None, max_bytes=room) as spool:
         assert 31 == spool.next_seq
         assert {"damaged": 30} == spool.health().dropped
@@ -111,7 +112,7 @@ def test_damage_found_while_settling_counts_each_record_once(tmp_path, clock):
         spool.append(lines(*("x" * 2000 for _ in range(30))))
         ids = everything(spool)
         hurt(spool)
-        assert 0 == spool.delivered(ids[:10])
+        assert 0 == spool.settle(ids[:10])
         assert {"damaged": 30} == spool.health().dropped
         assert 0 == balance(spool)
 
@@ -134,7 +135,7 @@ def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement)
         open_database(spool).execute(statement)
         everything(spool)
         spool.append(lines("c"))
-        spool.delivered([])
+        spool.settle([])
         assert ["c"] == held(spool)
         assert {"damaged": 2} == spool.health().dropped
     assert "with text" not in caplog.text
@@ -176,7 +177,7 @@ def test_a_damaged_file_that_cannot_be_renamed_keeps_us_in_memory(tmp_path, cloc
             assert ["a"] == held(spool)
             assert (1, 0) == (spool.health().in_memory, spool.health().set_aside)
             assert {"damaged": 30} == spool.health().dropped
-        spool._holdings._mirror._ask_again_s = 0.0
+        spool._queue._mirror._ask_again_s = 0.0
         spool.append(lines("b"))
         assert (0, 1) == (spool.health().in_memory, spool.health().set_aside)
         assert ["a", "b"] == held(spool)
@@ -197,7 +198,7 @@ def test_a_disk_that_damages_every_file_refuses(tmp_path, clock, monkeypatch):
             spool.append(lines("a"))
         assert 1 == spool.health().in_memory
         assert ["a"] == held(spool)
-        spool._holdings._mirror._ask_again_s = 0.0
+        spool._queue._mirror._ask_again_s = 0.0
         spool.append(lines("b"))
         assert ["a", "b"] == held(spool)
         assert 0 == spool.health().in_memory

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spool_parts import (
     NOW_MS,
@@ -21,8 +21,8 @@ from spool_parts import (
 )
 
 from emitter.spool import Spool
+from emitter.spool.disk import KEPT, set_aside
 from emitter.spool.layout import FILE_NAME
-from emitter.spool.set_aside import KEPT, set_aside
 
 
 def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
@@ -112,6 +112,7 @@ def test_a_kill_between_the_two_renames_leaves_no_ghost(tmp_path, clock):
         assert ["b"] == held(spool)
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 1 << 30), st.integers(0, 255)), min_size=1, max_size=6),
     st.booleans(),
@@ -125,7 +126,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     clock = Clock()
     with Spool.open(directory, clock=clock) as spool:
         spool.append(lines(*("x" * 700 for _ in range(12))), b"state")
-        spool.delivered(everything(spool)[:3])
+        spool.settle(everything(spool)[:3])
         crashed = shutil.copytree(directory, directory / "crashed")
     victim = crashed if in_log else directory
     path = victim / (f"{FILE_NAME}-wal" if in_log else FILE_NAME)
@@ -139,7 +140,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
         everything(spool)
         first = spool.append(lines("a", at_ms=NOW_MS))
         assert 1 == first
-        spool.delivered(everything(spool)[:2])
+        spool.settle(everything(spool)[:2])
         assert 0 == balance(spool)
         with full_disk():
             spool.append(lines("b"))

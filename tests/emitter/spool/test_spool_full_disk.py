@@ -5,7 +5,18 @@ from __future__ import annotations
 import logging
 
 import pytest
-from spool_parts import Clock, Ticks, balance, crash, everything, full_disk, held, lines, names
+from spool_parts import (
+    Clock,
+    Ticks,
+    balance,
+    crash,
+    everything,
+    full_disk,
+    held,
+    lines,
+    names,
+    older_boots,
+)
 
 from emitter.spool import Spool
 from emitter.spool.ledger import cost_bytes
@@ -57,7 +68,7 @@ def test_what_is_on_a_full_disk_is_delivered_and_not_offered_again(watched, tmp_
         assert 0 == watched.settle(ids[:2])
         assert ["c", "d", "e"] == held(watched)
         assert ["d"] == [record.line for record in watched.still_held([ids[0], ids[3], ids[1]])]
-        assert 1 == watched.delivered([ids[3]])  # not the next in order
+        assert 1 == watched.settle([ids[3]])  # not the next in order
         assert ["c", "e"] == held(watched)
         assert 0 == balance(watched)
     before = crash(watched, tmp_path / "before")
@@ -76,13 +87,13 @@ def test_older_boots_are_settled_on_a_full_disk(tmp_path, clock):
         spool.append(lines("a", "b"))
     with Spool.open(tmp_path, clock=clock, monotonic=Ticks()) as spool:
         with full_disk():
-            assert 2 == spool.delivered(everything(spool))
-            assert () == spool.older_boots
+            assert 2 == spool.settle(everything(spool))
+            assert () == older_boots(spool)
             assert 0 == spool.health().older_records
         spool.append([])
     with Spool.open(tmp_path, clock=clock) as spool:
         assert [] == held(spool)
-        assert () == spool.older_boots
+        assert () == older_boots(spool)
 
 
 def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):

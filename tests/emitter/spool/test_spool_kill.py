@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from spool_parts import balance, open_database
+from spool_parts import balance, counters_of, older_boots, open_database
 
 from emitter.spool import Spool
 
@@ -94,9 +94,9 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(tmp_path, repo
             waiting = spool.oldest(100_000, 1 << 30)
             for record in waiting:
                 assert record.line.startswith(f"{record.seq} x")
-            if boot in spool.older_boots:
-                assert int(last) == spool.health(boot).produced
-            for older in spool.older_boots:
+            if boot in older_boots(spool):
+                assert int(last) == counters_of(spool, boot).produced
+            for older in older_boots(spool):
                 assert 0 == balance(spool, older)
             there = settled | {(record.boot, record.seq) for record in waiting}
             assert (

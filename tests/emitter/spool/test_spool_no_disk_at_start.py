@@ -7,7 +7,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from spool_parts import BOOT, Ticks, balance, everything, full_disk, held, lines, names
+from spool_parts import (
+    BOOT,
+    Ticks,
+    balance,
+    counters_of,
+    everything,
+    full_disk,
+    held,
+    lines,
+    names,
+    older_boots,
+)
 
 from emitter.spool import Spool, SpoolHeldError
 from emitter.spool.layout import FILE_NAME
@@ -42,7 +53,7 @@ def test_a_directory_no_one_can_write_is_no_reason_to_end():
         spool.append(lines("a", "b"))
         assert ["a", "b"] == held(spool)
         assert 2 == spool.health().in_memory
-        assert 2 == spool.delivered(everything(spool))
+        assert 2 == spool.settle(everything(spool))
         assert 0 == balance(spool)
 
 
@@ -52,7 +63,7 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
     with Spool.open(directory, clock=clock) as spool:
         older = spool.boot
         spool.append(lines("a", "b", "c"), STATE)
-        spool.delivered(everything(spool)[:1])
+        spool.settle(everything(spool)[:1])
     directory.rename(tmp_path / "away")
     directory.write_text("")
     clock.now_s += 1
@@ -62,13 +73,13 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
         first, second = everything(spool)
         directory.unlink()
         (tmp_path / "away").rename(directory)
-        assert 1 == spool.delivered([first])
+        assert 1 == spool.settle([first])
         assert ["b", "c", "e"] == held(spool)
         assert [second] == everything(spool)[2:]
-        assert (older,) == spool.older_boots
+        assert (older,) == older_boots(spool)
         assert (3, 1, 2) == (
-            spool.health(older).produced,
-            spool.health(older).delivered,
+            counters_of(spool, older).produced,
+            counters_of(spool, older).delivered,
             spool.health().older_records,
         )
         assert STATE == spool.state
@@ -122,7 +133,7 @@ def test_a_disk_that_is_full_at_start_gives_back_what_it_holds(tmp_path, clock):
         assert ["a", "b"] == held(spool)
         assert STATE == spool.state
         assert 1 == spool.append(lines("c"))
-        assert 2 == spool.delivered(everything(spool)[:2])
+        assert 2 == spool.settle(everything(spool)[:2])
         assert ["c"] == held(spool)
     spool.close()
     with Spool.open(tmp_path, clock=clock) as spool:

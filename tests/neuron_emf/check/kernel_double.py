@@ -14,4 +14,4 @@ class Log:
 
 def readable(choice):
     """In the place of `opener`: nothing is opened."""
-    return None if choice == "none" else lambda _position: Log()
+    return None if choice == "none" else Log

@@ -40,3 +40,12 @@ def test_a_log_that_was_asked_for_is_opened_beside_a_file_too(monkeypatch):
     monkeypatch.setattr(kernel_log, "opener", readable)
     settings = CheckSettings(kernel_messages="kmsg", input="/reports.json")
     assert "ok" == check_kernel_log(settings).state
+
+
+def test_the_journal_of_earlier_versions_is_a_warning(monkeypatch):
+    """What is read in its place is named, and the option to use."""
+    monkeypatch.setattr(kernel_log, "opener", readable)
+    finding = check_kernel_log(CheckSettings(kernel_messages="journal"))
+    assert "warning" == finding.state
+    assert "/dev/kmsg" in finding.found
+    assert "--kernel-messages auto" in finding.advice

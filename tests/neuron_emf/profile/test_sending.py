@@ -50,7 +50,7 @@ def test_lines_go_in_one_call():
 
 def test_a_throttled_call_is_made_again():
     """After a wait, up to a bound; the last reason is said."""
-    later = Retry("throttled", "CloudWatch Logs throttles", throttled=True)
+    later = Retry("throttled", "CloudWatch Logs throttles")
     destination = Scripted(later, later)
     assert 2 == len(sent(destination, "a"))
     assert [["a"]] * 3 == destination.batches

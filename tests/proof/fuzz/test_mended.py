@@ -113,7 +113,7 @@ def test_a_spool_whose_numbers_cannot_count_on_is_set_aside(tmp_path, change):
     now_ms = int(time.time() * 1000)
     with Spool.open(tmp_path) as spool:
         spool.append([NewRecord(now_ms, "old"), NewRecord(now_ms, "older")])
-        spool.dropped([2], "invalid")
+        spool.settle(dropped={"invalid": [2]})
     with closing(sqlite3.connect(tmp_path / "spool.sqlite", isolation_level=None)) as database:
         database.execute(change)
     with Spool.open(tmp_path) as spool:
@@ -139,7 +139,7 @@ def test_an_answer_that_the_sdk_stumbles_over_is_sent_again(body):
     """Whether the records were taken is not known."""
     found = Logs().send(400, DATE, body)
     assert isinstance(found, Retry)
-    assert ("connection_lost", True) == (found.reason, found.ambiguous)
+    assert "connection_lost" == found.reason
 
 
 @pytest.mark.parametrize(

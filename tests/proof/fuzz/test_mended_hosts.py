@@ -10,56 +10,29 @@ from dataclasses import asdict
 
 import pytest
 
+from emitter.fold.state import read_state, with_kernel
 from emitter.health.pulse import PULSE_NAME, Pulse, read_pulse
 from emitter.kernel import kmsg
-from emitter.kernel.journal import read_entry
 from emitter.kernel.kmsg import KernelRing
-from emitter.kernel.position import LogState, beginning, read_log_state, with_log_state
-from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, entry, record
+from emitter.kernel.position import LogState, Position
+from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, record
 from proof.fuzz import owners
 from proof.fuzz.answers import answering
 
 PULSE = Pulse(1, 10.0, 20.0, None, 0, None, 0)
-NUMBERS = (
-    "_SOURCE_BOOTTIME_TIMESTAMP",
-    "__REALTIME_TIMESTAMP",
-    "__MONOTONIC_TIMESTAMP",
-)
-
-
-@pytest.mark.parametrize("number", ["9" * 400, "9" * 5000, "9" * 19, "-1", "-5", " 7 ", "1_0", ""])
-@pytest.mark.parametrize("member", NUMBERS)
-def test_a_number_that_no_journal_has_is_no_entry(member, number):
-    """
-    One ended the thread that reads, another the loop that keeps the state; a third was kept and
-    not read again, so that the next start forgot what had been counted.
-    """
-    assert read_entry(entry(1, REAL, **{member: number}).encode()) is None
-
-
-@pytest.mark.parametrize(
-    "boot", ["", "x", "f" * 31, "f" * 33, "g" * 32, BOOT + "\n", "\u0130" * 32]
-)
-def test_a_boot_that_is_none_is_no_entry(boot):
-    """An empty one was kept and not read again."""
-    assert read_entry(entry(1, REAL, boot=boot).encode()) is None
 
 
 @pytest.mark.parametrize("us", [0, 10**18 - 1])
 def test_a_stamp_at_its_bound_is_kept_and_read_again(us, tmp_path):
-    """From either place; one digit more is no message."""
+    """One digit more is no message."""
     path = tmp_path / "kmsg"
     path.write_bytes(record(us, us, REAL) + record(10**18, 1, REAL) + record(1, 10**18, REAL))
     ring = KernelRing(path, BOOT, clock=lambda: BOOTED_S, since_boot_s=lambda: 0.0)
-    from_ring = ring.read(0.0)
+    (message,) = ring.read(0.0)
     ring.close()
-    assert [us] == [one.since_boot_us for one in from_ring]
-    from_journal = read_entry(entry(us, REAL, __REALTIME_TIMESTAMP=f"{us}").encode())
-    assert us == from_journal.since_boot_us
-    for message in (*from_ring, from_journal):
-        position = beginning(message.boot_id, message.at_s).after(message)
-        assert position.covers(message)
-        assert LogState(position) == read_log_state(with_log_state(None, LogState(position)))
+    assert (us, us) == (message.seq, message.since_boot_us)
+    log = LogState(Position.of(message))
+    assert log == read_state(with_kernel(None, log)).kernel
 
 
 @pytest.mark.parametrize("chunk", [b"x" * 100, b"\n" * 100])

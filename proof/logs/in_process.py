@@ -1,18 +1,24 @@
 """
-A destination in memory that keeps the rules of PutLogEvents and has bad days.
+The same rules without a network: a `Destination` of the emitter's that has bad days.
 
 It keeps what it applied, whoever was told, so that a test can compare what
-arrived with what was answered. The rules are those of the loopback service.
+arrived with what was answered.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from emitter.delivery.batches import PUT_LOG_EVENTS
-from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
+from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry
 from proof.logs.forms import ServiceError
 from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from emitter.spool.records import DropReason, SpooledRecord
 
 STREAM = "training/i-0123456789abcdef0"
 DAY_MS = 86_400_000
@@ -38,11 +44,11 @@ SERVICES = {
 }
 
 
-class KilledError(BaseException):
+class SenderKilledError(BaseException):
     """The process ends here: nothing of ours may catch it."""
 
 
-class StrictService:
+class InProcessService:
     """
     One log stream.
 
@@ -66,28 +72,29 @@ class StrictService:
 
     limits = PUT_LOG_EVENTS
 
-    def __init__(self, clock) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._rules = LogRules(
             lambda: clock() + self.skew_s, {RECORDS_GROUP: {STREAM}}, poison=POISON
         )
-        self.mood = None
+        self.mood: str | None = None
         self.skew_s = 0.0
         self.retention_days = 10_000
-        self.received = Counter()
-        self.lines = {}
-        self.answered = set()
-        self.rejected = {}
-        self.repeatable = set()
-        self.violations = []
+        self.received: Counter[tuple[str, int]] = Counter()
+        self.lines: dict[tuple[str, int], str] = {}
+        self.answered: set[tuple[str, int]] = set()
+        self.rejected: dict[tuple[str, int], DropReason] = {}
+        self.repeatable: set[tuple[str, int]] = set()
+        self.violations: list[str] = []
 
     def close(self) -> None:
-        pass
+        """Nothing to let go of."""
 
-    def send(self, batch):
+    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        """What the service answers in its mood."""
         if refusal := self._refusal():
             return refusal
         if self.mood == "killed before":
-            raise KilledError
+            raise SenderKilledError
         try:
             rejected = self._rejected(batch)
         except ServiceError as error:
@@ -100,40 +107,40 @@ class StrictService:
         if self.mood in {"lost after", "killed after"}:
             self.repeatable |= keys
             if self.mood == "killed after":
-                raise KilledError
-            return Retry("timeout", "no answer", ambiguous=True)
+                raise SenderKilledError
+            return Retry("timeout", "no answer")
         self.answered |= keys - set(lost)
         self.rejected.update(lost)
         self.repeatable -= keys
         return Delivered(rejected)
 
-    def _refusal(self):
+    def _refusal(self) -> Retry | Refused | None:
         match self.mood:
             case "throttled":
-                return Retry("throttled", "rate exceeded", throttled=True)
+                return Retry("throttled", "rate exceeded")
             case "lost before":
-                return Retry("timeout", "no answer", ambiguous=True)
+                return Retry("timeout", "no answer")
             case "gone":
                 return Retry("unreachable", "no route to host")
             case "denied":
                 return Refused("access_denied", "logs:PutLogEvents is not allowed")
         return None
 
-    def _rejected(self, batch):
+    def _rejected(self, batch: Sequence[SpooledRecord]) -> Mapping[DropReason, tuple[int, ...]]:
         self._rules.retention_ms = self.retention_days * DAY_MS
-        events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
+        events = [{"timestamp": each.timestamp_ms, "message": each.line} for each in batch]
         place = {"logGroupName": RECORDS_GROUP, "logStreamName": STREAM}
         answer, _taken = self._rules.call("PutLogEvents", {**place, "logEvents": events})
         told = answer.get("rejectedLogEventsInfo", {})
         old_end = told.get("tooOldLogEventEndIndex", 0)
-        places = {
+        places: dict[DropReason, range] = {
             "too_old": range(old_end),
             "expired": range(old_end, told.get("expiredLogEventEndIndex", old_end)),
             "too_new": range(told.get("tooNewLogEventStartIndex", len(batch)), len(batch)),
         }
         return {why: tuple(at) for why, at in places.items() if at}
 
-    def _apply(self, records):
+    def _apply(self, records: Iterable[SpooledRecord]) -> None:
         for record in records:
             key = (record.boot, record.seq)
             if self.received[key] and key not in self.repeatable:

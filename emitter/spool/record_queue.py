@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
-from emitter.spool.books import Book, Journal
+from emitter.spool.backlog import Backlog
+from emitter.spool.boot_counters import BootCounters, PendingChanges
 from emitter.spool.ledger import cost_bytes
 from emitter.spool.mirror import Mirror
 from emitter.spool.records import SpooledRecord
 from emitter.spool.transactions import DiskDamagedError
-from emitter.spool.waiting import Waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class Holdings:
+class RecordQueue:
     """
     One disk, or None, and what it did not take yet. Not thread-safe.
 
     Attributes:
-        books: By boot: those that have records waiting, and our own.
+        counters: By boot: those that have records waiting, and our own.
 
         cost_bytes: Room that all waiting records take in the file.
 
-        older_dropped: Records of earlier boots that this one dropped: their books are
+        older_dropped: Records of earlier boots that this one dropped: their counters are
             forgotten with their last record.
     """
 
@@ -53,12 +53,12 @@ class Holdings:
         clock: Callable[[], float],
         monotonic: Callable[[], float],
     ) -> None:
-        self.books: dict[str, Book] = {}
+        self.counters: dict[str, BootCounters] = {}
         self.cost_bytes = 0
         self.older_dropped = 0
         self._boot: str | None = None  # until `enter`
         self._last_id = 0
-        self._journal = Journal()
+        self._pending = PendingChanges()
         self._changed = False
         self._mirror: Mirror | None = None  # while the first file is being opened, too
         if disk is not None:
@@ -77,15 +77,15 @@ class Holdings:
         self.own.changed = self._changed = True
 
     @property
-    def own(self) -> Book:
-        """The book of this emitter start."""
+    def own(self) -> BootCounters:
+        """The counter of this emitter start."""
         assert self._boot is not None  # noqa: S101 - entered
-        return self.books.setdefault(self._boot, Book())
+        return self.counters.setdefault(self._boot, BootCounters())
 
     @property
     def state(self) -> bytes | None:
         """The fold's state last given, by whichever boot."""
-        return self._journal.state
+        return self._pending.state
 
     @property
     def refused(self) -> str | None:
@@ -95,7 +95,7 @@ class Holdings:
     @property
     def in_memory(self) -> int:
         """Records that should be on the disk and are not."""
-        return 0 if self._mirror is None else len(self._journal.added)
+        return 0 if self._mirror is None else len(self._pending.added)
 
     @property
     def set_aside(self) -> int:
@@ -114,7 +114,7 @@ class Holdings:
         assert self._boot is not None  # noqa: S101 - entered
         self._last_id += 1
         record = SpooledRecord(self._last_id, self._boot, seq, timestamp_ms, line)
-        self._journal.added[record.id] = (record, line_bytes)
+        self._pending.added[record.id] = (record, line_bytes)
         self.own.records += 1
         self.own.bytes += line_bytes
         self.cost_bytes += cost_bytes(line_bytes)
@@ -125,8 +125,8 @@ class Holdings:
 
     def keep_state(self, state: bytes) -> None:
         """Replace the fold's state."""
-        self._journal.state = state
-        self._journal.state_changed = self._changed = True
+        self._pending.state = state
+        self._pending.state_changed = self._changed = True
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
         """The first records that fit both limits, but never none while there is one."""
@@ -153,14 +153,14 @@ class Holdings:
         if self.refused is None:
             return 0
         room_bytes = self._memory_cost_bytes() - limit_bytes
-        waiting = Waiting(None, self._journal)
+        waiting = Backlog(None, self._pending)
         return self.drop(waiting.first(room_bytes), "spool_full")
 
     def deliver(self, ids: Iterable[int]) -> int:
         """Take *ids* out and count them as delivered; how many there were."""
         gone = self._take_out(ids)
         for boot, records in gone.items():
-            self.books[boot].delivered += records
+            self.counters[boot].delivered += records
         return sum(gone.values())
 
     def drop(self, ids: Iterable[int], reason: DropReason) -> int:
@@ -172,15 +172,15 @@ class Holdings:
 
     def write(self, *, at_once: bool = False) -> None:
         """Bring the disk up to date, if there is one and it lets us."""
-        for boot in [boot for boot, book in self.books.items() if not book.records]:
+        for boot in [boot for boot, counter in self.counters.items() if not counter.records]:
             if boot != self._boot:
-                del self.books[boot]
+                del self.counters[boot]
         if self._mirror is None or not (self._changed or self._mirror.refused):
             return
-        if self._mirror.write(self._journal, self.books, at_once=at_once):
-            self._journal.written()
-            for book in self.books.values():
-                book.changed = False
+        if self._mirror.write(self._pending, self.counters, at_once=at_once):
+            self._pending.written()
+            for counter in self.counters.values():
+                counter.changed = False
             self._changed = False
 
     def close(self) -> None:
@@ -189,58 +189,58 @@ class Holdings:
             self._mirror.close()
 
     def _take_in(self, contents: Contents) -> None:
-        if self._boot is not None and self._boot in contents.books:
+        if self._boot is not None and self._boot in contents.counters:
             msg = "it could not be read before"  # its records are counted as dropped
             raise DiskDamagedError(msg)
-        self.books.update(contents.books)
+        self.counters.update(contents.counters)
         self.cost_bytes += contents.cost_bytes
-        if not self._journal.state_changed:
-            self._journal.state = contents.state
+        if not self._pending.state_changed:
+            self._pending.state = contents.state
 
     def _give_up(self) -> int:
-        journal = self._journal
+        pending = self._pending
         lost = 0
-        for boot, book in self.books.items():
-            kept = journal.added.values() if boot == self._boot else ()
-            damaged = book.records - len(kept)
+        for boot, counter in self.counters.items():
+            kept = pending.added.values() if boot == self._boot else ()
+            damaged = counter.records - len(kept)
             if damaged:
                 self._count_dropped(boot, "damaged", damaged)
-            book.records, book.bytes = len(kept), sum(line_bytes for _, line_bytes in kept)
-            book.changed = True
+            counter.records, counter.bytes = len(kept), sum(line_bytes for _, line_bytes in kept)
+            counter.changed = True
             lost += damaged
         self.cost_bytes = self._memory_cost_bytes()
-        journal.settled.clear()
-        journal.settled_to = None
-        journal.state_changed = journal.state is not None
+        pending.settled.clear()
+        pending.settled_to = None
+        pending.state_changed = pending.state is not None
         self._changed = True
         return lost
 
     def _count_dropped(self, boot: str, reason: DropReason, records: int) -> None:
-        self.books[boot].dropped[reason] += records
+        self.counters[boot].dropped[reason] += records
         if boot != self._boot:
             self.older_dropped += records
 
     def _memory_cost_bytes(self) -> int:
-        return sum(cost_bytes(line_bytes) for _, line_bytes in self._journal.added.values())
+        return sum(cost_bytes(line_bytes) for _, line_bytes in self._pending.added.values())
 
     def _take_out(self, ids: Iterable[int]) -> Counter[str]:
         gone: Counter[str] = Counter()
         wanted = list(ids)
         for place in self._read(lambda waiting: waiting.places(wanted)):
-            if self._journal.added.pop(place.id, None) is None:
-                self._journal.settled.add(place.id)
-            book = self.books[place.boot]
-            book.records -= 1
-            book.bytes -= place.line_bytes
-            book.changed = self._changed = True
+            if self._pending.added.pop(place.id, None) is None:
+                self._pending.settled.add(place.id)
+            counter = self.counters[place.boot]
+            counter.records -= 1
+            counter.bytes -= place.line_bytes
+            counter.changed = self._changed = True
             self.cost_bytes -= cost_bytes(place.line_bytes)
             gone[place.boot] += 1
         return gone
 
-    def _read(self, read: Callable[[Waiting], Found]) -> Found:
+    def _read(self, read: Callable[[Backlog], Found]) -> Found:
         if self._mirror is not None:
             try:
-                return read(Waiting(self._mirror.ledger, self._journal))
+                return read(Backlog(self._mirror.ledger, self._pending))
             except DiskDamagedError as error:
                 self._mirror.spoil(error)
-        return read(Waiting(None, self._journal))
+        return read(Backlog(None, self._pending))

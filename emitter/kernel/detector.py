@@ -1,7 +1,7 @@
 """
 Which messages of the kernel log are news, and which of those are faults.
 
-Pure: messages and times come in, a catch goes out.
+Pure: messages and times come in, a detection goes out.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from emitter.kernel.fault import Fault, read_fault
-from emitter.kernel.position import LOOK_BACK_S, LogState, Position, beginning
+from emitter.kernel.hardware_fault import HardwareFault, read_fault
+from emitter.kernel.position import LOOK_BACK_S, LogState, Position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LocatedFault:
     """
     A fault, and where the log was then.
 
@@ -27,18 +27,18 @@ class Seen:
         is_told: Whether an earlier run has told of it, though no minute has counted it.
     """
 
-    fault: Fault
+    fault: HardwareFault
     position: Position
-    is_told: bool = False
+    is_told: bool
 
 
 @dataclass(slots=True)
-class Catch:
+class Detection:
     """
     What was found since the last look.
 
     Attributes:
-        seen: Faults that count, in the order of the log.
+        faults: Those that count, in the order of the log.
 
         older: How many there are from long before the first start, which do not count.
 
@@ -46,23 +46,23 @@ class Catch:
 
         lost: Messages that were overwritten before they were read.
 
-        begin: On the first sight of a log: everything up to here is from before it.
+        begin: Where a log that is read for the first time begins to count.
 
-        position: Everything up to here is in this catch or was in one before; None before
-            the log was read for the first time.
+        position: Everything up to here is in this detection or was in one before; None
+            before the log was read for the first time.
     """
 
-    seen: list[Seen] = field(default_factory=list)
+    faults: list[LocatedFault] = field(default_factory=list)
     older: int = 0
-    newest_older: Fault | None = None
+    newest_older: HardwareFault | None = None
     lost: int = 0
     begin: Position | None = None
     position: Position | None = None
 
 
-class Sight:
+class FaultDetector:
     """
-    What one run has seen of the log. *state* is what an earlier run left, *now_s* its start.
+    What one run has read of the log. *state* is what an earlier run left, *now_s* its start.
 
     Attributes:
         position: Everything up to here was seen; None before the first message ever.
@@ -74,37 +74,37 @@ class Sight:
         self._is_first = state.counted is None
         self._before_s = now_s - LOOK_BACK_S
         self._begin: Position | None = None
-        self._catch = Catch()
+        self._detection = Detection()
 
     @property
     def waiting(self) -> int:
         """Faults that nobody has taken."""
-        return len(self._catch.seen)
+        return len(self._detection.faults)
 
     def add(self, messages: Sequence[KernelMessage]) -> None:
         """Take what one look at the log gave."""
         for message in messages:
-            position = self.position or beginning(message.boot_id, 0.0)
-            if self.position is not None and position.covers(message):
+            before = self.position or Position(message.boot_id)
+            if before.covers(message):
                 continue
-            self._catch.lost += position.missed(message)
-            self.position = position.after(message)
+            self._detection.lost += before.missed(message)
+            self.position = Position.of(message)
             fault = read_fault(message.text, message.at_s) if message.text else None
             # The first one that is young ends it: a clock that is set back later makes none old.
             self._is_first = self._is_first and message.at_s < self._before_s
+            if fault is None:
+                continue
             if self._is_first:
-                self._begin = self.position
-                if fault is not None:
-                    self._catch.older += 1
-                    self._catch.newest_older = fault
-            elif fault is not None:
-                self._begin = self._begin or position
+                self._detection.older += 1
+                self._detection.newest_older = fault
+            else:
+                self._begin = self._begin or before
                 is_told = self._told is not None and self._told.covers(message)
-                self._catch.seen.append(Seen(fault, self.position, is_told))
+                self._detection.faults.append(LocatedFault(fault, self.position, is_told))
 
-    def take(self) -> Catch:
+    def take(self) -> Detection:
         """What was found since the last call."""
-        catch, self._catch = self._catch, Catch()
-        catch.position = self.position
-        catch.begin = self._begin or self.position
-        return catch
+        detection, self._detection = self._detection, Detection()
+        detection.position = self.position
+        detection.begin = self._begin or self.position
+        return detection

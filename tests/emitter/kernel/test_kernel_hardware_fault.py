@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.kernel.fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, Fault, read_fault
+from emitter.kernel.hardware_fault import (
+    MAX_TEXT_CHARS,
+    MAX_WORD_CHARS,
+    HardwareFault,
+    read_fault,
+)
 from emitter.kernel.message import MARK
 from emitter.lines.properties import present
 from proof.factories.kernel_logs import REAL
@@ -23,7 +28,7 @@ KNOWN = [
 
 def test_the_documented_message_is_read_whole():
     """Code, device, core, serial number and action."""
-    expected = Fault(
+    expected = HardwareFault(
         at_s=AT_S,
         code="SRAM_UNCORRECTABLE_ERROR",
         text=REAL,
@@ -97,6 +102,12 @@ def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind
     assert found.details() == {
         name: value for name, value in present(**found.details()).items() if value is not None
     }
+
+
+def test_words_and_text_are_kept_up_to_their_bounds():
+    """64 characters of a word, 400 of the message."""
+    found = read_fault(f"NEURON_HW_ERR={'X' * 65} action={'y' * 65} {'z' * 400}", AT_S)
+    assert (64, 64, 400) == (len(found.code), len(found.action), len(found.text))
 
 
 def test_the_mark_is_what_is_looked_for():

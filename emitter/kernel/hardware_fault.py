@@ -26,7 +26,7 @@ _INDEX: Final = re.compile(r"[0-9]{1,4}")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class HardwareFault:
     """
     One message of the Neuron driver or runtime; each member None where it says nothing.
 
@@ -77,18 +77,18 @@ class Fault:
         return {name: value for name, value in members.items() if value is not None}
 
 
-def read_fault(text: str, at_s: float) -> Fault | None:
+def read_fault(text: str, at_s: float) -> HardwareFault | None:
     """The fault that the message *text* tells of; None for any other message."""
-    found = _CODE.search(text)
-    if found is None:
+    mark = _CODE.search(text)
+    if mark is None:
         return None
     members: dict[str, str] = {}
-    for name, value in _MEMBERS.findall(text, found.end()):
+    for name, value in _MEMBERS.findall(text, mark.end()):
         members.setdefault(name, value[:MAX_WORD_CHARS])
     shown = text[:MAX_TEXT_CHARS]
-    return Fault(
+    return HardwareFault(
         at_s=at_s,
-        code=found[1][:MAX_WORD_CHARS] or NO_CODE,
+        code=mark[1][:MAX_WORD_CHARS] or NO_CODE,
         text="".join(letter if letter.isprintable() else "?" for letter in shown),
         device=_index(members.get("nd-id")),
         device_core=_index(members.get("nc-id")),

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Book:
+class BootCounters:
     """
     What became of one boot's records: produced = delivered + records + dropped.
 
     Attributes:
-        records: Waiting, wherever they are.
+        records: Backlog, wherever they are.
 
         bytes: UTF-8 bytes of their lines.
 
@@ -37,7 +37,7 @@ class Book:
 
 
 @dataclass(slots=True)
-class Journal:
+class PendingChanges:
     """
     Changes the disk does not have yet, of this boot and of older ones.
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from emitter.events import Event
 
 if TYPE_CHECKING:
-    from emitter.kernel.fault import Fault
+    from emitter.kernel.detector import LocatedFault
+    from emitter.kernel.hardware_fault import HardwareFault
     from emitter.kernel.position import Position
-    from emitter.kernel.sight import Seen
 
 FAULT: Final = "HardwareFault"
 FOUND: Final = "HardwareFaultsFound"
@@ -26,9 +26,9 @@ MAX_CODES: Final = 20
 OLDEST_S: Final = 86_400.0  # an event that is older is told as one of now
 
 
-class Telling:
+class FaultEvents:
     """
-    The faults of the open minute that no event has told of.
+    The faults of the open minute that no event has named.
 
     Attributes:
         position: Of the last fault whose event was made.
@@ -36,55 +36,55 @@ class Telling:
 
     def __init__(self) -> None:
         self.position: Position | None = None
-        self._single: list[Seen] = []
-        self._made = 0
+        self._single: list[LocatedFault] = []
+        self._single_count = 0
         self._folded = 0
         self._codes: Counter[str] = Counter()
-        self._newest: Seen | None = None
-        self._found: tuple[int, Fault] | None = None
+        self._newest: LocatedFault | None = None
+        self._older: tuple[int, HardwareFault] | None = None
         self._lost = 0
 
-    def add(self, seen: Seen) -> None:
+    def add(self, located: LocatedFault) -> None:
         """A fault that counts."""
-        if self._made + len(self._single) < MAX_EVENTS:
-            self._single.append(seen)
+        if self._single_count + len(self._single) < MAX_EVENTS:
+            self._single.append(located)
             return
         self._folded += 1
-        self._newest = seen
-        if seen.fault.code in self._codes or len(self._codes) < MAX_CODES:
-            self._codes[seen.fault.code] += 1
+        self._newest = located
+        if located.fault.code in self._codes or len(self._codes) < MAX_CODES:
+            self._codes[located.fault.code] += 1
 
-    def found(self, count: int, newest: Fault) -> None:
+    def add_older(self, count: int, newest: HardwareFault) -> None:
         """Faults from long before the first start."""
-        self._found = (count + (self._found[0] if self._found else 0), newest)
+        self._older = (count + (self._older[0] if self._older else 0), newest)
 
-    def lost(self, count: int) -> None:
+    def add_lost(self, count: int) -> None:
         """Messages that nobody can read any more."""
         self._lost += count
 
     def events(self, now_s: float, *, is_end: bool) -> list[Event]:
         """What is to be told now; at the end of a minute also the rest of it."""
-        made: list[Event] = []
-        if self._found is not None:
-            made.append(_found_event(*self._found, now_s))
-        for seen in self._single:
-            fault = seen.fault
-            made.append(Event(FAULT, _when(fault, now_s), fault.sentence(), fault.details()))
-            self.position = seen.position
+        events: list[Event] = []
+        if self._older is not None:
+            events.append(_older_event(*self._older, now_s))
+        for located in self._single:
+            fault = located.fault
+            events.append(Event(FAULT, _when(fault, now_s), fault.sentence(), fault.details()))
+            self.position = located.position
         if is_end and self._newest is not None:
-            made.append(self._rest(self._newest, now_s))
+            events.append(self._rest(self._newest, now_s))
             self.position = self._newest.position
         if is_end and self._lost:
-            made.append(_lost_event(self._lost, now_s))
-        self._made += len(self._single)
-        self._found, self._single = None, []
+            events.append(_lost_event(self._lost, now_s))
+        self._single_count += len(self._single)
+        self._older, self._single = None, []
         if is_end:
-            self._made = self._folded = self._lost = 0
+            self._single_count = self._folded = self._lost = 0
             self._newest = None
             self._codes.clear()
-        return made
+        return events
 
-    def _rest(self, newest: Seen, now_s: float) -> Event:
+    def _rest(self, newest: LocatedFault, now_s: float) -> Event:
         (code, times), *others = self._codes.most_common()
         faults = "fault" if self._folded == 1 else "faults"
         which = f", {times} of them {code}" if others else f": {code}"
@@ -93,7 +93,7 @@ class Telling:
         return Event(FAULT, _when(newest.fault, now_s), message, details)
 
 
-def _found_event(count: int, newest: Fault, now_s: float) -> Event:
+def _older_event(count: int, newest: HardwareFault, now_s: float) -> Event:
     were, they = ("fault was", "it is") if count == 1 else ("faults were", "they are")
     ago_h = max(0.0, now_s - newest.at_s) / 3600
     message = (
@@ -112,5 +112,5 @@ def _lost_event(count: int, now_s: float) -> Event:
     return Event(LOST, now_s, message, {"Count": count})
 
 
-def _when(fault: Fault, now_s: float) -> float:
+def _when(fault: HardwareFault, now_s: float) -> float:
     return fault.at_s if now_s - OLDEST_S <= fault.at_s <= now_s else now_s
