@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health.members import reading_members
-from emitter.lines import Source
+from emitter.lines import LineIdentity
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
-from emitter.writing import Writer, line_settings
+from emitter.writer import Writer, line_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -104,7 +104,7 @@ class _Minutes:
             self.fold.open(at_s if ends_at_s is None else ends_at_s)
         self.fold.add(report, at_s)
         if (sample := self.fold.sample) is not None:
-            yield from self._numbered(self._writer.report(sample, self._source(), seq=self._seq))
+            yield from self._numbered(self._writer.report(sample, self._identity(), seq=self._seq))
         yield from self._events()
 
     def close(self, *, bye: bool) -> Iterator[str]:
@@ -119,21 +119,24 @@ class _Minutes:
             bye=bye,
             health=reading_members(self.fold, self.framer),
         )
-        self._writer.know(self.fold.instance)
         record = self.fold.close(stamp)
-        yield from self._numbered(self._writer.minute(record, self.fold.runtimes))
+        minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
+        yield from self._numbered(minute)
         yield from self._events()  # what only the whole minute tells
 
     def _events(self) -> Iterator[str]:
         if events := self.fold.take_events():
-            yield from self._numbered(self._writer.events(events, self._source(), seq=self._seq))
+            yield from self._numbered(self._writer.events(events, self._identity(), seq=self._seq))
 
-    def _source(self) -> Source:
-        return Source(
+    def _identity(self) -> LineIdentity:
+        instance = self.fold.instance
+        return LineIdentity(
             cluster=self._cluster,
-            instance_id=self.fold.instance_id or self._fallback_id,
-            identity_guessed=self.fold.instance_id is None and self._given_id is None,
+            instance_id=instance.instance_id or self._fallback_id,
+            identity_guessed=instance.instance_id is None and self._given_id is None,
             boot=self._boot,
+            instance_type=instance.instance_type,
+            ami_id=instance.ami_id,
         )
 
     def _numbered(self, records: list[NewRecord]) -> Iterator[str]:

@@ -26,7 +26,7 @@ from emitter.kernel.position import (
 )
 from emitter.kernel.sight import Sight
 from emitter.kernel.telling import MAX_EVENTS
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.line import OtherRecord, parse
 from proof.factories.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, REAL, entry, record
@@ -45,7 +45,7 @@ _NOW_S: Final = BOOTED_S + 1000.0
 _MOST: Final = (1 << 63) - 1
 _CHUNK_BYTES: Final = 4096
 _OF_OTHERS: Final = FoldState(instance_id="i-0123456789abcdef0", cores=2)
-_SOURCE: Final = Source("blue", "i-0123456789abcdef0", False, "b")  # noqa: FBT003 - not guessed
+_IDENTITY: Final = LineIdentity("blue", "i-0123456789abcdef0", False, "b")  # noqa: FBT003 - not guessed
 _LINES: Final = Lines(LineSettings())
 _LAST_SEQ: Final = 1 << 40
 _LAST: Final = record(_LAST_SEQ, 10**15, REAL)
@@ -133,7 +133,7 @@ def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
         assert event.message.isprintable()
         assert len(event.message) < 500
         assert 0 <= event.at_s <= _NOW_S
-        line = _LINES.event(event, _SOURCE, seq=2)
+        line = _LINES.event(event, _IDENTITY, seq=2)
         assert len(line.encode()) < MAX_LINE_BYTES
         assert isinstance(parse(line), OtherRecord)
     told, counted = faults.told_state(_OF_OTHERS.encoded()), faults.counted_state(b"{}")
