@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from emitter.reports.report import Report
     from emitter.spool.records import NewRecord
 
-READ_BYTES: Final = 1 << 20
+READ_BYTES: Final = 1 << 16  # a larger read would take fresh pages of memory each time
 
 _log = logging.getLogger(__name__)
 

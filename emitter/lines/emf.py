@@ -40,7 +40,8 @@ def line_of(draft: Draft, namespace: str) -> str:
         name: metric.values if len(metric.values) > 1 else metric.values[0]
         for name, metric in context.metrics.items()
     }
-    return sendable_line({"_aws": _metadata(context), **draft.members, **values})
+    metadata = _metadata(context, draft.resolution_s)
+    return sendable_line({"_aws": metadata, **draft.members, **values})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,26 +101,20 @@ def _context(draft: Draft, namespace: str) -> Any:  # noqa: ANN401 - the library
     return context
 
 
-def _metadata(context: Any) -> dict[str, Any]:  # noqa: ANN401 - the library's MetricsContext
+def _metadata(context: Any, resolution_s: int) -> dict[str, Any]:  # noqa: ANN401 - as above
     """The member `_aws`, as the library's own serializer has it."""
+    resolution = {} if resolution_s == STANDARD_S else {"StorageResolution": resolution_s}
+    metrics = [
+        {"Name": name, "Unit": metric.unit, **resolution}
+        for name, metric in context.metrics.items()
+    ]
     dimensions = [list(names) for names in context.get_dimensions()]
-    metrics = [_definition(name, metric) for name, metric in context.metrics.items()]
-    return {
-        **context.meta,
-        "CloudWatchMetrics": [
-            {
-                "Dimensions": dimensions,
-                "Metrics": metrics[start : start + MAX_METRICS],
-                "Namespace": context.namespace,
-            }
-            for start in range(0, len(metrics), MAX_METRICS)
-        ],
-    }
-
-
-def _definition(name: str, metric: Any) -> dict[str, object]:  # noqa: ANN401 - the library's Metric
-    definition = {"Name": name, "Unit": metric.unit}
-    resolution_s = metric.storage_resolution.value
-    if resolution_s != STANDARD_S:
-        definition["StorageResolution"] = resolution_s
-    return definition
+    directives = [
+        {
+            "Dimensions": dimensions,
+            "Metrics": metrics[start : start + MAX_METRICS],
+            "Namespace": context.namespace,
+        }
+        for start in range(0, len(metrics), MAX_METRICS)
+    ]
+    return {**context.meta, "CloudWatchMetrics": directives}

@@ -14,7 +14,7 @@ from neuron_wire.cores import utilization_members
 from neuron_wire.length import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
@@ -34,13 +34,14 @@ def minute_drafts(
     has the values of the common dimensions.
     """
     members, aside = split(record.members())
-    yield _minute(record, members, settings, common)
+    sets = dimension_sets(settings, common)
+    yield _minute(record, members, settings, common, sets)
     seq = record.seq + 1
     if aside:
         yield Draft({**identity_members(names.MORE, record, seq), **aside}, record.minute_ms)
         seq += 1
-    if settings.tier != LEGACY and not settings.high_resolution:
-        for draft in _further_values(record, settings, common, seq):
+    if sets and settings.tier != LEGACY and not settings.high_resolution:
+        for draft in _further_values(record, common, sets, seq):
             yield draft
             seq += 1
     if settings.tier == CORE:
@@ -52,9 +53,9 @@ def _minute(
     members: Mapping[str, object],
     settings: LineSettings,
     common: Mapping[str, str],
+    sets: Sequence[Sequence[str]],
 ) -> Draft:
     """The self-contained line: all that the stack needs."""
-    sets = dimension_sets(settings, common)
     if not sets:
         return Draft(members, record.minute_ms)
     if settings.tier == LEGACY:
@@ -77,16 +78,13 @@ def _minute(
 
 
 def _further_values(
-    record: MinuteRecord, settings: LineSettings, common: Mapping[str, str], seq: int
+    record: MinuteRecord, common: Mapping[str, str], sets: Sequence[Sequence[str]], seq: int
 ) -> Iterator[Draft]:
     """
     Utilization beyond the 100 values one line may carry as a metric.
 
     Only CloudWatch's own extraction needs it: the minute line has them all.
     """
-    sets = dimension_sets(settings, common)
-    if not sets:
-        return
     known = tuple(value for value in record.utilization_percent if value is not None)
     starts = range(names.MAX_METRIC_VALUES, len(known), names.MAX_METRIC_VALUES)
     for place, start in enumerate(starts):

@@ -66,13 +66,13 @@ def encode(document: Mapping[str, object]) -> str:
 
 
 def arranged(document: Mapping[str, object]) -> dict[str, object]:
-    """Return *document* in the order of a line, with whole numbers as integers."""
+    """Return *document* in the order of a line, with whole numbers as integers but in `_aws`."""
     metadata: dict[str, object] = {}
     scalars: dict[str, object] = {}
     rest: dict[str, object] = {}
     for name, value in document.items():
         if name == "_aws":
-            metadata[name] = _plain(value)
+            metadata[name] = value
         elif type(value) in _AS_THEY_ARE:
             scalars[name] = value
         elif isinstance(value, (list, tuple, dict)):
@@ -95,7 +95,10 @@ def compact(members: Mapping[str, object]) -> str:
         raise WireFormatError(
             NOT_EXTRACTABLE, "the document holds a number that is not finite"
         ) from error
-    return line if line.isprintable() else "".join(map(_shown, line))
+    # JSON escapes the control characters below the blank by itself.
+    if (line.isascii() and "\x7f" not in line) or line.isprintable():
+        return line
+    return "".join(map(_shown, line))
 
 
 def parse(message: str) -> MinuteRecord | OtherRecord:
@@ -161,7 +164,12 @@ def _plain(value: object) -> object:
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
     if isinstance(value, (list, tuple)):
-        return [one if type(one) in _AS_THEY_ARE else _plain(one) for one in value]
+        return [
+            one
+            if (of := type(one)) in _AS_THEY_ARE or (of is float and not one.is_integer())
+            else _plain(one)
+            for one in value
+        ]
     if isinstance(value, Mapping):
         return {
             name: one if type(one) in _AS_THEY_ARE else _plain(one) for name, one in value.items()
