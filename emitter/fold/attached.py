@@ -119,17 +119,30 @@ class Attached:
         """The runtimes of the epoch minute *label* that a line is due for."""
         if not self._has_lines:
             return ()
+        folds = {fold.key: fold for fold in self.folds if fold.key is not None}
+        reasons = self._lines.due(
+            label,
+            (
+                (
+                    key,
+                    tuple(sorted(held.get(key, ()))),
+                    names.get(key),
+                    bool(fold.executions.failed) or fold.has_failed,
+                )
+                for key, fold in folds.items()
+            ),
+        )
+        if not reasons:
+            return ()
         memory = self.evidence.memory()
         if self._unsplit is not None:
             self._unsplit.find_splits()
-        found = []
-        for fold in self.folds:
-            if (key := fold.key) is not None:
-                runtime = RuntimeMinute.of(
-                    fold, held.get(key, set()), memory.get(key), names.get(key)
-                )
-                found.append((runtime, bool(fold.executions.failed) or fold.has_failed))
-        return self._lines.due(label, found)
+        return tuple(
+            RuntimeMinute.of(
+                folds[key], held.get(key, set()), memory.get(key), names.get(key), reason
+            )
+            for key, reason in reasons.items()
+        )
 
     def end_minute(self) -> None:
         """A minute ends, another begins."""
