@@ -50,10 +50,19 @@ def measure(folder: Path, *, rounds: int, fresh: bool = False) -> list[Figure]:
     """Every figure, in the order of the table."""
     few = max(2, rounds // _OTHERS_SHARE)
     with residence.running(folder, reports.wide(32)) as resident, ThreadPoolExecutor() as pool:
-        read = [reading.usual(reports.usual(), rounds), reading.long(reports.long(), rounds)]
+        usual = reports.usual()
+        read = [
+            reading.usual(usual, rounds),
+            reading.long(reports.long(), rounds),
+            minutes.replaying(folder, usual, few),
+        ]
         whole_minutes = others.whole_minutes(folder, few)
         shipped = others.shipping(folder, few)
-        lines = [*minutes.line_sizes(), *minutes.closing(folder, rounds)]
+        lines = [
+            *minutes.line_sizes(),
+            minutes.making(rounds),
+            *minutes.closing(folder, rounds),
+        ]
         spooled = spooling.throughput(folder, _SPOOL_SHARE * rounds)
         lost = pool.submit(others.losses, folder)  # both mostly wait
         memory = resident()

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health.members import reading_members
-from emitter.lines import Source
+from emitter.lines import LineIdentity
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
-from emitter.writing import Writer, line_settings
+from emitter.writer import Writer, line_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from emitter.reports.report import Report
     from emitter.spool.records import NewRecord
 
-READ_BYTES: Final = 1 << 20
+READ_BYTES: Final = 1 << 16  # a larger read would take fresh pages of memory each time
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,8 @@ def replay(
     start_s = parse_time_s(settings.start)
     minutes = _Minutes(settings, cluster, start_s, _hash(files, settings))
     for number, report in enumerate(_reports(files, minutes.framer, advance)):
-        yield from minutes.add(report, start_s + number * settings.interval)
+        if lines := minutes.add(report, start_s + number * settings.interval):
+            yield from lines
     if not minutes.fold.reports_read:
         raise no_reports(", ".join(str(one) for one in files), minutes.framer.last_problem)
     if minutes.framer.malformed:
@@ -94,22 +95,23 @@ class _Minutes:
         self._boot = f"{int(start_s * 1000):012x}{inputs[:8]}"
         self._seq = 1
 
-    def add(self, report: Report, at_s: float) -> Iterator[str]:
-        """Take a report received at *at_s*, after the minutes that ended before."""
-        self.fold.open(at_s)
+    def add(self, report: Report, at_s: float) -> list[str]:
+        """Take a report received at *at_s*: its lines, after those of the minutes that ended."""
+        lines: list[str] = []
         while self.fold.is_due(at_s):
             # The running emitter closes each minute on time, with or without reports.
             ends_at_s = self.fold.ends_at_s()
-            yield from self.close(bye=False)
+            lines += self.close(bye=False)
             self.fold.open(at_s if ends_at_s is None else ends_at_s)
         self.fold.add(report, at_s)
         if (sample := self.fold.sample) is not None:
-            yield from self._numbered(self._writer.report(sample, self._source(), seq=self._seq))
-        yield from self._events()
+            lines += self._numbered(self._writer.report(sample, self._identity(), seq=self._seq))
+        lines += self._events()
+        return lines
 
-    def close(self, *, bye: bool) -> Iterator[str]:
+    def close(self, *, bye: bool) -> list[str]:
         """The lines of the open minute."""
-        yield from self._events()
+        lines = self._events()
         stamp = Stamp(
             cluster=self._cluster,
             boot=self._boot,
@@ -119,26 +121,31 @@ class _Minutes:
             bye=bye,
             health=reading_members(self.fold, self.framer),
         )
-        self._writer.know(self.fold.instance)
         record = self.fold.close(stamp)
-        yield from self._numbered(self._writer.minute(record, self.fold.runtimes))
-        yield from self._events()  # what only the whole minute tells
+        minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
+        lines += self._numbered(minute)
+        lines += self._events()  # what only the whole minute tells
+        return lines
 
-    def _events(self) -> Iterator[str]:
+    def _events(self) -> list[str]:
         if events := self.fold.take_events():
-            yield from self._numbered(self._writer.events(events, self._source(), seq=self._seq))
+            return self._numbered(self._writer.events(events, self._identity(), seq=self._seq))
+        return []
 
-    def _source(self) -> Source:
-        return Source(
+    def _identity(self) -> LineIdentity:
+        instance = self.fold.instance
+        return LineIdentity(
             cluster=self._cluster,
-            instance_id=self.fold.instance_id or self._fallback_id,
-            identity_guessed=self.fold.instance_id is None and self._given_id is None,
+            instance_id=instance.instance_id or self._fallback_id,
+            identity_guessed=instance.instance_id is None and self._given_id is None,
             boot=self._boot,
+            instance_type=instance.instance_type,
+            ami_id=instance.ami_id,
         )
 
-    def _numbered(self, records: list[NewRecord]) -> Iterator[str]:
+    def _numbered(self, records: list[NewRecord]) -> list[str]:
         self._seq += len(records)
-        return (record.line for record in records)
+        return [record.line for record in records]
 
 
 def parse_time_s(text: str | None) -> float:
@@ -156,14 +163,14 @@ def parse_time_s(text: str | None) -> float:
         raise SettingsError(msg)
     try:
         # Python 3.10 does not read the Z.
-        found = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
+        time = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
     except ValueError as error:
         msg = (
             f"--start was expected to be an ISO time and is {text[:40]!r}: "
             "write it as 2026-01-01T00:00:00Z"
         )
         raise SettingsError(msg) from error
-    seconds = (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+    seconds = (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
     if seconds < 0:
         msg = f"--start was expected to be after 1970 and is {text[:40]!r}: choose a later time"
         raise SettingsError(msg)
@@ -186,9 +193,9 @@ def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:
     # Only what differs from its default, so that a setting of a later release
     # changes nothing for those who do not use it.
     given = {
-        one.name: value
-        for one in dataclasses.fields(settings)
-        if (value := getattr(settings, one.name)) != one.default
+        field.name: value
+        for field in dataclasses.fields(settings)
+        if (value := getattr(settings, field.name)) != field.default
     }
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
     for path in files:

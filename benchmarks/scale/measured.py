@@ -23,7 +23,7 @@ from benchmarks.stack.delivering import delivered, payload_of
 from benchmarks.stack.prepared import prepare
 from emitter.fold.runtimes import RuntimeMinute
 from emitter.fold.sample import ReportSample
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.settings.minutes import TIERS
 from neuron_emf.cost.assumed import BATCH_DELIVERIES
 from neuron_emf.cost.measured import (
@@ -211,8 +211,10 @@ def _report(lines: Lines, record: MinuteRecord) -> list[str]:
         execution_errors=record.execution_errors,
         tera_flops=record.tera_flops,
     )
-    source = Source(record.cluster, record.instance_id, identity_guessed=False, boot=record.boot)
-    return lines.report(sample, source, seq=record.seq)
+    identity = LineIdentity(
+        record.cluster, record.instance_id, identity_guessed=False, boot=record.boot
+    )
+    return lines.report(sample, identity, seq=record.seq)
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401  # JSON
@@ -249,12 +251,12 @@ def _runtime_line() -> str:
         physical_percent={},
         details={},
     )
-    source = Source(
+    identity = LineIdentity(
         cluster="training-000",
         instance_id="i-0123456789abcdef0",
         identity_guessed=False,
         boot="01234567890123456789",
     )
     return Lines(LineSettings()).runtime(
-        runtime, source, seq=123_456, minute_ms=fleet.MINUTE * 60_000
+        runtime, identity, seq=123_456, minute_ms=fleet.MINUTE * 60_000
     )

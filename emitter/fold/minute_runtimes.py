@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.fold.core_pods import CorePods
 from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
-from emitter.fold.runtime_lines import NO_LINES, RuntimeLines
+from emitter.fold.runtime_lines import RuntimeLines
 from emitter.fold.runtimes import RuntimeMinute
 
 if TYPE_CHECKING:
@@ -115,19 +115,30 @@ class MinuteRuntimes:
         names: Mapping[RuntimeKey, str | None],
     ) -> tuple[RuntimeMinute, ...]:
         """The runtimes of the epoch minute *label* that a line is due for."""
-        if self._lines.mode == NO_LINES:
+        folds = {fold.key: fold for fold in self.folds if fold.key is not None}
+        reasons = self._lines.due(
+            label,
+            (
+                (
+                    key,
+                    tuple(sorted(held.get(key, ()))),
+                    names.get(key),
+                    bool(fold.executions.failed) or fold.has_failed,
+                )
+                for key, fold in folds.items()
+            ),
+        )
+        if not reasons:
             return ()
         memory = self.held_cores.memory()
         if self._unsplit is not None:
             self._unsplit.find_splits()
-        runtimes = []
-        for fold in self.folds:
-            if (key := fold.key) is not None:
-                runtime = RuntimeMinute.of(
-                    fold, held.get(key, set()), memory.get(key), names.get(key)
-                )
-                runtimes.append((runtime, bool(fold.executions.failed) or fold.has_failed))
-        return self._lines.due(label, runtimes)
+        return tuple(
+            RuntimeMinute.of(
+                folds[key], held.get(key, set()), memory.get(key), names.get(key), reason
+            )
+            for key, reason in reasons.items()
+        )
 
     def end_minute(self) -> None:
         """A minute ends, another begins."""

@@ -8,20 +8,23 @@ its owner changed, executions failed) and once an hour without.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from emitter.fold.held_cores import RuntimeKey
-    from emitter.fold.runtimes import RuntimeMinute
 
 
 HOURLY_MINUTES: Final = 60
 NO_LINES: Final = "none"
 ERROR_MINUTES: Final = 10
 """A runtime that fails all the time has a line for it this often, not every minute."""
+
+
+RuntimeFacts: TypeAlias = "tuple[RuntimeKey, tuple[int, ...], str | None, bool]"
+"""Which runtime, the cores it holds, its owner, and whether something failed in it."""
 
 
 @dataclass(slots=True)
@@ -47,42 +50,40 @@ class RuntimeLines:
         self.mode = mode
         self._said: dict[RuntimeKey, _Said] = {}
 
-    def due(
-        self, label: int, runtimes: Iterable[tuple[RuntimeMinute, bool]]
-    ) -> tuple[RuntimeMinute, ...]:
+    def due(self, label: int, runtimes: Iterable[RuntimeFacts]) -> dict[RuntimeKey, str]:
         """
-        Those of the epoch minute *label* that a line is due for, with the reason.
+        The reason for a line in the epoch minute *label*, by runtime that one is due for.
 
-        Beside each stands whether something failed in it. A runtime that the
-        minute before did not have is a new one: pids and tags repeat.
+        A runtime that the minute before did not have is a new one: pids and tags repeat.
         """
+        if self.mode == NO_LINES:
+            return {}
         before, self._said = self._said, {}
-        due = []
-        for runtime, has_failed in runtimes:
-            key = (runtime.pid, runtime.tag)
+        reasons: dict[RuntimeKey, str] = {}
+        for key, cores, owner, has_failed in runtimes:
             said = before.get(key)
-            reason = _reason(said, runtime, label, has_failed=has_failed)
+            reason = _reason(said, cores, owner, label, has_failed=has_failed)
             if said is None or reason == "start":
-                said = _Said(label, label, runtime.cores, runtime.owner)
+                said = _Said(label, label, cores, owner)
             said.seen = label
             if has_failed and reason is not None:
                 said.error_at = label
             if reason is not None:
-                said.at, said.cores, said.owner = label, runtime.cores, runtime.owner
+                said.at, said.cores, said.owner = label, cores, owner
             self._said[key] = said
             if reason is None and self.mode == "all":
                 reason = "all"
             if reason is not None:
-                due.append(replace(runtime, reason=reason))
-        return tuple(due)
+                reasons[key] = reason
+        return reasons
 
 
 def _reason(
-    said: _Said | None, runtime: RuntimeMinute, label: int, *, has_failed: bool
+    said: _Said | None, cores: tuple[int, ...], owner: str | None, label: int, *, has_failed: bool
 ) -> str | None:
     if said is None or not 0 <= label - said.seen <= 1:
         return "start"
-    if (runtime.cores, runtime.owner) != (said.cores, said.owner):
+    if (cores, owner) != (said.cores, said.owner):
         return "change"
     if has_failed and (said.error_at is None or label - said.error_at >= ERROR_MINUTES):
         return "error"

@@ -92,7 +92,12 @@ class RuntimeMinute:
 
     @classmethod
     def of(
-        cls, fold: RuntimeFold, cores: set[int], memory: Memory | None, owner: str | None
+        cls,
+        fold: RuntimeFold,
+        cores: set[int],
+        memory: Memory | None,
+        owner: str | None,
+        reason: str,
     ) -> RuntimeMinute:
         """Close what one runtime did; *cores* are those it holds."""
         pid, tag = fold.key or (None, None)
@@ -102,6 +107,7 @@ class RuntimeMinute:
             pid=pid,
             tag=tag,
             owner=owner,
+            reason=reason,
             cores=tuple(sorted(cores)),
             cores_listed=sum(key in CORE_INDEX for key in fold.listed),
             executions=executions.ended,

@@ -13,20 +13,20 @@ Records as log lines.
 * `legacy`      the words of neuron-monitor-cloudwatch.py
 * `properties`  other people's texts and numbers
 * `draft`       a line before it is written
-* `emf`         a draft written; the only module that knows aws-embedded-metrics
+* `emf`         a draft as one EMF line; the only module that knows aws-embedded-metrics
 * `submodules`  import parts of a package without the whole
 """
 
 from emitter.lines.check import check_settings
 from emitter.lines.legacy import differences
 from emitter.lines.lines import Lines
-from emitter.lines.settings import LineSettings, Source
+from emitter.lines.settings import LineIdentity, LineSettings
 from emitter.lines.tags import check_tags, parse_tags
 
 __all__ = [
+    "LineIdentity",
     "LineSettings",
     "Lines",
-    "Source",
     "check_settings",
     "check_tags",
     "differences",

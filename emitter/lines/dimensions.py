@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 INSTANCE_DIMENSION: Final = "InstanceId"
-CORE_DIMENSION: Final = "NeuronCore"
-CORE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION, CORE_DIMENSION)
+NEURON_CORE_DIMENSION: Final = "NeuronCore"
+CORE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION, NEURON_CORE_DIMENSION)
 
 
 def dimension_sets(

@@ -10,7 +10,7 @@ from neuron_wire import names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from emitter.lines.settings import Source
+    from emitter.lines.settings import LineIdentity
     from neuron_wire import MinuteRecord
 
 STANDARD_S: Final = 60
@@ -41,16 +41,18 @@ class Draft:
     resolution_s: int = STANDARD_S
 
 
-def identity(kind: str, source: Source | MinuteRecord, seq: int) -> dict[str, object]:
+def identity_members(
+    kind: str, identity: LineIdentity | MinuteRecord, seq: int
+) -> dict[str, object]:
     """The members that every line begins with."""
     members: dict[str, object] = {
         "Schema": names.VERSION,
         "Kind": kind,
-        "Boot": source.boot,
+        "Boot": identity.boot,
         "Seq": seq,
-        "ClusterName": source.cluster,
-        "InstanceId": source.instance_id,
+        "ClusterName": identity.cluster,
+        "InstanceId": identity.instance_id,
     }
-    if source.identity_guessed:
+    if identity.identity_guessed:
         members["IdentityGuessed"] = True
     return members

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from emitter.lines import legacy
-from emitter.lines.dimensions import CORE_DIMENSION, CORE_SET, dimension_sets
-from emitter.lines.draft import Draft, identity
+from emitter.lines.dimensions import CORE_SET, NEURON_CORE_DIMENSION, dimension_sets
+from emitter.lines.draft import Draft, identity_members
 from emitter.lines.settings import CORE, INSTANCE, LEGACY, LineSettings
 from neuron_wire import names
 from neuron_wire.catalogue import MINUTE, MINUTE_BY_INSTANCE
 from neuron_wire.cores import utilization_members
-from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
 from neuron_wire.length import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
@@ -33,31 +32,20 @@ def minute_drafts(
 
     The n-th of them has the sequence number `record.seq + n`, from 0. *common*
     has the values of the common dimensions.
-
-    Raises:
-        WireFormatError: If a text of the record cannot be written.
     """
-    members, aside = _parted(record)
-    yield _minute(record, members, settings, common)
+    members, aside = split(record.members())
+    sets = dimension_sets(settings, common)
+    yield _minute(record, members, settings, common, sets)
     seq = record.seq + 1
     if aside:
-        yield Draft({**identity(names.MORE, record, seq), **aside}, record.minute_ms)
+        yield Draft({**identity_members(names.MORE, record, seq), **aside}, record.minute_ms)
         seq += 1
-    if settings.tier != LEGACY and not settings.high_resolution:
-        for draft in _further_values(record, settings, common, seq):
+    if sets and settings.tier != LEGACY and not settings.high_resolution:
+        for draft in _further_values(record, common, sets, seq):
             yield draft
             seq += 1
     if settings.tier == CORE:
         yield from _cores(record, seq)
-
-
-def _parted(record: MinuteRecord) -> tuple[dict[str, object], dict[str, object]]:
-    """The members of the minute line, and those it has no room for."""
-    try:
-        return split(record.members())
-    except UnicodeEncodeError as error:
-        msg = "the record holds half a character, which UTF-8 cannot hold"
-        raise WireFormatError(NOT_EXTRACTABLE, msg) from error
 
 
 def _minute(
@@ -65,9 +53,9 @@ def _minute(
     members: Mapping[str, object],
     settings: LineSettings,
     common: Mapping[str, str],
+    sets: Sequence[Sequence[str]],
 ) -> Draft:
     """The self-contained line: all that the stack needs."""
-    sets = dimension_sets(settings, common)
     if not sets:
         return Draft(members, record.minute_ms)
     if settings.tier == LEGACY:
@@ -90,21 +78,18 @@ def _minute(
 
 
 def _further_values(
-    record: MinuteRecord, settings: LineSettings, common: Mapping[str, str], seq: int
+    record: MinuteRecord, common: Mapping[str, str], sets: Sequence[Sequence[str]], seq: int
 ) -> Iterator[Draft]:
     """
     Utilization beyond the 100 values one line may carry as a metric.
 
     Only CloudWatch's own extraction needs it: the minute line has them all.
     """
-    sets = dimension_sets(settings, common)
-    if not sets:
-        return
     known = tuple(value for value in record.utilization_percent if value is not None)
     starts = range(names.MAX_METRIC_VALUES, len(known), names.MAX_METRIC_VALUES)
     for place, start in enumerate(starts):
         members = {
-            **identity(names.MORE, record, seq + place),
+            **identity_members(names.MORE, record, seq + place),
             **utilization_members(known[start : start + names.MAX_METRIC_VALUES]),
             **common,
         }
@@ -118,8 +103,8 @@ def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
     ]
     for place, (core, value) in enumerate(known):
         members = {
-            **identity(names.CORE, record, seq + place),
-            CORE_DIMENSION: str(core),  # a dimension is a text
+            **identity_members(names.CORE, record, seq + place),
+            NEURON_CORE_DIMENSION: str(core),  # a dimension is a text
             "CoreState": record.core_state[core],
             "CoreIdleMinutes": record.idle_minutes[core],
             UTILIZATION: round(value, 2),

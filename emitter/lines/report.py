@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from emitter.lines import legacy
 from emitter.lines.dimensions import dimension_sets
-from emitter.lines.draft import HIGH_S, Draft, identity
+from emitter.lines.draft import HIGH_S, Draft, identity_members
 from emitter.lines.minute import REPORTED
 from emitter.lines.properties import present, timestamp_ms
-from emitter.lines.settings import LEGACY, LineSettings, Source
+from emitter.lines.settings import LEGACY, LineIdentity, LineSettings
 from neuron_wire import names
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.cores import utilization_members
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def report_drafts(
     sample: ReportSample,
-    source: Source,
+    identity: LineIdentity,
     settings: LineSettings,
     common: Mapping[str, str],
     seq: int,
@@ -40,7 +40,7 @@ def report_drafts(
     is_array_metric = bool(sets) and settings.tier != LEGACY
     per_line = names.MAX_METRIC_VALUES if is_array_metric else names.MAX_CORES
     for place, start in enumerate(range(0, max(len(known), 1), per_line)):
-        members = identity(names.REPORT, source, seq + place)
+        members = identity_members(names.REPORT, identity, seq + place)
         if place == 0:
             members |= present(
                 PeriodSeconds=sample.period_s,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from emitter.lines.draft import Draft, identity
+from emitter.lines.draft import Draft, identity_members
 from emitter.lines.properties import present
 from neuron_wire import names
 from neuron_wire.holders import core_ranges, printable
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from emitter.fold.runtimes import RuntimeMinute
-    from emitter.lines.settings import Source
+    from emitter.lines.settings import LineIdentity
 
 
-def runtime_draft(runtime: RuntimeMinute, source: Source, seq: int, minute_ms: int) -> Draft:
+def runtime_draft(
+    runtime: RuntimeMinute, identity: LineIdentity, seq: int, minute_ms: int
+) -> Draft:
     """The line of *runtime*; what was not read has no member."""
     members = {
-        **identity(names.RUNTIME, source, seq),
+        **identity_members(names.RUNTIME, identity, seq),
         **present(
             Reason=runtime.reason,
             Pid=runtime.pid,

@@ -18,7 +18,7 @@ LEGACY: Final = "legacy"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LineIdentity:
     """
     Who writes: the identity of every line but its number.
 
@@ -30,12 +30,18 @@ class Source:
         identity_guessed: Nobody named the instance: the id is made up, and stable.
 
         boot: Identity of one run of the emitter.
+
+        instance_type: Such as `trn1.32xlarge`; None where it is not known.
+
+        ami_id: Such as `ami-0123456789abcdef0`; None where it is not known.
     """
 
     cluster: str
     instance_id: str
     identity_guessed: bool
     boot: str
+    instance_type: str | None = None
+    ami_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import guessed_instance_id
-from emitter.lines import Source
+from emitter.lines import LineIdentity
 from emitter.settings.run import MONITOR
 
 if TYPE_CHECKING:
@@ -62,11 +62,14 @@ class Identification:
         here = facts and facts.instance_id
         return not here or here == (self._fold.instance_id or here)
 
-    def source(self, cluster: str, boot: str) -> Source:
+    def line_identity(self, cluster: str, boot: str) -> LineIdentity:
         """What every line says of where it comes from."""
-        return Source(
+        instance = self._fold.instance
+        return LineIdentity(
             cluster=cluster,
-            instance_id=self.instance_id,
-            identity_guessed=self._fold.instance_id is None and self.is_guessed,
+            instance_id=instance.instance_id or self.fallback_id,
+            identity_guessed=instance.instance_id is None and self.is_guessed,
             boot=boot,
+            instance_type=instance.instance_type,
+            ami_id=instance.ami_id,
         )

@@ -24,12 +24,13 @@ from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.run.identification import Identification
 from emitter.spool import SpoolFailedError
-from emitter.writing import Writer, line_settings
+from emitter.writer import Writer, line_settings
 from neuron_wire import WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from emitter.lines import LineIdentity
     from emitter.owners import OwnerLookup
     from emitter.reports.report import Report
     from emitter.reports.source import Source
@@ -181,7 +182,7 @@ class Emitter:
         facts = self._facts(timeout_s)
         if facts is not self._learnt:  # nearly always they are as before
             self._learnt = facts
-            self._fold.know(facts)
+            self._fold.learn(facts)
 
     def _owner_of(self, pid: int) -> str | None:
         if self._owners is None or not self._who.is_of_here(self._learnt):
@@ -195,8 +196,8 @@ class Emitter:
         sample = self._fold.sample
         if sample is None or not self._who.is_settled():
             return
-        source = self._who.source(self._cluster, self._spool.boot)
-        self._append("report", lambda seq: self._writer.report(sample, source, seq=seq))
+        identity = self._identity()
+        self._append("report", lambda seq: self._writer.report(sample, identity, seq=seq))
 
     def _close_minute(self, *, bye: bool) -> None:
         if not self._who.is_settled():
@@ -225,12 +226,12 @@ class Emitter:
             bye=bye,
             health=self._health(),
         )
-        self._writer.know(self._fold.instance)
         if (faults := self._faults.count) is not None:
             self._fold.add_faults(faults)
         record = self._fold.close(stamp)
         state = self._fold.state(self._faults.counted)
-        self._spool.append(self._writer.minute(record, self._fold.runtimes), state)
+        records = self._writer.minute(record, self._identity(), self._fold.runtimes)
+        self._spool.append(records, state)
         self._faults.end_minute()
 
     def _keep_events(self, *, is_end: bool = False) -> None:
@@ -240,10 +241,10 @@ class Emitter:
             return
         events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
         if events:
-            source = self._who.source(self._cluster, self._spool.boot)
+            identity = self._identity()
             log = self._faults.told
             state = None if log is None else with_kernel(self._spool.state, log)
-            self._append("event", lambda seq: self._writer.events(events, source, seq=seq), state)
+            self._append("event", lambda seq: self._writer.events(events, identity, seq=seq), state)
 
     def _append(
         self, what: str, write: Callable[[int], Sequence[NewRecord]], state: bytes | None = None
@@ -255,6 +256,9 @@ class Emitter:
             self._say_dropped(what, error)
         else:
             self.outlet.send(self._who.instance_id)
+
+    def _identity(self) -> LineIdentity:
+        return self._who.line_identity(self._cluster, self._spool.boot)
 
     def _health(self) -> dict[str, int | float]:
         members: dict[str, int | float] = {

@@ -33,7 +33,7 @@ from emitter.run.signals import Signals, end_at_once_if_stopped
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
-from emitter.writing import line_settings
+from emitter.writer import line_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

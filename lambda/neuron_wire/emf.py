@@ -2,16 +2,25 @@
 Build a line that CloudWatch extracts, or fail where it is made.
 
 What CloudWatch would refuse it refuses without a word; the rules are those of
-`neuron_wire.extraction`.
+`neuron_wire.extraction`, checked on the document, which is encoded once.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
-from neuron_wire.extraction import MAX_LINE_BYTES, MAX_VALUE, UNITS, Violation, violations
-from neuron_wire.line import encode
+from neuron_wire.extraction import (
+    MAX_LINE_BYTES,
+    MAX_VALUE,
+    UNITS,
+    Violation,
+    document_violations,
+    text_violations,
+    violations,
+)
+from neuron_wire.line import arranged, compact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +31,7 @@ __all__ = [
     "UNITS",
     "Violation",
     "emf_line",
-    "require_extractable",
+    "sendable_line",
     "violations",
 ]
 
@@ -54,24 +63,25 @@ def emf_line(
         "Dimensions": [list(keys) for keys in dimension_sets],
         "Metrics": [{"Name": name, "Unit": units[name]} for name in metrics],
     }
-    line = encode(
+    return sendable_line(
         {
             "_aws": {"Timestamp": timestamp_ms, "CloudWatchMetrics": [directive]},
             **properties,
             **metrics,
         }
     )
-    require_extractable(line)
-    return line
 
 
-def require_extractable(line: str) -> None:
+def sendable_line(document: Mapping[str, object]) -> str:
     """
-    Let *line* pass only if CloudWatch extracts it.
+    Encode *document*, if CloudWatch stores the line and extracts every metric it defines.
 
     Raises:
-        WireFormatError: If CloudWatch would not extract every metric of *line*.
+        WireFormatError: If it would not; the message names the first rule that is broken.
     """
-    found = violations(line)
-    if found:
-        raise WireFormatError(NOT_EXTRACTABLE, found[0].sentence)
+    members = arranged(document)
+    line = compact(members)
+    metrics = document_violations(members) if "_aws" in members else ()
+    for violation in chain(text_violations(line), metrics):
+        raise WireFormatError(NOT_EXTRACTABLE, violation.sentence)
+    return line

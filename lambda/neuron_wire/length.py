@@ -33,6 +33,8 @@ _ASIDE: Final = tuple(
 )
 """What goes first: failures by type, which runtime lines have too; then the rest of rare things."""
 
+_RARE: Final = frozenset[str]().union(*_ASIDE)
+
 
 def max_bytes(cores: int) -> int:
     """Bytes that the minute line of *cores* cores has at most, without Holders and tags."""
@@ -47,21 +49,24 @@ def split(members: Mapping[str, object]) -> tuple[dict[str, object], dict[str, o
     """
     Part the *members* of a minute line.
 
+    Without a rare member the line is as short as promised, whatever the others say.
+
     Returns:
         Those of the minute line, and those that need a line of their own,
         nearly always none.
 
     Raises:
-        WireFormatError: If a number is not finite.
-        UnicodeEncodeError: If a text holds half a character.
+        WireFormatError: If a number of a minute with rare members is not finite.
     """
+    if _RARE.isdisjoint(members):
+        return dict(members), {}
     cores = members.get("NeuronCores")
     room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES
     kept = dict(members)
     aside: dict[str, object] = {}
     for names in _ASIDE:
         bounded = {name: value for name, value in kept.items() if name not in _UNBOUNDED}
-        if len(encode(bounded).encode()) <= room:
+        if len(encode(bounded).encode("utf-8", "surrogatepass")) <= room:
             break
         aside |= {name: kept.pop(name) for name in members if name in names}
     return kept, aside

@@ -32,6 +32,9 @@ No event of CloudWatch Logs has more bytes:
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
 """
 
+_ENCODER: Final = json.JSONEncoder(
+    separators=(",", ":"), allow_nan=False, ensure_ascii=False, check_circular=False
+)
 _AS_THEY_ARE: Final = frozenset({bool, int, str, type(None)})
 _MAX_SCHEMA: Final = 9999  # a greater one is no schema, and not fit for a message
 
@@ -59,19 +62,43 @@ def encode(document: Mapping[str, object]) -> str:
     Raises:
         WireFormatError: If a number is not finite.
     """
-    ordered = sorted(document.items(), key=_place)
+    return compact(arranged(document))
+
+
+def arranged(document: Mapping[str, object]) -> dict[str, object]:
+    """Return *document* in the order of a line, with whole numbers as integers but in `_aws`."""
+    metadata: dict[str, object] = {}
+    scalars: dict[str, object] = {}
+    rest: dict[str, object] = {}
+    for name, value in document.items():
+        if name == "_aws":
+            metadata[name] = value
+        elif type(value) in _AS_THEY_ARE:
+            scalars[name] = value
+        elif isinstance(value, (list, tuple, dict)):
+            rest[name] = _plain(value)
+        else:
+            scalars[name] = _plain(value)
+    return metadata | scalars | rest
+
+
+def compact(members: Mapping[str, object]) -> str:
+    """
+    Write what `arranged` returned, on one line.
+
+    Raises:
+        WireFormatError: If a number is not finite.
+    """
     try:
-        line = json.dumps(
-            {name: _plain(value) for name, value in ordered},
-            separators=(",", ":"),
-            allow_nan=False,
-            ensure_ascii=False,
-        )
+        line = _ENCODER.encode(members)
     except ValueError as error:
         raise WireFormatError(
             NOT_EXTRACTABLE, "the document holds a number that is not finite"
         ) from error
-    return line if line.isprintable() else "".join(map(_shown, line))
+    # JSON escapes the control characters below the blank by itself.
+    if (line.isascii() and "\x7f" not in line) or line.isprintable():
+        return line
+    return "".join(map(_shown, line))
 
 
 def parse(message: str) -> MinuteRecord | OtherRecord:
@@ -128,13 +155,6 @@ def _shown(letter: str) -> str:
     return letter if letter.isprintable() or is_half else json.dumps(letter)[1:-1]
 
 
-def _place(item: tuple[str, object]) -> int:
-    name, value = item
-    if name == "_aws":
-        return 0
-    return 2 if isinstance(value, (list, tuple, dict)) else 1
-
-
 def _plain(value: object) -> object:
     """2.0 as 2: a third of a line's numbers are whole, and bytes are the bill."""
     # Most values are one of these, and asking for the very type is the cheapest question.
@@ -144,7 +164,14 @@ def _plain(value: object) -> object:
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
     if isinstance(value, (list, tuple)):
-        return [one if type(one) in _AS_THEY_ARE else _plain(one) for one in value]
+        return [
+            one
+            if (of := type(one)) in _AS_THEY_ARE or (of is float and not one.is_integer())
+            else _plain(one)
+            for one in value
+        ]
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
+        return {
+            name: one if type(one) in _AS_THEY_ARE else _plain(one) for name, one in value.items()
+        }
     return value

@@ -15,7 +15,7 @@ from emitter.lines import differences
 from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
 from emitter.settings.run import AGENT, LOGS
-from emitter.writing import line_settings
+from emitter.writer import line_settings
 from neuron_emf.check.finding import Finding, failed, ok, warning
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from emitter.fold import Fold, FoldSettings, Stamp
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.reports.framing import Framer
 from neuron_wire.line import OtherRecord, parse
 from neuron_wire.minute import MinuteRecord
@@ -60,16 +60,16 @@ class Survival:
         found = parse(minute)
         assert isinstance(found, MinuteRecord)
         assert self.record.core_state == found.core_state
-        source = Source("blue", self.record.instance_id, self.record.identity_guessed, "b")
+        identity = LineIdentity("blue", self.record.instance_id, self.record.identity_guessed, "b")
         written = [
-            *(_LINES.event(event, source, seq=2) for event in self.fold.take_events()),
+            *(_LINES.event(event, identity, seq=2) for event in self.fold.take_events()),
             *(
-                _LINES.runtime(one, source, seq=3, minute_ms=self.record.minute_ms)
+                _LINES.runtime(one, identity, seq=3, minute_ms=self.record.minute_ms)
                 for one in self.fold.runtimes
             ),
         ]
         if self.fold.sample is not None:
-            written += _LINES.report(self.fold.sample, source, seq=4)
+            written += _LINES.report(self.fold.sample, identity, seq=4)
         for other in written:
             assert isinstance(parse(other), OtherRecord)
         after = Fold(settings, self.fold.state())

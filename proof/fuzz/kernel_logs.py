@@ -19,7 +19,7 @@ from emitter.kernel.hardware_fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, read_f
 from emitter.kernel.kmsg import KernelRing
 from emitter.kernel.message import MAX_TEXT_BYTES, KernelMessage
 from emitter.kernel.position import LogState, Position
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.line import OtherRecord, parse
 from proof.factories.kernel_logs import BOOT, BOOTED_S, EARLIER_BOOT, REAL, PlayedWatch, record
@@ -36,7 +36,7 @@ _RING: Final = Path(_FOLDER.name) / "kmsg"
 _NOW_S: Final = BOOTED_S + 1000.0
 _MOST: Final = (1 << 63) - 1
 _OF_OTHERS: Final = FoldState(instance_id="i-0123456789abcdef0", cores=2)
-_SOURCE: Final = Source("blue", "i-0123456789abcdef0", False, "b")  # noqa: FBT003 - not guessed
+_IDENTITY: Final = LineIdentity("blue", "i-0123456789abcdef0", False, "b")  # noqa: FBT003 - not guessed
 _LINES: Final = Lines(LineSettings())
 _LAST_SEQ: Final = 1 << 40
 _LAST: Final = record(_LAST_SEQ, 10**15, REAL)
@@ -92,7 +92,7 @@ def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
         assert event.message.isprintable()
         assert len(event.message) < 500
         assert 0 <= event.at_s <= _NOW_S
-        line = _LINES.event(event, _SOURCE, seq=2)
+        line = _LINES.event(event, _IDENTITY, seq=2)
         assert len(line.encode()) < MAX_LINE_BYTES
         assert isinstance(parse(line), OtherRecord)
     for log in (faults.told or LogState(), faults.counted):

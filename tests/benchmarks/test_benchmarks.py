@@ -130,13 +130,14 @@ def test_every_part_of_the_page_is_measured(monkeypatch, tmp_path):
     for module, names in {
         benchmarks.reading: ("usual", "long"),
         benchmarks.others: ("whole_minutes", "shipping", "losses"),
-        benchmarks.minutes: ("line_sizes", "closing"),
+        benchmarks.minutes: ("line_sizes", "making", "closing", "replaying"),
         benchmarks.spooling: ("throughput",),
         benchmarks.stack: ("ingest", "closing"),
         benchmarks.freshly: ("rehearsal",),
     }.items():
         for name in names:
-            answer = one if module is benchmarks.reading else [one]
+            is_single = module is benchmarks.reading or name in ("making", "replaying")
+            answer = one if is_single else [one]
             monkeypatch.setattr(module, name, lambda *_, answer=answer: answer)
     monkeypatch.setattr(
         benchmarks.residence, "running", lambda *_: contextlib.nullcontext(lambda: [one])

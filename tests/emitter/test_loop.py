@@ -36,7 +36,7 @@ from emitter.errors import SourceError
 from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
 from emitter.run.loop import READ_WITHIN_S
 from emitter.spool import Spool, SpoolFailedError
-from emitter.writing import Writer
+from emitter.writer import Writer
 from neuron_wire import WireFormatError, parse
 from neuron_wire.emf import violations
 
@@ -242,10 +242,10 @@ def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, capl
     made = Writer.minute
     failures = [error]
 
-    def failing(self, record, runtimes):
+    def failing(self, record, identity, runtimes):
         if failures:
             raise failures.pop()
-        return made(self, record, runtimes)
+        return made(self, record, identity, runtimes)
 
     monkeypatch.setattr(Writer, "minute", failing)
     lines, _ = run([(1, chunk(busy())), (61, chunk(busy())), (121, chunk(busy()))], 125)
@@ -263,7 +263,7 @@ def test_the_last_minute_of_an_input_that_cannot_be_kept_is_a_failure(monkeypatc
     """Nobody runs on who could say it in the next line."""
     failure = SpoolFailedError("the disk is full")
 
-    def failing(_self, _record, _runtimes):
+    def failing(*_arguments):
         raise failure
 
     monkeypatch.setattr(Writer, "minute", failing)

@@ -14,15 +14,22 @@ from wire_records import FAILURES, MINUTE_MS, everything
 from emitter.events import Event
 from emitter.fold.runtimes import RuntimeMinute
 from emitter.fold.sample import ReportSample
-from emitter.instance.facts import InstanceFacts
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.emf import violations
 
 TIERS = ("none", "cluster", "instance", "core", "legacy")
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 THEIRS = {"instance_id", "instance_type", "ami_id", "NeuronCoreUtilizationNC0"}
-SOURCE = Source("blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e")
+AMI_ID = "ami-0123456789abcdef0"
+SENDER = LineIdentity(
+    "blue",
+    "i-0123456789abcdef0",
+    identity_guessed=True,
+    boot="01a1fd4e75ef2470b16e",
+    instance_type="trn1.32xlarge",
+    ami_id=AMI_ID,
+)
 DEVICE_USES = "constants model_code model_shared_scratchpad runtime_memory tensors other"
 HOST_USES = "application_memory constants dma_buffers tensors other"
 RUNTIME = RuntimeMinute(
@@ -69,10 +76,8 @@ EVENT = Event(
 
 
 def lines(tier, **settings):
-    """What an emitter writes at *tier*, all common dimensions known."""
-    made = Lines(LineSettings(tier=tier, **settings))
-    made.know(InstanceFacts(instance_type="trn1.32xlarge", ami_id="ami-0123456789abcdef0"))
-    return made
+    """What an emitter writes at *tier*."""
+    return Lines(LineSettings(tier=tier, **settings))
 
 
 def read(written):
@@ -105,7 +110,7 @@ def test_lines_of_a_minute_are_documented(tier, state):
         tag_dimensions=("Team",),
         common_dims=("instance_id", "instance_type", "ami_id"),
     )
-    for line in read(made.minute(everything(state, 44_640))):
+    for line in read(made.minute(everything(state, 44_640), AMI_ID)):
         assert [] == undocumented(line, tags=["Team"])
 
 
@@ -118,7 +123,7 @@ def test_a_core_line_is_documented_whole():
 
 def test_a_runtime_line_is_documented_whole():
     """Each member of the kind is in the line of a runtime of which everything was read."""
-    (line,) = read([lines("cluster").runtime(RUNTIME, SOURCE, seq=7, minute_ms=MINUTE_MS)])
+    (line,) = read([lines("cluster").runtime(RUNTIME, SENDER, seq=7, minute_ms=MINUTE_MS)])
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()
 
@@ -128,7 +133,7 @@ def test_report_lines_are_documented(tier):
     """At any tier; at none they hold each member of the kind that is not by settings only."""
     made = lines(tier, high_resolution=True, common_dims=("instance_id", "ami_id"))
     wide = dataclasses.replace(SAMPLE, utilization_percent=(1.5,) * 128)
-    found = [line for sample in (SAMPLE, wide) for line in read(made.report(sample, SOURCE, seq=7))]
+    found = [line for sample in (SAMPLE, wide) for line in read(made.report(sample, SENDER, seq=7))]
     assert [[]] * len(found) == [undocumented(line) for line in found]
     if tier == "none":
         written = {name for line in found for name in line}
@@ -141,9 +146,9 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
     *_, core = lines("core").minute(everything("ba", 1))
     written = [
         core,
-        made.runtime(RUNTIME, SOURCE, seq=7, minute_ms=MINUTE_MS),
-        made.event(EVENT, SOURCE, seq=8),
-        *made.report(SAMPLE, SOURCE, seq=9),
+        made.runtime(RUNTIME, SENDER, seq=7, minute_ms=MINUTE_MS),
+        made.event(EVENT, SENDER, seq=8),
+        *made.report(SAMPLE, SENDER, seq=9),
     ]
     assert ["core", "runtime", "event", "report"] == [line["Kind"] for line in read(written)]
     golden(FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
@@ -151,6 +156,6 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
 
 def test_an_event_line_is_documented():
     """The members that every event has; those of each event are its writer's to prove."""
-    (line,) = read([lines("cluster").event(EVENT, SOURCE, seq=7)])
+    (line,) = read([lines("cluster").event(EVENT, SENDER, seq=7)])
     assert [] == undocumented(line)
     assert {"Event", "Message", "ExitCode"} <= line.keys()

@@ -19,14 +19,15 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concep
 
 from __future__ import annotations
 
-from neuron_wire.extraction.directive import metadata_violations
-from neuron_wire.extraction.document import document_of
+from neuron_wire.extraction.directive import document_violations
+from neuron_wire.extraction.document import document_of, text_violations
 from neuron_wire.extraction.limits import (
     MAX_AGE_MS,
     MAX_DIMENSION_NAME_CHARS,
     MAX_DIMENSION_VALUE_CHARS,
     MAX_FUTURE_MS,
     MAX_LINE_BYTES,
+    MAX_METRICS,
     MAX_VALUE,
     UNITS,
 )
@@ -38,10 +39,13 @@ __all__ = [
     "MAX_DIMENSION_VALUE_CHARS",
     "MAX_FUTURE_MS",
     "MAX_LINE_BYTES",
+    "MAX_METRICS",
     "MAX_VALUE",
     "UNITS",
     "Violation",
     "document_of",
+    "document_violations",
+    "text_violations",
     "violations",
 ]
 
@@ -55,4 +59,4 @@ def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:
     document, found = document_of(line)
     if document is None:
         return found
-    return [*found, *metadata_violations(document, now_ms)]
+    return [*found, *document_violations(document, now_ms)]

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-def metadata_violations(document: Mapping[str, Any], now_ms: int | None) -> Iterator[Violation]:
+def document_violations(
+    document: Mapping[str, Any], now_ms: int | None = None
+) -> Iterator[Violation]:
     """What is wrong with the member `_aws` of *document*, and with what it points at."""
     metadata = document.get("_aws")
     if not isinstance(metadata, dict):

@@ -18,15 +18,9 @@ def document_of(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
 
     There is no object where one of the violations says why.
     """
-    try:
-        size = len(line.encode())
-    except UnicodeEncodeError:
-        sentence = "the line holds half a character and cannot be sent as UTF-8"
-        return None, [Violation("json", "", sentence)]
-    found = []
-    if size > MAX_LINE_BYTES:
-        sentence = f"the line has {size} bytes, at most {MAX_LINE_BYTES} are accepted"
-        found.append(Violation("size", "", sentence))
+    found = text_violations(line)
+    if any(one.rule == "json" for one in found):
+        return None, found
     try:
         document = _read(line)
     except _RepeatedMemberError as error:
@@ -38,6 +32,19 @@ def document_of(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
     if not isinstance(document, dict):
         return None, [*found, Violation("object", "", "the line is JSON but not an object")]
     return document, found
+
+
+def text_violations(line: str) -> list[Violation]:
+    """What is wrong with the characters of *line*, whatever they say."""
+    try:
+        size = len(line) if line.isascii() else len(line.encode())
+    except UnicodeEncodeError:
+        sentence = "the line holds half a character and cannot be sent as UTF-8"
+        return [Violation("json", "", sentence)]
+    if size > MAX_LINE_BYTES:
+        sentence = f"the line has {size} bytes, at most {MAX_LINE_BYTES} are accepted"
+        return [Violation("size", "", sentence)]
+    return []
 
 
 class _RepeatedMemberError(ValueError):

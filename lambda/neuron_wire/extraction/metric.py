@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
+from neuron_wire.checked import NUMBERS
 from neuron_wire.extraction.limits import (
     MAX_METRIC_NAME_CHARS,
     MAX_VALUE,
@@ -103,6 +103,5 @@ def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violat
 
 
 def _is_metric_value(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return (isinstance(value, int) or math.isfinite(value)) and abs(value) <= MAX_VALUE
+    # NaN compares false with everything.
+    return type(value) in NUMBERS and -MAX_VALUE <= value <= MAX_VALUE  # type: ignore[operator]

@@ -10,7 +10,7 @@ from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
 from emitter.kernel.fault_events import FaultEvents
 from emitter.kernel.hardware_fault import read_fault
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.reports.child import End
 from emitter.reports.last_words import LastWords
 from emitter.reports.report import decode
@@ -21,14 +21,14 @@ from neuron_wire.catalogue import EVENT_NAMES
 from tests.docs.reference.markdown import code, codes, table
 
 AT_S = 1_767_225_600.0
-SOURCE = Source(
+SENDER = LineIdentity(
     cluster="research",
     instance_id="i-0123456789abcdef0",
     identity_guessed=False,
     boot="0a1b2c3d4e5f60718293",
 )
-IDENTITY = {"Timestamp", "Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
-SHARED = IDENTITY | {"Event", "Message"}
+SENDER = {"Timestamp", "Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
+SHARED = SENDER | {"Event", "Message"}
 
 
 FAULT = (
@@ -121,7 +121,7 @@ def examples():
 
 def line_of(event):
     """The line of *event*, as it is sent."""
-    return Lines(LineSettings(tier="none")).event(event, SOURCE, seq=7)
+    return Lines(LineSettings(tier="none")).event(event, SENDER, seq=7)
 
 
 def events_table():

@@ -7,7 +7,7 @@ import json
 from hypothesis import strategies as st
 from longest_members import LONGEST
 
-from emitter.lines import LineSettings, Source
+from emitter.lines import LineIdentity, LineSettings
 from neuron_wire import MinuteRecord
 
 # Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
@@ -56,7 +56,9 @@ def full(cores, known=None):
     )
 
 
-SOURCE = Source("blue", "i-0123456789abcdef0", identity_guessed=False, boot="01a1fd4e75ef2470b16e")
+SENDER = LineIdentity(
+    "blue", "i-0123456789abcdef0", identity_guessed=False, boot="01a1fd4e75ef2470b16e"
+)
 TIERS = ("none", "cluster", "instance", "core", "legacy")
 WITH_METRICS = TIERS[1:]
 TAGS = {"team": "search", "Cost Center": "4711"}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from hypothesis import given
-from line_records import SOURCE, data, full, metadata, records
+from line_records import SENDER, data, full, metadata, records
 
 from emitter.fold.sample import ReportSample
 from emitter.lines import Lines, LineSettings, differences
@@ -80,7 +80,7 @@ def test_one_second_metrics_are_in_the_report_lines():
     (minute,) = lines.minute(full(4))
     assert None is metadata(minute)
     assert f"{NAME}0" not in minute
-    (report,) = lines.report(ReportSample(1e9, 1.0, (50.0, None) * 120), SOURCE, seq=1)
+    (report,) = lines.report(ReportSample(1e9, 1.0, (50.0, None) * 120), SENDER, seq=1)
     assert [] == violations(report)
     resolutions = [
         metric["StorageResolution"]

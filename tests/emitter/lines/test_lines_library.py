@@ -30,7 +30,7 @@ def test_a_line_with_metrics_does_not_load_aiohttp():
     program = MINUTE + (
         "import sys; line = Lines(LineSettings()).minute(record)[0]\n"
         "print('CloudWatchMetrics' in line, 'aiohttp' in sys.modules,\n"
-        "      'aws_embedded_metrics.serializers.log_serializer' in sys.modules)"
+        "      'aws_embedded_metrics.logger.metrics_context' in sys.modules)"
     )
     assert "True False True" == run(program)
 

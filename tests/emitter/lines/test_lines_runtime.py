@@ -8,11 +8,11 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SETTINGS, SOURCE
+from line_records import SENDER, SETTINGS
 
 from emitter.events import Event
 from emitter.fold.runtimes import RuntimeMinute
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import undocumented
 
@@ -49,14 +49,17 @@ def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
     """Each is one JSON object in UTF-8, with identity, a time, and no metric."""
     lines = Lines(settings)
     for kind, line, at_ms in (
-        ("runtime", lines.runtime(runtime, SOURCE, seq=3, minute_ms=60_000), 60_000),
-        ("event", lines.event(event, SOURCE, seq=3), int(event.at_s * 1000)),
+        ("runtime", lines.runtime(runtime, SENDER, seq=3, minute_ms=60_000), 60_000),
+        ("event", lines.event(event, SENDER, seq=3), int(event.at_s * 1000)),
     ):
         line.encode()
         found = json.loads(line)
         assert "\n" not in line
         assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
-        assert (SOURCE.cluster, SOURCE.instance_id) == (found["ClusterName"], found["InstanceId"])
+        assert (SENDER.cluster, SENDER.instance_id) == (
+            found["ClusterName"],
+            found["InstanceId"],
+        )
         assert "_aws" not in found
         assert OtherRecord(kind) == parse(line)
 
@@ -87,7 +90,7 @@ def test_a_runtime_line_says_all_there_is():
         physical_percent={"nc_v3.0": 55.554, "nc_v3.1": 44.4},
         details={"ExecutionsTimedOut": 2},
     )
-    found = json.loads(LINES.runtime(runtime, SOURCE, seq=9, minute_ms=60_000))
+    found = json.loads(LINES.runtime(runtime, SENDER, seq=9, minute_ms=60_000))
     expected = {
         "Kind": "runtime",
         "Seq": 9,
@@ -133,14 +136,14 @@ def test_the_catalogue_knows_all_there_can_be_in_a_runtime_line():
         device_memory_by_use=dict.fromkeys(device.split(), 1),
         host_memory_by_use=dict.fromkeys(host.split(), 1),
     )
-    found = json.loads(LINES.runtime(runtime, SOURCE, seq=1, minute_ms=0))
+    found = json.loads(LINES.runtime(runtime, SENDER, seq=1, minute_ms=0))
     assert [] == undocumented(found)
     assert 11 == sum(name.startswith(("DeviceMemory", "RuntimeHostMemory")) for name in found)
 
 
 def test_what_was_not_read_of_a_runtime_has_no_member():
     """Absent is absent: never 0, never null, and no empty text."""
-    found = json.loads(LINES.runtime(RuntimeMinute(7, ""), SOURCE, seq=1, minute_ms=0))
+    found = json.loads(LINES.runtime(RuntimeMinute(7, ""), SENDER, seq=1, minute_ms=0))
     identity = "Timestamp Schema Kind Boot Seq ClusterName InstanceId"
     assert f"{identity} Reason Pid CoresHeld CoresListed".split() == list(found)
 
@@ -148,7 +151,7 @@ def test_what_was_not_read_of_a_runtime_has_no_member():
 def test_an_event_line_says_what_happened_when():
     """Name, sentence and details at the moment itself, not at the start of the minute."""
     event = Event("MonitorDied", 1_800_000_012.345, "neuron-monitor ended", {"ExitStatus": 3})
-    found = json.loads(LINES.event(event, SOURCE, seq=2))
+    found = json.loads(LINES.event(event, SENDER, seq=2))
     assert 1_800_000_012_345 == found["Timestamp"]
     assert ("MonitorDied", "neuron-monitor ended", 3) == (
         found["Event"],
@@ -160,22 +163,22 @@ def test_an_event_line_says_what_happened_when():
 @pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
 def test_a_detail_that_cannot_stand_is_left_out(details):
     """No number without a value, and nothing in the place of the identity."""
-    found = json.loads(LINES.event(Event("EccRise", 1e9, "more errors", details), SOURCE, seq=2))
+    found = json.loads(LINES.event(Event("EccRise", 1e9, "more errors", details), SENDER, seq=2))
     assert 2 == found["Seq"]
     assert "Rise" not in found
 
 
 def test_a_guessed_identity_is_said_in_every_line():
     """Whoever reads an event of an instance that never existed can tell."""
-    guessed = Source("blue", "host-0123456789abcdef", identity_guessed=True, boot="0")
+    guessed = LineIdentity("blue", "host-0123456789abcdef", identity_guessed=True, boot="0")
     line = LINES.event(Event("MonitorDied", 1e9, "it died"), guessed, seq=1)
     assert json.loads(line)["IdentityGuessed"]
-    assert "IdentityGuessed" not in LINES.event(Event("MonitorDied", 1e9, "it died"), SOURCE, seq=1)
+    assert "IdentityGuessed" not in LINES.event(Event("MonitorDied", 1e9, "it died"), SENDER, seq=1)
 
 
 def test_the_longest_text_is_bounded():
     """A tag of a megabyte would make the line too large for CloudWatch Logs."""
-    line = LINES.runtime(RuntimeMinute(1, "x" * (1 << 20)), SOURCE, seq=1, minute_ms=0)
+    line = LINES.runtime(RuntimeMinute(1, "x" * (1 << 20)), SENDER, seq=1, minute_ms=0)
     assert 5_000 > len(line)
 
 
@@ -185,7 +188,7 @@ def test_a_tag_is_other_peoples_text():
     """
     hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
     runtime = RuntimeMinute(pid=1, tag=hostile, owner=hostile)
-    line = LINES.runtime(runtime, SOURCE, seq=3, minute_ms=60_000)
+    line = LINES.runtime(runtime, SENDER, seq=3, minute_ms=60_000)
     found = json.loads(line)
     assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"] == found["Owner"]
     assert line.isprintable()

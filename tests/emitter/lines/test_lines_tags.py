@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SOURCE, TAGS, full
+from line_records import SENDER, TAGS, full
 
 from emitter.errors import SettingsError
 from emitter.events import Event
@@ -37,9 +37,9 @@ def test_tags_are_in_lines_of_every_kind():
     sample = ReportSample(1e9, 1.0, (50.0,) * 128)
     written = [
         *lines.minute(full(128)),
-        lines.runtime(RuntimeMinute(1, "1"), SOURCE, seq=1, minute_ms=0),
-        lines.event(Event("MonitorDied", 1e9, "it died"), SOURCE, seq=1),
-        *lines.report(sample, SOURCE, seq=1),
+        lines.runtime(RuntimeMinute(1, "1"), SENDER, seq=1, minute_ms=0),
+        lines.event(Event("MonitorDied", 1e9, "it died"), SENDER, seq=1),
+        *lines.report(sample, SENDER, seq=1),
     ]
     found = [json.loads(line) for line in written]
     assert {"minute", "core", "runtime", "event", "report"} == {one["Kind"] for one in found}

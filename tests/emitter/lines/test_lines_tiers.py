@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, metadata, records
 
-from emitter.instance.facts import InstanceFacts
 from emitter.lines import Lines, LineSettings
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE, undocumented
@@ -103,8 +102,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
     Named as neuron-monitor-cloudwatch.py has them, beside the cluster; ami_id comes from outside.
     """
     lines = Lines(LineSettings(common_dims=("instance_id", "instance_type", "ami_id")))
-    lines.know(InstanceFacts(ami_id="ami-0123456789abcdef0"))
-    found = lines.minute(full(4))
+    found = lines.minute(full(4), "ami-0123456789abcdef0")
     wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
     assert {CLUSTER: 8, wanted: 8} == dimension_names(found)
     document = json.loads(found[0])
@@ -119,14 +117,6 @@ def test_a_set_with_an_unknown_dimension_is_left_out():
     (line,) = lines.minute(record)
     assert {CLUSTER: 8} == dimension_names([line])
     assert "instance_id" not in json.loads(line)
-
-
-def test_what_one_minute_told_of_the_instance_serves_the_next():
-    """A minute without a report does not lose the instance type from the dimensions."""
-    lines = Lines(LineSettings(common_dims=("instance_type",)))
-    lines.minute(full(4))
-    (line,) = lines.minute(dataclasses.replace(full(4), instance_type=None))
-    assert "trn2u.48xlarge" == json.loads(line)["instance_type"]
 
 
 def test_a_core_line_says_which_core_and_what_it_did():

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.scale.measured import CORES, minute_lines
 from benchmarks.stack import fleet as made
 from emitter.fold.sample import ReportSample
-from emitter.instance.facts import InstanceFacts
-from emitter.lines import Lines, LineSettings, Source
+from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.settings.minutes import TIERS
 from neuron_emf.cost.assumed import READINGS
 from neuron_emf.cost.bill import emitter_bytes
@@ -28,6 +27,7 @@ from neuron_emf.cost.tariff import MINUTES
 from neuron_wire.instance_types import INSTANCE_TYPES
 
 FOUND = read()
+AMI_ID = "ami-0"
 COMMON = st.lists(
     st.sampled_from(["instance_id", "instance_type", "ami_id", "neuron_runtime_tag"]), unique=True
 )
@@ -60,15 +60,21 @@ def fleet_lines(fleet, setup):
                 high_resolution=setup.is_high_resolution,
             )
         )
-        lines.know(InstanceFacts(ami_id="ami-0"))
         one = dataclasses.replace(record, instance_type=f"trn1.{place % fleet.types}")
-        yield from lines.minute(one)
+        yield from lines.minute(one, AMI_ID)
         if setup.is_high_resolution:
             yield from report_lines(lines, one)
 
 
 def report_lines(lines, record):
-    source = Source(record.cluster, record.instance_id, identity_guessed=False, boot=record.boot)
+    identity = LineIdentity(
+        record.cluster,
+        record.instance_id,
+        identity_guessed=False,
+        boot=record.boot,
+        instance_type=record.instance_type,
+        ami_id=AMI_ID,
+    )
     sample = ReportSample(
         at_s=record.minute_ms / 1_000,
         period_s=5.0,
@@ -76,7 +82,7 @@ def report_lines(lines, record):
         executions=record.executions,
         execution_errors=record.execution_errors,
     )
-    return lines.report(sample, source, seq=1)
+    return lines.report(sample, identity, seq=1)
 
 
 @st.composite

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emitter.lines import Lines, LineSettings, Source, check_settings, parse_tags
+from emitter.lines import LineIdentity, Lines, LineSettings, check_settings, parse_tags
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.sample import ReportSample
-    from emitter.instance.facts import InstanceFacts
     from emitter.settings import MinuteSettings
     from neuron_wire import MinuteRecord
 
@@ -30,7 +29,7 @@ def line_settings(settings: MinuteSettings) -> LineSettings:
     Raises:
         SettingsError: If a tag or a dimension cannot be used.
     """
-    asked = LineSettings(
+    lines = LineSettings(
         tier=settings.metrics,
         namespace=settings.namespace,
         tags=parse_tags(settings.tag),
@@ -38,8 +37,8 @@ def line_settings(settings: MinuteSettings) -> LineSettings:
         common_dims=settings.common_dims,
         high_resolution=settings.high_resolution_metrics,
     )
-    check_settings(asked)
-    return asked
+    check_settings(lines)
+    return lines
 
 
 class Writer:
@@ -48,12 +47,11 @@ class Writer:
     def __init__(self, settings: LineSettings) -> None:
         self._lines = Lines(settings)
 
-    def know(self, facts: InstanceFacts) -> None:
-        """Take over what is known of the instance; metrics may be counted by it."""
-        self._lines.know(facts)
-
     def minute(
-        self, record: MinuteRecord, runtimes: Iterable[RuntimeMinute] = ()
+        self,
+        record: MinuteRecord,
+        identity: LineIdentity,
+        runtimes: Iterable[RuntimeMinute] = (),
     ) -> list[NewRecord]:
         """
         A closed minute; the first record has the number that *record* says.
@@ -61,28 +59,24 @@ class Writer:
         Raises:
             neuron_wire.WireFormatError: If CloudWatch would not extract a line.
         """
-        source = Source(
-            cluster=record.cluster,
-            instance_id=record.instance_id,
-            identity_guessed=record.identity_guessed,
-            boot=record.boot,
-        )
-        written = self._lines.minute(record)
-        for runtime in runtimes:
-            seq = record.seq + len(written)
-            written.append(
-                self._lines.runtime(runtime, source, seq=seq, minute_ms=record.minute_ms)
-            )
-        return [NewRecord(record.minute_ms, line) for line in written]
+        minute_ms = record.minute_ms
+        lines = self._lines.minute(record, identity.ami_id)
+        lines += [
+            self._lines.runtime(runtime, identity, seq=seq, minute_ms=minute_ms)
+            for seq, runtime in enumerate(runtimes, record.seq + len(lines))
+        ]
+        return [NewRecord(minute_ms, line) for line in lines]
 
-    def events(self, events: Iterable[Event], source: Source, *, seq: int) -> list[NewRecord]:
+    def events(
+        self, events: Iterable[Event], identity: LineIdentity, *, seq: int
+    ) -> list[NewRecord]:
         """Events, numbered from *seq* on."""
         return [
-            NewRecord(round(event.at_s * 1000), self._lines.event(event, source, seq=number))
+            NewRecord(round(event.at_s * 1000), self._lines.event(event, identity, seq=number))
             for number, event in enumerate(events, seq)
         ]
 
-    def report(self, sample: ReportSample, source: Source, *, seq: int) -> list[NewRecord]:
+    def report(self, sample: ReportSample, identity: LineIdentity, *, seq: int) -> list[NewRecord]:
         """One report as lines of one-second metrics, numbered from *seq* on."""
         at_ms = round(sample.at_s * 1000)
-        return [NewRecord(at_ms, line) for line in self._lines.report(sample, source, seq=seq)]
+        return [NewRecord(at_ms, line) for line in self._lines.report(sample, identity, seq=seq)]
