@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Final
 from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
 from emitter.instance.auto_scaling import TAG, auto_scaling, group_in_tags
-from emitter.instance.board import board_instance_id
 from emitter.instance.cluster_source import ClusterSource, FoundCluster, NotFound, Surroundings
-from emitter.instance.ecs_agent import AGENT_URL, ecs_agent
-from emitter.instance.ecs_task import ecs_task
+from emitter.instance.ecs_cluster import AGENT_URL, ecs_agent, ecs_task
 from emitter.instance.eks import NAME_TAGS, eks, eks_in_tags
 from emitter.instance.identity import find_instance
 from emitter.instance.instance_tags import InstanceTags, TagsUnavailableError
 from emitter.instance.instance_tags_api import describe_tags
+from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import MetadataService
 from emitter.instance.slurm import PARALLELCLUSTER_TAG, parallelcluster_in_tags, slurm
 from emitter.settings import require_cluster

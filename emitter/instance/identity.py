@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-from emitter.instance.board import board_instance_id
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.local_http import LocalHttpError
+from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import WITHIN_S, MetadataError, MetadataService
 from emitter.settings.names import is_printable
 from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS

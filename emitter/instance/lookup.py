@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from emitter.backoff import Backoff
-from emitter.instance.board import board_instance_id
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.identity import ask, with_id
+from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import MetadataError, MetadataService
 
 SHORTEST_WAIT_S: Final = 1.0

@@ -1,7 +1,13 @@
 """
-Who this instance is when neither a report nor EC2 says so.
+Who this instance is, by the machine itself.
 
-The name must outlive a restart: each new one is an instance that appears, and
+Instances built on the Nitro system, as all with Neuron devices are, hold their
+id in the asset tag of the virtual mainboard, which every user of the machine
+may read, also in a container: no network, no permission. From
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/identify_ec2_instances.html
+
+Where neither a report nor EC2 says it there is a guess. The name must outlive a
+restart: each new one is an instance that appears, and
 leaves one behind that the stack calls silent. A container gives little to go
 by. Its host name is new each time; its machine id is the image's, which is
 empty in most images and the same in all copies of the others, unless the host's
@@ -13,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 INPUTS_OF_THIS_MACHINE: Final = frozenset({"monitor", "-"})
 """Inputs of `run` whose reports are surely of this machine; a file may be of any."""
 
+ASSET_TAG_FILE: Final = "sys/devices/virtual/dmi/id/board_asset_tag"
 MACHINE_ID_FILE: Final = "etc/machine-id"
 BOOT_ID_FILE: Final = "proc/sys/kernel/random/boot_id"
 MOUNTS_FILE: Final = "proc/self/mountinfo"
@@ -33,6 +41,15 @@ NO_MACHINE_ID: Final = "uninitialized"  # what an image has before its first boo
 # What Docker, Podman, Kubernetes and ECS leave where their containers can see it.
 _MARKER_FILES: Final = (".dockerenv", "run/.containerenv")
 _MARKER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "ECS_CONTAINER_METADATA_URI_V4", "container")
+
+# Ids have 17 digits, those from before 2016 had 8.
+_INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
+
+
+def board_instance_id(root: Path = Path("/")) -> str | None:
+    """The id, or None on every machine that is no Nitro instance."""
+    tag = read_text(root / ASSET_TAG_FILE)
+    return tag if tag and _INSTANCE_ID.fullmatch(tag) else None
 
 
 def guessed_instance_id(root: Path = Path("/"), *, environ: Mapping[str, str] | None = None) -> str:

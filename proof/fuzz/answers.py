@@ -16,7 +16,7 @@ from botocore.awsrequest import AWSResponse
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
 from emitter.instance import local_http
-from emitter.instance.ecs_answer import ask_for_cluster
+from emitter.instance.ecs_cluster import ask_for_cluster
 from emitter.instance.identity import find_instance
 from emitter.instance.instance_tags import InstanceTags, TagsUnavailableError
 from emitter.instance.instance_tags_api import _refusal, _tags

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.fold.state import FoldState, read_state
-from emitter.instance.board import board_instance_id
 from emitter.instance.cluster_source import FoundCluster, Surroundings
 from emitter.instance.instance_tags import InstanceTags
-from emitter.instance.machine import guessed_instance_id
+from emitter.instance.machine import board_instance_id, guessed_instance_id
 from emitter.instance.metadata_service import MetadataService
 from emitter.instance.slurm import slurm
 from emitter.lines import Lines, LineSettings

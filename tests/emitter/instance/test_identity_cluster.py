@@ -9,11 +9,11 @@ from played_services import TAGS_PATH
 
 from emitter.errors import EXIT_WRONG_USE, SettingsError
 from emitter.instance import cluster as cluster_module
-from emitter.instance import ecs_task
-from emitter.instance.board import ASSET_TAG_FILE
+from emitter.instance import ecs_cluster
 from emitter.instance.cluster import SOURCES, find_cluster
 from emitter.instance.cluster_source import FoundCluster
 from emitter.instance.instance_tags import TagsUnavailableError
+from emitter.instance.machine import ASSET_TAG_FILE
 
 URI = "ECS_CONTAINER_METADATA_URI_V4"
 ENDPOINT = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
@@ -33,7 +33,7 @@ def api(monkeypatch):
         raise TagsUnavailableError(msg)
 
     monkeypatch.setattr(cluster_module, "describe_tags", describe_tags)
-    monkeypatch.setattr(ecs_task, "WAITS_S", ())
+    monkeypatch.setattr(ecs_cluster, "WAITS_S", ())
     return calls
 
 

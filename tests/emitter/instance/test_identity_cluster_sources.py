@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from played_services import TAGS_PATH, TOKEN_PATH, redirect_to
 
-from emitter.instance import ecs_task as ecs_task_module
+from emitter.instance import ecs_cluster
 from emitter.instance.auto_scaling import auto_scaling
 from emitter.instance.cluster import WANTED_TAGS
 from emitter.instance.cluster_source import FoundCluster, NotFound, Surroundings, name_in
-from emitter.instance.ecs_agent import AGENT_URL, ecs_agent
-from emitter.instance.ecs_task import ecs_task
+from emitter.instance.ecs_cluster import AGENT_URL, ecs_agent, ecs_task
 from emitter.instance.eks import eks, eks_in_tags
 from emitter.instance.instance_tags import InstanceTags, TagsUnavailableError
 from emitter.instance.metadata_service import MetadataService
@@ -43,7 +42,7 @@ def around(imds, machine, closed_url):
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch):
     """Ask again at once."""
-    monkeypatch.setattr(ecs_task_module, "WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(ecs_cluster, "WAITS_S", (0.0, 0.0))
 
 
 @given(st.text(st.characters(codec="ascii", exclude_characters="/ \t\r\n\v\f\x1c\x1d\x1e\x1f")))

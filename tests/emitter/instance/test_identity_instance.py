@@ -7,9 +7,9 @@ import json
 import pytest
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
-from emitter.instance.board import ASSET_TAG_FILE, board_instance_id
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.identity import DATA_PATH, find_instance
+from emitter.instance.machine import ASSET_TAG_FILE, board_instance_id
 from emitter.instance.metadata_service import MetadataService
 
 FACTS = InstanceFacts(

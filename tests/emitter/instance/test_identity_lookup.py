@@ -9,9 +9,9 @@ import pytest
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
 from emitter.backoff import Backoff
-from emitter.instance.board import ASSET_TAG_FILE
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.lookup import FIRST_TRY_S, BackgroundLookup
+from emitter.instance.machine import ASSET_TAG_FILE
 from emitter.instance.metadata_service import WITHIN_S, MetadataService
 
 BOARD_ID = "i-0fedcba9876543210"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.kernel import kmsg
-from emitter.kernel.kmsg import KernelRing, boot_id
+from emitter.kernel.kmsg import KernelRing, boot_id, choice_for
 from emitter.kernel.message import MAX_TEXT_BYTES, UnreadableLogError
 from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, Machine, pipe, record
 
@@ -111,6 +112,47 @@ def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
         grown.write(b"\n" + record(2, 2, REAL))
     assert [REAL] == [one.text for one in read_all(source)]
     source.close()
+
+
+def test_an_unfinished_record_is_kept_up_to_twice_the_longest_text(tmp_path):
+    """Inclusive: one byte more is no record of the kernel."""
+    path = tmp_path / "kmsg"
+    for size, kept in ((2 * MAX_TEXT_BYTES, 2 * MAX_TEXT_BYTES), (2 * MAX_TEXT_BYTES + 1, 0)):
+        path.write_bytes(b"x" * size)
+        source = ring(path)
+        assert [] == source.read(0.0)
+        assert kept == len(source._rest)
+        source.close()
+
+
+def test_a_read_waits_as_long_as_it_is_told(machine):
+    """In seconds, where the kernel counts milliseconds."""
+    source, waits = ring(machine.ring), []
+    source._ready = SimpleNamespace(poll=waits.append)
+    source.read(0.0)
+    source.read(0.01)
+    source.close()
+    assert [0.0, 10.0] == waits
+
+
+def test_a_stamp_from_the_future_is_of_now(machine):
+    """The clocks of kernel and emitter count a little apart."""
+    machine.write(10**12, REAL)
+    source = ring(machine.ring)
+    assert [NOW_S] == [message.at_s for message in source.read(0.0)]
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("choice", "reports", "expected"),
+    [
+        *(("auto", "monitor", "auto"), ("auto", "-", "auto"), ("auto", "/reports.json", "none")),
+        *(("kmsg", "-", "kmsg"), ("kmsg", "/reports.json", "kmsg"), ("none", "-", "none")),
+    ],
+)
+def test_reports_of_a_file_may_be_of_another_machine(choice, reports, expected):
+    """Then this one's kernel is asked only by name."""
+    assert expected == choice_for(choice, reports)
 
 
 def test_a_text_is_bounded(machine):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emitter.delivery.destination import Delivered, Invalid, Retry
-from emitter.instance.ecs_answer import ask_for_cluster
+from emitter.instance.ecs_cluster import ask_for_cluster
 from emitter.instance.identity import find_instance
 from emitter.instance.metadata_service import MetadataService
 from emitter.spool import Spool
