@@ -6,11 +6,10 @@ import copy
 import json
 import math
 
+from hypothesis import strategies as st
 from wire_records import MINUTE_MS
 
-from neuron_wire.emf import (
-    violations,
-)
+from neuron_wire.emf import violations
 
 DAY_MS = 24 * 3_600_000
 HOUR_MS = 3_600_000
@@ -138,3 +137,9 @@ BOUNDARIES = [
     ("value", document(BusyCores=[1, 2]), document(BusyCores={"Values": [1, 2]})),
     ("value", document(), document(BusyCores=None)),
 ]
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)

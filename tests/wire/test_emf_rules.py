@@ -35,15 +35,13 @@ def test_a_line_by_the_rules_breaks_none():
     assert document() == json.loads(sendable_line(document()))
 
 
-@pytest.mark.parametrize(
-    ("rule", "extracted", "refused"),
-    BOUNDARIES,
-    ids=[f"{place}-{rule}" for place, (rule, _, _) in enumerate(BOUNDARIES)],
-)
-def test_the_boundary_of_a_rule(rule, extracted, refused):
+@pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in BOUNDARIES}))
+def test_the_boundary_of_a_rule(rule):
     """The last document inside breaks no rule, the first one outside breaks this one."""
-    assert [] == rules(extracted)
-    assert {rule} == set(rules(refused))
+    for broken, extracted, refused in BOUNDARIES:
+        if broken == rule:
+            assert [] == rules(extracted)
+            assert {rule} == set(rules(refused)), refused
 
 
 def test_units_are_the_27_of_cloudwatch():

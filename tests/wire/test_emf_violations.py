@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_wire.emf import (
-    violations,
-)
+from neuron_wire.emf import violations
 from tests.wire.emf_documents import (
+    ANYTHING,
     BOUNDARIES,
     directive,
     document,
@@ -46,21 +44,17 @@ def resolve(whole, path):
     return at
 
 
-@pytest.mark.parametrize(
-    ("rule", "refused"),
-    [(rule, refused) for rule, _, refused in BOUNDARIES],
-    ids=[f"{place}-{rule}" for place, (rule, _, _) in enumerate(BOUNDARIES)],
-)
-def test_a_violation_says_where_it_is(rule, refused):
+def test_a_violation_says_where_it_is():
     """The path leads to what is wrong, or to where it is missing."""
-    for one in violations(json.dumps(refused)):
-        found = resolve(refused, one.path)
-        if rule == "namespace":
-            assert refused["_aws"]["CloudWatchMetrics"][0]["Namespace"] == found
-        if rule in ("value", "values", "dimension_value"):
-            assert refused.get(one.member) == found
-        if rule == "dimension_name":
-            assert one.member == found[:64]
+    for rule, _, refused in BOUNDARIES:
+        for violation in violations(json.dumps(refused)):
+            found = resolve(refused, violation.path)
+            if rule == "namespace":
+                assert refused["_aws"]["CloudWatchMetrics"][0]["Namespace"] == found
+            if rule in ("value", "values", "dimension_value"):
+                assert refused.get(violation.member) == found
+            if rule == "dimension_name":
+                assert violation.member == found[:64]
 
 
 def test_a_place_is_that_of_its_set_and_its_directive():
@@ -85,13 +79,6 @@ def test_the_path_to_a_strange_name_is_quoted():
     (found,) = violations(json.dumps({**metric(Name='a.b "c"'), 'a.b "c"': "x"}))
     assert '$["a.b \\"c\\""]' == found.path
     assert '"x"' == json.dumps(resolve({'a.b "c"': "x"}, found.path))
-
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=4,
-)
 
 
 @given(ANYTHING, st.dictionaries(st.sampled_from(["Namespace", "Dimensions", "Metrics"]), ANYTHING))
