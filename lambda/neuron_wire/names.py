@@ -22,7 +22,7 @@ PROFILE_NAMESPACE: Final = "Neuron/Profile"
 CLUSTER_DIMENSION: Final = "ClusterName"
 TYPE_DIMENSION: Final = "InstanceType"
 MODEL_DIMENSION: Final = "Model"
-CORE_DIMENSION: Final = "Core"
+PROFILE_CORE_DIMENSION: Final = "Core"
 
 MINUTE: Final = "minute"
 MORE: Final = "more"

@@ -23,9 +23,9 @@ from neuron_wire.emf import emf_line
 from neuron_wire.line import encode
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
-    CORE_DIMENSION,
     MODEL_DIMENSION,
     PROFILE,
+    PROFILE_CORE_DIMENSION,
     PROFILE_NAMESPACE,
 )
 
@@ -89,7 +89,7 @@ def profile_of(summary: Summary, subject: Subject) -> Profile:
     labels.update(_named(summary, subject))
     core = _core(labels)
     if core:
-        labels[CORE_DIMENSION] = core
+        labels[PROFILE_CORE_DIMENSION] = core
     properties: dict[str, object] = {
         "Schema": VERSION,
         "Kind": PROFILE,
@@ -124,7 +124,7 @@ def _written(
     if not metrics:  # no EMF document: its time stands at the root
         return encode({"Timestamp": timestamp_ms, **properties})
     by_model = [CLUSTER_DIMENSION, MODEL_DIMENSION]
-    sets = [by_model, [*by_model, CORE_DIMENSION]] if has_core else [by_model]
+    sets = [by_model, [*by_model, PROFILE_CORE_DIMENSION]] if has_core else [by_model]
     return emf_line(
         PROFILE_NAMESPACE,
         dimension_sets=sets,

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from aggregator import departure, deployed
+from aggregator import departure, runtime
 from aggregator.close import function as close
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
 from aggregator.ingest import function as ingest
@@ -46,7 +46,7 @@ def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb, state):
     """However late it is delivered, and in one place however often."""
     for _ in range(2):
         assert {"DeparturesMarked": 1} == departure.handler(state_change(state), Context())
-    _, table = deployed.stack()
+    _, table = runtime.stack()
     assert {NAME: [MINUTE]} == table.read_departures(MINUTE, MINUTE)
     (item,) = dynamodb.scan(TableName="records")["Items"]
     assert str((MINUTE + 1 + 120 + 24 * 60) * 60) == item["ttl"]["N"]

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
-from aggregator.storage.table import TableError
+from aggregator.storage.values import TableError
 from proof.factories.deliveries import batch, delivery, payload
 from proof.factories.invocations import (
     Context,
@@ -120,7 +120,7 @@ def test_a_batch_of_nothing_readable_names_every_record(dynamodb, capsys):
 def test_a_table_that_fails_brings_the_whole_batch_again(monkeypatch):
     """A partial answer would say that what was not stored was."""
     monkeypatch.setenv("TABLE_NAME", "no-such-table")
-    deployed.stack.cache_clear()
+    runtime.stack.cache_clear()
     event = batch(payload(*lines(record(minute=last_minute()))), b"junk")
     with pytest.raises(TableError):
         ingest.handler(event, Context())

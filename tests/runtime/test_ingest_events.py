@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.arrival import LogLine
 from proof.factories.deliveries import delivery
 from proof.factories.records import full_record, lines, message, record
 from tests.runtime.expectations import (

@@ -12,7 +12,7 @@ import json
 
 import pytest
 
-from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.arrival import LogLine
 from neuron_wire import emf
 from proof.factories.deliveries import delivery
 from proof.factories.records import lines
@@ -92,7 +92,7 @@ def test_an_exception_is_one_document_in_json(warm):
     assert logged.pop("timestamp")
     assert returned == logged
     assert {"errorMessage", "errorType", "requestId", "stackTrace"} == returned.keys()
-    assert "aggregator/ingest.py" in "".join(returned["stackTrace"])
+    assert "aggregator/ingest/function.py" in "".join(returned["stackTrace"])
     assert "secret" not in message
     assert b"" == ingest.output()
 

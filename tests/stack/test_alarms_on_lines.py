@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from aggregator.close.run import Closing
+from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.explain import subject as explained
 from aggregator.ingest.intake import take_in
@@ -72,7 +72,7 @@ class Fleet:
 
     def _close(self, at_s):
         self._now_s = at_s
-        Closing(
+        CloseRun(
             table=self._table,
             rules=RULES,
             emit=self._extract,

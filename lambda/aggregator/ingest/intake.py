@@ -19,7 +19,7 @@ from neuron_wire import MinuteRecord, WireFormatError, parse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from aggregator.arrivals.log_line import LogLine
+    from aggregator.arrivals.arrival import LogLine
     from aggregator.storage.table import Table
 
 MAX_AHEAD_MINUTES: Final = 120

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.arrival import LogLine
 from aggregator.ingest.intake import take_in
 from local.alarms.template import load
 from neuron_emf.check.probe import KIND, probe_line
