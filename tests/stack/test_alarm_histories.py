@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.alarms import InsightsQuery, State
+from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, states, tell
 from tests.stack.stated_alarms import ALARMS, REPOSITORY, TEMPLATE, each
-from tests.stack.told_minutes import CLUSTER, LATE_S, ToldMinutes, states, tell
 
 ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
 SUSTAINED = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm > 1}

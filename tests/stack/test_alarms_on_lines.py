@@ -17,8 +17,8 @@ from local.alarms import State
 from local.pump.extraction import extract
 from proof.factories.records import lines, record
 from proof.memory_table import MemoryTable
+from tests.stack.metric_points import START, ToldMinutes, states
 from tests.stack.stated_alarms import ALARMS, SUBJECTS, TEMPLATE
-from tests.stack.told_minutes import START, ToldMinutes, states
 
 RULES = Rules()
 SENT_AFTER_S = 20

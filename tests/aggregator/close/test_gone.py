@@ -10,7 +10,7 @@ from aggregator.close.registry import Registry
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.item import bucket_of
 from proof.factories.records import MINUTE
-from tests.aggregator.close.seen import NAME, expected, registry, silent
+from tests.aggregator.close.one_instance import NAME, expected, registry, silent
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.item import bucket_of
 from proof.factories.records import MINUTE
-from tests.aggregator.close.seen import NAME, expected, registry, silent
+from tests.aggregator.close.one_instance import NAME, expected, registry, silent
 
 MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
 

@@ -16,7 +16,7 @@ from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.published import SOME, all_published, published, rollup_of
+from tests.aggregator.rollups.rollup_lines import SOME, all_published, published, rollup_of
 
 
 def defined(line):

@@ -17,7 +17,7 @@ from proof.factories.records import (
     record,
     some_holders,
 )
-from tests.aggregator.rollups.published import SOME, published, rollup_of
+from tests.aggregator.rollups.rollup_lines import SOME, published, rollup_of
 
 
 def test_the_names_behind_the_numbers():

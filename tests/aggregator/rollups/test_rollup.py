@@ -5,7 +5,7 @@ from __future__ import annotations
 from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress, SilentInstance
 from neuron_wire.merging import merge
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.made_rollups import cores, rollup
+from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
 def test_cores_are_counted_by_state():
