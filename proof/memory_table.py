@@ -9,25 +9,27 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from aggregator.storage.table import Table
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from aggregator.storage.table import Progress, Publication, RecordItem, Telling
+    from aggregator.storage.values import CloseProgress, LastRollup, Publication, RecordItem
 
 
-class MemoryTable:
-    """What `aggregator.storage.table.Table` promises, without a database."""
+class MemoryTable(Table):
+    """The table in a dictionary."""
 
     def __init__(self):
         self.records: dict[tuple[int, int], dict[str, bytes]] = defaultdict(dict)
         self.markers: dict[int, str] = {}
         self.lease: tuple[str, float] | None = None
-        self.progress: Progress | None = None
+        self.progress: CloseProgress | None = None
         self.publications: dict[int, dict[str, Publication]] = defaultdict(dict)
         self.registry: dict[int, bytes] = {}
         self.last_rollups: dict[tuple[str, str], tuple[int, str]] = {}
         self.departures: set[tuple[str, int]] = set()
-        self.told: set[str] = set()
+        self.notified: set[str] = set()
 
     def put_records(self, items: Sequence[RecordItem]) -> None:
         for item in items:
@@ -59,10 +61,10 @@ class MemoryTable:
         if self.lease is not None and self.lease[0] == owner:
             self.lease = None
 
-    def read_progress(self) -> Progress | None:
+    def read_progress(self) -> CloseProgress | None:
         return self.progress
 
-    def write_progress(self, progress: Progress) -> None:
+    def write_progress(self, progress: CloseProgress) -> None:
         self.progress = progress
 
     def read_publications(self, minute: int) -> dict[str, Publication]:
@@ -84,12 +86,12 @@ class MemoryTable:
     def write_registry(self, bucket: int, payload: bytes) -> None:
         self.registry[bucket] = payload
 
-    def write_last_rollup(self, about: Telling, cluster: str, minute: int, line: str) -> None:
+    def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
         kept = self.last_rollups.get((about, cluster))
         if kept is None or kept[0] <= minute:
             self.last_rollups[about, cluster] = (minute, line)
 
-    def read_last_rollup(self, about: Telling, cluster: str) -> str | None:
+    def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
         kept = self.last_rollups.get((about, cluster))
         return None if kept is None else kept[1]
 
@@ -111,19 +113,19 @@ class MemoryTable:
                 found[instance_id].append(minute)
         return dict(found)
 
-    def was_told(self, transition: str) -> bool:
-        return transition in self.told
+    def was_notified(self, transition: str) -> bool:
+        return transition in self.notified
 
-    def put_told(self, transition: str, expires_s: int) -> None:
+    def put_notified(self, transition: str, expires_s: int) -> None:
         del expires_s
-        self.told.add(transition)
+        self.notified.add(transition)
 
 
 class KilledError(BaseException):
     """The process is gone: nothing it calls has an effect any more."""
 
 
-class Process:
+class KillableProcess:
     """
     One invocation's view of the table and of stdout.
 

@@ -16,18 +16,11 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.built_artefact import build_folder, link_runtime_libraries
-from tests.runtime.times import (  # hooks, here because a run with workers loads no other conftest
-    pytest_sessionfinish,
-    pytest_terminal_summary,
-    pytest_testnodedown,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.hour import Hour
-
-__all__ = ["pytest_sessionfinish", "pytest_terminal_summary", "pytest_testnodedown"]
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
 

@@ -13,8 +13,8 @@ from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aggregator.arrivals.log_line import LogLine
-from aggregator.close.run import Closing
+from aggregator.arrivals.arrival import LogLine
+from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
 from emitter.replay import replay
@@ -87,7 +87,7 @@ def rollups_of(lines: list[str]) -> list[str]:
         events = [LogLine(str(number), text) for number, text in enumerate(texts)]
         take_in(events, table, rules.late_minutes, lambda taken_s=taken_s: taken_s, in_packs=False)
         for closed_s in (minute * 60 + 110.0, minute * 60 + 185.0):
-            Closing(
+            CloseRun(
                 table=table,
                 rules=rules,
                 emit=printed.append,

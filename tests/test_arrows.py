@@ -226,7 +226,7 @@ def test_a_package_does_not_know_the_libraries_of_the_other_side(name):
     "source",
     [
         "import aggregator",
-        "from aggregator.storage.store import Store",
+        "from aggregator.storage.table import Table",
         "def late():\n    import aggregator.close.function",
         "import importlib\nimportlib.import_module('aggregator.ingest.function')",
         "from neuron_emf import printing",

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aggregator import close  # noqa: F401  # all that the function loads counts
-from aggregator.close.run import Closing
+from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.minutes import end_s
-from aggregator.storage import dynamodb, store
-from aggregator.storage.table import Progress
+from aggregator.storage.dynamodb import Requests
+from aggregator.storage.table import Table
+from aggregator.storage.values import CloseProgress
 from benchmarks.reports import environment
 from benchmarks.stack.dynamodb import StandIn, Use
 from benchmarks.stack.fleet import MINUTE
@@ -32,8 +33,7 @@ from neuron_emf.cost.measured import Closed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aggregator.close.outcome import Outcome
-    from aggregator.storage.table import Table
+    from aggregator.close.outcome import CloseOutcome
 
 ALL_HAVE_REPORTED_S: Final = 60  # after the end of a minute
 _PLENTY_S: Final = 1_000.0
@@ -56,10 +56,10 @@ def close_two(folder: Path, *, boto3: bool) -> Closed:
     stand_in = StandIn(folder)
     if boto3:
         stand_in.behind_boto3()
-        table = store.connect("neuron-emf")
+        table = Table.connect("neuron-emf")
     else:
-        table = store.DynamoTable(dynamodb.Requests(stand_in, "neuron-emf"))
-    table.write_progress(Progress(MINUTE - 1, (), MINUTE - 1))
+        table = Table(Requests(stand_in, "neuron-emf"))
+    table.write_progress(CloseProgress(MINUTE - 1, (), MINUTE - 1))
     _close(table, MINUTE - 1, [])
     stand_in.use, stand_in.own_s = Use(), 0.0
     printed: list[str] = []
@@ -83,8 +83,8 @@ def close_two(folder: Path, *, boto3: bool) -> Closed:
     )
 
 
-def _close(table: Table, minute: int, printed: list[str]) -> Outcome:
-    return Closing(
+def _close(table: Table, minute: int, printed: list[str]) -> CloseOutcome:
+    return CloseRun(
         table=table,
         rules=Rules(),
         emit=printed.append,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from aggregator.storage.table import RecordItem
+    from aggregator.storage.values import RecordItem
     from neuron_emf.cost.measured import Form
     from neuron_wire.minute import MinuteRecord
 

@@ -10,8 +10,7 @@ One folder for each function of the template, whose handler it exports (`departu
 
 What they call, from the outside in:
 
-* `runtime`      Powertools: logging, self-metrics, the events of both modes
-* `deployed`     what a function is given once: its settings and the table
+* `runtime`      what every handler has: settings and the table, logging, self-metrics, its lines
 * `environment`  what the template tells the functions
 * `aws`          calls of AWS: boto3
 * `arrivals`     what CloudWatch Logs delivers, unpacked in bounded memory

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Final
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.minutes import expires_s, minute_at
 from aggregator.runtime import LambdaContext, Logger, publish_health
 
@@ -54,7 +54,7 @@ class Departure:
 @logger.inject_lambda_context
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
     """Remember one departure; how many were remembered."""
-    stack, table = deployed.stack()
+    stack, table = runtime.stack()
     departure = departure_of(event)
     expiry_s = expires_s(departure.minute, stack.rules.late_minutes)
     table.put_departure(departure.instance_id, departure.minute, expiry_s)

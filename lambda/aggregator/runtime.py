@@ -1,5 +1,7 @@
 """
-Logging, self-metrics and the events that bring log lines. The only module that knows Powertools.
+What every handler has: its settings and the table, logging, self-metrics, the lines of an event.
+
+The only module that knows Powertools.
 
 Its Metrics never carries a rollup: it keeps a timestamp once set, lets NaN
 through, and prints lines of its own making.
@@ -8,7 +10,8 @@ through, and prints lines of its own making.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+import os
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools import Logger
@@ -20,8 +23,10 @@ from aws_lambda_powertools.utilities.data_classes.cloud_watch_logs_event import 
 )
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aggregator.arrivals.log_line import LogLine
+from aggregator import environment
+from aggregator.arrivals.arrival import Arrival, LogDelivery, LogLine
 from aggregator.arrivals.unpacking import unpacked
+from aggregator.storage.table import Table
 from neuron_wire import STACK_NAMESPACE
 from neuron_wire.catalogue import STACK
 
@@ -33,12 +38,11 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Arrival",
     "LambdaContext",
     "Logger",
-    "Subscription",
     "arrival_of",
     "publish_health",
+    "stack",
 ]
 
 _CONTROL: Final = "CONTROL_MESSAGE"
@@ -54,54 +58,6 @@ MAX_NAME_CHARS: Final = 512  # of a log group or stream, says CloudWatch Logs; i
 _LINE_BYTES: Final = 256  # what Python needs for a line beside its text
 
 
-@dataclass(frozen=True, slots=True)
-class Subscription:
-    """
-    What CloudWatch Logs delivered at once, always of one stream.
-
-    Attributes:
-        log_group: Where the lines were written.
-
-        lines: The lines; none when CloudWatch only probes the destination.
-    """
-
-    log_group: str
-    lines: tuple[LogLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """
-    What one invocation brought.
-
-    Attributes:
-        subscriptions: What could be read of it, in the order in which it came.
-
-        by_stream: Whether it came through Kinesis, many deliveries in a batch.
-
-        unreadable: Sequence numbers of the batch's records that are no
-            deliveries of CloudWatch Logs.
-
-        left: Sequence numbers of those that were not looked at, because what
-            came before them is enough for one invocation.
-
-        faults: The kinds of errors they gave; never their text, which may
-            quote a line.
-    """
-
-    subscriptions: tuple[Subscription, ...]
-    by_stream: bool = False
-    unreadable: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-
-    @property
-    def response(self) -> dict[str, object]:
-        """What Lambda's poller of the stream expects: which records to bring again."""
-        failed = [{"itemIdentifier": number} for number in (*self.unreadable, *self.left)]
-        return {"batchItemFailures": failed}
-
-
 def arrival_of(event: dict[str, object]) -> Arrival:
     """
     Unpack the event of a subscription filter, or a batch of them out of Kinesis.
@@ -112,7 +68,7 @@ def arrival_of(event: dict[str, object]) -> Arrival:
     """
     if _RECORDS not in event:
         data = CloudWatchLogsEvent(event).raw_logs_data
-        return Arrival((_subscription(unpacked(base64.b64decode(data))),))
+        return Arrival((_delivery(unpacked(base64.b64decode(data))),))
     batch = event[_RECORDS]
     if not isinstance(batch, list):
         msg = f"{_RECORDS} is {type(batch).__name__}, expected the records of a Kinesis stream"
@@ -126,7 +82,7 @@ def arrival_of(event: dict[str, object]) -> Arrival:
     numbers = [str(one["itemIdentifier"]) for one in failed]
     unreadable = len(numbers) - reader.left  # once one was left, so was all that came behind it
     return Arrival(
-        subscriptions=tuple(result for outcome, result, _ in read if outcome == "success"),
+        deliveries=tuple(result for outcome, result, _ in read if outcome == "success"),
         by_stream=True,
         unreadable=tuple(numbers[:unreadable]),
         left=tuple(numbers[unreadable:]),
@@ -153,7 +109,7 @@ class _Reader:
         self.faults: set[str] = set()
         self._held_bytes = 0
 
-    def read(self, record: KinesisStreamRecord) -> Subscription:
+    def read(self, record: KinesisStreamRecord) -> LogDelivery:
         """
         The lines of one record.
 
@@ -164,7 +120,7 @@ class _Reader:
             self.left += 1
         else:
             try:
-                found = _subscription(unpacked(record.kinesis.data_as_bytes()))
+                found = _delivery(unpacked(record.kinesis.data_as_bytes()))
             except Exception as error:  # noqa: BLE001  # of whatever kind: the others count
                 self.faults.add(type(error).__name__)
             else:
@@ -176,11 +132,11 @@ class _Reader:
         raise _UnreadError
 
 
-def _subscription(document: dict[str, object]) -> Subscription:
+def _delivery(document: dict[str, object]) -> LogDelivery:
     delivered = CloudWatchLogsDecodedData(document)
     log_group, log_stream = _name(delivered.log_group), _name(delivered.log_stream)
     lines = () if delivered.message_type == _CONTROL else tuple(delivered.log_events)
-    return Subscription(
+    return LogDelivery(
         log_group,
         tuple(LogLine(_name(line.get_id), _text(line.message), log_stream) for line in lines),
     )
@@ -216,3 +172,19 @@ def publish_health(stack_name: str, counts: Mapping[str, float]) -> None:
     for name, value in counts.items():
         metrics.add_metric(name=name, unit=STACK[name].unit, value=value)
     metrics.flush_metrics()
+
+
+@cache
+def stack() -> tuple[environment.Environment, Table]:
+    """
+    The settings of this function, checked, and the table they name; kept while it is warm.
+
+    Raises:
+        SettingError: If a setting is missing or out of range.
+    """
+    settings = environment.read(os.environ)
+    return settings, Table.connect(settings.table_name)
+
+
+if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+    stack()  # while Lambda still gives the start of a function a whole processor

@@ -46,7 +46,7 @@ def holders_of(said: Naming, cores: Collection[int]) -> Naming:
     return found, holders_more + unreadable
 
 
-def merged(
+def merge_holders(
     sources: Iterable[tuple[MinuteRecord, Collection[int]]], idle_minutes: Sequence[int]
 ) -> Naming:
     """

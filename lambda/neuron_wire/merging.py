@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from neuron_wire.catalogue import READINGS
-from neuron_wire.idle_holders import merged
+from neuron_wire.idle_holders import merge_holders
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
     latest, utilization = _cores(parts)
     state = "".join([part.core_state[core_index] for core_index, part in enumerate(latest)])
     idle_minutes = tuple([part.idle_minutes[core_index] for core_index, part in enumerate(latest)])
-    holders, holders_more = merged(_last_words(parts, latest), idle_minutes)
+    holders, holders_more = merge_holders(_last_words(parts, latest), idle_minutes)
     return replace(
         parts[-1],
         covered_seconds=min(float(MINUTE_S), _covered_s(parts)),
@@ -145,8 +145,6 @@ def _one_reading(pairs: Sequence[tuple[int | float, float]], merges: Merging) ->
     values = [value for value, _ in pairs]
     if merges == "sum":
         return sum(values)
-    if merges == "greatest":
-        return max(values)
     if merges == "mean":
         return weighted_mean(pairs) or 0.0
     return values[-1]

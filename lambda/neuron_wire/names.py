@@ -30,7 +30,6 @@ CORE: Final = "core"
 RUNTIME: Final = "runtime"
 EVENT: Final = "event"
 REPORT: Final = "report"
-KINDS: Final = frozenset({MINUTE, MORE, CORE, RUNTIME, EVENT, REPORT})
 ROLLUP: Final = "rollup"
 TYPE: Final = "type"
 """The numbers of one instance type within a rollup, a line of their own."""

@@ -6,7 +6,7 @@ import json
 from datetime import datetime, timezone
 
 from aggregator.environment import Environment, Rules
-from aggregator.storage.table import Publication
+from aggregator.storage.values import Publication
 from neuron_wire.names import CLUSTER_NAMESPACE
 from proof.memory_table import MemoryTable
 

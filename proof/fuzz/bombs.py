@@ -107,13 +107,16 @@ ALONE: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "cut off": ("TruncatedDeliveryError", lambda: delivery("x" * 1000)[:-9]),
     "objects": ("OversizeDeliveryError", lambda: _of_array(b'{"":0},')),
     "arrays": ("OversizeDeliveryError", lambda: _of_array(b"[[]],")),
-    "objects, almost too many": ("DeliveryError", lambda: _of_array(b'{"":{}},' + b"1," * 29)),
-    "texts": ("DeliveryError", lambda: _of_array(b'"ab",')),
-    "numbers": ("DeliveryError", lambda: _of_array(b"999,")),
-    "fractions": ("DeliveryError", lambda: _of_array(b"1e9,")),
+    "almost too many objects": (
+        "DeliveryFormatError",
+        lambda: _of_array(b'{"":{}},' + b"1," * 29),
+    ),
+    "texts": ("DeliveryFormatError", lambda: _of_array(b'"ab",')),
+    "numbers": ("DeliveryFormatError", lambda: _of_array(b"999,")),
+    "fractions": ("DeliveryFormatError", lambda: _of_array(b"1e9,")),
     "depth": ("RecursionError", lambda: gzip.compress(b"[" * (1 << 18))),
     "digits": ("ValueError", lambda: gzip.compress(b"1" * _MOST)),
-    "digits behind a point": ("DeliveryError", lambda: gzip.compress(b"1." + b"1" * _MOST)),
+    "digits behind a point": ("DeliveryFormatError", lambda: gzip.compress(b"1." + b"1" * _MOST)),
     "twice a member": ("KeyError", lambda: gzip.compress(b'{%s"a":1}' % (b'"a":"ab",' * 900_000))),
     "one line": ("1 line", lambda: delivery("x" * _MOST)),
     "one wide line": ("1 line", lambda: delivery(_SMILE + "x" * _MOST)),
@@ -173,7 +176,7 @@ def taken(event: dict[str, Any]) -> str:
         arrival = arrival_of(event)
     except Exception as error:  # noqa: BLE001
         return type(error).__name__
-    lines = [line for one in arrival.subscriptions for line in one.lines]
+    lines = [line for one in arrival.deliveries for line in one.lines]
     take_in(lines, NoTable(), 120, time.time, in_packs=arrival.by_stream)  # type: ignore[arg-type]
     count = f"{len(lines)} line{'s' if len(lines) != 1 else ''}"
     if not arrival.by_stream:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aggregator.departure import NoDepartureError, departure_of
 from aggregator.explain.event import EventError, transition_of
-from aggregator.explain.telling import tell
+from aggregator.explain.notification import notify
 from proof.factories import alarms as made_alarms
 from proof.factories.alarms import ENVIRONMENT, MINUTE, RANG_S
 from proof.fuzz import broken_json
@@ -55,8 +55,8 @@ def tells_of_an_alarm(content: bytes) -> None:
         text.encode()  # half a letter fits into no table and no message
     table = made_alarms.table_with(made_alarms.rollup())
     sent = []
-    first = tell(transition, table, ENVIRONMENT, lambda _, sending: sent.append(sending), RANG_S)
-    again = tell(transition, table, ENVIRONMENT, lambda _, sending: sent.append(sending), RANG_S)
+    first = notify(transition, table, ENVIRONMENT, lambda _, sending: sent.append(sending), RANG_S)
+    again = notify(transition, table, ENVIRONMENT, lambda _, sending: sent.append(sending), RANG_S)
     assert (first.outcome, again.outcome) in {("sent", "repeated"), ("dropped", "dropped")}
     assert len(sent) <= 1
     for one in sent:
@@ -71,7 +71,7 @@ def tells_of_a_rollup(content: bytes) -> None:
         table.write_last_rollup(about, "training", MINUTE, text)
     for metric in ("IdleCorePercent", "SilentInstances", "EccUncorrectedRise", "ExecutionErrors"):
         transition = transition_of(made_alarms.of_an_alarm(metric))
-        told = tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S)
+        told = notify(transition, table, ENVIRONMENT, lambda *_: None, RANG_S)
         assert told.message is not None
         _check_message(told.message)
 

@@ -11,9 +11,9 @@ import zlib
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from aggregator import deployed
-from aggregator.arrivals.log_line import LogLine
-from aggregator.close.run import Closing
+from aggregator import runtime
+from aggregator.arrivals.arrival import LogLine
+from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
 from aggregator.ingest.intake import take_in
@@ -60,15 +60,15 @@ class Ingest:
     def handle(self, event: dict[str, Any]) -> dict[str, Any]:
         """The handler's answer."""
         written = io.StringIO()
-        before = ingest.logger.registered_handler.stream, deployed.stack, ingest.time
+        before = ingest.logger.registered_handler.stream, runtime.stack, ingest.time
         ingest.logger.registered_handler.stream = written
-        deployed.stack = lambda: (ENVIRONMENT, self.table)
+        runtime.stack = lambda: (ENVIRONMENT, self.table)
         ingest.time = SimpleNamespace(time=lambda: NOW_S)
         try:
             with contextlib.redirect_stdout(written):
                 return ingest.handler(event, Context())
         finally:
-            ingest.logger.registered_handler.stream, deployed.stack, ingest.time = before
+            ingest.logger.registered_handler.stream, runtime.stack, ingest.time = before
             self.printed = written.getvalue()
             self._check_log()
 
@@ -121,7 +121,7 @@ def _closes_beside(line: LogLine, minute: int) -> None:
     beside = record(minute=minute, cluster="beside", instance_id="i-beside", boot="beside")
     end_s = (minute + 1) * 60.0
     take_in([line, *lines(beside)], table, 120, lambda: end_s)
-    Closing(
+    CloseRun(
         table=table,
         rules=Rules(),
         emit=printed.append,

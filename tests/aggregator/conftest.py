@@ -6,7 +6,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from proof.factories.invocations import CurrentStdout
@@ -39,8 +39,8 @@ def functions(monkeypatch, dynamodb):  # noqa: ARG001 - the table is there
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    deployed.stack.cache_clear()
+    runtime.stack.cache_clear()
     for handler in (ingest, close):
         monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
     yield
-    deployed.stack.cache_clear()
+    runtime.stack.cache_clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from aggregator.close.run import Closing
+from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
 from neuron_wire import names
@@ -35,7 +35,7 @@ class Stack:
 
     def close(self, at_s, remaining_s=lambda: 50.0, table=None):
         self.now_s = at_s
-        return Closing(
+        return CloseRun(
             table=table or self.table,
             rules=RULES,
             emit=self.printed.append,

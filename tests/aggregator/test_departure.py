@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from aggregator import departure, deployed
+from aggregator import departure, runtime
 from aggregator.close import function as close
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
 from aggregator.ingest import function as ingest
@@ -19,8 +19,8 @@ from proof.factories.records import MINUTE, lines, record
 NAME = "i-0aaaaaaaaaaaaaaa1"
 
 
-@pytest.fixture(autouse=True)
-def output_of_departure(functions, monkeypatch):  # noqa: ARG001 - the table is there
+@pytest.fixture
+def handler_of_departure(functions, monkeypatch):  # noqa: ARG001 - the table is there
     """What the handler logs goes where print writes."""
     monkeypatch.setattr(departure.logger.registered_handler, "stream", CurrentStdout())
 
@@ -41,17 +41,18 @@ def state_change(state="terminated", instance_id=NAME, time="2025-11-24T16:00:59
     }
 
 
-@pytest.mark.parametrize("state", sorted(DEPARTING))
-def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb, state):
+@pytest.mark.usefixtures("handler_of_departure")
+def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb):
     """However late it is delivered, and in one place however often."""
-    for _ in range(2):
+    for state in sorted(DEPARTING):
         assert {"DeparturesMarked": 1} == departure.handler(state_change(state), Context())
-    _, table = deployed.stack()
+    _, table = runtime.stack()
     assert {NAME: [MINUTE]} == table.read_departures(MINUTE, MINUTE)
     (item,) = dynamodb.scan(TableName="records")["Items"]
     assert str((MINUTE + 1 + 120 + 24 * 60) * 60) == item["ttl"]["N"]
 
 
+@pytest.mark.usefixtures("handler_of_departure")
 def test_what_departure_says_about_itself(capsys):
     """One count with the stack as its only dimension, and nothing else."""
     departure.handler(state_change(), Context())
@@ -79,10 +80,17 @@ def test_what_departure_says_about_itself(capsys):
         (state_change(time=1_764_000_000), "found '1764000000'; report this"),
     ],
 )
-def test_an_event_of_another_shape_fails_the_invocation(dynamodb, event, message):
-    """Lambda retries it and then keeps it in the failure destination; nothing is stored."""
+def test_an_event_of_another_shape_is_refused(event, message):
+    """With what was found instead, and who must act."""
     with pytest.raises(NoDepartureError, match=message):
-        departure.handler(event, Context())
+        departure_of(event)
+
+
+@pytest.mark.usefixtures("handler_of_departure")
+def test_an_event_of_another_shape_fails_the_invocation(dynamodb):
+    """Lambda retries it and then keeps it in the failure destination; nothing is stored."""
+    with pytest.raises(NoDepartureError):
+        departure.handler(state_change("running"), Context())
     assert [] == dynamodb.scan(TableName="records")["Items"]
 
 
@@ -93,6 +101,7 @@ def test_what_a_wrong_event_holds_is_not_quoted_at_length():
     assert 400 > len(str(caught.value))
 
 
+@pytest.mark.usefixtures("handler_of_departure")
 def test_from_a_departure_to_a_rollup_without_a_silent_instance(capsys, monkeypatch):
     """Two instances stopped reporting ten minutes ago; one of them EC2 had stopped."""
     last_minute = int(time.time()) // 60 - 10

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.environment import SettingError
 from aggregator.ingest import function as ingest
@@ -134,7 +134,7 @@ def test_an_event_that_is_none_fails_the_invocation(event):
 
 def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
     """No metric either: the run that has the lease publishes its own."""
-    _, table = deployed.stack()
+    _, table = runtime.stack()
     now_s = time.time()
     table.take_lease("somebody", now_s, now_s + 60)
     assert {} == close.handler(TICK, Context())
@@ -157,6 +157,6 @@ def test_what_close_drops_is_logged(dynamodb, capsys):
 def test_a_missing_variable_is_named(monkeypatch, handler):
     """The first invocation fails with what is missing."""
     monkeypatch.delenv("TABLE_NAME", raising=False)
-    deployed.stack.cache_clear()
+    runtime.stack.cache_clear()
     with pytest.raises(SettingError, match="TABLE_NAME is not set"):
         handler.handler(delivery(), Context())

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from aggregator.close.run import Closing
+from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
 from neuron_wire import MinuteRecord, emf, names
 from neuron_wire.prices import Prices
 from proof.factories.records import MINUTE, lines, record
-from proof.memory_table import KilledError, MemoryTable, Process
+from proof.memory_table import KillableProcess, KilledError, MemoryTable
 
 RULES = Rules()
 PRICES = Prices({"inf2.xlarge": 0.6})
@@ -43,7 +43,7 @@ class World:
 
         *pause* happens between storing and reading the clock.
         """
-        process = Process(self.table, self.printed, **fate)
+        process = KillableProcess(self.table, self.printed, **fate)
         moments = iter([lambda: None, pause or (lambda: None)])
 
         def now_s() -> float:
@@ -60,14 +60,14 @@ class World:
     def depart(self, instance_id, minute, **fate) -> None:
         """One invocation of departure; EventBridge delivers again what was killed."""
         with suppress(KilledError):
-            Process(self.table, self.printed, **fate).put_departure(instance_id, minute, 0)
+            KillableProcess(self.table, self.printed, **fate).put_departure(instance_id, minute, 0)
         self.departed.add((instance_id, minute))
 
     def close(self, *, patience: int = 10_000, **fate):
         """One invocation of close, with time for *patience* looks at the clock; None if killed."""
-        process = Process(self.table, self.printed, **fate)
+        process = KillableProcess(self.table, self.printed, **fate)
         looks = iter(range(patience))
-        closing = Closing(
+        closing = CloseRun(
             table=process,
             rules=self.rules,
             emit=process.emit,

@@ -13,8 +13,8 @@ from aggregator.storage import layout
 from aggregator.storage.dynamodb import Requests
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.pack import identity_of, records_of
-from aggregator.storage.store import DynamoTable
-from aggregator.storage.table import RecordItem
+from aggregator.storage.table import Table
+from aggregator.storage.values import RecordItem
 from benchmarks.stack import figures as stack
 from benchmarks.stack import fleet
 from benchmarks.stack.closing import closed
@@ -89,7 +89,7 @@ def test_a_bucket_is_read_a_page_at_a_time(tmp_path, monkeypatch):
             break
     assert len(pages) > 1
     assert whole == [item for page in pages for item in page]
-    table = DynamoTable(Requests(StandIn(tmp_path / "all"), "table"))
+    table = Table(Requests(StandIn(tmp_path / "all"), "table"))
     assert [payload for _, payload in whole] == list(table.read_bucket(fleet.MINUTE, 0))
 
 

@@ -11,10 +11,11 @@ import pytest
 from tests import records_table
 from tests.runtime.function_process import Function, Runtime
 from tests.runtime.interpreters import interpreter_of
-from tests.runtime.times import TIMES
 
 VERSIONS = ["3.11", "3.13"]  # the oldest that Lambda goes on offering, and the template's default
 TABLE = "records"
+ON_THE_DEFAULT = pytest.mark.parametrize("runtime", VERSIONS[-1:], indirect=True, scope="session")
+"""What does not depend on the release of Python is tried on the one that the template names."""
 
 VARIABLES = {
     "TABLE_NAME": TABLE,
@@ -118,9 +119,3 @@ def warm(made):
     yield same
     for function in running.values():
         function.stop()
-
-
-@pytest.fixture
-def times(request):
-    """Rows for the table at the end of the run."""
-    return request.config.stash.setdefault(TIMES, [])

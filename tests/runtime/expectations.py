@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import replace
 
-from aggregator.close.run import Closing
+from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
 from aggregator.storage.pack import identity_of, records_of
@@ -54,7 +54,7 @@ def rollup_lines(made, minute):
     """
     table, printed, now_s = MemoryTable(), [], time.time()
     take_in(lines(*made), table, Rules().late_minutes, lambda: now_s)
-    Closing(
+    CloseRun(
         table=table,
         rules=Rules(),
         emit=printed.append,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.runtime.runtime_api import NoAnswerError, RuntimeApi
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FRAME_HEADER_BYTES = 16  # of a message on the telemetry descriptor: type, length, time
 
@@ -63,7 +65,6 @@ class Function:
         # Files, not pipes: what was written before an answer is there once the answer is.
         output = self._ends.enter_context(self._output.open("wb"))
         telemetry = self._ends.enter_context(self._telemetry.open("wb"))
-        self.started_s = time.monotonic()
         self._process = subprocess.Popen(
             [runtime.interpreter, "-S", "-B", "-m", "awslambdaric", handler],
             cwd=artefact,
@@ -91,7 +92,7 @@ class Function:
 
     def start(self):
         """
-        Wait until it has started; the seconds that took.
+        Wait until it has started.
 
         Raises:
             NoAnswerError: If it could not, with what it wrote.
@@ -100,7 +101,6 @@ class Function:
             self._api.started()
         except NoAnswerError as error:
             raise NoAnswerError(error.args[0], self.output()) from None
-        return self._api.first_asked_s - self.started_s
 
     def invoke(self, event):
         """The answer to *event*, a value or the bytes of one."""
@@ -134,14 +134,6 @@ class Function:
             found.append(rest[FRAME_HEADER_BYTES:end].decode())
             rest = rest[end:]
         return found
-
-    def cpu_seconds(self):
-        """Processor time it has used, where the kernel says so to the nanosecond; else None."""
-        try:
-            text = Path(f"/proc/{self._process.pid}/schedstat").read_text("ascii")
-        except OSError:
-            return None
-        return int(text.split()[0]) / 1e9
 
     def stop(self):
         """End it as Lambda does in the end: without asking."""

@@ -25,11 +25,10 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a function made of one event: its result or its error, and after how many seconds."""
+    """What a function made of one event: its result or its error."""
 
     body: bytes
     failed: bool
-    seconds: float
 
 
 class RuntimeApi:
@@ -38,7 +37,6 @@ class RuntimeApi:
     def __init__(self, timeout_s=55.0):
         self.timeout_s = timeout_s
         self.init_error = None
-        self.first_asked_s = None  # on the monotonic clock: when the function had started
         self._asked = threading.Event()
         self._events = queue.SimpleQueue()
         self._answers = queue.SimpleQueue()
@@ -81,25 +79,22 @@ class RuntimeApi:
         request_id = str(uuid.uuid4())
         self._events.put((request_id, payload))
         try:
-            answered_id, failed, body, answered_s = self._answers.get(timeout=self.timeout_s)
+            answered_id, failed, body = self._answers.get(timeout=self.timeout_s)
         except queue.Empty:
             msg = f"the function did not answer {request_id} in {self.timeout_s} s"
             raise NoAnswerError(msg) from None
         if answered_id != request_id:
             msg = f"the function answered {answered_id}, expected {request_id}"
             raise NoAnswerError(msg)
-        return Answer(body, failed, answered_s - self._handed_s)
+        return Answer(body, failed)
 
     def next_event(self):
         """What the function is told when it asks: status, headers and body."""
-        if self.first_asked_s is None:
-            self.first_asked_s = time.monotonic()
-            self._asked.set()
+        self._asked.set()
         event = self._events.get()
         if event is None:
             return None  # the end: whoever waited is gone
         request_id, payload = event
-        self._handed_s = time.monotonic()
         deadline_ms = int((time.time() + self.timeout_s) * 1000)
         return (
             200,
@@ -120,7 +115,7 @@ class RuntimeApi:
             self._asked.set()
         else:
             _, request_id, outcome = place
-            self._answers.put((request_id, outcome == "error", body, time.monotonic()))
+            self._answers.put((request_id, outcome == "error", body))
 
 
 def _handler_of(api):

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.arrival import LogLine
 from proof.factories.deliveries import delivery
 from proof.factories.records import full_record, lines, message, record
 from tests.runtime.expectations import (
@@ -51,28 +51,6 @@ def test_redelivered_reordered_and_duplicated_lines_count_once(warm, dynamodb):
     expected = rollup_lines(made, minute)
     assert 2 <= len(expected)
     assert sorted(expected) == sorted(of_minute(close.output().splitlines(), minute))
-
-
-def test_a_control_message_is_dropped_without_a_word(warm, dynamodb):
-    """CloudWatch Logs sends one when the subscription is made."""
-    ingest = warm("ingest")
-    assert {} == ingest.result(delivery(*lines(record()), kind="CONTROL_MESSAGE"))
-    assert (b"", [], set()) == (ingest.output(), ingest.messages(), kept(dynamodb))
-
-
-def test_an_empty_event_is_nothing(warm, dynamodb):
-    """Not a word, not an item."""
-    ingest = warm("ingest")
-    assert {} == ingest.result(delivery())
-    assert (b"", [], set()) == (ingest.output(), ingest.messages(), kept(dynamodb))
-
-
-def test_an_empty_line_is_a_bad_one(warm, dynamodb):
-    """It is counted and blocks nobody."""
-    made = record(minute=closable_minute())
-    counts = warm("ingest").result(delivery(LogLine("1", ""), *lines(made), LogLine("2", "")))
-    assert (1, 2) == (counts["RecordsStored"], counts["RecordsRejected"])
-    assert identities([made]) == kept(dynamodb)
 
 
 def corrupt_events():

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import json
 
 import pytest
 
 from proof.factories.deliveries import batch, payload
 from proof.factories.records import lines, record
+from tests.runtime.conftest import ON_THE_DEFAULT
 from tests.runtime.expectations import closable_minute, identities, kept, of_minute, rollup_lines
 from tests.runtime.kinesis_poller import KinesisPoller
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120), ON_THE_DEFAULT]
 
 POISON = {3: b"junk", 7: gzip.compress(b"[]"), 8: b""}
 
@@ -50,32 +50,3 @@ def test_a_partial_batch_that_comes_again_counts_once(warm, dynamodb, bisecting)
     close.result({})
     printed = of_minute(close.output().splitlines(), minute)
     assert rollup_lines(made, minute) == printed
-
-
-def test_the_first_answer_names_what_could_not_be_read(warm, dynamodb):
-    """Each record by its sequence number, and the rest is stored by then."""
-    made = a_minute(closable_minute())
-    response = warm("ingest").result({"Records": poisoned(made)})
-    named = [one["itemIdentifier"] for one in response["batchItemFailures"]]
-    assert [f"n-{place}" for place in POISON] == named
-    assert identities(made) == kept(dynamodb)
-
-
-def test_a_batch_is_brought_again_when_the_table_fails(warm, dynamodb):
-    """As a whole, by an exception: no answer may say that something was stored which was not."""
-    made = a_minute(closable_minute())
-    ingest = warm("ingest")
-    dynamodb.delete_table(TableName="records")
-    answer = ingest.invoke({"Records": poisoned(made)})
-    assert answer.failed
-    error = json.loads(answer.body)
-    assert "TableError" == error["errorType"]
-    assert "records refused a call with ResourceNotFoundException" == error["errorMessage"]
-
-
-def test_a_batch_of_probes_is_nothing(warm, dynamodb):
-    """CloudWatch Logs writes them to the stream to see that it may."""
-    ingest = warm("ingest")
-    probes = batch(*(payload(kind="CONTROL_MESSAGE") for _ in range(3)))
-    assert {"batchItemFailures": []} == ingest.result(probes)
-    assert (b"", set()) == (ingest.output(), kept(dynamodb))

@@ -12,10 +12,11 @@ import json
 
 import pytest
 
-from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.arrival import LogLine
 from neuron_wire import emf
 from proof.factories.deliveries import delivery
 from proof.factories.records import lines
+from tests.runtime.conftest import ON_THE_DEFAULT
 from tests.runtime.expectations import (
     closable_minute,
     of_minute,
@@ -23,7 +24,7 @@ from tests.runtime.expectations import (
     some_records,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120), ON_THE_DEFAULT]
 
 FORMATS = {
     "text": {"AWS_LAMBDA_LOG_FORMAT": "Text"},

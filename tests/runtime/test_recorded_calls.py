@@ -22,6 +22,7 @@ from local.alarms.template import load
 from proof.factories.alarms import of_an_alarm, state
 from proof.factories.deliveries import batch, delivery, payload
 from proof.factories.records import lines, record
+from tests.runtime.conftest import ON_THE_DEFAULT
 from tests.runtime.test_all_functions import a_departure
 from tests.stack.policy_statements import as_list, statements
 
@@ -137,6 +138,7 @@ def granted(template, function):
     return {one for one in actions - BY_LAMBDA.keys() if not one.startswith("kms:")}
 
 
+@ON_THE_DEFAULT
 @pytest.mark.usefixtures("dynamodb")
 def test_every_action_that_is_granted_is_used_and_no_other(template, warm, recorder, topic_arn):
     """

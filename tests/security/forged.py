@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
@@ -41,7 +41,7 @@ class AttackedStack:
             own_log_groups=frozenset({"/neuron-emf/neuron-emf/rollups"}),
             own_log_group=None,
         )
-        monkeypatch.setattr(deployed, "stack", lambda: (environment, self.table))
+        monkeypatch.setattr(runtime, "stack", lambda: (environment, self.table))
         for handler in (ingest, close):
             monkeypatch.setattr(handler, "time", SimpleNamespace(time=lambda: self.now_s))
             monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())

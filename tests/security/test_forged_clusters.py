@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aggregator.close.capacity import MAX_BUCKET_BYTES
+from aggregator.close.presence import PresenceRun
 from aggregator.close.registry import Registry
-from aggregator.close.room import MAX_BUCKET_BYTES
-from aggregator.close.runs import Run
 from aggregator.environment import MAX_CLUSTERS, Rules
 from aggregator.rollups.cores import MAX_TYPES
 from aggregator.storage.item import bucket_of
@@ -25,7 +25,7 @@ from tests.aggregator.world import World
 from tests.security.forged import END_S, forged, real
 
 DYNAMODB_ITEM_BYTES = 409_600
-LAST_RUN = Run(MINUTE + 1300, MINUTE + 1300, bye=False)
+LAST_RUN = PresenceRun(MINUTE + 1300, MINUTE + 1300, bye=False)
 
 
 def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
@@ -146,7 +146,7 @@ def forged_names(count, bucket, seed=0):
 @pytest.mark.timeout(60)
 def test_an_item_of_the_registry_is_never_too_large():
     """
-    3,000 names of 128 random letters in one bucket, each with a type as long: those that fit are
+    1,500 names of 128 random letters in one bucket, each with a type as long: those that fit are
     remembered, and who was there before is among them.
     """
     registry = Registry(5, 60)
@@ -155,7 +155,7 @@ def test_an_item_of_the_registry_is_never_too_large():
     for name in before:
         registry.see("training", name, MINUTE, "trn1.32xlarge", gone=False)
     draw = random.Random(0)
-    for name in forged_names(3_000, 7):
+    for name in forged_names(1_500, 7):
         if registry.admits('"' * 255, name):
             registry.see('"' * 255, name, MINUTE, noise(draw), gone=False)
     for name in before:
@@ -167,7 +167,7 @@ def test_an_item_of_the_registry_is_never_too_large():
     loaded.load(packed)
     kept = {name for cluster, name in loaded.expected(7, MINUTE) if cluster == "training"}
     assert set(before) == kept
-    assert 500 < sum(1 for _ in loaded.expected(7, MINUTE)) - len(before) < 3_000
+    assert 500 < sum(1 for _ in loaded.expected(7, MINUTE)) - len(before) < 1_500
     assert not loaded.admits("new", forged_names(1, 7, seed=1)[0])
 
 
@@ -181,7 +181,7 @@ def test_names_that_come_and_go_do_not_fill_the_registry():
         registry.see("training", name, MINUTE, None, gone=False)
         (entry,) = registry._buckets[3][name]
         starts = accumulate((draw.randrange(7, 30) for _ in range(40)), initial=MINUTE)
-        entry.runs = [*(Run(start, start, bye=False) for start in starts), LAST_RUN]
+        entry.runs = [*(PresenceRun(start, start, bye=False) for start in starts), LAST_RUN]
     ((_, payload),) = registry.packed()
     assert MAX_BUCKET_BYTES >= len(payload)
     loaded = Registry(5, 60)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.alarms import InsightsQuery, State
+from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, states, tell
 from tests.stack.stated_alarms import ALARMS, REPOSITORY, TEMPLATE, each
-from tests.stack.told_minutes import CLUSTER, LATE_S, ToldMinutes, states, tell
 
 ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
 SUSTAINED = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm > 1}
@@ -155,13 +154,3 @@ def test_the_default_grace_leaves_room_for_the_newest_points(alarm):
     """Grace, the wait for the next tick and a minute of extraction fit into N - M minutes."""
     grace_s = TEMPLATE["Parameters"]["GraceSeconds"]["Default"]
     assert (grace_s + 60 + 60) / 60 <= alarm.evaluation_periods - alarm.datapoints_to_alarm
-
-
-def test_states_are_told_as_they_change():
-    """The histories above are worth something only if both states occur in them."""
-    told = ToldMinutes()
-    alarm = ALARMS["IdleCoresAlarm"]
-    tell(told, alarm, "g" * 30 + "b" * 30 + "g" * 30)
-    found = states(alarm, told, 90, CLUSTER)
-    changes = [(one, other) for one, other in pairwise(found) if one is not other]
-    assert [(State.OK, State.ALARM), (State.ALARM, State.OK)] == changes

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from aggregator.close.run import Closing
+from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.explain import subject as explained
 from aggregator.ingest.intake import take_in
@@ -17,8 +17,8 @@ from local.alarms import State
 from local.pump.extraction import extract
 from proof.factories.records import lines, record
 from proof.memory_table import MemoryTable
+from tests.stack.metric_points import START, ToldMinutes, states
 from tests.stack.stated_alarms import ALARMS, SUBJECTS, TEMPLATE
-from tests.stack.told_minutes import START, ToldMinutes, states
 
 RULES = Rules()
 SENT_AFTER_S = 20
@@ -72,7 +72,7 @@ class Fleet:
 
     def _close(self, at_s):
         self._now_s = at_s
-        Closing(
+        CloseRun(
             table=self._table,
             rules=RULES,
             emit=self._extract,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from local.alarms import State
+from tests.stack.metric_points import ToldMinutes, states, tell
 from tests.stack.stated_alarms import ALARMS, each
-from tests.stack.told_minutes import ToldMinutes, states, tell
 
 ON_PIPELINE = {
     name: alarm

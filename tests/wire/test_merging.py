@@ -256,9 +256,7 @@ def readings_of(*told, merges, unit="Count"):
         return merge(parts).record.readings.get("Made")
 
 
-@pytest.mark.parametrize(
-    ("merges", "expected"), [("last", 4), ("sum", 17), ("greatest", 7), ("mean", 5)]
-)
+@pytest.mark.parametrize(("merges", "expected"), [("last", 4), ("sum", 17), ("mean", 5)])
 def test_a_reading_merges_as_its_entry_says(merges, expected):
     """Over the parts that tell it; a mean by their covered seconds, whole where the unit is."""
     told = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
@@ -270,7 +268,7 @@ def test_a_mean_that_is_no_count_keeps_its_decimals():
     assert 5 / 3 == readings_of((20.0, 1.0), (40.0, 2.0), merges="mean", unit="Percent")
 
 
-@pytest.mark.parametrize("merges", ["last", "sum", "greatest", "mean"])
+@pytest.mark.parametrize("merges", ["last", "sum", "mean"])
 def test_a_reading_that_no_part_tells_is_absent(merges):
     """And one that a single part tells is that part's, also 0."""
     assert readings_of((20.0, None), (40.0, None), merges=merges) is None

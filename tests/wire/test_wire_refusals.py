@@ -118,23 +118,27 @@ NO_AMOUNTS = [True, False, -0.01, "1", [], {}, 1e300, 10**300]
 NO_TEXTS = [1, True, "", " ", "caf\u00e9", "tab\t", "line\nend", "\x7f", ["a"], {}, "\ud800"]
 
 
-@pytest.mark.parametrize(
-    ("member", "value"),
-    [(name, value) for name in ("Seq", "Reports", "Executions", "EccCorrected", "DeviceMemoryUsed")
-     for value in NO_COUNTS]
-    + [(name, value) for name in ("CoveredSeconds", "LatencyP50Mean", "TeraFlops", "HostCpuPercent")
-       for value in NO_AMOUNTS]
-    + [(name, value) for name in ("ClusterName", "InstanceId", "Boot", "Region", "UltraServerId")
-       for value in NO_TEXTS]
-    + [(name, value) for name in ("Bye", "IdentityGuessed") for value in (1, 0, "true", [], {})]
-    + [("CoreState", value) for value in (1, True, "x", "B", "ba u", "b" * 1025, ["b"])]
-    + [("_aws", {"Timestamp": value}) for value in
-       (True, "1", 1.5, -60_000, MINUTE_MS + 1, 60_000 << 60, [])],
-    ids=lambda value: repr(value)[:24],
-)  # fmt: skip
-def test_a_member_of_a_wrong_type_or_range_is_refused(member, value):
+NO_VALUES = {
+    **dict.fromkeys(
+        ("Seq", "Reports", "Executions", "EccCorrected", "DeviceMemoryUsed"), NO_COUNTS
+    ),
+    **dict.fromkeys(
+        ("CoveredSeconds", "LatencyP50Mean", "TeraFlops", "HostCpuPercent"), NO_AMOUNTS
+    ),
+    **dict.fromkeys(("ClusterName", "InstanceId", "Boot", "Region", "UltraServerId"), NO_TEXTS),
+    **dict.fromkeys(("Bye", "IdentityGuessed"), (1, 0, "true", [], {})),
+    "CoreState": (1, True, "x", "B", "ba u", "b" * 1025, ["b"]),
+    "_aws": [
+        {"Timestamp": value} for value in (True, "1", 1.5, -60_000, MINUTE_MS + 1, 60_000 << 60, [])
+    ],
+}
+
+
+@pytest.mark.parametrize("member", NO_VALUES)
+def test_a_member_of_a_wrong_type_or_range_is_refused(member):
     """True is no count, a text of digits no number, and nothing is ever negative."""
-    assert "bad_member" == reason(line_of(**{member: value}))
+    for value in NO_VALUES[member]:
+        assert "bad_member" == reason(line_of(**{member: value})), repr(value)[:24]
 
 
 @pytest.mark.parametrize("place", range(3))
@@ -195,13 +199,13 @@ def test_values_of_cores_that_are_unknown_are_refused():
 @pytest.mark.parametrize(
     "member", sorted({*line_of(), "Bye", "Region", "Executions", "LatencyP50Mean"} - UNREAD)
 )
-@pytest.mark.parametrize("value", [SECRET, [SECRET], {SECRET: SECRET}])
-def test_a_refusal_never_quotes_the_line(member, value):
+def test_a_refusal_never_quotes_the_line(member):
     """Lines hold names of customers; a reason in a metric or a log must not."""
-    with pytest.raises(WireFormatError) as caught:
-        parse(json.dumps(line_of(**{member: value})))
-    assert SECRET not in str(caught.value)
-    assert len(str(caught.value)) < 200
+    for value in (SECRET, [SECRET], {SECRET: SECRET}):
+        with pytest.raises(WireFormatError) as caught:
+            parse(json.dumps(line_of(**{member: value})))
+        assert SECRET not in str(caught.value)
+        assert len(str(caught.value)) < 200
 
 
 ANYTHING = st.recursive(

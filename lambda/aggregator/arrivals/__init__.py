@@ -1,6 +1,6 @@
 """
 What CloudWatch Logs hands to a function.
 
-* `log_line`   one event of a log group
+* `arrival`    what one invocation brought: deliveries and their lines
 * `unpacking`  a compressed delivery, unpacked in bounded memory
 """

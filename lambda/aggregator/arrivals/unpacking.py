@@ -39,15 +39,15 @@ _QUOTE: Final = ord('"')
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 
 
-class DeliveryError(ValueError):
+class DeliveryFormatError(ValueError):
     """What was delivered cannot be read, now or ever; the message never quotes it."""
 
 
-class OversizeDeliveryError(DeliveryError):
+class OversizeDeliveryError(DeliveryFormatError):
     """It would take more memory than a function has: a decompression bomb."""
 
 
-class TruncatedDeliveryError(DeliveryError):
+class TruncatedDeliveryError(DeliveryFormatError):
     """The compressed bytes end too early, or others follow them."""
 
 
@@ -59,7 +59,7 @@ def unpacked(compressed: bytes) -> dict[str, object]:
     is refused: it would be a loss in silence to leave it unread.
 
     Raises:
-        DeliveryError: If it is too large, cut off, or no object.
+        DeliveryFormatError: If it is too large, cut off, or no object.
         zlib.error: If it is not compressed.
         ValueError: If it is no JSON in UTF-8.
         RecursionError: If it is nested without end.
@@ -67,7 +67,7 @@ def unpacked(compressed: bytes) -> dict[str, object]:
     found = json.loads(_text(compressed))
     if not isinstance(found, dict):
         msg = f"the delivery is {type(found).__name__}, expected a JSON object"
-        raise DeliveryError(msg)
+        raise DeliveryFormatError(msg)
     return found
 
 

@@ -1,14 +1,14 @@
 """
 Each minute, one rollup per cluster: which minutes are due, and what is remembered of them.
 
-* `function`     the handler
-* `run`          one run of close
-* `outcome`      what that run did
-* `reading`      the records of a minute, and no more than it can hold
-* `registry`     which instances there are, which have gone silent, which are gone
-* `runs`         the minutes in which one of them was there
-* `room`         how many of them are remembered
-
+* `function`       the handler
+* `run`            one run of close
+* `outcome`        what that run did
+* `attempts`       when to give up a minute that no run can read whole
+* `bucket_reader`  the records of a minute, and no more than it can hold
+* `registry`       which instances there are, which have gone silent, which are gone
+* `presence`       the minutes in which one of them was there
+* `capacity`       how many of them are remembered
 """
 
 from aggregator.close.function import handler

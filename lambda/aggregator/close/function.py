@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from aggregator import deployed
-from aggregator.close.run import Closing
+from aggregator import runtime
+from aggregator.close.run import CloseRun
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
-    from aggregator.close.outcome import Outcome
+    from aggregator.close.outcome import CloseOutcome
 
 logger = Logger()
 
@@ -24,8 +24,8 @@ logger = Logger()
 @logger.inject_lambda_context
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float]:  # noqa: ARG001
     """Close what is due and restate what is late; the counts of what was done."""
-    stack, table = deployed.stack()
-    outcome = Closing(
+    stack, table = runtime.stack()
+    outcome = CloseRun(
         table=table,
         rules=stack.rules,
         emit=_print,
@@ -57,7 +57,7 @@ def _print(line: str) -> None:
     print(line, flush=True)
 
 
-def _log_trouble(outcome: Outcome) -> None:
+def _log_trouble(outcome: CloseOutcome) -> None:
     if outcome.superseded:
         logger.warning("run stopped", extra={"reason": "another run published at the same time"})
     if outcome.out_of_time:

@@ -10,7 +10,7 @@ MAX_REFUSED_CLUSTERS: Final = 5
 
 
 @dataclass(slots=True)
-class Outcome:
+class CloseOutcome:
     """
     What one run did.
 

@@ -26,10 +26,10 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from aggregator.close.room import MAX_BUCKET_BYTES, Room
-from aggregator.close.runs import Entry, Run
+from aggregator.close.capacity import MAX_BUCKET_BYTES, BucketCapacity
+from aggregator.close.presence import PresenceRun, RegistryEntry
 from aggregator.environment import MAX_CLUSTERS
-from aggregator.rollups.silent import Silent
+from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.item import BUCKETS, bucket_of
 
 if TYPE_CHECKING:
@@ -59,26 +59,30 @@ class Registry:
     silent_after_minutes: int
     silent_forget_minutes: int
     max_clusters: int = MAX_CLUSTERS
-    _buckets: list[dict[str, list[Entry]]] = field(  # of each instance an entry per cluster
+    _buckets: list[dict[str, list[RegistryEntry]]] = field(  # of each instance an entry per cluster
         default_factory=lambda: [{} for _ in range(BUCKETS)]
     )
     _changed: set[int] = field(default_factory=set)
     _departures: Mapping[str, Sequence[int]] = field(default_factory=dict)
     _clusters: set[str] = field(default_factory=set)
-    _rooms: list[Room] = field(default_factory=lambda: [Room() for _ in range(BUCKETS)])
+    _capacities: list[BucketCapacity] = field(
+        default_factory=lambda: [BucketCapacity() for _ in range(BUCKETS)]
+    )
 
     def load(self, packed: Mapping[int, bytes]) -> None:
         """Take over what `packed` gave."""
         for bucket, payload in packed.items():
             clusters: dict[str, dict[str, list[Any]]] = json.loads(zlib.decompress(payload))
-            entries: dict[str, list[Entry]] = {}
-            room = self._rooms[bucket]
+            entries: dict[str, list[RegistryEntry]] = {}
+            capacity = self._capacities[bucket]
             self._clusters.update(clusters)
             for cluster, instances in clusters.items():
                 for instance_id, (instance_type, *runs) in instances.items():
-                    room.take(cluster, instance_id, instance_type)
-                    found = [Run(first, last, bool(bye)) for first, last, bye in runs]
-                    entries.setdefault(instance_id, []).append(Entry(cluster, instance_type, found))
+                    capacity.take(cluster, instance_id, instance_type)
+                    found = [PresenceRun(first, last, bool(bye)) for first, last, bye in runs]
+                    entries.setdefault(instance_id, []).append(
+                        RegistryEntry(cluster, instance_type, found)
+                    )
             self._buckets[bucket] = entries
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
@@ -117,7 +121,7 @@ class Registry:
         """
         return self._entry(cluster, instance_id, is_published=is_published) is not None
 
-    def _entry(self, cluster: str, instance_id: str, *, is_published: bool) -> Entry | None:
+    def _entry(self, cluster: str, instance_id: str, *, is_published: bool) -> RegistryEntry | None:
         bucket = bucket_of(instance_id)
         entries = self._buckets[bucket].get(instance_id, [])
         for entry in entries:
@@ -126,10 +130,10 @@ class Registry:
         is_full = len(self._clusters) >= self.max_clusters
         if is_full and not is_published and cluster not in self._clusters:
             return None
-        if not self._rooms[bucket].admits(cluster, instance_id):
+        if not self._capacities[bucket].admits(cluster, instance_id):
             return None
         self._clusters.add(cluster)
-        entry = Entry(cluster, None, [])
+        entry = RegistryEntry(cluster, None, [])
         self._buckets[bucket][instance_id] = [*entries, entry]
         return entry
 
@@ -148,7 +152,7 @@ class Registry:
         if (
             instance_type not in (None, entry.instance_type)
             and (entry.instance_type is None or minute >= entry.last)
-            and self._rooms[bucket].exchanges(entry.instance_type, instance_type)
+            and self._capacities[bucket].exchanges(entry.instance_type, instance_type)
         ):
             entry.instance_type = instance_type
             self._changed.add(bucket)
@@ -191,13 +195,13 @@ class Registry:
         moved = {instance_id for _, instance_id in set(found) - expected}
         return any(instance_id not in moved for _, instance_id in missing)
 
-    def silent_by_cluster(self, minute: int) -> dict[str, list[Silent]]:
+    def silent_by_cluster(self, minute: int) -> dict[str, list[SilentInstance]]:
         """
         The clusters known in *minute*, each with its silent instances.
 
         A cluster is known while any of its instances is live or silent.
         """
-        clusters: dict[str, list[Silent]] = {}
+        clusters: dict[str, list[SilentInstance]] = {}
         for instances in self._buckets:
             for instance_id, entries in instances.items():
                 for entry in entries:
@@ -206,11 +210,11 @@ class Registry:
                         continue
                     silent = clusters.setdefault(entry.cluster, [])
                     if presence == "silent":
-                        silent.append(Silent(instance_id, entry.instance_type, last_minute))
+                        silent.append(SilentInstance(instance_id, entry.instance_type, last_minute))
         return clusters
 
     def _presence(
-        self, instance_id: str, entry: Entry, entries: Iterable[Entry], minute: int
+        self, instance_id: str, entry: RegistryEntry, entries: Iterable[RegistryEntry], minute: int
     ) -> tuple[Presence, int]:
         """What *entry* of the instance's *entries* is in *minute*, and when it last reported."""
         for run in reversed(entry.runs):
@@ -236,7 +240,7 @@ class Registry:
         return any(last_minute <= departure < minute for departure in departed)
 
 
-def _moved(entries: Iterable[Entry], last_minute: int, minute: int) -> bool:
+def _moved(entries: Iterable[RegistryEntry], last_minute: int, minute: int) -> bool:
     """Whether the instance of *entries* reported, to whichever cluster, after *last_minute*."""
     return any(
         run.first <= minute and run.last > last_minute for entry in entries for run in entry.runs

@@ -27,9 +27,9 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.close.outcome import Outcome
-from aggregator.close.patience import Patience
-from aggregator.close.reading import Reading
+from aggregator.close.attempts import Attempts
+from aggregator.close.bucket_reader import BucketReader
+from aggregator.close.outcome import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.minutes import (
     EARLIEST_CLOSE_S,
@@ -42,7 +42,7 @@ from aggregator.rollups.line import lines_of
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.storage.item import BUCKETS
-from aggregator.storage.table import Progress, Table, Telling
+from aggregator.storage.values import CloseProgress, LastRollup
 from neuron_wire import WireFormatError
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Rules
     from aggregator.rollups.rollup import Rollup
+    from aggregator.storage.table import Table
 
 LEASE_MARGIN_S: Final = 2
 """How long a lease outlives the run that took it: clocks differ."""
@@ -65,7 +66,7 @@ Minutes before its first run that closing looks at: records that came in time
 leave no marker, and the other function may have been deployed minutes earlier.
 """
 
-KEPT_FOR: Final[Mapping[Telling, str]] = {
+KEPT_FOR: Final[Mapping[LastRollup, str]] = {
     "ecc": "EccUncorrectedRise",
     "faults": "HardwareFaults",
     "errors": "ExecutionErrors",
@@ -85,7 +86,7 @@ class SupersededError(Exception):
 
 
 @dataclass(slots=True)
-class Closing:
+class CloseRun:
     """
     One run.
 
@@ -109,10 +110,10 @@ class Closing:
     now_s: Callable[[], float]
     remaining_s: Callable[[], float]
     prices: Prices = field(default_factory=Prices)
-    _outcome: Outcome = field(default_factory=Outcome)
+    _outcome: CloseOutcome = field(default_factory=CloseOutcome)
     _stuck: int | None = None  # the minute that took more than half of the run and is not done
 
-    def run(self) -> Outcome:
+    def run(self) -> CloseOutcome:
         """
         Close every minute that is due and restate every marked one.
 
@@ -122,7 +123,7 @@ class Closing:
         owner = secrets.token_hex(8)
         now_s = self.now_s()
         if not self.table.take_lease(owner, now_s, now_s + self.remaining_s() + LEASE_MARGIN_S):
-            return Outcome(left=True)
+            return CloseOutcome(left=True)
         try:
             self._work(now_s)
         except SupersededError:
@@ -135,7 +136,7 @@ class Closing:
         this_minute = minute_at(now_s)
         progress = self.table.read_progress()
         if progress is None:
-            progress = Progress(
+            progress = CloseProgress(
                 next_minute=this_minute - FIRST_LOOK_BACK_MINUTES,
                 open_minutes=(),
                 markers_from=this_minute - self._marker_minutes,
@@ -164,8 +165,8 @@ class Closing:
             self.table.read_departures(first_minute - self.rules.silent_forget_minutes, this_minute)
         )
         done = self._reduce_all(open_minutes, marked, registry, now_s)
-        patience = Patience.of(progress)
-        if patience.after(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
+        attempts = Attempts.of(progress)
+        if attempts.after(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
             done.update([] if self._stuck is None else [self._stuck])
             self._outcome.minutes_dropped += 1
 
@@ -176,7 +177,9 @@ class Closing:
         for bucket, payload in registry.packed():
             self.table.write_registry(bucket, payload)
         self.table.write_progress(
-            Progress(next_minute, still_open, markers_from, patience.tried, patience.tried_late)
+            CloseProgress(
+                next_minute, still_open, markers_from, attempts.tried, attempts.tried_late
+            )
         )
         for minute in sorted(done & tokens.keys()):
             self.table.clear_marker(minute, tokens[minute])
@@ -225,10 +228,10 @@ class Closing:
     def _reduce(self, minute: int, registry: Registry, *, wait: bool) -> bool:
         """Publish *minute*; with *wait*, only if every live instance reported."""
         clusters: dict[str, RollupInProgress] = {}
-        reading = Reading(self.table, registry, self._outcome, self._check_time, minute)
+        reader = BucketReader(self.table, registry, self._outcome, self._check_time, minute)
         for bucket in range(BUCKETS):
             self._check_time()
-            found = reading.of_bucket(bucket)
+            found = reader.read(bucket)
             if wait and registry.lacks(bucket, minute, found.keys()):
                 return False
             for (cluster, instance_id), records in found.items():

@@ -4,7 +4,7 @@ What an alarm means, whom it concerns, what to do.
 From the outside in; only `topic` knows a network:
 
 * `function`  the handler
-* `telling`   one transition of an alarm: told once, never lost
+* `notification`  one transition of an alarm: people are told once, and it is never lost
 * `event`     what EventBridge delivers of an alarm
 * `subject`   what an alarm can be about
 * `evidence`  what the table knows of the cluster: its last rollup, its cost today
@@ -16,7 +16,7 @@ From the outside in; only `topic` knows a network:
 * `text`      the one for people
 * `topic`     SNS
 * `members`   a kept rollup, read so that no value can break a message
-* `figures`   amounts, moments and other people's names as text
+* `formats`   amounts, moments and other people's names as text
 """
 
 from aggregator.explain.function import handler

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.members import Members, members_of
 from aggregator.minutes import minute_at
-from aggregator.storage.table import TableError
+from aggregator.storage.values import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aggregator.explain.subject import Subject
+    from aggregator.explain.subject import AlarmSubject
     from aggregator.storage.table import Table
 
 OLD_AFTER_S: Final = 10 * 60
@@ -47,7 +47,7 @@ class CostToday:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class RecentErrors:
     """
     How much has been published of what an alarm is about.
 
@@ -65,7 +65,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ClusterEvidence:
     """
     What is known when a message is written.
 
@@ -85,7 +85,7 @@ class Evidence:
     rollup: Members | None = None
     rollup_age_s: float | None = None
     cost_today: CostToday | None = None
-    published: Published | None = None
+    published: RecentErrors | None = None
     trouble: str = ""
 
     @property
@@ -94,7 +94,7 @@ class Evidence:
         return self.rollup_age_s is not None and self.rollup_age_s > OLD_AFTER_S
 
 
-def gather(subject: Subject, cluster: str, table: Table, now_s: float) -> Evidence:
+def gather(subject: AlarmSubject, cluster: str, table: Table, now_s: float) -> ClusterEvidence:
     """What *table* knows about *subject* in *cluster*."""
     try:
         line = table.read_last_rollup(subject.about, cluster)
@@ -104,13 +104,13 @@ def gather(subject: Subject, cluster: str, table: Table, now_s: float) -> Eviden
         if rollup is not None and subject.about != "minute":
             published = _published(subject.metric, cluster, rollup, table, now_s)
     except TableError:
-        return Evidence(trouble=UNREADABLE)
+        return ClusterEvidence(trouble=UNREADABLE)
     if rollup is None:
         trouble = "" if line is None else "The last rollup in the table is unreadable."
-        return Evidence(cost_today=cost, trouble=trouble)
+        return ClusterEvidence(cost_today=cost, trouble=trouble)
     end_s = rollup.minute_end_s()
     age_s = None if end_s is None else max(0.0, now_s - end_s)
-    return Evidence(rollup, age_s, cost, published)
+    return ClusterEvidence(rollup, age_s, cost, published)
 
 
 def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
@@ -120,14 +120,16 @@ def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
     return CostToday(sum(costs.values()), len(costs)) if costs else None
 
 
-def _published(metric: str, cluster: str, rollup: Members, table: Table, now_s: float) -> Published:
+def _published(
+    metric: str, cluster: str, rollup: Members, table: Table, now_s: float
+) -> RecentErrors:
     this_minute = minute_at(now_s)
     start_s = rollup.minute_s("Minute")
     of_rollup = this_minute if start_s is None else minute_at(start_s)
     hour = range(this_minute - _MINUTES_IN_HOUR, this_minute + 1)
     found = _tallies(metric, cluster, table, {*hour, of_rollup})
     in_line = rollup.number(metric) or 0.0  # the line may be out before it is remembered
-    return Published(
+    return RecentErrors(
         in_minute=max(in_line, found.get(of_rollup, 0.0)),
         in_hour=max(in_line, sum(found.get(minute, 0.0) for minute in hour)),
     )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain import failures, idle
-from aggregator.explain.figures import duration, name, printable
-from aggregator.explain.finding import Case, Finding
-from aggregator.explain.queries import LogGroups, Query, query_of
+from aggregator.explain.finding import AlarmFinding, Case
+from aggregator.explain.formats import duration, name, printable
+from aggregator.explain.queries import InsightsQuery, StackLogGroups, query_of
 from aggregator.explain.subject import (
     ECC,
     ERRORS,
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Environment
     from aggregator.explain.event import State, Transition
-    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.members import Members
-    from aggregator.explain.subject import Subject
+    from aggregator.explain.subject import AlarmSubject
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 
-_FINDERS: Final[dict[str, Callable[[Case], Finding]]] = {
+_FINDERS: Final[dict[str, Callable[[Case], AlarmFinding]]] = {
     IDLE_CORES.metric: idle.idle_cores,
     IDLE_COST.metric: idle.idle_cost,
     UTILIZATION.metric: idle.utilization,
@@ -68,10 +68,10 @@ class Explanation:
     """
 
     transition: Transition
-    subject: Subject | None
-    evidence: Evidence
-    finding: Finding
-    query: Query | None
+    subject: AlarmSubject | None
+    evidence: ClusterEvidence
+    finding: AlarmFinding
+    query: InsightsQuery | None
     runbook: str
     dashboard: str
     dashboard_address: str
@@ -105,7 +105,7 @@ class Explanation:
 
 
 def explain(
-    transition: Transition, evidence: Evidence, environment: Environment, now_s: float
+    transition: Transition, evidence: ClusterEvidence, environment: Environment, now_s: float
 ) -> Explanation:
     """What *transition* means, by what *evidence* says of its cluster."""
     subject = subject_of(transition.metrics)
@@ -114,7 +114,7 @@ def explain(
     if runbook and subject is not None:
         runbook = f"{runbook}#{subject.anchor}"
     dashboard, address = _dashboard(transition.region, environment.stack_name)
-    groups = LogGroups(environment.records_log_group, environment.rollups_log_group)
+    groups = StackLogGroups(environment.records_log_group, environment.rollups_log_group)
     return Explanation(
         transition=transition,
         subject=subject,
@@ -128,8 +128,11 @@ def explain(
 
 
 def _finding(
-    transition: Transition, subject: Subject | None, evidence: Evidence, environment: Environment
-) -> Finding:
+    transition: Transition,
+    subject: AlarmSubject | None,
+    evidence: ClusterEvidence,
+    environment: Environment,
+) -> AlarmFinding:
     if subject is None:
         watched = printable(", ".join((*transition.metrics, *transition.other_metrics)), 200)
         of_what = f"watches {watched}" if watched else "does not say what it watches"
@@ -147,19 +150,19 @@ def _finding(
     return found.dated(evidence, is_last_minute=subject.about == "minute")
 
 
-def _only(figure: str, *sentences: str) -> Finding:
-    return Finding(figure, sentences=sentences, brief=sentences)
+def _only(figure: str, *sentences: str) -> AlarmFinding:
+    return AlarmFinding(figure, sentences=sentences, brief=sentences)
 
 
 def _query(
     transition: Transition,
-    subject: Subject | None,
-    evidence: Evidence,
-    finding: Finding,
+    subject: AlarmSubject | None,
+    evidence: ClusterEvidence,
+    finding: AlarmFinding,
     *,
-    groups: LogGroups,
+    groups: StackLogGroups,
     now_s: float,
-) -> Query | None:
+) -> InsightsQuery | None:
     if subject is None or transition.cluster is None:
         return None
     silent_since_s = None

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aggregator.explain import commands
-from aggregator.explain.figures import amount, counted, moment
 from aggregator.explain.finding import (
     MAX_INSTANCES,
+    AlarmFinding,
     Case,
-    Finding,
     Step,
     and_more,
     instance,
     instances_of,
 )
+from aggregator.explain.formats import amount, counted, moment
 from aggregator.explain.subject import SILENCE
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from aggregator.explain.members import Members
 
 
-def silence(case: Case) -> Finding:
+def silence(case: Case) -> AlarmFinding:
     """Which instances stopped reporting."""
     count = case.rollup.number("SilentInstances")
     if not count:
         sentence = "In the last rollup no instance is silent."
-        return Finding(SILENCE.title, sentences=(sentence,), brief=(sentence,))
+        return AlarmFinding(SILENCE.title, sentences=(sentence,), brief=(sentence,))
     entries = case.rollup.entries("SilentInstanceNames")
     reporting = case.rollup.number("Instances")
     others = "" if reporting is None else f"; {counted(reporting, 'other')} still report"
@@ -37,7 +37,7 @@ def silence(case: Case) -> Finding:
     )
     silent = instances_of(entries)
     sentence = f"{counted(count, 'instance')} stopped reporting without a goodbye{others}."
-    return Finding(
+    return AlarmFinding(
         figure=counted(count, "silent instance"),
         worst=f"Last: {silent[0]}" if silent else "",
         sentences=(
@@ -66,7 +66,7 @@ def _last_seen(one: Members) -> str:
     return "nobody knows when" if minute_s is None else moment(minute_s)
 
 
-def memory_errors(case: Case) -> Finding:
+def memory_errors(case: Case) -> AlarmFinding:
     """Which instances had uncorrectable memory errors."""
     listed, hit = _most(
         case,
@@ -75,7 +75,7 @@ def memory_errors(case: Case) -> Finding:
     )
     rise, in_hour = _amounts(case, "EccUncorrectedRise")
     sentence = f"{counted(rise, 'new uncorrectable memory error')} in one minute{in_hour}."
-    return Finding(
+    return AlarmFinding(
         figure=counted(rise, "uncorrectable memory error"),
         worst=f"On {hit[0]}" if hit else "",
         sentences=(
@@ -96,14 +96,14 @@ def memory_errors(case: Case) -> Finding:
     )
 
 
-def hardware_faults(case: Case) -> Finding:
+def hardware_faults(case: Case) -> AlarmFinding:
     """Which instances have devices that their kernel log calls broken."""
     listed, hit = _most(
         case, "FaultyInstances", lambda one: counted(one.number("HardwareFaults") or 0, "fault")
     )
     count, in_hour = _amounts(case, "HardwareFaults")
     sentence = f"Kernel logs told of {counted(count, 'hardware fault')} in one minute{in_hour}."
-    return Finding(
+    return AlarmFinding(
         figure=counted(count, "hardware fault"),
         worst=f"On {hit[0]}" if hit else "",
         sentences=(
@@ -128,14 +128,14 @@ def hardware_faults(case: Case) -> Finding:
     )
 
 
-def failed_executions(case: Case) -> Finding:
+def failed_executions(case: Case) -> AlarmFinding:
     """Which instances had executions that failed."""
     listed, hit = _most(
         case, "ErrorInstances", lambda one: f"{amount(one.number('ExecutionErrors') or 0)} failed"
     )
     failed, in_hour = _amounts(case, "ExecutionErrors")
     sentence = f"{counted(failed, 'execution')} failed in one minute{in_hour}."
-    return Finding(
+    return AlarmFinding(
         figure=f"{counted(failed, 'failed execution')} in a minute",
         worst=f"Most: {hit[0]}" if hit else "",
         sentences=(sentence,),

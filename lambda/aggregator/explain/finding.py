@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.figures import counted, duration, moment
+from aggregator.explain.formats import counted, duration, moment
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.members import Members
 
 MAX_INSTANCES: Final = 8  # named in a message; the rollup in the JSON form has more
@@ -36,7 +36,7 @@ class Case:
     """
 
     rollup: Members
-    evidence: Evidence
+    evidence: ClusterEvidence
     region: str
     idle_after_minutes: int
 
@@ -60,7 +60,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AlarmFinding:
     """
     What is known about one subject.
 
@@ -91,7 +91,7 @@ class Finding:
     steps: tuple[Step, ...] = ()
     brief: tuple[str, ...] = ()
 
-    def dated(self, evidence: Evidence, *, is_last_minute: bool) -> Finding:
+    def dated(self, evidence: ClusterEvidence, *, is_last_minute: bool) -> AlarmFinding:
         """
         The same, and of when it is.
 
@@ -124,7 +124,7 @@ def and_more(listed: tuple[str, ...], more: float) -> tuple[str, ...]:
     return (*listed, f"and {counted(more, 'more instance')}") if listed and more > 0 else listed
 
 
-def _date(evidence: Evidence) -> str:
+def _date(evidence: ClusterEvidence) -> str:
     rollup, age_s = evidence.rollup, evidence.rollup_age_s
     end_s = None if rollup is None else rollup.minute_end_s()
     if end_s is None or age_s is None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import time
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.explain import topic
 from aggregator.explain.event import transition_of
-from aggregator.explain.telling import tell
+from aggregator.explain.notification import notify
 from aggregator.runtime import LambdaContext, Logger, publish_health
 
 logger = Logger()
@@ -21,9 +21,9 @@ logger = Logger()
 @logger.inject_lambda_context
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
     """Send one message about one transition; its subject and text, if one was written."""
-    stack, table = deployed.stack()
+    stack, table = runtime.stack()
     transition = transition_of(event)
-    told = tell(transition, table, stack, topic.publish, time.time())
+    told = notify(transition, table, stack, topic.publish, time.time())
     if told.trouble:
         logger.error("told with less than the whole", extra={"reason": told.trouble})
     logger.info(

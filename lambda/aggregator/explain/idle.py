@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain import commands
-from aggregator.explain.figures import amount, counted, duration, joined, name, percent, usd
 from aggregator.explain.finding import (
     MAX_INSTANCES,
+    AlarmFinding,
     Case,
-    Finding,
     Step,
     and_more,
     instance,
     instances_of,
 )
+from aggregator.explain.formats import amount, counted, duration, joined, name, percent, usd
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
 
 if TYPE_CHECKING:
-    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.members import Members
 
 MAX_HOLDERS: Final = 4  # named of one instance
@@ -28,13 +28,13 @@ _KNOWN: Final = ("BusyCores", "AttachedIdleCores", "UnattachedCores")
 _NONE_KNOWN: Final = "No core of the cluster was known in its last rollup."
 
 
-def idle_cores(case: Case) -> Finding:
+def idle_cores(case: Case) -> AlarmFinding:
     """How many cores are idle, and which."""
     rollup = case.rollup
     idle, share = rollup.number("IdleCores"), rollup.number("IdleCorePercent")
     if idle is None:
         today = cost_today(case.evidence)
-        return Finding(
+        return AlarmFinding(
             IDLE_CORES.title, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today)
         )
     entries = rollup.entries("TopIdleInstances")
@@ -46,7 +46,7 @@ def idle_cores(case: Case) -> Finding:
         f"{f', the longest for {duration(longest)}' if longest else ''}."
     )
     per_hour = rollup.number("IdleCostPerHour")
-    return Finding(
+    return AlarmFinding(
         figure=f"{amount(idle)} of {counted(_known(rollup), 'core')} idle"
         + ("" if per_hour is None else f", {usd(per_hour)}/h"),
         worst=_worst(entries),
@@ -64,7 +64,7 @@ def idle_cores(case: Case) -> Finding:
     )
 
 
-def idle_cost(case: Case) -> Finding:
+def idle_cost(case: Case) -> AlarmFinding:
     """The same, with the price first, and the dearest of those that the rollup names."""
     found, per_hour = idle_cores(case), case.rollup.number("IdleCostPerHour")
     if per_hour is None:
@@ -83,12 +83,12 @@ def idle_cost(case: Case) -> Finding:
     )
 
 
-def utilization(case: Case) -> Finding:
+def utilization(case: Case) -> AlarmFinding:
     """How little the known cores do, and which instances hold the others up."""
     rollup = case.rollup
     mean = rollup.number("NeuronCoreUtilization")
     if mean is None:
-        return Finding(UTILIZATION.title, sentences=(_NONE_KNOWN,), brief=(_NONE_KNOWN,))
+        return AlarmFinding(UTILIZATION.title, sentences=(_NONE_KNOWN,), brief=(_NONE_KNOWN,))
     half, nine_tenths = (rollup.number(f"NeuronCoreUtilizationP{one}") for one in (50, 90))
     spread = (
         ""
@@ -109,7 +109,7 @@ def utilization(case: Case) -> Finding:
     sentence = (
         f"Mean utilization of {counted(_known(rollup), 'known core')}: {percent(mean)}{spread}."
     )
-    return Finding(
+    return AlarmFinding(
         figure=f"utilization {percent(mean)} over {counted(_known(rollup), 'core')}",
         worst=f"Slow: {instance(stragglers[0])}" if stragglers else idle.worst,
         sentences=(sentence, *idle.sentences),
@@ -121,7 +121,7 @@ def utilization(case: Case) -> Finding:
     )
 
 
-def cost_today(evidence: Evidence) -> tuple[str, ...]:
+def cost_today(evidence: ClusterEvidence) -> tuple[str, ...]:
     """What idle cores have cost today, if anything was published with a price."""
     today = evidence.cost_today
     if today is None:
@@ -133,7 +133,7 @@ def cost_today(evidence: Evidence) -> tuple[str, ...]:
     return (sentence,)
 
 
-def _cost(rollup: Members, evidence: Evidence) -> tuple[str, ...]:
+def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
     """What idle cores cost, and what is in no amount."""
     found: list[str] = []
     per_hour = rollup.number("IdleCostPerHour")

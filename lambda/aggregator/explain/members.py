@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from aggregator.explain import figures
-from aggregator.explain.figures import LATEST_S
+from aggregator.explain import formats
+from aggregator.explain.formats import LATEST_S
 from neuron_wire.names import MINUTE_S
 
 
@@ -41,7 +41,7 @@ class Members:
     def text(self, name: str) -> str | None:
         """A name for a message; None when it is empty."""
         value = self.given.get(name)
-        return figures.name(value) if isinstance(value, str) and value else None
+        return formats.name(value) if isinstance(value, str) and value else None
 
     def entries(self, name: str) -> list[Members]:
         """The objects of a list."""
@@ -55,7 +55,7 @@ class Members:
         value = self.given.get(name)
         if not isinstance(value, list):
             return []
-        return [figures.name(one) for one in value if isinstance(one, str) and one]
+        return [formats.name(one) for one in value if isinstance(one, str) and one]
 
     def minute_s(self, name: str) -> float | None:
         """When the minute of a member began, seconds since the epoch."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.figures import ascii_only, cell, iso, printable
+from aggregator.explain.formats import ascii_only, cell, iso, printable
 from aggregator.explain.text import LONGEST_REASON, text_of
 
 if TYPE_CHECKING:

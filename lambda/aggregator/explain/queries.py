@@ -21,7 +21,7 @@ from aggregator.explain.subject import (
     IDLE_COST,
     SILENCE,
     UTILIZATION,
-    Subject,
+    AlarmSubject,
 )
 from neuron_wire.names import MINUTE_S
 
@@ -36,7 +36,7 @@ _SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
 
 
 @dataclass(frozen=True, slots=True)
-class LogGroups:
+class StackLogGroups:
     """
     Where the lines are.
 
@@ -51,7 +51,7 @@ class LogGroups:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class InsightsQuery:
     """
     One Logs Insights query.
 
@@ -91,14 +91,14 @@ class Query:
 
 
 def query_of(
-    subject: Subject,
+    subject: AlarmSubject,
     cluster: str,
-    groups: LogGroups,
+    groups: StackLogGroups,
     now_s: float,
     *,
     instances: Sequence[str] = (),
     since_s: float | None = None,
-) -> Query:
+) -> InsightsQuery:
     """
     The query that shows most about *subject* in *cluster*.
 
@@ -110,7 +110,7 @@ def query_of(
     of_cluster = _is("ClusterName", cluster)
     if subject == IDLE_COST:
         midnight_s = int(now_s) // _DAY_S * _DAY_S
-        return Query(
+        return InsightsQuery(
             "what idle cores have cost today, by hour, each rollup once",
             groups.rollups,
             (
@@ -127,7 +127,7 @@ def query_of(
         plain = [one for one in instances if _PLAIN.fullmatch(one)]
         named = ", ".join(f'"{one}"' for one in plain[:MAX_IDS])
         before_s = start_s if since_s is None else int(since_s) - _BEFORE_S
-        return Query(
+        return InsightsQuery(
             "the last that the silent instances said",
             groups.records,
             (
@@ -142,7 +142,7 @@ def query_of(
         )
     shows, commands = _OF_RECORDS.get(subject.metric, _OF_CORES)
     filled = tuple(one.replace("OF_CLUSTER", of_cluster, 1) for one in commands)
-    return Query(shows, groups.records, filled, start_s, end_s)
+    return InsightsQuery(shows, groups.records, filled, start_s, end_s)
 
 
 _Template = tuple[str, tuple[str, ...]]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aggregator.storage.table import Telling
+    from aggregator.storage.values import LastRollup
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class AlarmSubject:
     """
     One thing that alarms are about.
 
@@ -36,28 +36,30 @@ class Subject:
 
     metric: str
     title: str
-    about: Telling
+    about: LastRollup
     anchor: str
     costs: bool = False
 
 
-IDLE_CORES: Final = Subject("IdleCorePercent", "idle cores", "minute", "idle-cores", costs=True)
-IDLE_COST: Final = Subject(
+IDLE_CORES: Final = AlarmSubject(
+    "IdleCorePercent", "idle cores", "minute", "idle-cores", costs=True
+)
+IDLE_COST: Final = AlarmSubject(
     "IdleCostPerHour", "cost of idle cores", "minute", "idle-cost", costs=True
 )
-UTILIZATION: Final = Subject(
+UTILIZATION: Final = AlarmSubject(
     "NeuronCoreUtilization", "low utilization", "minute", "low-utilization", costs=True
 )
-SILENCE: Final = Subject("SilentInstances", "silent instances", "minute", "silent-instances")
-ECC: Final = Subject("EccUncorrectedRise", "uncorrectable memory errors", "ecc", "ecc-errors")
-FAULTS: Final = Subject("HardwareFaults", "hardware faults", "faults", "hardware-faults")
-ERRORS: Final = Subject("ExecutionErrors", "failed executions", "errors", "execution-errors")
+SILENCE: Final = AlarmSubject("SilentInstances", "silent instances", "minute", "silent-instances")
+ECC: Final = AlarmSubject("EccUncorrectedRise", "uncorrectable memory errors", "ecc", "ecc-errors")
+FAULTS: Final = AlarmSubject("HardwareFaults", "hardware faults", "faults", "hardware-faults")
+ERRORS: Final = AlarmSubject("ExecutionErrors", "failed executions", "errors", "execution-errors")
 
 SUBJECTS: Final = {
     one.metric: one for one in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, ECC, FAULTS, ERRORS)
 }
 
 
-def subject_of(metrics: Iterable[str]) -> Subject | None:
+def subject_of(metrics: Iterable[str]) -> AlarmSubject | None:
     """The first of *metrics* that we know something about."""
     return next((SUBJECTS[one] for one in metrics if one in SUBJECTS), None)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.explanation import WORDS
-from aggregator.explain.figures import duration, moment, name, printable
+from aggregator.explain.formats import duration, moment, name, printable
 
 if TYPE_CHECKING:
     from aggregator.explain.explanation import Explanation
-    from aggregator.explain.finding import Finding
-    from aggregator.explain.queries import Query
+    from aggregator.explain.finding import AlarmFinding
+    from aggregator.explain.queries import InsightsQuery
 
 LONGEST_REASON: Final = 500  # characters of what CloudWatch says
 
@@ -39,7 +39,7 @@ def _headline(explanation: Explanation) -> str:
     return f"{explanation.word}: {what}{where}"
 
 
-def _found(finding: Finding) -> list[str]:
+def _found(finding: AlarmFinding) -> list[str]:
     lines = ["", *finding.sentences]
     if finding.listed:
         lines += ["", finding.list_title, *(f"  {one}" for one in finding.listed)]
@@ -50,7 +50,7 @@ def _found(finding: Finding) -> list[str]:
     return lines
 
 
-def _typed(query: Query | None, region: str) -> list[str]:
+def _typed(query: InsightsQuery | None, region: str) -> list[str]:
     if query is None:
         return []
     return [

@@ -16,12 +16,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.ingest.intake import TOO_LATE, Intake, take_in
-from aggregator.runtime import Arrival, LambdaContext, Logger, arrival_of, publish_health
+from aggregator.runtime import LambdaContext, Logger, arrival_of, publish_health
 
 if TYPE_CHECKING:
-    from aggregator.arrivals.log_line import LogLine
+    from aggregator.arrivals.arrival import Arrival, LogLine
     from aggregator.environment import Environment
 
 MAX_SEQUENCE_NUMBERS: Final = 5
@@ -37,7 +37,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, objec
     Returns the counts of what became of them or, of a Kinesis batch, the
     records to bring again.
     """
-    stack, table = deployed.stack()
+    stack, table = runtime.stack()
     arrival = arrival_of(event)
     lines, counts = _admitted(arrival, stack)
     if lines:
@@ -65,18 +65,18 @@ def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], dict
     """The lines that may be read, and what to say about the others."""
     lines: list[LogLine] = []
     counts: dict[str, int] = {}
-    for subscription in arrival.subscriptions:
-        if subscription.log_group not in stack.own_log_groups:
-            lines += subscription.lines
-        elif subscription.log_group != stack.own_log_group:
-            refused = len(subscription.lines)
+    for delivery in arrival.deliveries:
+        if delivery.log_group not in stack.own_log_groups:
+            lines += delivery.lines
+        elif delivery.log_group != stack.own_log_group:
+            refused = len(delivery.lines)
             counts["RecordsRejected"] = counts.get("RecordsRejected", 0) + refused
             logger.error(
                 "lines refused",
                 extra={
                     "count": refused,
                     "reason": "own_log_group",
-                    "log_group": subscription.log_group,
+                    "log_group": delivery.log_group,
                 },
             )
         # else: subscribed to the group it writes to, every line it prints would call it again

@@ -19,7 +19,7 @@ from neuron_wire import MinuteRecord, WireFormatError, parse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from aggregator.arrivals.log_line import LogLine
+    from aggregator.arrivals.arrival import LogLine
     from aggregator.storage.table import Table
 
 MAX_AHEAD_MINUTES: Final = 120
@@ -66,13 +66,10 @@ class Intake:
         stored: Distinct records put into the table.
 
         dropped: Lines dropped, by reason.
-
-        other: Lines of other kinds, which are not for the stack.
     """
 
     stored: int
     dropped: Mapping[str, Drop]
-    other: int
 
     @property
     def rejected(self) -> int:
@@ -105,17 +102,14 @@ def take_in(
     this_minute = minute_at(now_s())
     records: dict[tuple[int, Identity], MinuteRecord] = {}
     dropped: dict[str, Drop] = {}
-    other = 0
     for line in lines:
         try:
             record = _minute_record(line.message, this_minute, late_minutes)
         except _DropError as error:
             dropped.setdefault(error.reason, Drop()).add(line)
             continue
-        if record is None:
-            other += 1
-            continue
-        records[minute_at_ms(record.minute_ms), identity_of(record)] = record
+        if record is not None:
+            records[minute_at_ms(record.minute_ms), identity_of(record)] = record
     if in_packs:
         items = packs_of(records.values(), late_minutes)
     else:
@@ -128,7 +122,7 @@ def take_in(
     finally:
         # Also after a failure: what was stored must count even if no retry succeeds.
         _mark_late({minute for minute, _ in records}, table, late_minutes, now_s())
-    return Intake(len(records), dropped, other)
+    return Intake(len(records), dropped)
 
 
 class _DropError(Exception):

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from aggregator.rollups.amounts import Failing
     from aggregator.rollups.idle import IdleInstance
-    from aggregator.rollups.rollup import Rollup
-    from aggregator.rollups.silent import Silent
+    from aggregator.rollups.rollup import Rollup, SilentInstance
     from aggregator.rollups.stragglers import Straggler
 
 Lists = dict[str, list[object]]
@@ -92,7 +91,7 @@ def _straggler(one: Straggler) -> dict[str, object]:
     }
 
 
-def _silent(one: Silent) -> dict[str, object]:
+def _silent(one: SilentInstance) -> dict[str, object]:
     return _present(
         {
             "InstanceId": one.instance_id,

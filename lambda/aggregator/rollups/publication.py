@@ -16,7 +16,7 @@ import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from aggregator.storage.table import Publication
+from aggregator.storage.values import Publication
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 from aggregator.rollups.amounts import Amounts, Failing
 from aggregator.rollups.cores import CoresByType
 from aggregator.rollups.idle import IdleCores, IdleInstance
-from aggregator.rollups.percentiles import percentiles
 from aggregator.rollups.stragglers import Straggler, Stragglers
 from neuron_wire.merging import InstanceMinute, execution_weight
 from neuron_wire.names import BUSY, MINUTE_S, UNKNOWN
@@ -26,13 +25,31 @@ from neuron_wire.prices import Prices
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.silent import Silent
     from neuron_wire import MinuteRecord
 
 MAX_NAMES: Final = 50
 """Instances a rollup names in one list; the number beside it is always whole."""
 
+PERCENTILES: Final = (10, 50, 90, 99)
 _MINUTES_IN_HOUR: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SilentInstance:
+    """
+    An instance that stopped reporting without a goodbye.
+
+    Attributes:
+        instance_id: Its name.
+
+        instance_type: As last reported, or None.
+
+        last_minute: The last minute it reported in.
+    """
+
+    instance_id: str
+    instance_type: str | None
+    last_minute: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +99,7 @@ class Rollup:
     types_left_out: int
     idle_instances: Sequence[IdleInstance]
     idle_instance_count: int
-    silent: Sequence[Silent]
+    silent: Sequence[SilentInstance]
     stragglers: Sequence[Straggler]
     duplicates: Sequence[str]
     failing: Mapping[str, Sequence[Failing]]
@@ -147,7 +164,7 @@ class RollupInProgress:
             self._memory_bytes[0] += used
             self._memory_bytes[1] += capacity
 
-    def finish(self, silent: Sequence[Silent]) -> Rollup:
+    def finish(self, silent: Sequence[SilentInstance]) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
         self._cores.name(one.instance_type for one in silent)
         stragglers = self._stragglers.found()
@@ -157,7 +174,7 @@ class RollupInProgress:
             gauges=self._gauges(len(silent), None if stragglers is None else stragglers.count),
             tallies=self._tallies(),
             records=self._records,
-            utilization_percentiles=percentiles(self._utilization),
+            utilization_percentiles=_percentiles(self._utilization),
             types=types,
             types_left_out=types_left_out,
             idle_instances=self._idle.instances(),
@@ -218,3 +235,22 @@ def _busy_hundredths(state: str, known: Sequence[int]) -> int:
 def _rounded(values: Mapping[str, float | None]) -> dict[str, float]:
     # Six decimals: a microsecond, a millionth of a dollar, and no tail of binary noise.
     return {name: round(value, 6) for name, value in values.items() if value is not None}
+
+
+def _percentiles(hundredths: Counter[int]) -> dict[int, float]:
+    """
+    The percentiles of values counted in hundredths; empty when there is none.
+
+    By nearest rank: each percentile is a value that somebody has.
+    """
+    total = hundredths.total()
+    if not total:
+        return {}
+    found: dict[int, float] = {}
+    wanted = list(PERCENTILES)
+    seen = 0
+    for value in sorted(hundredths):
+        seen += hundredths[value]
+        while wanted and seen * 100 >= wanted[0] * total:
+            found[wanted.pop(0)] = value / 100
+    return found

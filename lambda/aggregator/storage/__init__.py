@@ -2,7 +2,7 @@
 The one table.
 
 * `table`    what the functions ask of it
-* `store`    the same in DynamoDB
+* `values`   what they keep in it
 * `dynamodb` requests of one DynamoDB table
 * `layout`   what stands where
 * `item`     a minute record as an item

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from aggregator import aws
-from aggregator.storage.table import TableError
+from aggregator.storage.values import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

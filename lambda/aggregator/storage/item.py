@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from aggregator.minutes import minute_at_ms
-from aggregator.storage.table import RecordItem
+from aggregator.storage.values import RecordItem
 from neuron_wire import MinuteRecord, WireFormatError, encode
 from neuron_wire.errors import NOT_JSON
 

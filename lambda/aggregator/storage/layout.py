@@ -31,7 +31,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aggregator.minutes import end_s
-from aggregator.storage.table import Progress, Publication, RecordItem, Telling
+from aggregator.storage.values import CloseProgress, LastRollup, Publication, RecordItem
 
 Attributes = Mapping[str, Mapping[str, Any]]
 """An item, or the key of one."""
@@ -90,7 +90,7 @@ def lease_item(owner: str, expires_s: float) -> Attributes:
     return {**LEASE, "owner": {"S": owner}, "expires": {"N": f"{expires_s:.3f}"}}
 
 
-def progress_item(progress: Progress) -> Attributes:
+def progress_item(progress: CloseProgress) -> Attributes:
     """How far closing has come."""
     members = {
         "next": progress.next_minute,
@@ -101,11 +101,11 @@ def progress_item(progress: Progress) -> Attributes:
     return {**PROGRESS, "r": _packed(members)}
 
 
-def progress_of(item: Attributes) -> Progress:
+def progress_of(item: Attributes) -> CloseProgress:
     """What `progress_item` wrote."""
     members = _unpacked(item)
     tried, tried_late = members.get("tried", (0, 0))  # a release before wrote none
-    return Progress(
+    return CloseProgress(
         members["next"], tuple(members["open"]), members["markers_from"], tried, tried_late
     )
 
@@ -147,12 +147,12 @@ def registry_item(bucket: int, payload: bytes) -> Attributes:
     return {"pk": {"S": REGISTRY}, "sk": {"S": f"{bucket:02d}"}, "r": {"B": payload}}
 
 
-def last_rollup_key(about: Telling, cluster: str) -> Attributes:
+def last_rollup_key(about: LastRollup, cluster: str) -> Attributes:
     """Where the last rollup of one cluster stands."""
     return {"pk": {"S": f"{CLUSTERS}#{about}"}, "sk": {"S": cluster}}
 
 
-def last_rollup_item(about: Telling, cluster: str, minute: int, line: str) -> Attributes:
+def last_rollup_item(about: LastRollup, cluster: str, minute: int, line: str) -> Attributes:
     """The last rollup of one cluster."""
     return {
         **last_rollup_key(about, cluster),
@@ -188,7 +188,7 @@ def departure_of(item: Attributes) -> tuple[str, int]:
     return instance_id, int(minute)
 
 
-def told_key(transition: str) -> Attributes:
+def notified_key(transition: str) -> Attributes:
     """
     Where it is remembered that people were told of *transition*.
 
@@ -198,9 +198,9 @@ def told_key(transition: str) -> Attributes:
     return {"pk": {"S": f"told#{fingerprint}"}, "sk": {"S": "told"}}
 
 
-def told_item(transition: str, expires_s: int) -> Attributes:
+def notified_item(transition: str, expires_s: int) -> Attributes:
     """People were told of *transition*."""
-    return {**told_key(transition), "ttl": {"N": str(expires_s)}}
+    return {**notified_key(transition), "ttl": {"N": str(expires_s)}}
 
 
 def _packed(members: Mapping[str, object]) -> dict[str, bytes]:

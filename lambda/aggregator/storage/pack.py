@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import expires_s, minute_at_ms, start_ms
 from aggregator.storage.item import bucket_of, packed, unpacked
-from aggregator.storage.table import RecordItem
+from aggregator.storage.values import RecordItem
 from neuron_wire import MinuteRecord, WireFormatError, encode
 
 if TYPE_CHECKING:

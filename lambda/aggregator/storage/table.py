@@ -1,115 +1,66 @@
 """
-What the functions ask of the table, and the values they keep in it.
+The table in DynamoDB.
 
-Knows no database: `store` keeps these in DynamoDB, the tests in a dictionary.
+Where things stand in it is `layout`'s business, how DynamoDB is asked is `dynamodb`'s.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
+
+from aggregator import aws
+from aggregator.storage import layout
+from aggregator.storage.dynamodb import Requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-Telling = Literal["minute", "ecc", "faults", "errors"]
-"""
-What a kept rollup tells about: the last minute, the last one with uncorrectable
-memory errors, the last one with hardware faults, the last one with failed
-executions.
-"""
+    from aggregator.storage.values import CloseProgress, LastRollup, Publication, RecordItem
 
 
-class TableError(Exception):
-    """The table did not take or give something; the invocation must be repeated."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordItem:
-    """
-    One minute record, or several of the same minute and bucket, packed.
-
-    Attributes:
-        minute: Epoch minute it belongs to.
-
-        bucket: Part of the minute, from 0, by the hash of its instance.
-
-        key: The record's identity within its bucket, or that of the pack; the
-            same content always has the same key, so that putting it twice
-            keeps one.
-
-        payload: The record or records.
-
-        expires_s: Epoch second after which the table may delete it.
-    """
-
-    minute: int
-    bucket: int
-    key: str
-    payload: bytes
-    expires_s: int
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """
-    What has been published of one minute of one cluster.
-
-    Attributes:
-        number: How often the rollup has been published, from 1.
-
-        tallies: The amounts published so far, by metric.
-
-        digest: Fingerprint of the rollup last published.
-
-        first_records: Records that the first publication counted.
-    """
-
-    number: int
-    tallies: Mapping[str, float]
-    digest: str
-    first_records: int
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """
-    How far closing has come.
-
-    Attributes:
-        next_minute: The first minute that no run has looked at.
-
-        open_minutes: Earlier minutes that are not closed yet, ascending.
-
-        markers_from: The first minute that may carry a late-record marker
-            which no run has dealt with.
-
-        tried: Runs in a row that could not finish a minute that nobody has closed.
-
-        tried_late: Runs in a row that could not finish a minute to restate.
-    """
-
-    next_minute: int
-    open_minutes: tuple[int, ...]
-    markers_from: int
-    tried: int = 0
-    tried_late: int = 0
-
-
-class Table(Protocol):
+class Table:
     """The one table. Every method either did what it says or raised a `TableError`."""
 
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
+
+    @classmethod
+    def connect(cls, table_name: str) -> Table:
+        """Open *table_name* with the credentials and the region of the environment."""
+        return cls(Requests(aws.client("dynamodb"), table_name))
+
     def put_records(self, items: Sequence[RecordItem]) -> None:
-        """Keep *items*; one that is already there is replaced by itself."""
+        """
+        Keep *items*, at most one of each key.
+
+        Raises:
+            TableError: If any is left after the last attempt; the others are
+                kept.
+        """
+        self._requests.write(layout.record_item(item) for item in items)
 
     def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
         """Say that records came for *minutes* that may have been closed."""
+        self._requests.write(layout.marker_item(minute, token, expires_s) for minute in minutes)
 
     def read_markers(self, minutes: Iterable[int]) -> dict[int, str]:
-        """The tokens of those *minutes* that carry a marker."""
+        """
+        The tokens of those *minutes* that carry a marker.
+
+        Not a consistent read, for half the price: a marker set a moment ago is
+        found by the next run, and an old token clears nothing.
+        """
+        items = self._requests.get_each(layout.marker_key(minute) for minute in minutes)
+        return {layout.marked_minute(item): item["token"]["S"] for item in items}
 
     def clear_marker(self, minute: int, token: str) -> None:
         """Take the marker away, unless it has got another token since."""
+        self._requests.delete_if(
+            layout.marker_key(minute),
+            ConditionExpression="#token = :token",
+            ExpressionAttributeNames={"#token": "token"},
+            ExpressionAttributeValues={":token": {"S": token}},
+        )
 
     def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
         """
@@ -117,21 +68,40 @@ class Table(Protocol):
 
         Every put that has returned is among them.
         """
+        for item in self._requests.query(layout.minute_pk(minute, bucket), "r"):
+            yield item["r"]["B"]
 
     def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
         """True when *owner* may close minutes until *expires_s*, and nobody else."""
+        return self._requests.put_if(
+            layout.lease_item(owner, expires_s),
+            ConditionExpression="attribute_not_exists(pk) OR #expires < :now",
+            ExpressionAttributeNames={"#expires": "expires"},
+            ExpressionAttributeValues={":now": {"N": f"{now_s:.3f}"}},
+        )
 
     def release_lease(self, owner: str) -> None:
         """Give the lease back, if *owner* still has it."""
+        self._requests.delete_if(
+            layout.LEASE,
+            ConditionExpression="#owner = :owner",
+            ExpressionAttributeNames={"#owner": "owner"},
+            ExpressionAttributeValues={":owner": {"S": owner}},
+        )
 
-    def read_progress(self) -> Progress | None:
+    def read_progress(self) -> CloseProgress | None:
         """How far closing has come; None before the first run."""
+        item = self._requests.get(layout.PROGRESS)
+        return None if item is None else layout.progress_of(item)
 
-    def write_progress(self, progress: Progress) -> None:
+    def write_progress(self, progress: CloseProgress) -> None:
         """Replace what `read_progress` returns."""
+        self._requests.put(layout.progress_item(progress))
 
     def read_publications(self, minute: int) -> dict[str, Publication]:
         """What has been published of *minute*, by cluster."""
+        items = self._requests.query(layout.publications_pk(minute))
+        return {item["sk"]["S"]: layout.publication_of(item) for item in items}
 
     def write_publication(
         self, minute: int, cluster: str, publication: Publication, expires_s: int
@@ -141,26 +111,52 @@ class Table(Protocol):
 
         False when somebody did.
         """
+        return self._requests.put_if(
+            layout.publication_item(minute, cluster, publication, expires_s),
+            ConditionExpression="attribute_not_exists(pk) OR n = :before",
+            ExpressionAttributeValues={":before": {"N": str(publication.number - 1)}},
+        )
 
     def read_registry(self) -> dict[int, bytes]:
         """The packed registry by bucket."""
+        return {
+            int(item["sk"]["S"]): item["r"]["B"] for item in self._requests.query(layout.REGISTRY)
+        }
 
     def write_registry(self, bucket: int, payload: bytes) -> None:
         """Replace one bucket of the registry."""
+        self._requests.put(layout.registry_item(bucket, payload))
 
-    def write_last_rollup(self, about: Telling, cluster: str, minute: int, line: str) -> None:
+    def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
         """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
+        self._requests.put_if(
+            layout.last_rollup_item(about, cluster, minute, line),
+            ConditionExpression="attribute_not_exists(pk) OR #minute <= :minute",
+            ExpressionAttributeNames={"#minute": "minute"},
+            ExpressionAttributeValues={":minute": {"N": str(minute)}},
+        )
 
-    def read_last_rollup(self, about: Telling, cluster: str) -> str | None:
+    def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
         """The line that `write_last_rollup` kept."""
+        item = self._requests.get(layout.last_rollup_key(about, cluster))
+        return None if item is None else layout.last_rollup_of(item)
 
     def read_published(
         self, cluster: str, minutes: Iterable[int]
     ) -> Iterator[tuple[int, Publication]]:
-        """What has been published of one cluster in those *minutes* that were, in no order."""
+        """
+        What has been published of one cluster in those *minutes* that were, in no order.
+
+        Not a consistent read, for half the price: a day's sum may lack its last seconds.
+        """
+        for item in self._requests.get_each(
+            layout.publication_key(minute, cluster) for minute in minutes
+        ):
+            yield layout.published_minute(item), layout.publication_of(item)
 
     def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
         """EC2 said in *minute* that the instance stops or has stopped."""
+        self._requests.put(layout.departure_item(instance_id, minute, expires_s))
 
     def read_departures(self, first_minute: int, last_minute: int) -> dict[str, list[int]]:
         """
@@ -168,9 +164,17 @@ class Table(Protocol):
 
         May hold some that are up to an hour outside.
         """
+        found: dict[str, list[int]] = {}
+        for pk in layout.departures_pks(first_minute, last_minute):
+            for item in self._requests.query(pk, "sk"):
+                instance_id, minute = layout.departure_of(item)
+                found.setdefault(instance_id, []).append(minute)
+        return found
 
-    def was_told(self, transition: str) -> bool:
+    def was_notified(self, transition: str) -> bool:
         """Whether people were told of *transition*."""
+        return self._requests.get(layout.notified_key(transition)) is not None
 
-    def put_told(self, transition: str, expires_s: int) -> None:
+    def put_notified(self, transition: str, expires_s: int) -> None:
         """People were told of *transition*."""
+        self._requests.put(layout.notified_item(transition, expires_s))

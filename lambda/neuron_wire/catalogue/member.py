@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 Family = Literal["gauge", "tally", "total", "label"]
 
-Merging = Literal["", "last", "sum", "greatest", "mean"]
+Merging = Literal["", "last", "sum", "mean"]
 """
 How a reading of one minute is made of those that several records of it tell:
-the last that has one, their sum, the greatest, or the mean weighted by covered seconds.
+the last that has one, their sum, or the mean weighted by covered seconds.
 """
 
 STACK: Final = "stack"

@@ -20,9 +20,9 @@ from unittest import mock
 from aggregator.close import function as close
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
-from aggregator.storage.table import TableError
+from aggregator.storage.values import TableError
 from proof.factories.invocations import Context
-from proof.memory_table import KilledError, MemoryTable, Process
+from proof.memory_table import KillableProcess, KilledError, MemoryTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ class Invocation:
     calls: list[str] = field(default_factory=list)
 
 
-class _Life(Process):
+class _Life(KillableProcess):
     """The table and standard output as one invocation has them."""
 
     def __init__(self, table: MemoryTable, fate: Fate, seen: Invocation) -> None:

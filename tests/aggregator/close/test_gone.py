@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.close.registry import Registry
-from aggregator.rollups.silent import Silent
+from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.item import bucket_of
 from proof.factories.records import MINUTE
-from tests.aggregator.close.seen import NAME, expected, registry, silent
+from tests.aggregator.close.one_instance import NAME, expected, registry, silent
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_an_instance_that_went_to_another_cluster_is_gone_in_the_old_one():
     """From its first minute there on; before that nobody knew."""
     made = registry(MINUTE)
     made.see("serving", NAME, MINUTE + 10, None, gone=False)
-    named = Silent(NAME, "trn1.2xlarge", MINUTE)
+    named = SilentInstance(NAME, "trn1.2xlarge", MINUTE)
     assert {"training": [named]} == made.silent_by_cluster(MINUTE + 9)
     assert {"serving": []} == made.silent_by_cluster(MINUTE + 10)
     assert [("serving", NAME)] == list(made.expected(bucket_of(NAME), MINUTE + 10))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.silent import Silent
+from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.item import bucket_of
 from proof.factories.records import MINUTE
-from tests.aggregator.close.seen import NAME, expected, registry, silent
+from tests.aggregator.close.one_instance import NAME, expected, registry, silent
 
 MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
 
@@ -39,9 +39,9 @@ def test_an_absent_instance_is_waited_for_then_silent_then_forgotten(
 def test_a_silent_instance_is_named_with_when_it_was_last_seen():
     """The name, the type and the last minute go into the rollup."""
     made = registry(MINUTE, MINUTE + 1)
-    assert {"training": [Silent(NAME, "trn1.2xlarge", MINUTE + 1)]} == made.silent_by_cluster(
-        MINUTE + 10
-    )
+    assert {
+        "training": [SilentInstance(NAME, "trn1.2xlarge", MINUTE + 1)]
+    } == made.silent_by_cluster(MINUTE + 10)
 
 
 def test_who_said_goodbye_is_gone_and_not_silent():

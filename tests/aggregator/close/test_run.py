@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof.factories.records import MINUTE, record
-from proof.memory_table import KilledError, MemoryTable, Process
+from proof.memory_table import KillableProcess, KilledError, MemoryTable
 from tests.aggregator.made_stack import END_S, RULES, Stack, on_time
 
 # --- when a minute closes ---
@@ -89,7 +89,9 @@ def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
     stack = Stack()
     on_time(stack, 0)
     with pytest.raises(KilledError):
-        stack.close(END_S + 50, table=Process(stack.table, stack.printed, killed_at=killed_at))
+        stack.close(
+            END_S + 50, table=KillableProcess(stack.table, stack.printed, killed_at=killed_at)
+        )
     assert [] == stack.told()
     stack.close(END_S + 50 + 30 * 60)
     assert (0, 1) == stack.told()[0]
@@ -197,7 +199,7 @@ def test_a_second_run_at_the_same_time_leaves_quietly():
     def meets():
         left.append(stack.close(END_S + 50).left)
 
-    process = Process(stack.table, stack.printed, meets_at=10, meets=meets)
+    process = KillableProcess(stack.table, stack.printed, meets_at=10, meets=meets)
     assert not stack.close(END_S + 50, table=process).left
     assert [True] == left
     assert [(0, 1)] == stack.told()
@@ -207,7 +209,7 @@ def test_a_second_run_at_the_same_time_leaves_quietly():
 def test_the_lease_of_a_killed_run_expires_with_its_time():
     """50 seconds were left, 2 more for clocks that differ."""
     stack = Stack()
-    process = Process(stack.table, stack.printed, killed_at=5)
+    process = KillableProcess(stack.table, stack.printed, killed_at=5)
     with pytest.raises(KilledError):
         stack.close(END_S, table=process)
     assert [True, False] == [stack.close(END_S + after_s).left for after_s in (52.0, 52.1)]

@@ -8,7 +8,7 @@ import time
 import boto3
 import pytest
 
-from aggregator import deployed
+from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.explain import function as explain
 from aggregator.explain import topic
@@ -36,7 +36,7 @@ def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
     monkeypatch.setenv("RECORDS_LOG_GROUP", "/neuron-emf/records")
     monkeypatch.setenv("RUNBOOK", "docs/operations.md")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
-    deployed.stack.cache_clear()
+    runtime.stack.cache_clear()
     topic.client.cache_clear()
     yield made
     topic.client.cache_clear()
@@ -154,7 +154,7 @@ def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
 def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynamodb):  # noqa: ARG001
     """Who calls explain by hand reads what would be sent."""
     monkeypatch.setenv("ALARM_TOPIC_ARN", "")
-    deployed.stack.cache_clear()
+    runtime.stack.cache_clear()
     answer = explain.handler(of_an_alarm(), Context())
     assert "ALARM training: idle cores" == answer["Subject"]
     assert [] == items(dynamodb)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from aggregator.explain.evidence import OLD_AFTER_S, Evidence, gather
+from aggregator.explain.evidence import OLD_AFTER_S, ClusterEvidence, gather
 from aggregator.explain.subject import ECC, ERRORS, IDLE_CORES, SILENCE
-from aggregator.storage.table import Publication, TableError
+from aggregator.storage.values import Publication, TableError
 from proof.factories.alarms import (
     MIDNIGHT,
     MINUTE,
@@ -104,7 +104,7 @@ def test_a_clock_that_is_behind_makes_no_negative_age():
 
 def test_no_rollup_is_no_trouble():
     """A cluster that never reported has none."""
-    assert Evidence() == gather(IDLE_CORES, "training", MemoryTable(), RANG_S)
+    assert ClusterEvidence() == gather(IDLE_CORES, "training", MemoryTable(), RANG_S)
 
 
 @pytest.mark.parametrize("line", ["", "[]", "null", "{", "[" * 100_000])

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.explain import commands
-from aggregator.explain.queries import LogGroups, query_of
+from aggregator.explain.queries import StackLogGroups, query_of
 from aggregator.explain.subject import IDLE_CORES, IDLE_COST, SILENCE, SUBJECTS
 from local.insights.engine import run
 from proof.factories.alarms import MIDNIGHT, MINUTE, RANG_S, rollup
 from proof.factories.records import message, record
 from tests.stack.insights.reading import problems
 
-GROUPS = LogGroups("/neuron-emf/records", "/neuron-emf/neuron-emf/rollups")
+GROUPS = StackLogGroups("/neuron-emf/records", "/neuron-emf/neuron-emf/rollups")
 
 
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS)

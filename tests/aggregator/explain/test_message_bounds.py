@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from aggregator.explain.event import transition_of
 from aggregator.explain.message import JSON_PROTOCOLS
+from aggregator.explain.notification import notify
 from aggregator.explain.subject import SUBJECTS
-from aggregator.explain.telling import tell
 from proof.factories.alarms import (
     ENVIRONMENT,
     MINUTE,
@@ -99,7 +99,7 @@ def message_for(event, changes=None):
     line = json.dumps(rollup(**(changes or {})))
     for about in ("minute", "ecc", "faults", "errors"):
         table.write_last_rollup(about, transition.cluster or "", MINUTE, line)
-    return tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S + 1).message
+    return notify(transition, table, ENVIRONMENT, lambda *_: None, RANG_S + 1).message
 
 
 def assert_within_bounds(message):

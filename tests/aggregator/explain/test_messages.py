@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregator.explain.event import transition_of
-from aggregator.explain.telling import tell
+from aggregator.explain.notification import notify
 from neuron_wire.catalogue import undocumented
 from proof.factories.alarms import (
     ENVIRONMENT,
@@ -141,7 +141,7 @@ def told(name):
     """The message of one scene."""
     event, table = copy.deepcopy(SCENES[name])
     now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else RANG_S + 1
-    return tell(transition_of(event), table, ENVIRONMENT, lambda *_: None, now_s).message
+    return notify(transition_of(event), table, ENVIRONMENT, lambda *_: None, now_s).message
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -178,12 +178,12 @@ def test_without_a_runbook_and_log_groups_there_is_no_link_to_them():
     environment = replace(ENVIRONMENT, runbook="", records_log_group="", rollups_log_group="")
     event, table = copy.deepcopy(SCENES["idle-cores"])
     transition = transition_of(event)
-    message = tell(transition, MemoryTable(), environment, lambda *_: None, RANG_S).message
+    message = notify(transition, MemoryTable(), environment, lambda *_: None, RANG_S).message
     assert "What it means" not in message.text
     assert "Logs Insights" not in message.text
     assert {"Query", "Runbook"}.isdisjoint(json.loads(message.document))
     assert "Query" in json.loads(
-        tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S).message.document
+        notify(transition, table, ENVIRONMENT, lambda *_: None, RANG_S).message.document
     )
 
 
@@ -194,7 +194,7 @@ def test_holders_beyond_four_are_counted():
     first["Holders"] = [{"Cores": str(core), "Pid": 100 + core} for core in range(6)]
     first["HoldersMore"] = 3
     transition = transition_of(of_an_alarm())
-    told_of = tell(transition, table_with(line), ENVIRONMENT, lambda *_: None, RANG_S).message
+    told_of = notify(transition, table_with(line), ENVIRONMENT, lambda *_: None, RANG_S).message
     assert "core 3 by pid 103 and 5 more\n" in told_of.text
 
 
@@ -205,7 +205,7 @@ def test_a_restated_minute_is_told_whole():
     again = replace(before, number=2, tallies={"ExecutionErrors": 60})
     assert table.write_publication(MINUTE, "training", again, 0)
     transition = transition_of(of_an_alarm("ExecutionErrors"))
-    message = tell(transition, table, ENVIRONMENT, lambda *_: None, RANG_S).message
+    message = notify(transition, table, ENVIRONMENT, lambda *_: None, RANG_S).message
     assert "60 executions failed in one minute, 60 in the last hour." in message.text
     assert "ALARM training: 60 failed executions in a minute" == message.subject
 
@@ -221,7 +221,7 @@ def test_the_query_of_silent_instances_begins_before_they_fell_silent():
         ],
     )
     transition = transition_of(of_an_alarm("SilentInstances"))
-    message = tell(transition, table_with(line), ENVIRONMENT, lambda *_: None, RANG_S).message
+    message = notify(transition, table_with(line), ENVIRONMENT, lambda *_: None, RANG_S).message
     assert f"--start-time {(since - 10) * 60} " in message.text
 
 
@@ -236,7 +236,7 @@ def test_the_query_of_silent_instances_begins_before_they_fell_silent():
 def test_the_console_of_each_partition(region, expected):
     """China and GovCloud have consoles of their own."""
     event = {**of_an_alarm(), "region": region}
-    message = tell(
+    message = notify(
         transition_of(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S
     ).message
     assert f"Dashboard: neuron-emf-{region}, {expected}" in message.text

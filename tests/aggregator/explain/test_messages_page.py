@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from aggregator.explain import evidence, message, telling
+from aggregator.explain import evidence, message, notification
 from aggregator.explain.event import transition_of
 from aggregator.explain.subject import IDLE_CORES, SUBJECTS, subject_of
 
@@ -42,7 +42,7 @@ def test_the_event_of_the_page_is_one_that_explain_takes():
     transition = transition_of(json.loads(block.strip("`json\n")))
     assert IDLE_CORES == subject_of(transition.metrics)
     assert ("training", "ALARM") == (transition.cluster, transition.state)
-    assert telling.is_news(transition)
+    assert notification.is_news(transition)
 
 
 def test_every_subject_has_a_heading_in_the_runbook():
@@ -61,7 +61,7 @@ def test_the_page_states_the_limits_that_hold():
         f"at most {message.MAX_TEXT_BYTES:,} bytes",
         f"at most {message.MAX_SMS_CHARS} characters",
         f"longer than {message.MAX_DOCUMENT_BYTES:,} bytes",
-        f"for {telling.REMEMBERED_S // 86_400} days",
+        f"for {notification.REMEMBERED_S // 86_400} days",
         f"more than {evidence.OLD_AFTER_S // 60} minutes old",
     ):
         assert stated in page

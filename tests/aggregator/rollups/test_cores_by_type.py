@@ -10,7 +10,7 @@ from aggregator.rollups.cores import MAX_TYPES
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.merging import merge
 from proof.factories.records import record
-from tests.aggregator.rollups.made_rollups import cores, rollup
+from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
 def test_numbers_by_type_add_up_to_the_clusters():

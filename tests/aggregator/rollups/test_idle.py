@@ -11,7 +11,7 @@ from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
-from tests.aggregator.rollups.made_rollups import cores, rollup
+from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
 @pytest.mark.parametrize(("minutes", "idle"), [(14, 0), (15, 1)])

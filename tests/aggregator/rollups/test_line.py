@@ -9,15 +9,14 @@ import pytest
 
 from aggregator.rollups.line import lines_of
 from aggregator.rollups.publication import due
-from aggregator.rollups.rollup import RollupInProgress
-from aggregator.rollups.silent import Silent
+from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import BY_TYPE, ROLLUP, members_of
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.published import SOME, all_published, published, rollup_of
+from tests.aggregator.rollups.rollup_lines import SOME, all_published, published, rollup_of
 
 
 def defined(line):
@@ -63,7 +62,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     in_progress = RollupInProgress("training", 15, Prices({"trn1.2xlarge": 1.0}))
     for one in (*failing, slow, odd):
         in_progress.add(merge([one, replace(one, boot=LATER_BOOT)]))
-    rollup = in_progress.finish([Silent("i-11", "inf2.xlarge", MINUTE - 9)])
+    rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])
     before = replace(due(rollup, None).publication, tallies={"Executions": 10**9}, digest="")
     line = json.loads(lines_of(rollup, MINUTE, due(rollup, before))[-1])
     found = {"TalliesOverstated"} | _paths(line)
@@ -81,7 +80,7 @@ def _paths(line):
 
 def test_an_absent_metric_is_neither_defined_nor_a_member():
     """Missing is missing, down to the line."""
-    line = published(rollup_of(silent=[Silent("i-1", None, MINUTE - 9)]))
+    line = published(rollup_of(silent=[SilentInstance("i-1", None, MINUTE - 9)]))
     names = defined(line).keys()
     assert {
         "Instances",
@@ -123,7 +122,10 @@ def test_each_type_has_a_line_before_the_line_of_the_cluster():
 
 def test_the_type_of_a_silent_instance_goes_on_being_published():
     """No instance of it reported, and nothing else is known of it."""
-    gone = [Silent("i-1", "inf2.xlarge", MINUTE - 9), Silent("i-2", None, MINUTE - 9)]
+    gone = [
+        SilentInstance("i-1", "inf2.xlarge", MINUTE - 9),
+        SilentInstance("i-2", None, MINUTE - 9),
+    ]
     first, last = all_published(rollup_of(silent=gone))
     assert ("inf2.xlarge", 0, ["Instances"]) == (
         first["InstanceType"],

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.rollups.rollup import RollupInProgress
-from aggregator.rollups.silent import Silent
+from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
@@ -18,13 +17,13 @@ from proof.factories.records import (
     record,
     some_holders,
 )
-from tests.aggregator.rollups.published import SOME, published, rollup_of
+from tests.aggregator.rollups.rollup_lines import SOME, published, rollup_of
 
 
 def test_the_names_behind_the_numbers():
     """Idle cores with minutes, price and holder, silent instances with when they were last seen."""
     held = record(holders=(Holder("0-1", "ml/llama", 77, "serve"),), holders_more=3)
-    line = published(rollup_of(held, silent=[Silent("i-9", "inf2.xlarge", MINUTE - 9)]))
+    line = published(rollup_of(held, silent=[SilentInstance("i-9", "inf2.xlarge", MINUTE - 9)]))
     assert [
         {
             "InstanceId": "i-0aaaaaaaaaaaaaaa1",
@@ -140,7 +139,7 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
         )
         in_progress.add(merge([replace(one, boot=boot) for boot in ("00", LATER_BOOT)]))
     gone = [
-        Silent(f"s{number:03}".ljust(128, letter), letter * 128, MINUTE - 9)
+        SilentInstance(f"s{number:03}".ljust(128, letter), letter * 128, MINUTE - 9)
         for number in range(300)
     ]
     line = published(in_progress.finish(gone))
@@ -175,7 +174,7 @@ def test_what_takes_most_of_the_line_is_cut_first():
         )
         for number in range(20)
     ]
-    gone = [Silent(f"s-{number}", None, MINUTE - 9) for number in range(50)]
+    gone = [SilentInstance(f"s-{number}", None, MINUTE - 9) for number in range(50)]
     line = published(rollup_of(*crowd, silent=gone))
     assert (10, 50, 20) == (
         len(line["TopIdleInstances"]),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress
-from aggregator.rollups.silent import Silent
+from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress, SilentInstance
 from neuron_wire.merging import merge
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.made_rollups import cores, rollup
+from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
 def test_cores_are_counted_by_state():
@@ -73,7 +72,7 @@ def test_a_metric_that_nobody_reported_is_absent():
 
 def test_a_cluster_of_silent_instances_has_no_cores():
     """Nobody reported: the counts of instances are all there is to say."""
-    gone = [Silent("i-1", None, MINUTE - 9), Silent("i-2", None, MINUTE - 8)]
+    gone = [SilentInstance("i-1", None, MINUTE - 9), SilentInstance("i-2", None, MINUTE - 8)]
     found = rollup(silent=gone)
     assert {
         "Instances": 0,
@@ -87,7 +86,7 @@ def test_a_cluster_of_silent_instances_has_no_cores():
 
 def test_coverage_counts_silent_instances():
     """30 covered seconds of one instance, another silent: a quarter."""
-    gone = [Silent("i-9", None, MINUTE - 9)]
+    gone = [SilentInstance("i-9", None, MINUTE - 9)]
     assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
 
 
@@ -143,7 +142,7 @@ def test_names_are_bounded_and_numbers_are_not():
     for number in range(100):
         two = [record(instance_id=f"i-{number:03}", boot=boot) for boot in ("00", LATER_BOOT)]
         in_progress.add(merge(two))
-    gone = [Silent(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
+    gone = [SilentInstance(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
     found = in_progress.finish(gone)
     assert (100, 100) == (found.gauges["SilentInstances"], found.gauges["DuplicateEmitters"])
     assert (MAX_NAMES, MAX_NAMES) == (len(found.silent), len(found.duplicates))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.aggregator.rollups.made_rollups import cores, rollup
+from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
 def busy(percent, **changes):

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from aggregator.storage.dynamodb import MAX_ATTEMPTS, Requests
-from aggregator.storage.table import TableError
+from aggregator.storage.values import TableError
 
 ITEMS = [{"pk": {"S": f"{number}"}, "sk": {"S": "a"}} for number in range(60)]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from aggregator.storage import layout
 from aggregator.storage.dynamodb import Requests
-from aggregator.storage.store import DynamoTable, connect
-from aggregator.storage.table import Progress, Publication, RecordItem
+from aggregator.storage.table import Table
+from aggregator.storage.values import CloseProgress, Publication, RecordItem
 from proof.factories.records import MINUTE
 from proof.memory_table import MemoryTable
 
@@ -22,7 +22,7 @@ def table(request):
     if request.param == "memory":
         return MemoryTable()
     request.getfixturevalue("dynamodb")
-    return connect("records")
+    return Table.connect("records")
 
 
 def item(key, payload=b"payload", minute=MINUTE, bucket=0):
@@ -93,7 +93,7 @@ def test_only_the_owner_gives_the_lease_back(table):
 def test_progress_is_none_and_then_what_was_written(table):
     """Each time the last one."""
     assert table.read_progress() is None
-    for progress in (Progress(7, (), 1), Progress(8, (5, 6), 2, 3, 4)):
+    for progress in (CloseProgress(7, (), 1), CloseProgress(8, (5, 6), 2, 3, 4)):
         table.write_progress(progress)
         assert progress == table.read_progress()
 
@@ -195,9 +195,9 @@ def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
 def test_a_transition_is_remembered_as_told(table):
     """Its name may be longer than any key."""
     one, other = "alarm#" + "n" * 5000 + "#1", "alarm#" + "n" * 5000 + "#2"
-    table.put_told(one, LIFE_S)
-    table.put_told(one, LIFE_S)
-    assert [True, False] == [table.was_told(one), table.was_told(other)]
+    table.put_notified(one, LIFE_S)
+    table.put_notified(one, LIFE_S)
+    assert [True, False] == [table.was_notified(one), table.was_notified(other)]
 
 
 # --- DynamoDB alone ---
@@ -205,15 +205,15 @@ def test_a_transition_is_remembered_as_told(table):
 
 def test_items_expire(dynamodb):
     """Whatever belongs to a moment has a ttl in seconds, a last rollup 30 days; state has none."""
-    table = connect("records")
+    table = Table.connect("records")
     table.put_records([item("a")])
     table.put_markers([MINUTE], "one", LIFE_S)
     table.write_publication(MINUTE, "training", Publication(1, {}, "", 0), LIFE_S)
     table.put_departure("i-1", MINUTE, LIFE_S)
-    table.put_told("one", LIFE_S)
+    table.put_notified("one", LIFE_S)
     table.write_last_rollup("minute", "training", MINUTE, "line")
     table.write_registry(0, b"")
-    table.write_progress(Progress(1, (), 1))
+    table.write_progress(CloseProgress(1, (), 1))
     found = dynamodb.scan(TableName="records")["Items"]
 
     def kind(pk):
@@ -244,12 +244,12 @@ def test_what_closing_relies_on_is_read_consistently():
             requests.append(request)
             return {}
 
-    table = DynamoTable(Requests(Spy(), "records"))
+    table = Table(Requests(Spy(), "records"))
     list(table.read_bucket(MINUTE, 0))
     table.read_publications(MINUTE)
     table.read_registry()
     table.read_progress()
     table.read_departures(MINUTE, MINUTE)
     table.read_last_rollup("minute", "training")
-    table.was_told("one")
+    table.was_notified("one")
     assert [True] * 7 == [request["ConsistentRead"] for request in requests]

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.arrival import LogLine
 from aggregator.ingest.intake import take_in
 from local.alarms.template import load
 from neuron_emf.check.probe import KIND, probe_line
 from neuron_emf.check.subscription import PATTERN
 from neuron_wire import parse
+from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
-from neuron_wire.names import KINDS
 from proof.account.account import Account
 from proof.account.breaking import EMITTER_ACTIONS, break_account
 from tests.neuron_emf.check.rows import CHECKS
@@ -37,7 +37,7 @@ def test_no_probe_is_a_record(cluster, instance_id, at_ms):
     """Whatever cluster and instance are called: a line of ours, of a kind that nobody counts."""
     line = probe_line(cluster, instance_id, at_ms)
     assert OtherRecord(KIND) == parse(line)
-    assert KIND not in KINDS
+    assert KIND not in EMITTED
     assert "_aws" not in json.loads(line)
     assert "CloudWatchMetrics" not in json.loads(line)
 
@@ -84,7 +84,7 @@ def test_what_was_written_is_for_no_consumer(checked, reach, monitor):
     )
     table = Mock()
     taken = take_in([LogLine("id", one.message)], table, 120, lambda: one.timestamp_ms / 1000)
-    assert (0, 0, 1) == (taken.stored, taken.rejected, taken.other)
+    assert (0, 0) == (taken.stored, taken.rejected)
     table.put_records.assert_called_once_with([])
 
 

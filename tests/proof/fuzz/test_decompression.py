@@ -18,7 +18,7 @@ from aggregator.arrivals import unpacking
 from aggregator.arrivals.unpacking import (
     MAX_BRACKETS,
     MAX_DELIVERY_BYTES,
-    DeliveryError,
+    DeliveryFormatError,
     OversizeDeliveryError,
     TruncatedDeliveryError,
     unpacked,
@@ -164,7 +164,7 @@ def test_a_bomb_alone_fails_the_invocation_and_stores_nothing():
     bomb = bombs.compressed(bombs.repeated(b" ", MAX_DELIVERY_BYTES + 1))
     function = Ingest()
     event = {"awslogs": {"data": base64.b64encode(bomb).decode()}}
-    with pytest.raises(DeliveryError, match=f"more than {MAX_DELIVERY_BYTES} bytes"):
+    with pytest.raises(DeliveryFormatError, match=f"more than {MAX_DELIVERY_BYTES} bytes"):
         function.handle(event)
     assert set() == function.records
 
@@ -195,7 +195,7 @@ def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypat
     good = payload(*lines(record()))
     arrival = arrival_of(batch(b"junk", good, good, b"junk", good))
     assert (("n-0",), ("n-2", "n-3", "n-4")) == (arrival.unreadable, arrival.left)
-    assert 1 == len(arrival.subscriptions)
+    assert 1 == len(arrival.deliveries)
     assert [f"n-{place}" for place in (0, 2, 3, 4)] == [
         one["itemIdentifier"] for one in arrival.response["batchItemFailures"]
     ]

@@ -12,7 +12,7 @@ from contextlib import closing
 import pytest
 
 from aggregator import environment
-from aggregator.arrivals.log_line import LogLine
+from aggregator.arrivals.arrival import LogLine
 from aggregator.environment import SettingError
 from emitter.delivery.destination import Delivered, Retry
 from emitter.errors import SettingsError

@@ -17,7 +17,7 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.close import reading, run
 from aggregator.close.registry import Registry
-from aggregator.close.run import Closing
+from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
 from aggregator.ingest import intake
@@ -100,7 +100,7 @@ def each_publication_adds_the_whole(patch):
 @fault
 def progress_goes_ahead_of_the_lines(patch):
     """A run that dies has closed what it never printed."""
-    reduce_all = Closing._reduce_all
+    reduce_all = CloseRun._reduce_all
 
     def hurried(self, open_minutes, marked, registry, now_s):
         progress = self.table.read_progress()
@@ -109,7 +109,7 @@ def progress_goes_ahead_of_the_lines(patch):
         )
         return reduce_all(self, open_minutes, marked, registry, now_s)
 
-    patch.setattr(Closing, "_reduce_all", hurried)
+    patch.setattr(CloseRun, "_reduce_all", hurried)
 
 
 @fault
@@ -119,7 +119,7 @@ def remembered_before_it_is_printed(patch):
     class Silent:
         def __init__(self, emit, **rest):
             self.lines, self.emit = [], emit
-            self.closing = Closing(emit=self.lines.append, **rest)
+            self.closing = CloseRun(emit=self.lines.append, **rest)
 
         def run(self):
             outcome = self.closing.run()
@@ -127,7 +127,7 @@ def remembered_before_it_is_printed(patch):
                 self.emit(line)
             return outcome
 
-    patch.setattr(close, "Closing", Silent)
+    patch.setattr(close, "CloseRun", Silent)
 
 
 @fault

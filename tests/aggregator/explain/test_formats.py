@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain import figures
+from aggregator.explain import formats
 
 
 @given(st.text(), st.integers(min_value=3, max_value=300))
 def test_a_name_stays_on_its_line(text, longest):
     """Whatever is in it, and a name that is short and printable stays what it is."""
-    shown = figures.printable(text, longest)
+    shown = formats.printable(text, longest)
     assert shown.isprintable()
     assert len(shown) <= longest
     assert text == shown or not text.isprintable() or len(text) > longest
-    plain = figures.ascii_only(text, longest)
+    plain = formats.ascii_only(text, longest)
     assert plain.isascii()
     assert plain.isprintable()
     assert len(plain) <= longest
@@ -28,7 +28,7 @@ def test_a_name_stays_on_its_line(text, longest):
 )
 def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
     """Two decimals at most, thousands apart."""
-    assert expected == figures.amount(value)
+    assert expected == formats.amount(value)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
 )
 def test_less_than_a_cent_is_not_nothing(expected, value):
     """An idle core of an hour may cost less."""
-    assert expected == figures.usd(value)
+    assert expected == formats.usd(value)
 
 
 @pytest.mark.parametrize(
@@ -58,17 +58,17 @@ def test_less_than_a_cent_is_not_nothing(expected, value):
 )
 def test_a_duration_has_two_units(expected, minutes):
     """Rounded down: nothing is called longer than it was."""
-    assert expected == figures.duration(minutes)
+    assert expected == formats.duration(minutes)
 
 
 def test_one_thing_is_one():
     """And none are several."""
     assert ("1 core", "2 cores", "0 cores", "1,200 cores") == tuple(
-        figures.counted(one, "core") for one in (1, 2, 0, 1200)
+        formats.counted(one, "core") for one in (1, 2, 0, 1200)
     )
 
 
 def test_a_list_says_what_it_leaves_out():
     """Nothing, when it is whole."""
-    assert "a, b" == figures.joined(["a", "b"])
-    assert "a; b and 1,200 more" == figures.joined(["a", "b"], 1200, "; ")
+    assert "a, b" == formats.joined(["a", "b"])
+    assert "a; b and 1,200 more" == formats.joined(["a", "b"], 1200, "; ")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aggregator.close.outcome import Outcome
-from aggregator.close.reading import Reading
+from aggregator.close.bucket_reader import BucketReader
+from aggregator.close.outcome import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.storage.item import item_of, packed, unpacked
 from aggregator.storage.pack import packs_of, records_of
@@ -55,8 +55,8 @@ def test_of_two_copies_that_with_more_holders_counts():
         stack.table.records[MINUTE, item.bucket] = {
             f"{place}": one.payload for place, one in enumerate(order)
         }
-        reading = Reading(stack.table, Registry(5, 60), Outcome(), lambda: None, MINUTE)
-        ((_, (read,)),) = reading.of_bucket(item.bucket).items()
+        reading = BucketReader(stack.table, Registry(5, 60), CloseOutcome(), lambda: None, MINUTE)
+        ((_, (read,)),) = reading.read(item.bucket).items()
         closings.append(read)
     assert 1 < records_of(item.payload, MINUTE)[0][0].holders_more
     assert [made, made] == closings

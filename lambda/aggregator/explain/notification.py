@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from aggregator.explain.evidence import UNREADABLE, Evidence, gather
+from aggregator.explain.evidence import UNREADABLE, ClusterEvidence, gather
 from aggregator.explain.explanation import explain
 from aggregator.explain.message import Message, message_of
 from aggregator.explain.subject import subject_of
-from aggregator.storage.table import TableError
+from aggregator.storage.values import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ REMEMBERED_S: Final = 14 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notification:
     """
     What became of one transition.
 
@@ -60,13 +60,13 @@ def is_news(transition: Transition) -> bool:
     return transition.state == "ALARM" or transition.before in {"ALARM", None}
 
 
-def tell(
+def notify(
     transition: Transition,
     table: Table,
     environment: Environment,
     publish: Callable[[str, Message], None],
     now_s: float,
-) -> Told:
+) -> Notification:
     """
     Send a message about *transition* to the topic of *environment*.
 
@@ -76,24 +76,24 @@ def tell(
         TopicError: If it could not be sent; the invocation must be repeated.
     """
     if not is_news(transition):
-        return Told("dropped")
+        return Notification("dropped")
     trouble = ""
     try:
-        if table.was_told(transition.identity):
-            return Told("repeated")
+        if table.was_notified(transition.identity):
+            return Notification("repeated")
     except TableError as error:
         trouble = str(error)
     subject = subject_of(transition.metrics)
     # A table that has just failed is not asked again: Lambda's time is for the message.
-    evidence = Evidence(trouble=UNREADABLE if trouble else "")
+    evidence = ClusterEvidence(trouble=UNREADABLE if trouble else "")
     if subject is not None and transition.cluster is not None and not trouble:
         evidence = gather(subject, transition.cluster, table, now_s)
     message = message_of(explain(transition, evidence, environment, now_s))
     if not environment.alarm_topic_arn:
-        return Told("kept", message, trouble)
+        return Notification("kept", message, trouble)
     publish(environment.alarm_topic_arn, message)
     try:
-        table.put_told(transition.identity, int(now_s) + REMEMBERED_S)
+        table.put_notified(transition.identity, int(now_s) + REMEMBERED_S)
     except TableError as error:
         trouble = str(error)
-    return Told("sent", message, trouble)
+    return Notification("sent", message, trouble)

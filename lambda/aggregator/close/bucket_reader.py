@@ -26,7 +26,7 @@ from neuron_wire.names import MAX_CORES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aggregator.close.outcome import Outcome
+    from aggregator.close.outcome import CloseOutcome
     from aggregator.close.registry import Key, Registry
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
@@ -52,7 +52,7 @@ PAYLOADS_BETWEEN_LOOKS: Final = 64
 
 
 @dataclass(slots=True)
-class Reading:
+class BucketReader:
     """
     The reading of one minute.
 
@@ -70,12 +70,12 @@ class Reading:
 
     table: Table
     registry: Registry
-    outcome: Outcome
+    outcome: CloseOutcome
     check_time: Callable[[], None]
     minute: int
     _published: frozenset[str] | None = field(default=None)
 
-    def of_bucket(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
+    def read(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
         """The distinct records of *bucket* that count, by instance."""
         held: dict[Identity, MinuteRecord] = {}
         weights: dict[Key, int] = {}

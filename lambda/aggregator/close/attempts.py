@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aggregator.storage.table import Progress
+    from aggregator.storage.values import CloseProgress
 
 RUNS_IN_VAIN: Final = 10
 """
@@ -22,7 +22,7 @@ After them each further run in vain gives its minute up, until one is not.
 
 
 @dataclass(slots=True)
-class Patience:
+class Attempts:
     """
     The runs in vain so far.
 
@@ -36,7 +36,7 @@ class Patience:
     tried_late: int
 
     @classmethod
-    def of(cls, progress: Progress) -> Patience:
+    def of(cls, progress: CloseProgress) -> Attempts:
         """Those that *progress* remembers."""
         return cls(progress.tried, progress.tried_late)
 

@@ -21,7 +21,7 @@ _NULL_BYTES: Final = 4
 
 
 @dataclass(slots=True)
-class Room:
+class BucketCapacity:
     """
     What is left of one bucket's item.
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.explain.event import transition_of
-from aggregator.explain.telling import is_news, tell
-from aggregator.storage.table import TableError
+from aggregator.explain.notification import is_news, notify
+from aggregator.storage.values import TableError
 from proof.factories.alarms import (
     ENVIRONMENT,
     OVER,
@@ -22,7 +22,7 @@ from proof.factories.alarms import (
     state,
     table_with,
 )
-from proof.memory_table import KilledError, MemoryTable, Process
+from proof.memory_table import KillableProcess, KilledError, MemoryTable
 
 EVENTS = (
     of_an_alarm(),
@@ -36,7 +36,9 @@ EVENTS = (
 
 def told(event, table, sent):
     """Tell one event; what is sent is put into *sent*."""
-    return tell(transition_of(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
+    return notify(
+        transition_of(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1
+    )
 
 
 @given(st.lists(st.sampled_from(EVENTS), max_size=12))
@@ -55,9 +57,9 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
     Lambda delivers the event again; the second invocation finds the table as the first left it.
     """
     table, sent = table_with(rollup()), []
-    process = Process(table, sent, killed_at=step, after=after)
+    process = KillableProcess(table, sent, killed_at=step, after=after)
     try:
-        tell(
+        notify(
             transition_of(event),
             process,
             ENVIRONMENT,
@@ -80,7 +82,7 @@ def test_a_message_that_is_not_out_is_not_remembered():
         raise OSError
 
     with pytest.raises(OSError):  # noqa: PT011 - whatever the topic raises
-        tell(transition_of(of_an_alarm()), table, ENVIRONMENT, refuse, RANG_S)
+        notify(transition_of(of_an_alarm()), table, ENVIRONMENT, refuse, RANG_S)
     sent = []
     assert "sent" == told(of_an_alarm(), table, sent).outcome
     assert 1 == len(sent)
@@ -89,12 +91,14 @@ def test_a_message_that_is_not_out_is_not_remembered():
 def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
     """An event that somebody takes out of it after 13 days is still the same."""
     table, expiries = MemoryTable(), []
-    monkeypatch.setattr(table, "put_told", lambda _, expires_s: expiries.append(expires_s))
+    monkeypatch.setattr(table, "put_notified", lambda _, expires_s: expiries.append(expires_s))
     told(of_an_alarm(), table, [])
     assert [int(RANG_S + 1) + 14 * 86_400] == expiries
 
 
-@pytest.mark.parametrize("method", ["was_told", "put_told", "read_last_rollup", "read_published"])
+@pytest.mark.parametrize(
+    "method", ["was_notified", "put_notified", "read_last_rollup", "read_published"]
+)
 def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
     """It is shorter or comes twice; where it is the memory that fails, somebody is told of that."""
     table, sent = table_with(rollup()), []
@@ -106,8 +110,8 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
     monkeypatch.setattr(table, method, fail)
     found = told(of_an_alarm(), table, sent)
     assert ("sent", 1) == (found.outcome, len(sent))
-    assert (method in {"was_told", "put_told"}) == bool(found.trouble)
-    assert (method != "put_told") == ("could not be read" in found.message.text)
+    assert (method in {"was_notified", "put_notified"}) == bool(found.trouble)
+    assert (method != "put_notified") == ("could not be read" in found.message.text)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +143,7 @@ def test_without_a_topic_the_message_is_written_and_kept():
     environment = replace(ENVIRONMENT, alarm_topic_arn="")
     table, sent = table_with(rollup()), []
     transition = transition_of(of_an_alarm())
-    found = tell(transition, table, environment, lambda *one: sent.append(one), RANG_S)
+    found = notify(transition, table, environment, lambda *one: sent.append(one), RANG_S)
     assert ("kept", []) == (found.outcome, sent)
     assert "idle cores in cluster training" in found.message.text
-    assert set() == table.told
+    assert set() == table.notified

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Run:
+class PresenceRun:
     """
     Minutes in which an instance was there.
 
@@ -28,7 +28,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Entry:
+class RegistryEntry:
     """
     One instance of one cluster.
 
@@ -43,7 +43,7 @@ class Entry:
 
     cluster: str
     instance_type: str | None
-    runs: list[Run]
+    runs: list[PresenceRun]
 
     @property
     def last(self) -> int:
@@ -56,14 +56,14 @@ class Entry:
             if run.first <= minute < run.last or (run.last == minute and run.bye == gone):
                 return False
         # Last of equals, so that this minute's own word on goodbye is the one that stays.
-        runs = sorted([*self.runs, Run(minute, minute, gone)], key=lambda run: run.last)
+        runs = sorted([*self.runs, PresenceRun(minute, minute, gone)], key=lambda run: run.last)
         joined = [runs[0]]
         for run in runs[1:]:
             before = joined[-1]
             if run.first - before.last > silent_after_minutes + 1:
                 joined.append(run)
             else:
-                joined[-1] = Run(min(before.first, run.first), run.last, run.bye)
+                joined[-1] = PresenceRun(min(before.first, run.first), run.last, run.bye)
         self.runs = joined
         return True
 

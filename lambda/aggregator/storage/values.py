@@ -1,0 +1,92 @@
+"""The values that the functions keep in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LastRollup = Literal["minute", "ecc", "faults", "errors"]
+"""
+Which rollup is kept of a cluster: that of the last minute, the last one with uncorrectable
+memory errors, the last one with hardware faults, the last one with failed
+executions.
+"""
+
+
+class TableError(Exception):
+    """The table did not take or give something; the invocation must be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordItem:
+    """
+    One minute record, or several of the same minute and bucket, packed.
+
+    Attributes:
+        minute: Epoch minute it belongs to.
+
+        bucket: Part of the minute, from 0, by the hash of its instance.
+
+        key: The record's identity within its bucket, or that of the pack; the
+            same content always has the same key, so that putting it twice
+            keeps one.
+
+        payload: The record or records.
+
+        expires_s: Epoch second after which the table may delete it.
+    """
+
+    minute: int
+    bucket: int
+    key: str
+    payload: bytes
+    expires_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """
+    What has been published of one minute of one cluster.
+
+    Attributes:
+        number: How often the rollup has been published, from 1.
+
+        tallies: The amounts published so far, by metric.
+
+        digest: Fingerprint of the rollup last published.
+
+        first_records: Records that the first publication counted.
+    """
+
+    number: int
+    tallies: Mapping[str, float]
+    digest: str
+    first_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class CloseProgress:
+    """
+    How far closing has come.
+
+    Attributes:
+        next_minute: The first minute that no run has looked at.
+
+        open_minutes: Earlier minutes that are not closed yet, ascending.
+
+        markers_from: The first minute that may carry a late-record marker
+            which no run has dealt with.
+
+        tried: Runs in a row that could not finish a minute that nobody has closed.
+
+        tried_late: Runs in a row that could not finish a minute to restate.
+    """
+
+    next_minute: int
+    open_minutes: tuple[int, ...]
+    markers_from: int
+    tried: int = 0
+    tried_late: int = 0
