@@ -21,7 +21,7 @@ from neuron_wire.catalogue import EVENT_NAMES
 from tests.docs.reference.markdown import code, codes, table
 
 AT_S = 1_767_225_600.0
-SENDER = LineIdentity(
+IDENTITY = LineIdentity(
     cluster="research",
     instance_id="i-0123456789abcdef0",
     identity_guessed=False,
@@ -121,7 +121,7 @@ def examples():
 
 def line_of(event):
     """The line of *event*, as it is sent."""
-    return Lines(LineSettings(tier="none")).event(event, SENDER, seq=7)
+    return Lines(LineSettings(tier="none")).event(event, IDENTITY, seq=7)
 
 
 def events_table():
