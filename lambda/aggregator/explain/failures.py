@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aggregator.explain import commands
-from aggregator.explain.figures import amount, counted, moment
 from aggregator.explain.finding import (
     MAX_INSTANCES,
     Case,
@@ -16,6 +15,7 @@ from aggregator.explain.finding import (
     instances_of,
 )
 from aggregator.explain.subject import SILENCE
+from neuron_wire.phrases import amount, counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def silence(case: Case) -> Finding:
 
 def _last_seen(one: Members) -> str:
     minute_s = one.minute_s("LastSeen")
-    return "nobody knows when" if minute_s is None else moment(minute_s)
+    return "nobody knows when" if minute_s is None else moment(1000 * minute_s)
 
 
 def memory_errors(case: Case) -> Finding:

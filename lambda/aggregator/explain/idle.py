@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain import commands
-from aggregator.explain.figures import amount, counted, duration, joined, name, percent, usd
 from aggregator.explain.finding import (
     MAX_INSTANCES,
     Case,
@@ -16,7 +15,9 @@ from aggregator.explain.finding import (
     instance,
     instances_of,
 )
+from aggregator.explain.foreign_text import name
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
+from neuron_wire.phrases import amount, counted, duration, joined, percent, usd
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
