@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emf.report import clock
+from neuron_emf.reading import periods
 from proof.account.account import Account
 from tests.neuron_emf.report.ways import NOW_S, Shared
 
@@ -15,7 +15,7 @@ def made(monkeypatch):
     with Account(lambda: NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(clock, "now_ms", lambda: round(NOW_S * 1000))
+        monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))
         yield found
 
 

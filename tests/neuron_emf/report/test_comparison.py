@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.report.comparison import MAX_LISTED, Cause, compare
+from neuron_emf.reading.periods import ALWAYS, Period
+from neuron_emf.report.comparison import MAX_LISTED, Cause, PublishedRollups, compare
 from neuron_emf.report.counting import Counting
-from neuron_emf.report.period import ALWAYS, Period
-from neuron_emf.report.published import Published
 from neuron_wire.prices import Prices
-from tests.neuron_emf.report.made_minutes import (
+from tests.neuron_emf.report.minutes import (
     MINUTE_MS,
     START_MS,
     fleets,
@@ -31,7 +30,7 @@ def compared(records, rollups, now_ms=LONG_AFTER_MS, **counts):
     for one in records:
         counting.add(one)
     counting.close()
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     for line in rollups:
         published.add_line(line)
     return compare(counting, published, now_ms)
@@ -100,7 +99,7 @@ def test_other_rules_are_told_as_such(counts):
 
 def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
     """A restated minute says only what it lacked."""
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     for number, (records, minutes, usd) in enumerate([(1, 4, 0.25), (2, 3, 0.5)], 1):
         line = {
             "Schema": 1, "Kind": "rollup", "ClusterName": "research", "Publication": number,
@@ -130,7 +129,7 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
 )
 def test_a_rollup_that_cannot_be_read_is_counted(members):
     """And compared with nothing."""
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     (line,) = rollups_of([minute(0, instance_type=None)])
     published.add_line(json.dumps({**json.loads(line), **members}))
     assert (1, 0, {}) == (published.unreadable, published.read, published.minutes)
@@ -139,14 +138,14 @@ def test_a_rollup_that_cannot_be_read_is_counted(members):
 @pytest.mark.parametrize("line", ["", "[", "[1]", "7", '{"Kind":"rollup"', "[" * 100_000])
 def test_what_is_no_rollup_at_all_is_left_to_others(line):
     """Whoever reads minutes counts it."""
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     published.add_line(line)
     assert (0, 0) == (published.unreadable, published.read)
 
 
 def test_only_rollups_of_the_period_and_cluster_are_compared():
     """Rollups are printed later than their minute, so more are read than asked for."""
-    published = Published(Period(START_MS, START_MS + MINUTE_MS), "research")
+    published = PublishedRollups(Period(START_MS, START_MS + MINUTE_MS), "research")
     for line in rollups_of([minute(0), minute(1), minute(0, cluster="serving")]):
         published.add_line(line)
     assert [("research", START_MS)] == list(published.minutes)

@@ -10,16 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError
-from neuron_emf.report import held
-from neuron_emf.report.period import Period
+from neuron_emf.reading.periods import Period
+from neuron_emf.report import buffer
 from neuron_wire.prices import USD_PER_HOUR, Prices
-from tests.neuron_emf.report.counted import counted, the_one
-from tests.neuron_emf.report.made_minutes import (
+from tests.neuron_emf.report.minutes import (
     MINUTE_MS,
     START_MS,
+    counted,
     fleets,
     minute,
     rollups_of,
+    the_one,
 )
 
 # --- laws ---
@@ -135,8 +136,8 @@ def test_only_what_was_asked_for_counts():
 
 def test_more_records_than_can_be_kept_are_refused(monkeypatch):
     """With what to do, instead of a machine out of memory."""
-    monkeypatch.setattr(held, "MAX_HELD", 2)
-    waiting = held.HeldMinutes(held.MAX_HELD)
+    monkeypatch.setattr(buffer, "MAX_RECORDS", 2)
+    waiting = buffer.MinuteBuffer(buffer.MAX_RECORDS)
     waiting.add(minute(0))
     waiting.add(minute(1))
     with pytest.raises(SettingsError, match="ask for a shorter time with --since"):
@@ -209,10 +210,10 @@ def test_a_minute_without_a_line_is_missing_unless_the_instance_said_goodbye():
 
 def test_a_large_fleet_waits_in_little_memory():
     """A record that waits shares with others what they have in common."""
-    waiting = held.HeldMinutes()
+    waiting = buffer.MinuteBuffer()
     for number in range(50):
         boot, state = b"b1".decode(), b"aaaa".decode()  # texts of their own, as json makes them
         waiting.add(minute(number, state, boot=boot))
-    (minutes,) = waiting._held.values()
+    (minutes,) = waiting._records.values()
     kept = [one for records in minutes.values() for one in records]
     assert 1 == len({id(one.boot) for one in kept}) == len({id(one.core_state) for one in kept})

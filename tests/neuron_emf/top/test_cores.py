@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.top.cores import BLOCKS, DIGITS, grouped, heights, legend, strip_of
 from neuron_emf.top.page import STYLES, coloured
-from tests.neuron_emf.reading.made_lines import record
+from neuron_emf.top.texts import BLOCKS, DIGITS, grouped, heights, legend, strip_of
+from tests.neuron_emf.reading.lines import record
 
 CORES = st.lists(
     st.one_of(

@@ -12,7 +12,7 @@ from emitter.errors import SourceError
 from neuron_emf.top.feed import FileFeed, LogGroupFeed
 from neuron_emf.top.fleet import fleet_of
 from neuron_emf.top.window import Window
-from tests.neuron_emf.reading.made_lines import START_MS, line, record
+from tests.neuron_emf.reading.lines import START_MS, line, record
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
 MINUTE_MS = 60_000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from neuron_emf.top.fleet import fleet_of
 from neuron_emf.top.order import clusters_in, instances_in
 from neuron_emf.top.window import Window
-from tests.neuron_emf.reading.made_lines import START_MS, record
+from tests.neuron_emf.reading.lines import START_MS, record
 
 MINUTE_MS = 60_000
 

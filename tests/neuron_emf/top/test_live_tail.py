@@ -9,10 +9,10 @@ from botocore.exceptions import ClientError, EventStreamError
 from urllib3.exceptions import ProtocolError
 
 from emitter.errors import SettingsError, SourceError
-from neuron_emf.top import live_tail
-from neuron_emf.top.live_tail import LiveTailFeed, Session
+from neuron_emf.top import feed as feed_module
+from neuron_emf.top.feed import LiveTailFeed, Session
 from neuron_emf.top.window import Window
-from tests.neuron_emf.reading.made_lines import START_MS, line
+from tests.neuron_emf.reading.lines import START_MS, line
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
 MINUTE_MS = 60_000
@@ -108,7 +108,7 @@ def test_what_a_session_left_out_is_asked_for(why, monkeypatch):
     Above 500 lines a second CloudWatch Logs sends a sample; and nobody keeps lines without end.
     """
     if why == "too many":
-        monkeypatch.setattr(live_tail, "MAX_WAITING_LINES", 1)
+        monkeypatch.setattr(feed_module, "MAX_WAITING_LINES", 1)
     logs = PlayedTail(streams=[iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)

@@ -14,7 +14,7 @@ import pytest
 
 from proof.account.account import Account
 from proof.logs.service import THROTTLED
-from tests.neuron_emf.reading.made_lines import START_MS, line
+from tests.neuron_emf.reading.lines import START_MS, line
 
 MINUTE_MS = 60_000
 PAGES = Path(__file__).parent / "pages"
@@ -189,7 +189,7 @@ def test_without_textual_it_says_how_to_get_it(top, hour, monkeypatch):
     for name in [*known, "neuron_emf.top.screen"]:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "textual", None)
-    monkeypatch.setattr("neuron_emf.top.view._is_terminal", lambda: True)
+    monkeypatch.setattr("neuron_emf.top.watch._is_terminal", lambda: True)
     code, _, err = top(hour.records_file)
     assert 2 == code
     assert "pip install textual" in err

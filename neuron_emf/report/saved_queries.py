@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
 from neuron_emf.account import documented, is_refusal, refusal
-from neuron_emf.report import clock
-from neuron_emf.report.period import Period
+from neuron_emf.reading import periods
+from neuron_emf.reading.periods import Period
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class SavedQueries:
                 for one in answer.get("logGroups", []):
                     if one.get("logGroupName") == group:
                         days = one.get("retentionInDays")
-                        oldest_ms = clock.now_ms() - days * _DAY_MS if days else 0
+                        oldest_ms = periods.now_ms() - days * _DAY_MS if days else 0
                         return max(oldest_ms, int(one.get("creationTime", 0)))
         except SourceError:
             return 0  # whoever may not ask can have it said by StartQuery
