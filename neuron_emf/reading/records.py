@@ -85,13 +85,13 @@ class Records:
 
     def _record(self, line: str) -> MinuteRecord | None:
         try:
-            found = parse(line)
+            record = parse(line)
         except WireFormatError as error:
             self.dropped[error.reason] += 1
             return None
-        if isinstance(found, MinuteRecord):
-            return found
-        self.other[self._kind(found.kind)] += 1
+        if isinstance(record, MinuteRecord):
+            return record
+        self.other[self._kind(record.kind)] += 1
         return None
 
     def _kind(self, kind: str) -> str:

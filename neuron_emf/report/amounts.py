@@ -47,11 +47,6 @@ class IdleAmount:
         self._by_price.update(other._by_price)
 
     @property
-    def core_hours(self) -> float:
-        """The same in hours."""
-        return self.core_minutes / MINUTES_IN_HOUR
-
-    @property
     def usd(self) -> float | None:
         """Price of the part whose price is known; None when idle time has none at all."""
         if self.core_minutes and self.core_minutes == self.unpriced_core_minutes:

@@ -46,13 +46,13 @@ def savings(report: IdleReport) -> list[str]:
     sentences = []
     whole = total.whole
     if whole.core_minutes:
-        instances = sum(1 for one in report.instances if one.whole_minutes)
-        said = (
+        minutes = [instance.whole_minutes for instance in report.instances]
+        idle_instances = len(minutes) - minutes.count(0)
+        sentences.append(
             f"{_usd(whole.usd)} by stopping instances in the minutes in which every one of "
-            f"their cores was idle: {counted(instances, 'instance')}, "
-            f"{figures.hours(sum(one.whole_minutes for one in report.instances))} instance hours."
+            f"their cores was idle: {counted(idle_instances, 'instance')}, "
+            f"{figures.hours(sum(minutes))} instance hours."
         )
-        sentences.append(said)
     else:
         sentences.append("Nothing by stopping instances: none had all its cores idle at once.")
     never = report.never_busy
@@ -175,10 +175,10 @@ def rollups(report: IdleReport) -> list[str]:
     return sentences
 
 
-def _cause(cause: Cause, one: ByCause) -> str:
-    more = "lack" if one.core_minutes >= 0 else "have too many by"
-    amount = f"{figures.hours(abs(one.core_minutes))} core hours and {usd(abs(one.usd))}"
-    where = f"{counted(one.minutes, 'minute')}"
+def _cause(cause: Cause, by_cause: ByCause) -> str:
+    more = "lack" if by_cause.core_minutes >= 0 else "have too many by"
+    amount = f"{figures.hours(abs(by_cause.core_minutes))} core hours and {usd(abs(by_cause.usd))}"
+    where = f"{counted(by_cause.minutes, 'minute')}"
     hint = _HINTS.get(cause, "")
     return f"{where}: {cause.value}; there the rollups {more} {amount}{hint}."
 

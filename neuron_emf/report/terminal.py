@@ -106,20 +106,20 @@ def _owners(report: IdleReport, rows: int) -> Table:
 
 
 def _instances(report: IdleReport, rows: int) -> Table:
-    idle = [one for one in report.instances if one.idle.core_minutes]
+    idle = [instance for instance in report.instances if instance.idle.core_minutes]
     table = _table(
         "Instances",
         ("instance", "type", "cluster", "idle hours", "idle", "idle USD", "could stop USD"),
     )
-    for one in idle[:rows]:
+    for instance in idle[:rows]:
         table.add_row(
-            _name(one.instance_id),
-            _name(one.instance_type),
-            _name(one.cluster),
-            figures.hours(one.idle.core_minutes),
-            figures.percent(figures.share(one.idle.core_minutes, one.cores.known)),
-            figures.dollars(one.idle.usd),
-            figures.dollars(one.whole.usd),
+            _name(instance.instance_id),
+            _name(instance.instance_type),
+            _name(instance.cluster),
+            figures.hours(instance.idle.core_minutes),
+            figures.percent(figures.share(instance.idle.core_minutes, instance.cores.known)),
+            figures.dollars(instance.idle.usd),
+            figures.dollars(instance.whole.usd),
         )
     return _with_rest(table, idle, rows)
 

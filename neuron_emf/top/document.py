@@ -41,7 +41,7 @@ def _cluster(cluster: Cluster, order: str) -> dict[str, Any]:
 
 def _instance(instance: InstanceSnapshot) -> dict[str, Any]:
     record = instance.record
-    found: dict[str, Any] = {
+    members: dict[str, Any] = {
         "instance_id": instance.instance_id,
         "instance_type": record.instance_type,
         "status": instance.status,
@@ -50,8 +50,8 @@ def _instance(instance: InstanceSnapshot) -> dict[str, Any]:
         "identity_guessed": record.identity_guessed,
     }
     if not instance.reports:
-        return found
-    return found | {
+        return members
+    return members | {
         "two_emitters": bool(instance.figures.duplicates),
         **_of_cores(instance.figures),
         "core_state": record.core_state or None,

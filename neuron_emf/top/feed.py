@@ -160,10 +160,6 @@ class Session:
         """The lines that have come since the last call."""
         return [self._lines.popleft() for _ in range(len(self._lines))]
 
-    def join(self) -> None:
-        """Wait for the end."""
-        self._thread.join()
-
     def _listen(self) -> None:
         # Three hours are over, or a connection broke, which the SDK lets through as it is: then
         # the log group is asked, and another session begins.
@@ -175,9 +171,9 @@ class Session:
     def _hear(self, update: dict[str, Any]) -> None:
         if update.get("sessionMetadata", {}).get("sampled"):
             self.is_incomplete = True
-        for found in update.get("sessionResults", ()):
+        for event in update.get("sessionResults", ()):
             if len(self._lines) < MAX_WAITING_LINES:
-                self._lines.append(found["message"])
+                self._lines.append(event["message"])
             else:
                 self.is_incomplete = True
 

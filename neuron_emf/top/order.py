@@ -30,10 +30,10 @@ def instances_in(order: str, instances: Iterable[InstanceSnapshot]) -> list[Inst
     key = _KEYS[order]
     return sorted(
         instances,
-        key=lambda one: (
-            order != NAME and not one.reports,
-            key(one.figures),
-            one.instance_id,
+        key=lambda instance: (
+            order != NAME and not instance.reports,
+            key(instance.figures),
+            instance.instance_id,
         ),
     )
 

@@ -95,7 +95,7 @@ def page(
 
 def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
     """What the tables need to be understood, a sentence each."""
-    found = [
+    sentences = [
         f"Cores: {legend(signs, fleet.idle_after)}.",
         (
             f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
@@ -106,11 +106,11 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
         figures = cluster.figures
         if figures.unpriced_cores:
             cores = counted(figures.unpriced_cores, "core")
-            found.append(f"{cluster.name}: no list price of {cores}.")
+            sentences.append(f"{cluster.name}: no list price of {cores}.")
         if figures.silent:
             instances = counted(figures.silent, "silent instance")
-            found.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
-    return found
+            sentences.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
+    return sentences
 
 
 def _lines(records: Records) -> str:
@@ -134,21 +134,21 @@ def _cluster_table(fleet: FleetSnapshot, order: str) -> Table:
 def _instances(
     instances: Sequence[InstanceSnapshot], fleet: FleetSnapshot, signs: str
 ) -> list[RenderableType]:
-    found: list[RenderableType] = []
+    parts: list[RenderableType] = []
     for instance in instances:
         figures = instance.figures
         head = f"  {instance.instance_id}  {instance.record.instance_type or 'type unknown'}"
         facts = [texts.status(instance)]
         if instance.reports:
             facts += [_utilization(figures), _idle(figures)]
-        found.append(Text("  ".join([head, *filter(None, facts)])))
+        parts.append(Text("  ".join([head, *filter(None, facts)])))
         if instance.reports:
             strip = strip_of(instance.record, fleet.idle_after, signs)
-            found += [
+            parts += [
                 Text("    ") + coloured(strip[start : start + _STRIP_CORES])
                 for start in range(0, len(strip), _STRIP_CORES)
             ]
-    return found
+    return parts
 
 
 def _utilization(figures: Figures) -> str:

@@ -95,8 +95,8 @@ def cluster_at(fleet: FleetSnapshot, path: FleetPath) -> Cluster | None:
 def instance_at(fleet: FleetSnapshot, path: FleetPath) -> InstanceSnapshot | None:
     """The instance of *path*."""
     cluster = cluster_at(fleet, path)
-    found = cluster.instances if cluster is not None else ()
-    return next((one for one in found if one.instance_id == path.instance_id), None)
+    instances = cluster.instances if cluster is not None else ()
+    return next((found for found in instances if found.instance_id == path.instance_id), None)
 
 
 def _clusters(clusters: Sequence[Cluster]) -> Rows:
@@ -111,14 +111,14 @@ def _instances(instances: Sequence[InstanceSnapshot], idle_after: int) -> Rows:
     return Rows(
         ("instance", "type", "status", *COLUMNS, "each core"),
         {
-            one.instance_id: (
-                Text(one.instance_id),
-                Text(one.record.instance_type or texts.UNKNOWN),
-                Text(texts.status(one)),
-                *_numbers(figure_cells(one.figures)),
-                _strip(one, idle_after),
+            instance.instance_id: (
+                Text(instance.instance_id),
+                Text(instance.record.instance_type or texts.UNKNOWN),
+                Text(texts.status(instance)),
+                *_numbers(figure_cells(instance.figures)),
+                _strip(instance, idle_after),
             )
-            for one in instances[:MAX_ROWS]
+            for instance in instances[:MAX_ROWS]
         },
         max(0, len(instances) - MAX_ROWS),
     )
@@ -163,14 +163,14 @@ def holder_name(holder: Holder) -> str:
 
 
 def _held_by(holders: Sequence[Holder]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    by_core: dict[int, str] = {}
     for holder in holders:
         try:
             cores = core_indexes(holder.cores)
         except WireFormatError:
             continue
-        found.update(dict.fromkeys(cores, holder_name(holder)))
-    return found
+        by_core.update(dict.fromkeys(cores, holder_name(holder)))
+    return by_core
 
 
 def _numbers(cells: Sequence[str]) -> tuple[Text, ...]:

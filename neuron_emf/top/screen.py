@@ -114,10 +114,10 @@ class TopScreen(App[None]):
 
     def _read(self) -> None:
         try:
-            found = self.Read(self._watch.refresh(self._advance), "")
+            reading = self.Read(self._watch.refresh(self._advance), "")
         except EmitterError as error:
-            found = self.Read(None, str(error))
-        self.post_message(found)
+            reading = self.Read(None, str(error))
+        self.post_message(reading)
 
     def _advance(self, done: float, total: float | None = None) -> None:
         if total:
@@ -228,23 +228,23 @@ class TopScreen(App[None]):
     def _status(self) -> str:
         if self._trouble:
             return self._trouble
-        fleet, found = self._fleet, [self._watch.feed.traffic]
+        fleet, parts = self._fleet, [self._watch.feed.traffic]
         if fleet is not None:
             cluster = cluster_at(fleet, self._path)
             figures = (cluster or fleet).figures
             instance = instance_at(fleet, self._path)
             if instance is not None and not instance.reports:
-                found = [f"{texts.status(instance)}: what its cores do is unknown"]
+                parts = [f"{texts.status(instance)}: what its cores do is unknown"]
             if self._left_out:
-                found.append(f"{self._left_out:,} more rows in this order; --json has all")
+                parts.append(f"{self._left_out:,} more rows in this order; --json has all")
             if figures.silent:
-                found.append(f"{figures.silent:,} silent, not counted")
+                parts.append(f"{figures.silent:,} silent, not counted")
             if figures.unpriced_cores:
-                found.append(f"no list price of {counted(figures.unpriced_cores, 'core')}")
-            found.append(f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h")
+                parts.append(f"no list price of {counted(figures.unpriced_cores, 'core')}")
+            parts.append(f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h")
         if unreadable := self._watch.feed.records.unreadable:
-            found.append(f"unreadable: {counted(unreadable, 'line')}")
-        return "; ".join(found)
+            parts.append(f"unreadable: {counted(unreadable, 'line')}")
+        return "; ".join(parts)
 
     def _say(self, text: str) -> None:
         self.query_one("#status", Static).update(Text(text))

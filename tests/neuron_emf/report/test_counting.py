@@ -95,9 +95,9 @@ def test_clusters_instances_owners_and_cores_each_have_the_whole(records):
 
 def test_an_unknown_core_is_never_idle():
     """However long it had not been busy when it was last seen."""
-    found = the_one(counted(minute(state="a?u?")))
+    found = the_one(counted(minute(state="ba?u?")))
     assert (2, 2) == (found.idle.core_minutes, found.cores.unknown)
-    assert 2 == found.cores.known
+    assert 3 == found.cores.known
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(14, 0), (15, 1), (16, 1)])
@@ -132,6 +132,12 @@ def test_only_what_was_asked_for_counts():
     records = [minute(0), minute(1), minute(2), minute(1, cluster="serving", instance="i-0b")]
     counting = counted(*records, period=period, cluster="research")
     assert (8, 2) == (the_one(counting).idle.core_minutes, counting.outside)
+
+
+def test_lines_in_another_order_are_the_same_report():
+    """Minutes of one instance, and one of another; the law above says it of any fleet."""
+    records = [minute(0), minute(1, "b?au"), minute(0, "uu", instance="i-0b")]
+    assert counted(*records).instances == counted(*reversed(records)).instances
 
 
 def test_more_records_than_can_be_kept_are_refused(monkeypatch):

@@ -13,7 +13,7 @@ from neuron_emf.cli import main
 from neuron_emf.reading import periods
 from neuron_emf.report import saved_queries
 from neuron_wire.prices import USD_PER_HOUR
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from tests.hour import END_S, START_S
 from tests.neuron_emf.report.minutes import line_of, minute, rollups_of
 
@@ -44,7 +44,7 @@ def lines(tmp_path):
 @pytest.fixture
 def made(monkeypatch, hour):
     """A right account with the hour in it."""
-    with Account(lambda: NOW_S) as found:
+    with AccountDouble(lambda: NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
         found.put_lines(found.records_group, hour.lines)

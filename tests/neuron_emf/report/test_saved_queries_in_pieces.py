@@ -11,7 +11,7 @@ from neuron_emf.reading.periods import Period
 from neuron_emf.report import collection, counting, saved_queries
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_emf.report.saved_queries import SavedQueries, _restricted
-from proof.account.breaking import break_account
+from proof.account.account_faults import break_account
 from tests.hour import START_S
 from tests.neuron_emf.report.minutes import line_of, minute
 from tests.neuron_emf.report.ways import HOUR, by_lines, by_queries, no_sleep

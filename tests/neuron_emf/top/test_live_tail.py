@@ -66,7 +66,7 @@ def test_what_was_there_before_and_what_comes_are_both_seen():
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
     assert [("research", "i-0")] == window.names
-    feed._session.join()
+    feed._session._thread.join()
     feed.read(window, NOW_MS + 5_000)
     assert [("research", "i-0"), ("research", "i-1")] == window.names
     expected = {"logGroupIdentifiers": [ARN], "logEventFilterPattern": '"CoveredSeconds"'}
@@ -85,7 +85,7 @@ def test_a_connection_that_breaks_is_no_more_than_the_end_of_a_session():
     logs = PlayedTail(streams=[broken(), iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    feed._session.join()
+    feed._session._thread.join()
     feed.read(window, NOW_MS + 5_000)
     assert (2, [("research", "i-0")]) == (len(logs.started), window.names)
 
@@ -95,7 +95,7 @@ def test_while_it_is_complete_nothing_is_asked_for():
     logs = PlayedTail(streams=[iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    feed._session.join()
+    feed._session._thread.join()
     feed._session.has_ended = False  # as if it were open and quiet
     for second in (5, 65, 600):
         feed.read(window, NOW_MS + second * 1000)
@@ -112,10 +112,10 @@ def test_what_a_session_left_out_is_asked_for(why, monkeypatch):
     logs = PlayedTail(streams=[iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    feed._session.join()
+    feed._session._thread.join()
     texts = [line(instance_id="i-1"), line(instance_id="i-2")]
     feed._session = Session(iter([update(*texts, sampled=why == "sampled")]))
-    feed._session.join()
+    feed._session._thread.join()
     feed._session.has_ended = False
     logs.events = [(START_MS + 8 * MINUTE_MS, line(instance_id=f"i-{n}")) for n in range(4)]
     feed.read(window, NOW_MS + 5_000)
@@ -130,7 +130,7 @@ def test_what_could_not_be_asked_for_is_asked_for_again():
     for _ in range(2):
         with pytest.raises(SourceError, match="FilterLogEvents"):
             feed.read(window, NOW_MS)
-        feed._session.join()
+        feed._session._thread.join()
         feed._session.has_ended = False
     logs.refusal, logs.events = "", [(START_MS + 8 * MINUTE_MS, line())]
     feed.read(window, NOW_MS)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from proof.logs.service import THROTTLED
 from tests.neuron_emf.reading.lines import START_MS, line
 
@@ -199,7 +199,7 @@ def test_without_textual_it_says_how_to_get_it(top, hour, monkeypatch):
 @pytest.fixture
 def account(monkeypatch):
     """An account whose log group has the last minutes of three instances."""
-    with Account() as made:
+    with AccountDouble() as made:
         for name, value in made.variables.items():
             monkeypatch.setenv(name, value)
         now_ms = int(time.time() * 1000) // MINUTE_MS * MINUTE_MS
