@@ -68,12 +68,12 @@ def test_lines_that_came_too_late_are_told_with_what_the_rollup_lacks():
 @pytest.mark.parametrize(
     ("now_ms", "cause"),
     [
-        (START_MS + 2 * MINUTE_MS, Cause.TOO_NEW),
-        (LONG_AFTER_MS, Cause.WITHOUT_ROLLUP),
+        (START_MS + 6 * MINUTE_MS - 1, Cause.TOO_NEW),
+        (START_MS + 6 * MINUTE_MS, Cause.WITHOUT_ROLLUP),
     ],
 )
 def test_a_minute_without_a_rollup_is_too_new_or_has_none(now_ms, cause):
-    """Rollups come two to four minutes after their minute."""
+    """Rollups come two to four minutes after their minute; after five none is waited for."""
     found = compared([minute(0), minute(1)], rollups_of([minute(0)]), now_ms)
     assert {cause: 1} == causes(found)
     assert 4 == found.causes[cause].core_minutes
@@ -95,6 +95,15 @@ def test_other_rules_are_told_as_such(counts):
     """The stack counts by its own IdleAfterMinutes and PriceOverrides."""
     found = compared([minute(0)], rollups_of([minute(0)]), **counts)
     assert {Cause.RULES: 1} == causes(found)
+
+
+@pytest.mark.parametrize(("usd", "expected"), [(0.00009, {}), (0.0001, {Cause.RULES: 1})])
+def test_what_rounding_makes_is_no_difference(usd, expected):
+    """Rollups have six decimals, each publication its own."""
+    record = minute(0, instance_type=None)
+    (line,) = rollups_of([record])
+    rollup = json.dumps({**json.loads(line), "IdleCost": usd})
+    assert expected == causes(compared([record], [rollup]))
 
 
 def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
@@ -122,6 +131,7 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
         {"Records": True},
         {"Publication": 1.5},
         {"IdleCost": -1},
+        {"IdleCost": 1 << 63},
         {"IdleCost": float("nan")},
         {"Schema": 99},
     ],
@@ -166,3 +176,18 @@ def test_the_greatest_differences_stand_first():
     assert [20 - place for place in range(MAX_LISTED)] == [
         one.core_minutes[0] for one in found.worst
     ]
+
+
+def test_a_difference_is_what_one_says_more_than_the_other():
+    """In core minutes, and where these are alike in USD."""
+    records = [minute(0, "aaaa"), minute(1, "aaaaaa")]
+    told = [
+        replace(records[0], idle_minutes=(0,) * 4),
+        replace(records[1], idle_minutes=(0, 60, 60, 60, 60, 60)),
+    ]
+    found = compared(records, rollups_of(told))
+    assert [(4, 0), (6, 5)] == [one.core_minutes for one in found.worst]
+    records = [minute(0, "a", instance_type="trn1.32xlarge"), minute(1, "a")]
+    own = Prices({"trn1.2xlarge": 10.0, "trn1.32xlarge": 25.0})  # of 1.34 and 21.50
+    found = compared(records, rollups_of(records), prices=own)
+    assert [START_MS + MINUTE_MS, START_MS] == [one.minute_ms for one in found.worst]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from emitter.errors import SettingsError
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import buffer
+from neuron_emf.report.amounts import CoreTime, Coverage
 from neuron_wire.prices import USD_PER_HOUR, Prices
 from tests.neuron_emf.report.minutes import (
     MINUTE_MS,
@@ -88,6 +89,14 @@ def test_clusters_instances_owners_and_cores_each_have_the_whole(records):
         assert one.whole.core_minutes <= one.idle.core_minutes
         not_busy = one.cores.attached_idle + one.cores.unattached
         assert one.idle.core_minutes <= not_busy
+
+
+def test_sums_of_two_are_the_sum_of_each():
+    """Of what cores did, and of what telemetry covers."""
+    cores, coverage = CoreTime(1, 2, 3, 4), Coverage(5, 6, 7)
+    cores.merge(CoreTime(10, 20, 30, 40))
+    coverage.merge(Coverage(50, 60, 70))
+    assert (CoreTime(11, 22, 33, 44), Coverage(55, 66, 77)) == (cores, coverage)
 
 
 # --- what is idle ---

@@ -116,7 +116,7 @@ def test_a_cluster_is_asked_for_by_its_name():
     feed, window = LogGroupFeed(PlayedAccount(logs), SINCE_MS, "other"), Window("other")
     feed.read(window, START_MS + MINUTE_MS)
     assert ['"CoveredSeconds" "other"'] == [one["filterPattern"] for one in logs.requests]
-    assert (1, [("other", "i-1")]) == (feed.records.read, window.names)
+    assert (1, [("other", "i-1")]) == (feed.records.read, sorted(window._instances))
 
 
 def test_files_are_read_again_when_they_have_changed(tmp_path):
@@ -133,5 +133,5 @@ def test_files_are_read_again_when_they_have_changed(tmp_path):
     os.utime(path, ns=(1, 1))
     feed.read(window, 0)
     assert (2, 0) == (feed.records.read, feed.records.repeated)
-    assert 2 == len(window.names)
+    assert 2 == len(sorted(window._instances))
     assert "1 file" == feed.traffic

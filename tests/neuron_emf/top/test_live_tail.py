@@ -65,10 +65,10 @@ def test_what_was_there_before_and_what_comes_are_both_seen():
     logs = PlayedTail(events=[(START_MS, line())], streams=[stream, iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    assert [("research", "i-0")] == window.names
+    assert [("research", "i-0")] == sorted(window._instances)
     feed._session._thread.join()
     feed.read(window, NOW_MS + 5_000)
-    assert [("research", "i-0"), ("research", "i-1")] == window.names
+    assert [("research", "i-0"), ("research", "i-1")] == sorted(window._instances)
     expected = {"logGroupIdentifiers": [ARN], "logEventFilterPattern": '"CoveredSeconds"'}
     assert [expected] * 2 == logs.started, "three hours are over, and another session begins"
     assert 2 == len(logs.requests)
@@ -87,7 +87,7 @@ def test_a_connection_that_breaks_is_no_more_than_the_end_of_a_session():
     feed.read(window, NOW_MS)
     feed._session._thread.join()
     feed.read(window, NOW_MS + 5_000)
-    assert (2, [("research", "i-0")]) == (len(logs.started), window.names)
+    assert (2, [("research", "i-0")]) == (len(logs.started), sorted(window._instances))
 
 
 def test_while_it_is_complete_nothing_is_asked_for():
@@ -120,7 +120,7 @@ def test_what_a_session_left_out_is_asked_for(why, monkeypatch):
     logs.events = [(START_MS + 8 * MINUTE_MS, line(instance_id=f"i-{n}")) for n in range(4)]
     feed.read(window, NOW_MS + 5_000)
     assert 2 == len(logs.requests)
-    assert [f"i-{n}" for n in range(4)] == [name for _, name in window.names]
+    assert [f"i-{n}" for n in range(4)] == [name for _, name in sorted(window._instances)]
 
 
 def test_what_could_not_be_asked_for_is_asked_for_again():
@@ -134,7 +134,7 @@ def test_what_could_not_be_asked_for_is_asked_for_again():
         feed._session.has_ended = False
     logs.refusal, logs.events = "", [(START_MS + 8 * MINUTE_MS, line())]
     feed.read(window, NOW_MS)
-    assert [("research", "i-0")] == window.names
+    assert [("research", "i-0")] == sorted(window._instances)
     assert 1 == len(logs.started)
 
 
