@@ -1,8 +1,8 @@
 """
-What a command shows: tables and colours for people, JSON for programs.
+What a command shows: tables and colors for people, JSON for programs.
 
 The one module that knows how Rich is set up. Data goes to standard output,
-what is said about the work to standard error. Colours and progress are for
+what is said about the work to standard error. Colors and progress are for
 terminals alone: piped, a table is plain text of a fixed width, whatever the
 terminal behind it has. NO_COLOR is respected (https://no-color.org).
 """

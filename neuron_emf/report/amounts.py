@@ -103,8 +103,8 @@ class Coverage:
     Attributes:
         minutes: Instance minutes with a line.
 
-        missing: Those without, between two lines of an instance that had not
-            said goodbye.
+        missing: Those without, between two lines of an instance that did not
+            shut down cleanly.
 
         covered_hundredths: Hundredths of a second that samples cover.
     """

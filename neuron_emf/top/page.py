@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neuron_emf.top.fleet import Cluster, Figures, FleetSnapshot, InstanceSnapshot
 
 STYLES: Final = {"a": "yellow", "u": "magenta", "?": "bright_black"}
-"""Colours beside the letters; a busy core is cyan."""
+"""Colors beside the letters; a busy core is cyan."""
 
 BUSY_STYLE: Final = "cyan"
 COLUMNS: Final = ("cores", "util", "idle", "for", "core-h", "USD/h", "busy", "att", "unatt", "?")
@@ -61,8 +61,8 @@ def cluster_cells(cluster: Cluster) -> list[str]:
     ]
 
 
-def coloured(strip: str) -> Text:
-    """A strip of signs, with gaps and colours."""
+def colored(strip: str) -> Text:
+    """A strip of signs, with gaps and colors."""
     # Few pieces: a live view has hundreds of strips.
     runs = groupby(grouped(strip), key=_style)
     return Text.assemble(*(("".join(letters), style) for style, letters in runs))
@@ -145,7 +145,7 @@ def _instances(
         if instance.reports:
             strip = strip_of(instance.record, fleet.idle_after, signs)
             parts += [
-                Text("    ") + coloured(strip[start : start + _STRIP_CORES])
+                Text("    ") + colored(strip[start : start + _STRIP_CORES])
                 for start in range(0, len(strip), _STRIP_CORES)
             ]
     return parts

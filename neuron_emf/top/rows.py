@@ -14,7 +14,7 @@ from rich.text import Text
 
 from neuron_emf.top import texts
 from neuron_emf.top.order import IDLE, UTILIZATION, clusters_in, instances_in
-from neuron_emf.top.page import COLUMNS, cluster_cells, coloured, figure_cells
+from neuron_emf.top.page import COLUMNS, cluster_cells, colored, figure_cells
 from neuron_emf.top.texts import BLOCKS, STATES, strip_of
 from neuron_wire import WireFormatError
 from neuron_wire.holders import core_indexes
@@ -141,7 +141,7 @@ def _cores(instance: InstanceSnapshot, order: str) -> Rows:
         {
             str(core): (
                 Text(str(core), justify="right"),
-                coloured(record.core_state[core]) + f" {STATES[record.core_state[core]]}",
+                colored(record.core_state[core]) + f" {STATES[record.core_state[core]]}",
                 Text(texts.percent(record.utilization_percent[core]), justify="right"),
                 _bar(record.utilization_percent[core]),
                 Text(duration(record.idle_minutes[core]), justify="right"),
@@ -178,7 +178,7 @@ def _numbers(cells: Sequence[str]) -> tuple[Text, ...]:
 
 
 def _strip(instance: InstanceSnapshot, idle_after: int) -> Text:
-    return coloured(strip_of(instance.record, idle_after)) if instance.reports else Text()
+    return colored(strip_of(instance.record, idle_after)) if instance.reports else Text()
 
 
 def _percent(record: MinuteRecord, core: int) -> float:

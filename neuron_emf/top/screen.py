@@ -23,7 +23,7 @@ from textual.widgets import DataTable, Footer, Static
 from emitter.errors import EmitterError
 from neuron_emf.top import texts
 from neuron_emf.top.order import ORDERS
-from neuron_emf.top.page import coloured
+from neuron_emf.top.page import colored
 from neuron_emf.top.rows import FleetPath, Rows, cluster_at, instance_at, rows_at
 from neuron_emf.top.texts import BLOCKS, legend, strip_of
 from neuron_wire.phrases import counted, moment
@@ -193,7 +193,7 @@ class TopScreen(App[None]):
             instance = instance_at(self._fleet, path)
             if instance is not None and instance.reports:
                 idle_after = self._fleet.idle_after
-                strip = coloured(strip_of(instance.record, idle_after))
+                strip = colored(strip_of(instance.record, idle_after))
                 strip = Text(f"{instance.instance_id}  ") + strip
         self.query_one("#strip", Static).update(strip)
 

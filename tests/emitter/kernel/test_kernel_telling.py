@@ -130,7 +130,7 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     assert ("HardwareFaultsFound", 2, NOW_S) == (event.name, event.details["Count"], event.at_s)
     assert (
         "2 hardware faults were in the kernel log from before the emitter first read it, the"
-        " newest 0.2 h old: they are not counted" == event.message
+        " newest 10 min old: they are not counted" == event.message
     )
 
 

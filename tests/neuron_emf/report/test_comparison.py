@@ -63,6 +63,7 @@ def test_lines_that_came_too_late_are_told_with_what_the_rollup_lacks():
     (worst,) = found.worst
     assert ((2, 1), (8, 4)) == (worst.records, worst.core_minutes)
     assert (1, 12) == (found.equal_minutes, found.core_minutes)
+    assert 3 * 1.34375 / 60 == pytest.approx(found.usd, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +108,10 @@ def test_what_rounding_makes_is_no_difference(usd, expected):
 
 
 def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
-    """A restated minute says only what it lacked."""
+    """A restated minute says only what it lacked; a query gives nothing as an empty text."""
     published = PublishedRollups(ALWAYS)
-    for number, (records, minutes, usd) in enumerate([(1, 4, 0.25), (2, 3, 0.5)], 1):
+    told = [(1, 4, 0.25), (2, 3, 0.5), (2, None, "")]
+    for number, (records, minutes, usd) in enumerate(told, 1):
         line = {
             "Schema": 1, "Kind": "rollup", "ClusterName": "research", "Publication": number,
             "Minute": "2026-11-20T08:00:00Z", "Records": records, "IdleCoreMinutes": minutes,
@@ -119,7 +121,7 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
         published.add_line(json.dumps(line))
     (found,) = published.minutes.values()
     assert (2, 7, 0.75) == (found.records, found.core_minutes, found.usd)
-    assert 2 == published.read
+    assert 3 == published.read
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,9 @@ def test_the_page_fits(shown, width, media):
 def test_paper_is_white_whatever_the_screen_is(shown):
     """A dark desktop prints dark ink."""
     one = shown(full_report(), scheme="dark", media="print")
-    colours = "getComputedStyle(document.body)"
-    assert "rgb(255, 255, 255)" == one.evaluate(f"{colours}.backgroundColor")
-    assert "rgb(0, 0, 0)" == one.evaluate(f"{colours}.color")
+    colors = "getComputedStyle(document.body)"
+    assert "rgb(255, 255, 255)" == one.evaluate(f"{colors}.backgroundColor")
+    assert "rgb(0, 0, 0)" == one.evaluate(f"{colors}.color")
 
 
 def test_a_dark_screen_gets_a_dark_page(shown):

@@ -142,7 +142,7 @@ def test_cut_tables_say_what_is_left_out():
 
 
 def test_a_terminal_is_told_nothing_by_a_name():
-    """Neither colours nor markup."""
+    """Neither colors nor markup."""
     shown = printed(evil_report(), rows=100)
     assert shown.replace("\n", "").isprintable()
     assert "[bold red]x[/]" in shown

@@ -74,13 +74,13 @@ def test_what_is_strange_is_on_the_page(top, golden, file_of):
 
 
 def test_names_are_text_and_never_markup(top, file_of):
-    """A cluster may be called what a terminal library takes for a colour."""
+    """A cluster may be called what a terminal library takes for a color."""
     _, out, _ = top(file_of(line(cluster="[red]x[/red]", instance_id="[link=a]i")), "--once")
     assert "[red]x[/red]" in out
     assert "[link=a]i" in out
 
 
-def test_a_pipe_gets_no_colour_and_no_live_view(top, hour):
+def test_a_pipe_gets_no_color_and_no_live_view(top, hour):
     """Also without --once."""
     code, out, _ = top(hour.records_file)
     assert 0 == code
