@@ -15,7 +15,8 @@ called; `run` and `replay` are the emitter's own. What the commands share:
 
 * `account`   the settings that name an account's stack, and the clients to read it
 * `prices`    prices of whoever pays, in the words of the stack's parameter
-* `printing`  tables, colors and `progress_bar` for people, JSON for programs
+* `figures`   idle cores, hours, shares and names as `top` and `report` show them
+* `printing`  tables, colors and a progress bar for people, JSON for programs
 * `reading`   log lines of a fleet, from CloudWatch Logs or from files
 
 An emitter that runs imports none of it but `cli`.

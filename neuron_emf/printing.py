@@ -1,8 +1,8 @@
 """
-What a command shows: tables and colours for people, JSON for programs.
+What a command shows: tables and colors for people, JSON for programs.
 
 The one module that knows how Rich is set up. Data goes to standard output,
-what is said about the work to standard error. Colours and progress are for
+what is said about the work to standard error. Colors and progress are for
 terminals alone: piped, a table is plain text of a fixed width, whatever the
 terminal behind it has. NO_COLOR is respected (https://no-color.org).
 """
@@ -13,6 +13,7 @@ import io
 import json
 import os
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
@@ -20,8 +21,10 @@ from emitter.errors import DeliveryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import TracebackType
 
     from rich.console import Console, RenderableType
+    from typing_extensions import Self
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
@@ -91,10 +94,52 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     if not is_wanted or sys.stderr is None or not sys.stderr.isatty():
         yield _say_nothing
         return
-    from neuron_emf.progress_bar import ProgressBar  # noqa: PLC0415 - as above
-
-    with ProgressBar(what, PATIENCE_S, console(sys.stderr)) as bar:
+    with _ProgressBar(what, PATIENCE_S, console(sys.stderr)) as bar:
         yield bar
+
+
+class _ProgressBar:
+    """A bar that shows itself only when there is something to wait for, and is gone afterwards."""
+
+    def __init__(self, what: str, patience_s: float, console: Console) -> None:
+        """Wait *patience_s* before anything is seen of *what* on *console*."""
+        from rich.progress import (  # noqa: PLC0415 - as above
+            BarColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+
+        self._shown_from_s = time.monotonic() + patience_s
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task = self._progress.add_task(what, total=None)
+        self._is_shown = False
+
+    def __call__(self, done: float, total: float | None = None) -> None:
+        """*done* of *total*; None when nobody knows how much there is."""
+        self._progress.update(self._task, completed=done, total=total)
+        if not self._is_shown and time.monotonic() >= self._shown_from_s:
+            self._progress.start()
+            self._is_shown = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._is_shown:
+            self._progress.stop()
 
 
 def _say_nothing(_done: float, _total: float | None = None) -> None:

@@ -50,6 +50,7 @@ KEEPERS = {
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
     ("neuron_emf", "boto3"): {"neuron_emf.account"},
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
+    ("neuron_emf", "jinja2"): {"neuron_emf.report.page"},
     ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
         "neuron_emf.check.showing",
         "neuron_emf.cost.tables",
@@ -57,7 +58,6 @@ KEEPERS = {
         "neuron_emf.lint.listing",
         "neuron_emf.printing",
         "neuron_emf.profile.listing",
-        "neuron_emf.progress_bar",
         "neuron_emf.top.page",
         "neuron_emf.top.rows",
         "neuron_emf.top.screen",
@@ -73,7 +73,7 @@ KEEPERS = {
 # Libraries that a package must not know at all: they would cost an instance memory, or a function
 # its cold start.
 STRANGERS = {
-    "emitter": {"aws_lambda_powertools", "rich", "textual"},
+    "emitter": {"aws_lambda_powertools", "jinja2", "rich", "textual"},
     "neuron_emf": {"aws_lambda_powertools"},
     "aggregator": {"aws_embedded_metrics", "click", "msgspec"},
 }

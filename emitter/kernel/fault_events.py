@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import Event
+from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:
     from emitter.kernel.detector import LocatedFault
@@ -95,10 +96,10 @@ class FaultEvents:
 
 def _older_event(count: int, newest: HardwareFault, now_s: float) -> Event:
     were, they = ("fault was", "it is") if count == 1 else ("faults were", "they are")
-    ago_h = max(0.0, now_s - newest.at_s) / 3600
+    ago_minutes = max(0.0, now_s - newest.at_s) / 60
     message = (
         f"{count} hardware {were} in the kernel log from before the emitter first read it, the "
-        f"newest {ago_h:.1f} h old: {they} not counted"
+        f"newest {duration(ago_minutes)} old: {they} not counted"
     )
     return Event(FOUND, now_s, message, {**newest.details(), "Count": count})
 

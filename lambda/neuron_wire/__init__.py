@@ -5,6 +5,7 @@ The emitter writes lines, the aggregator reads them, and both import this
 package under this one name. It uses nothing but the standard library, so that
 it costs a Lambda function nothing and can be vendored anywhere.
 
+* `phrases`         how people read durations, money, moments and names
 * `names`           schema version, namespaces, kinds, letters of a core's state
 * `catalogue`       every metric and property: unit, family, statistic to read it with
 * `minute`          the typed record of one instance-minute

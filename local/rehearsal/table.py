@@ -14,6 +14,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TextIO
 
+from neuron_wire.phrases import dollars
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -140,7 +142,7 @@ def _cells(row: ClusterRow, now_s: float) -> list[str]:
         _number(row, "UnknownCores"),
         _number(row, "NeuronCoreUtilization", "{:.1f} %"),
         _number(row, "IdleCores"),
-        _number(row, "IdleCostPerHour", "{:.2f}"),
+        _dollars(row.figures.get("IdleCostPerHour")),
         row.alarm,
         _age(row.minute_s, now_s),
     ]
@@ -149,6 +151,10 @@ def _cells(row: ClusterRow, now_s: float) -> list[str]:
 def _number(row: ClusterRow, name: str, form: str = "{:.0f}") -> str:
     value = row.figures.get(name)
     return _UNKNOWN if value is None else form.format(value)
+
+
+def _dollars(value: float | None) -> str:
+    return _UNKNOWN if value is None else dollars(value)
 
 
 def _age(minute_s: int | None, now_s: float) -> str:

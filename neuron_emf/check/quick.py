@@ -20,6 +20,7 @@ from emitter.health.pulse import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
 from neuron_emf.check.finding import Finding, failed, not_tried, ok, warning
 from neuron_emf.check.spool import holder_of
+from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,7 +145,7 @@ def _delivery(pulse: Pulse, now_s: float) -> Finding:
     if waited_s > UNDELIVERED_AFTER_S:
         return warning(
             DELIVERY,
-            f"{pulse.waiting} record(s) wait, none was delivered for {waited_s / 60:.0f} minutes",
+            f"{pulse.waiting} record(s) wait, none was delivered for {duration(waited_s / 60)}",
             "they are kept and sent when the destination answers; the emitter's log says why not",
         )
     return ok(DELIVERY, f"{pulse.waiting} record(s) wait for their moment")

@@ -65,9 +65,9 @@ def _bill(one: Estimate) -> Table:
 def _further(one: Estimate) -> Table:
     fleet = one.question.fleet
     table = _table("of which", "", "USD a month")
-    table.add_row("an instance", "", _cents(one.each(fleet.instances)))
+    table.add_row("an instance", "", dollars(one.each(fleet.instances)))
     table.add_row("a cluster", "", dollars(one.each(fleet.clusters)))
-    table.add_row("one more instance adds", "", _cents(one.further_instance_usd))
+    table.add_row("one more instance adds", "", dollars(one.further_instance_usd))
     table.add_row("one more cluster adds", "", dollars(one.further_cluster_usd))
     share = one.share_of(one.fleet_usd)
     each_hour = one.question.usd_per_hour
@@ -127,7 +127,3 @@ def _table(first: str, *others: str) -> Table:
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _cents(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.3f}"

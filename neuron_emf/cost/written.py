@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from neuron_wire import phrases
+
 UNKNOWN = "unknown"
 
 
@@ -14,10 +16,8 @@ def amount(value: float, digits: int = 3) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """With cents under a hundred; what nobody knows is said so."""
-    if value is None:
-        return UNKNOWN
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+    """`1,234.50`, under a heading that says USD; what nobody knows is said so."""
+    return UNKNOWN if value is None else phrases.dollars(value)
 
 
 def percent(share: float) -> str:

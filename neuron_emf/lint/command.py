@@ -32,7 +32,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     from neuron_emf.lint.listing import document, listing  # noqa: PLC0415 - as above
     from neuron_emf.lint.tally import Tally  # noqa: PLC0415 - as above
     from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415 - as above
-    from neuron_emf.reading.moments import moment_ms  # noqa: PLC0415 - as above
+    from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
 
     settings = LintSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     now_ms: int | None = int(time.time() * 1000)

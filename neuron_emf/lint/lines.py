@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
-from neuron_emf.reading.opening import is_standard_input, opened
+from neuron_emf.reading.files import is_standard_input, opened
 from neuron_wire.extraction import MAX_LINE_BYTES
 
 if TYPE_CHECKING:

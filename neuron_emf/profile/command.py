@@ -39,7 +39,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     profiled gives one line, namespace Neuron/Profile. What the rules of thumb
     find is said on standard error, and is in the line.
     """
-    from neuron_emf.reading.moments import moment_ms  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - --help needs none of it
 
     settings = ProfileSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     now_ms = int(time.time() * 1000)

@@ -1,19 +1,18 @@
 """
 Log lines of a fleet, from CloudWatch Logs or from files, as minutes.
 
-* `log_group`   lines of a time range out of CloudWatch Logs, page by page
-* `files`       lines of files, plain or gzip, or of standard input
-* `records`     the minute records among lines, each once, and a count of the rest
-* `identities`  which records were seen already, in little memory
-* `moments`     what `--since 7d` and `--until 2026-11-20T08:00:00Z` mean
+* `log_group` lines of a time range out of CloudWatch Logs, page by page
+* `files`     lines of files, plain or gzip, or of standard input
+* `records`   the minute records among lines, each once, and a count of the rest
+* `periods`   what `--since 7d` and `--until 2026-11-20T08:00:00Z` mean, and the clock
 
 What several records of one instance and minute say together is
 `neuron_wire.merging`, the same rule that the stack's rollups follow.
 """
 
 from neuron_emf.reading.files import lines_in
-from neuron_emf.reading.log_group import MINUTES, LogGroup, lines_of, pattern_of
-from neuron_emf.reading.moments import moment_ms, period_ms
+from neuron_emf.reading.log_group import MINUTES, LogGroup, pattern_of
+from neuron_emf.reading.periods import moment_ms, period_ms
 from neuron_emf.reading.records import Records
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "LogGroup",
     "Records",
     "lines_in",
-    "lines_of",
     "moment_ms",
     "pattern_of",
     "period_ms",

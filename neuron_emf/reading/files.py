@@ -1,15 +1,20 @@
 """
 Lines of files, as `neuron-emf run --output file:PATH` or an export leaves them.
 
+A file is plain or gzip, as its first two bytes say; `-` is standard input.
 What stands before the JSON of a line, such as the time that `aws logs tail` and an
 export to S3 put there, is left out. Nothing is kept but the line that is read.
 """
 
 from __future__ import annotations
 
+import gzip
+import sys
+import zlib
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final
 
-from neuron_emf.reading.opening import is_standard_input, opened
+from emitter.errors import SettingsError, SourceError
 from neuron_wire.line import MAX_LINE_CHARS
 
 if TYPE_CHECKING:
@@ -18,6 +23,8 @@ if TYPE_CHECKING:
 
     from neuron_emf.printing import Advance
 
+STANDARD_INPUT: Final = "-"
+_GZIP: Final = b"\x1f\x8b"
 _LONGEST_PREFIX: Final = 1024  # a time, and the name of a stream: at most 512 characters
 _LINES_PER_ADVANCE: Final = 1000
 
@@ -74,3 +81,51 @@ def _position(file: IO[bytes]) -> int:
         return file.tell()
     except OSError:  # a pipe has none
         return 0
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """
+    The file as it lies there, whose position says how far it is, and what is in it.
+
+    Raises:
+        SettingsError: If it cannot be opened.
+        SourceError: If it cannot be read to its end, or standard input is closed.
+    """
+    name = "standard input" if is_standard_input(path) else str(path)
+    file = _open(path)
+    try:
+        yield file, _unpacked(file)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        msg = f"{name} was expected to be whole gzip and is not ({error}): copy it again"
+        raise SourceError(msg) from error
+    except OSError as error:
+        msg = f"{name} was expected to hold log lines and cannot be read: {error.strerror or error}"
+        raise SourceError(msg) from error
+    finally:
+        if not is_standard_input(path):
+            file.close()
+
+
+def is_standard_input(path: Path) -> bool:
+    """Whether *path* is `-`."""
+    return str(path) == STANDARD_INPUT
+
+
+def _open(path: Path) -> IO[bytes]:
+    if is_standard_input(path):
+        if sys.stdin is None:
+            msg = "lines were expected on standard input and it is closed: name a file"
+            raise SourceError(msg)
+        return sys.stdin.buffer
+    try:
+        return path.open("rb")
+    except OSError as error:
+        msg = f"{path} was expected to be a file of log lines: {error.strerror}; check the name"
+        raise SettingsError(msg) from error
+
+
+def _unpacked(file: IO[bytes]) -> IO[bytes]:
+    peek = getattr(file, "peek", None)
+    first = peek(2)[:2] if peek is not None else b""
+    return gzip.open(file, "rb") if first == _GZIP else file  # type: ignore[return-value]

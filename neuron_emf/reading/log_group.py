@@ -41,25 +41,6 @@ def pattern_of(*terms: str) -> str:
     return " ".join([MINUTES, *(f'"{term}"' for term in terms if _SAFE_TERM.fullmatch(term))])
 
 
-def lines_of(
-    account: Account,
-    group: str,
-    start_ms: int,
-    end_ms: int,
-    pattern: str = "",
-    *,
-    advance: Advance | None = None,
-) -> Iterator[str]:
-    """
-    The lines of log group *group* from *start_ms* until before *end_ms*.
-
-    Raises:
-        SourceError: If CloudWatch Logs refuses or does not answer.
-        SettingsError: If no client can be made.
-    """
-    return LogGroup(account, group).lines(start_ms, end_ms, pattern, advance=advance)
-
-
 class LogGroup:
     """
     One log group that is read again and again with one client.

@@ -12,7 +12,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.reading.identities import Identities
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:
@@ -20,6 +19,30 @@ if TYPE_CHECKING:
 
 MAX_KINDS: Final = 20  # lines of ours have fewer
 MAX_KIND_CHARS: Final = 64
+_BLOCK_BITS: Final = 10  # 1,024 numbers: most of a day of minutes
+
+
+class Identities:
+    """
+    A set of `(InstanceId, Boot, Seq)` in little memory.
+
+    A week of 1,000 instances is ten million records. Within one boot numbers
+    follow each other without gaps, so a bit for each is enough; a number far from
+    all others costs one block, whatever it is.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: dict[tuple[str, str], dict[int, int]] = {}
+
+    def add(self, instance_id: str, boot: str, seq: int) -> bool:
+        """Remember a record; False if it was known."""
+        blocks = self._blocks.setdefault((instance_id, boot), {})
+        block, bit = seq >> _BLOCK_BITS, 1 << (seq & ((1 << _BLOCK_BITS) - 1))
+        known = blocks.get(block, 0)
+        if known & bit:
+            return False
+        blocks[block] = known | bit
+        return True
 
 
 @dataclass(slots=True)
@@ -62,13 +85,13 @@ class Records:
 
     def _record(self, line: str) -> MinuteRecord | None:
         try:
-            found = parse(line)
+            record = parse(line)
         except WireFormatError as error:
             self.dropped[error.reason] += 1
             return None
-        if isinstance(found, MinuteRecord):
-            return found
-        self.other[self._kind(found.kind)] += 1
+        if isinstance(record, MinuteRecord):
+            return record
+        self.other[self._kind(record.kind)] += 1
         return None
 
     def _kind(self, kind: str) -> str:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from emitter.command_line import CONTEXT
+from emitter.errors import DeliveryError
 from emitter.settings.options import options
+from neuron_emf import printing
 from neuron_emf.report.settings import IdleReportSettings
+
+if TYPE_CHECKING:
+    from neuron_emf.report.idle_report import IdleReport
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 the lines could not be read, "
@@ -30,9 +37,61 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     rollups. It says what would be saved, how much is unknown, and where the
     rollups of the stack say something else.
     """
-    from neuron_emf.report.making import make  # noqa: PLC0415 - Rich and the SDK
-    from neuron_emf.report.showing import show  # noqa: PLC0415 - as above
+    from neuron_emf.report.collection import collect  # noqa: PLC0415 - --help needs none of it
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    show(make(settings, files), settings)
+    show(collect(settings, files), settings)
     return 0
+
+
+def show(report: IdleReport, settings: IdleReportSettings) -> None:
+    """
+    Write the files, then print.
+
+    Raises:
+        DeliveryError: If a file or standard output takes nothing.
+    """
+    from neuron_emf.report import exports, terminal  # noqa: PLC0415 - as above
+
+    if settings.html is not None:
+        from neuron_emf.report import page  # noqa: PLC0415 - Jinja2 is for whoever wants a page
+
+        _write(settings.html, page.text(report))
+    if settings.csv is not None:
+        _write(settings.csv, exports.spreadsheet(report))
+    if settings.json:
+        printing.show_json(exports.document(report))
+    else:
+        printing.show(*terminal.parts(report, settings.rows))
+
+
+def _write(path: Path, text: str) -> None:
+    """The whole file or none of it: whoever opens it meanwhile sees the one before."""
+    temporary = ""
+    try:
+        if path.exists() and not path.is_file():  # /dev/stdout is written to, never replaced
+            path.write_bytes(text.encode())
+            return
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="",
+            dir=path.parent,
+            prefix=f".{path.name}.",
+            delete=False,
+        ) as file:
+            temporary = file.name
+            file.write(text)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        msg = f"{path} was expected to take the idle report and does not: {error.strerror}"
+        raise DeliveryError(msg) from error
+
+
+def _umask() -> int:
+    umask = os.umask(0o022)
+    os.umask(umask)
+    return umask

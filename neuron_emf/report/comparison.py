@@ -5,23 +5,120 @@ Rollups are what alarms and the dashboard show; the lines are what happened. A
 line that came more than LateMinutes after its minute is in no rollup, a minute
 that close never reached has none, and lines that the log group no longer keeps
 are in rollups alone.
+
+Of a tally each publication says only what the earlier ones lacked, so the
+amounts of a minute add up; a line that came twice has the same RollupId and
+counts once.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_wire.names import ROLLUP, VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from neuron_emf.reading.periods import Period
     from neuron_emf.report.counting import Counting
-    from neuron_emf.report.published import Published
 
 NEWEST_MS: Final = 5 * 60_000
 """Rollups come two to four minutes after their minute: a younger one may still come."""
 
 MAX_LISTED: Final = 10
 _SMALLEST_USD: Final = 1e-4  # rollups have six decimals, each publication its own
+
+
+@dataclass(slots=True)
+class PublishedMinute:
+    """
+    All that was published of one minute of one cluster.
+
+    Attributes:
+        records: Minute records behind the last publication.
+
+        core_minutes: Idle core minutes; None when none was ever told.
+
+        usd: Their price; None when none was ever told.
+    """
+
+    records: int = 0
+    core_minutes: float | None = None
+    usd: float | None = None
+    _last_number: int = 0
+    _seen: set[int] = field(default_factory=set)
+
+    def add(self, number: int, records: int, core_minutes: float | None, usd: float | None) -> bool:
+        """Add publication *number*; False if it was there."""
+        if number in self._seen:
+            return False
+        self._seen.add(number)
+        if number > self._last_number:
+            self._last_number, self.records = number, records
+        if core_minutes is not None:
+            self.core_minutes = (self.core_minutes or 0) + core_minutes
+        if usd is not None:
+            self.usd = (self.usd or 0) + usd
+        return True
+
+
+class PublishedRollups:
+    """
+    What has been read of the rollups so far.
+
+    Attributes:
+        minutes: By cluster and start of the minute, milliseconds.
+
+        read: Distinct rollups.
+
+        unreadable: Lines that say they are rollups and cannot be read.
+    """
+
+    def __init__(self, period: Period, cluster: str = "") -> None:
+        """Nothing yet; only minutes in *period* count, and of *cluster* if one is named."""
+        self.minutes: dict[tuple[str, int], PublishedMinute] = {}
+        self.read = 0
+        self.unreadable = 0
+        self._period = period
+        self._cluster = cluster
+
+    def add_line(self, line: str) -> None:
+        """Add *line* if it is a rollup."""
+        try:
+            members = json.loads(line)
+        except (ValueError, RecursionError):
+            return  # the reader of minutes counts it
+        if not isinstance(members, dict) or members.get("Kind") != ROLLUP:
+            return
+        schema = members.get("Schema")
+        if type(schema) is not int or not 1 <= schema <= VERSION:
+            self.unreadable += 1
+            return
+        self.add_members(members)
+
+    def add_members(self, members: Mapping[str, Any]) -> None:
+        """Add a rollup by the members of its line, or those that a saved query gives of them."""
+        try:
+            cluster = members["ClusterName"]
+            minute_ms = _moment_ms(members["Minute"])
+            number = _whole(members["Publication"])
+            records = _whole(members["Records"])
+            core_minutes = _amount(members.get("IdleCoreMinutes"))
+            usd = _amount(members.get("IdleCost"))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            self.unreadable += 1
+            return
+        if not isinstance(cluster, str) or minute_ms not in self._period:
+            return
+        if self._cluster not in {"", cluster}:
+            return
+        minute = self.minutes.setdefault((cluster, minute_ms), PublishedMinute())
+        self.read += minute.add(number, records, core_minutes, usd)
 
 
 class Cause(Enum):
@@ -107,72 +204,83 @@ class Comparison:
     @property
     def differing_minutes(self) -> int:
         """Minutes of clusters in which they do not say the same."""
-        return sum(one.minutes for one in self.causes.values())
+        return sum(by_cause.minutes for by_cause in self.causes.values())
 
 
-def compare(counting: Counting, published: Published, now_ms: int) -> Comparison:
+def compare(counting: Counting, published: PublishedRollups, now_ms: int) -> Comparison:
     """Hold what was counted against what was published."""
-    found = Comparison(rollups=published.read, unreadable=published.unreadable)
+    comparison = Comparison(rollups=published.read, unreadable=published.unreadable)
     if not published.read:
-        return found
+        return comparison
     differences: list[Difference] = []
     for cluster, minute_ms in sorted(counting.minutes.keys() | published.minutes.keys()):
         difference = _difference(counting, published, (cluster, minute_ms), now_ms)
-        told = published.minutes.get((cluster, minute_ms))
-        if told is not None:
-            found.core_minutes += round(told.core_minutes or 0)
-            found.usd += told.usd or 0.0
+        minute = published.minutes.get((cluster, minute_ms))
+        if minute is not None:
+            comparison.core_minutes += round(minute.core_minutes or 0)
+            comparison.usd += minute.usd or 0.0
         if difference is None:
-            found.equal_minutes += 1
+            comparison.equal_minutes += 1
             continue
         differences.append(difference)
-        by_cause = found.causes.setdefault(difference.cause, ByCause())
+        by_cause = comparison.causes.setdefault(difference.cause, ByCause())
         by_cause.minutes += 1
         by_cause.core_minutes += difference.core_minutes[0] - difference.core_minutes[1]
         by_cause.usd += (difference.usd[0] or 0.0) - (difference.usd[1] or 0.0)
-    differences.sort(key=_place)
-    found.worst = differences[:MAX_LISTED]
-    return found
+    differences.sort(key=_greatest_first)
+    comparison.worst = differences[:MAX_LISTED]
+    return comparison
 
 
 def _difference(
-    counting: Counting, published: Published, key: tuple[str, int], now_ms: int
+    counting: Counting, published: PublishedRollups, key: tuple[str, int], now_ms: int
 ) -> Difference | None:
-    lines, told = counting.minutes.get(key), published.minutes.get(key)
-    counted = (
-        lines.records if lines else 0,
-        lines.idle.core_minutes if lines else 0,
-        (lines.idle.usd if lines else 0.0) or 0.0,
+    counted, rollup = counting.minutes.get(key), published.minutes.get(key)
+    records = counted.records if counted else 0, rollup.records if rollup else 0
+    core_minutes = (
+        counted.idle.core_minutes if counted else 0,
+        round(rollup.core_minutes or 0) if rollup else 0,
     )
-    if told is None:
+    usd = (counted.idle.usd if counted else 0.0) or 0.0, rollup.usd if rollup else None
+    if rollup is None:
         is_new = now_ms - key[1] < NEWEST_MS
         cause = Cause.TOO_NEW if is_new else Cause.WITHOUT_ROLLUP
-        return _made(key, cause, counted, (0, 0, None))
-    said = told.records, round(told.core_minutes or 0), told.usd
-    if counted[0] != said[0]:
-        cause = Cause.TOO_LATE if counted[0] > said[0] else Cause.WITHOUT_LINES
-        return _made(key, cause, counted, said)
-    if counted[1] == said[1] and abs(counted[2] - (said[2] or 0.0)) < _SMALLEST_USD:
+    elif records[0] != records[1]:
+        cause = Cause.TOO_LATE if records[0] > records[1] else Cause.WITHOUT_LINES
+    elif core_minutes[0] == core_minutes[1] and abs(usd[0] - (usd[1] or 0.0)) < _SMALLEST_USD:
         return None
-    return _made(key, Cause.RULES, counted, said)
+    else:
+        cause = Cause.RULES
+    return Difference(*key, cause, records, core_minutes, usd)
 
 
-def _made(
-    key: tuple[str, int],
-    cause: Cause,
-    lines: tuple[int, int, float | None],
-    rollup: tuple[int, int, float | None],
-) -> Difference:
-    return Difference(
-        cluster=key[0],
-        minute_ms=key[1],
-        cause=cause,
-        records=(lines[0], rollup[0]),
-        core_minutes=(lines[1], rollup[1]),
-        usd=(lines[2], rollup[2]),
-    )
+def _greatest_first(difference: Difference) -> tuple[object, ...]:
+    lines, rollup = difference.core_minutes
+    usd = abs((difference.usd[0] or 0.0) - (difference.usd[1] or 0.0))
+    return -abs(lines - rollup), -usd, difference.minute_ms, difference.cluster
 
 
-def _place(one: Difference) -> tuple[object, ...]:
-    usd = abs((one.usd[0] or 0.0) - (one.usd[1] or 0.0))
-    return -abs(one.core_minutes[0] - one.core_minutes[1]), -usd, one.minute_ms, one.cluster
+def _moment_ms(text: object) -> int:
+    if not isinstance(text, str):
+        raise TypeError(text)
+    # Python 3.10 reads no Z.
+    return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
+
+
+def _whole(value: object) -> int:
+    found = _amount(value)
+    if found is None or found != int(found):
+        raise ValueError(value)
+    return int(found)
+
+
+def _amount(value: object) -> float | None:
+    """A number, also as the text that a query gives of it."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise TypeError(value)
+    found = float(value)
+    if not 0 <= found < float(1 << 63):  # NaN is not
+        raise ValueError(value)
+    return found

@@ -7,24 +7,116 @@ which it has not been busy for a number of whole minutes or more.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from neuron_emf.report.amounts import IdleAmount
-from neuron_emf.report.held import HeldMinutes
-from neuron_emf.report.holding import owners
-from neuron_emf.report.instances import InstanceTime
-from neuron_wire.names import ATTACHED_IDLE, UNATTACHED
+from neuron_emf.figures import idle_cores
+from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
+from neuron_emf.report.buffer import MinuteBuffer
+from neuron_emf.report.owners import NOBODY, owners
+from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from neuron_emf.report.holding import Owner
-    from neuron_emf.report.period import Period
+    from collections.abc import Sequence
+
+    from neuron_emf.reading.periods import Period
+    from neuron_emf.report.owners import IdleOwner
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
-_NOT_BUSY: Final = ATTACHED_IDLE + UNATTACHED
+
+@dataclass(slots=True)
+class IdleCore:
+    """
+    One core, in the minutes in which it was idle.
+
+    Attributes:
+        amount: How much.
+
+        longest_minutes: For how long it had not been busy, at most.
+
+        owner: Whose it was last.
+    """
+
+    amount: IdleAmount = field(default_factory=IdleAmount)
+    longest_minutes: int = 0
+    owner: IdleOwner = NOBODY
+
+
+@dataclass(slots=True)
+class InstanceTime:
+    """
+    One instance of one cluster.
+
+    Attributes:
+        instance_type: As told last, or None.
+
+        cores: Core minutes by what the cores did.
+
+        coverage: How much of it is known.
+
+        idle: Idle cores.
+
+        whole: The part of *idle* in minutes in which every core was idle.
+
+        whole_minutes: How many minutes those are.
+
+        duplicate_minutes: Minutes in which two emitters reported.
+
+        by_core: Cores that were idle, by index.
+    """
+
+    cluster: str
+    instance_id: str
+    instance_type: str | None = None
+    cores: CoreTime = field(default_factory=CoreTime)
+    coverage: Coverage = field(default_factory=Coverage)
+    idle: IdleAmount = field(default_factory=IdleAmount)
+    whole: IdleAmount = field(default_factory=IdleAmount)
+    whole_minutes: int = 0
+    duplicate_minutes: int = 0
+    by_core: dict[int, IdleCore] = field(default_factory=dict)
+    _last_ms: int | None = None
+    _is_gone: bool = False
+
+    @property
+    def is_never_busy(self) -> bool:
+        """No core was busy in any minute, and something is known of them."""
+        return self.cores.known > 0 and self.cores.busy == 0
+
+    def add(self, minute: InstanceMinute) -> None:
+        """Add a minute that is later than all before."""
+        record = minute.record
+        if record.instance_type is not None:
+            self.instance_type = record.instance_type
+        self.cores.add(record.core_state)
+        self.coverage.minutes += 1
+        self.coverage.covered_hundredths += round(100 * record.covered_seconds)
+        self.duplicate_minutes += minute.duplicate_emitters
+        if self._last_ms is not None and not self._is_gone:
+            self.coverage.missing += (record.minute_ms - self._last_ms) // MINUTE_MS - 1
+        self._last_ms, self._is_gone = record.minute_ms, minute.gone
+
+    def add_idle(
+        self,
+        idle: Sequence[int],
+        minute: InstanceMinute,
+        owners: dict[int, IdleOwner],
+        usd_per_core_hour: float | None,
+    ) -> None:
+        """Add the *idle* cores of a minute, at least one."""
+        record = minute.record
+        self.idle.add(len(idle), usd_per_core_hour)
+        if len(idle) == len(record.core_state):
+            self.whole.add(len(idle), usd_per_core_hour)
+            self.whole_minutes += 1
+        for core in idle:
+            idle_core = self.by_core.setdefault(core, IdleCore())
+            idle_core.amount.add(1, usd_per_core_hour)
+            idle_core.longest_minutes = max(idle_core.longest_minutes, record.idle_minutes[core])
+            idle_core.owner = owners[core]
 
 
 @dataclass(slots=True)
@@ -78,7 +170,7 @@ class Counting:
     ) -> None:
         """Nothing yet; only what is in *period* will count, and of *cluster* if one is named."""
         self.instances: dict[tuple[str, str], InstanceTime] = {}
-        self.owners: dict[tuple[str, Owner], OwnerTime] = defaultdict(OwnerTime)
+        self.owners: dict[tuple[str, IdleOwner], OwnerTime] = defaultdict(OwnerTime)
         self.minutes: dict[tuple[str, int], ClusterMinute] = defaultdict(ClusterMinute)
         self.outside = 0
         self.overridden: set[str] = set()
@@ -86,7 +178,7 @@ class Counting:
         self._idle_after_minutes = idle_after_minutes
         self._prices = prices
         self._cluster = cluster
-        self._held = HeldMinutes()
+        self._buffer = MinuteBuffer()
 
     def add(self, record: MinuteRecord) -> None:
         """
@@ -98,11 +190,11 @@ class Counting:
         if record.minute_ms not in self._period or self._cluster not in {"", record.cluster}:
             self.outside += 1
             return
-        self._held.add(record)
+        self._buffer.add(record)
 
     def close(self) -> None:
         """Count what was added: all that there is of these minutes, later ones follow."""
-        for minute in self._held.take():
+        for minute in self._buffer.take():
             self._count(minute)
 
     def _count(self, minute: InstanceMinute) -> None:
@@ -114,23 +206,16 @@ class Counting:
         instance.add(minute)
         of_cluster = self.minutes[record.cluster, record.minute_ms]
         of_cluster.records += minute.records
-        state, after = record.core_state, self._idle_after_minutes
-        if max(record.idle_minutes, default=0) < after:
-            return
-        idle = [
-            core
-            for core, minutes in enumerate(record.idle_minutes)
-            if minutes >= after and state[core] in _NOT_BUSY
-        ]
+        idle = idle_cores(record, self._idle_after_minutes)
         if not idle:
             return
-        price = self._prices.usd_per_core_hour(record.instance_type, len(state))
+        price = self._prices.usd_per_core_hour(record.instance_type, len(record.core_state))
         if record.instance_type is not None and self._prices.is_overridden(record.instance_type):
             self.overridden.add(record.instance_type)
         of_cluster.idle.add(len(idle), price)
-        whose = owners(record, idle)
-        instance.add_idle(idle, minute, whose, price)
-        for owner in set(whose.values()):
-            theirs = self.owners[record.cluster, owner]
-            theirs.idle.add(sum(one == owner for one in whose.values()), price)
-            theirs.instances.add(record.instance_id)
+        by_core = owners(record, idle)
+        instance.add_idle(idle, minute, by_core, price)
+        for owner, cores in Counter(by_core.values()).items():
+            owner_time = self.owners[record.cluster, owner]
+            owner_time.idle.add(cores, price)
+            owner_time.instances.add(record.instance_id)

@@ -4,62 +4,64 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.report import figures
+from neuron_emf import figures
 from neuron_emf.report.comparison import Cause
-from neuron_emf.report.insights import usd_of
+from neuron_emf.report.saved_queries import usd_of
+from neuron_wire.phrases import counted, duration, joined, moment, usd
 from neuron_wire.prices import PRICES_AS_OF
 
 if TYPE_CHECKING:
     from neuron_emf.report.comparison import ByCause
-    from neuron_emf.report.outcome import Outcome
+    from neuron_emf.report.idle_report import IdleReport
 
 MAX_NAMED: Final = 5
 
 
-def headline(found: Outcome) -> str:
+def headline(report: IdleReport) -> str:
     """The one sentence that everybody reads."""
-    idle, known = found.total.idle, found.total.cores.known
+    idle, known = report.total.idle, report.total.cores.known
     share = figures.percent(figures.share(idle.core_minutes, known))
     hours = f"{figures.hours(idle.core_minutes)} core hours"
     if not idle.core_minutes:
         return "No core was idle."
     if idle.usd is None:
         return f"Cores were idle for {hours}, {share} of the known time; their price is unknown."
-    return f"Idle cores cost {figures.usd(idle.usd)} USD: {hours}, {share} of the known time."
+    return f"Idle cores cost {usd(idle.usd)}: {hours}, {share} of the known time."
 
 
-def period(found: Outcome) -> str:
+def period(report: IdleReport) -> str:
     """From when to when, and whose."""
-    whose = f"cluster {figures.name(found.cluster)}" if found.cluster else "all clusters"
+    whose = f"cluster {figures.name(report.cluster)}" if report.cluster else "all clusters"
     return (
-        f"{figures.moment(found.start_ms)} to {figures.moment(found.end_ms)} "
-        f"({figures.duration(found.minutes)}), {whose}."
+        f"{moment(report.start_ms)} to {moment(report.end_ms)} "
+        f"({duration(report.minutes)}), {whose}."
     )
 
 
-def savings(found: Outcome) -> list[str]:
+def savings(report: IdleReport) -> list[str]:
     """What would be saved, and what that means exactly."""
-    total = found.total
+    total = report.total
     if not total.idle.core_minutes:
         return ["Nothing: no core was idle."]
     sentences = []
     whole = total.whole
     if whole.core_minutes:
-        instances = sum(1 for one in found.instances if one.whole_minutes)
-        said = (
+        minutes = [instance.whole_minutes for instance in report.instances]
+        idle_instances = len(minutes) - minutes.count(0)
+        sentences.append(
             f"{_usd(whole.usd)} by stopping instances in the minutes in which every one of "
-            f"their cores was idle: {figures.counted(instances, 'instance')}, "
-            f"{figures.hours(sum(one.whole_minutes for one in found.instances))} instance hours."
+            f"their cores was idle: {counted(idle_instances, 'instance')}, "
+            f"{figures.hours(sum(minutes))} instance hours."
         )
-        sentences.append(said)
     else:
         sentences.append("Nothing by stopping instances: none had all its cores idle at once.")
-    never = found.never_busy
+    never = report.never_busy
     if never:
-        names = ", ".join(figures.name(one.instance_id) for one in never[:MAX_NAMED])
-        more = f" and {len(never) - MAX_NAMED:,} more" if len(never) > MAX_NAMED else ""
-        had = "had no busy core in any minute"
-        sentences.append(f"{figures.counted(len(never), 'instance')} {had}: {names}{more}.")
+        names = [figures.name(instance.instance_id) for instance in never[:MAX_NAMED]]
+        sentences.append(
+            f"{counted(len(never), 'instance')} had no busy core in any minute: "
+            f"{joined(names, len(never) - MAX_NAMED)}."
+        )
     if whole.core_minutes < total.idle.core_minutes:
         sentences.append(
             f"{_usd(total.partly_usd)} are idle cores beside cores that were busy, not idle for "
@@ -69,14 +71,14 @@ def savings(found: Outcome) -> list[str]:
     return sentences
 
 
-def coverage(found: Outcome) -> list[str]:
+def coverage(report: IdleReport) -> list[str]:
     """How much of the truth this is."""
-    total = found.total
+    total = report.total
     sentences = [
         (
             f"Telemetry covers {figures.percent(total.coverage.percent)} of the time between the "
             "first and the last line of each instance; "
-            f"{figures.counted(total.coverage.missing, 'instance minute')} without a line."
+            f"{counted(total.coverage.missing, 'instance minute')} without a line."
         )
     ]
     if total.cores.unknown:
@@ -84,7 +86,7 @@ def coverage(found: Outcome) -> list[str]:
             f"{figures.hours(total.cores.unknown)} core hours are unknown: never counted as idle "
             "and in no share."
         )
-    duplicates = sum(one.duplicate_minutes for one in found.instances)
+    duplicates = sum(one.duplicate_minutes for one in report.instances)
     if duplicates:
         sentences.append(
             f"In {duplicates:,} instance minutes two emitters reported: one of them counts."
@@ -92,21 +94,21 @@ def coverage(found: Outcome) -> list[str]:
     return sentences
 
 
-def money(found: Outcome) -> list[str]:
+def money(report: IdleReport) -> list[str]:
     """What the prices are, and what has none."""
     own = ""
-    if found.overridden:
-        own = f", yours for {', '.join(map(figures.name, found.overridden))}"
+    if report.overridden:
+        own = f", yours for {', '.join(map(figures.name, report.overridden))}"
     sentences = [
         (
             f"Prices are on-demand list prices of us-east-1 as of {PRICES_AS_OF}{own}: not what a "
             "discount, a reservation or a capacity block makes of them."
         )
     ]
-    if found.unpriced:
+    if report.unpriced:
         types = ", ".join(
             f"{figures.name(name)} ({figures.hours(minutes)} core hours)"
-            for name, minutes in found.unpriced[:MAX_NAMED]
+            for name, minutes in report.unpriced[:MAX_NAMED]
         )
         sentences.append(
             f"Idle without a price, and in no amount of USD: {types}; give one with "
@@ -115,11 +117,11 @@ def money(found: Outcome) -> list[str]:
     return sentences
 
 
-def method(found: Outcome) -> list[str]:
+def method(report: IdleReport) -> list[str]:
     """How it was counted."""
     return [
         (
-            f"A core is idle in a minute that ends {found.idle_after_minutes} or more whole "
+            f"A core is idle in a minute that ends {report.idle_after_minutes} or more whole "
             "minutes without work: what comes before in each stretch is not counted."
         ),
         (
@@ -129,34 +131,34 @@ def method(found: Outcome) -> list[str]:
     ]
 
 
-def reading(found: Outcome) -> list[str]:
+def reading(report: IdleReport) -> list[str]:
     """What was read, and what that cost."""
-    read = found.reading
-    sentences = [f"{figures.counted(read.records, 'minute line')} read from {read.origin}."]
+    read = report.provenance
+    sentences = [f"{counted(read.records, 'minute line')} read from {read.origin}."]
     if read.repeated:
-        repeated = figures.counted(read.repeated, "line")
+        repeated = counted(read.repeated, "line")
         sentences.append(f"{repeated} came again and counted once.")
     if read.unreadable:
-        sentences.append(f"{figures.counted(read.unreadable, 'line')} could not be read.")
+        sentences.append(f"{counted(read.unreadable, 'line')} could not be read.")
     if read.bytes_scanned is not None:
         scanned = read.bytes_scanned
         sentences.append(
             f"Logs Insights scanned {figures.gigabytes(scanned)}: "
-            f"{figures.usd(usd_of(scanned))} USD at list price."
+            f"{usd(usd_of(scanned))} at list price."
         )
     return sentences
 
 
-def rollups(found: Outcome) -> list[str]:
+def rollups(report: IdleReport) -> list[str]:
     """Where the rollups of the stack say something else."""
-    compared = found.comparison
-    if found.reading.rollups_problem:
-        return [f"The rollups were not compared: {found.reading.rollups_problem}."]
+    compared = report.comparison
+    if report.provenance.rollups_problem:
+        return [f"The rollups were not compared: {report.provenance.rollups_problem}."]
     if not compared.rollups:
         return ["The rollups were not compared: none was read."]
     sentences = []
     if compared.unreadable:
-        sentences.append(f"{figures.counted(compared.unreadable, 'rollup')} could not be read.")
+        sentences.append(f"{counted(compared.unreadable, 'rollup')} could not be read.")
     if not compared.differing_minutes:
         return [
             *sentences,
@@ -173,16 +175,16 @@ def rollups(found: Outcome) -> list[str]:
     return sentences
 
 
-def _cause(cause: Cause, one: ByCause) -> str:
-    more = "lack" if one.core_minutes >= 0 else "have too many by"
-    amount = f"{figures.hours(abs(one.core_minutes))} core hours and {abs(one.usd):,.2f} USD"
-    where = f"{figures.counted(one.minutes, 'minute')}"
+def _cause(cause: Cause, by_cause: ByCause) -> str:
+    more = "lack" if by_cause.core_minutes >= 0 else "have too many by"
+    amount = f"{figures.hours(abs(by_cause.core_minutes))} core hours and {usd(abs(by_cause.usd))}"
+    where = f"{counted(by_cause.minutes, 'minute')}"
     hint = _HINTS.get(cause, "")
     return f"{where}: {cause.value}; there the rollups {more} {amount}{hint}."
 
 
 def _usd(value: float | None) -> str:
-    return "An unknown amount" if value is None else f"{figures.usd(value)} USD"
+    return "An unknown amount" if value is None else usd(value)
 
 
 _HINTS: Final = {

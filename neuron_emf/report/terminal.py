@@ -9,15 +9,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf.report import figures, sentences
+from neuron_emf import figures
+from neuron_emf.report import sentences
 from neuron_wire.holders import core_ranges
+from neuron_wire.phrases import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
-    from neuron_emf.report.outcome import Outcome
+    from neuron_emf.report.idle_report import IdleReport
 
 _RIGHT: Final = frozenset(
     {
@@ -35,22 +37,22 @@ _RIGHT: Final = frozenset(
 _NAME_COLUMNS: Final = 34
 
 
-def parts(found: Outcome, rows: int) -> list[RenderableType]:
+def parts(report: IdleReport, rows: int) -> list[RenderableType]:
     """What to print, with at most *rows* rows in each table."""
     shown: list[RenderableType] = [
-        Text(sentences.headline(found), style="bold"),
-        Text(sentences.period(found)),
-        *_section("What would be saved", sentences.savings(found)),
+        Text(sentences.headline(report), style="bold"),
+        Text(sentences.period(report)),
+        *_section("What would be saved", sentences.savings(report)),
         Text(),
-        _clusters(found, rows),
+        _clusters(report, rows),
     ]
-    if found.total.idle.core_minutes:
-        shown += [_owners(found, rows), _instances(found, rows), _cores(found)]
+    if report.total.idle.core_minutes:
+        shown += [_owners(report, rows), _instances(report, rows), _cores(report)]
     for title, said in (
-        ("Known and unknown", sentences.coverage(found)),
-        ("Money", sentences.money(found)),
-        ("How it was counted", [*sentences.method(found), *sentences.reading(found)]),
-        ("The stack's rollups", sentences.rollups(found)),
+        ("Known and unknown", sentences.coverage(report)),
+        ("Money", sentences.money(report)),
+        ("How it was counted", [*sentences.method(report), *sentences.reading(report)]),
+        ("The stack's rollups", sentences.rollups(report)),
     ):
         shown += _section(title, said)
     return shown
@@ -64,7 +66,7 @@ def _section(title: str, said: Iterable[str]) -> list[RenderableType]:
     ]
 
 
-def _clusters(found: Outcome, rows: int) -> Table:
+def _clusters(report: IdleReport, rows: int) -> Table:
     table = _table(
         "Clusters",
         (
@@ -77,67 +79,67 @@ def _clusters(found: Outcome, rows: int) -> Table:
             "unknown hours",
         ),
     )
-    for name, sums in found.clusters[:rows]:
+    for name, sums in report.clusters[:rows]:
         table.add_row(
             _name(name),
             f"{sums.instances:,}",
             figures.hours(sums.idle.core_minutes),
             figures.percent(figures.share(sums.idle.core_minutes, sums.cores.known)),
-            figures.usd(sums.idle.usd),
-            figures.usd(sums.whole.usd),
+            figures.dollars(sums.idle.usd),
+            figures.dollars(sums.whole.usd),
             figures.hours(sums.cores.unknown),
         )
-    return _with_rest(table, found.clusters, rows)
+    return _with_rest(table, report.clusters, rows)
 
 
-def _owners(found: Outcome, rows: int) -> Table:
+def _owners(report: IdleReport, rows: int) -> Table:
     table = _table("Owners", ("owner", "cluster", "instances", "idle hours", "idle USD"))
-    for row in found.owners[:rows]:
+    for row in report.owners[:rows]:
         table.add_row(
-            Text(figures.owner(row.owner)),
+            Text(row.owner.label),
             _name(row.cluster),
             f"{len(row.time.instances):,}",
             figures.hours(row.time.idle.core_minutes),
-            figures.usd(row.time.idle.usd),
+            figures.dollars(row.time.idle.usd),
         )
-    return _with_rest(table, found.owners, rows)
+    return _with_rest(table, report.owners, rows)
 
 
-def _instances(found: Outcome, rows: int) -> Table:
-    idle = [one for one in found.instances if one.idle.core_minutes]
+def _instances(report: IdleReport, rows: int) -> Table:
+    idle = [instance for instance in report.instances if instance.idle.core_minutes]
     table = _table(
         "Instances",
         ("instance", "type", "cluster", "idle hours", "idle", "idle USD", "could stop USD"),
     )
-    for one in idle[:rows]:
+    for instance in idle[:rows]:
         table.add_row(
-            _name(one.instance_id),
-            _name(one.instance_type),
-            _name(one.cluster),
-            figures.hours(one.idle.core_minutes),
-            figures.percent(figures.share(one.idle.core_minutes, one.cores.known)),
-            figures.usd(one.idle.usd),
-            figures.usd(one.whole.usd),
+            _name(instance.instance_id),
+            _name(instance.instance_type),
+            _name(instance.cluster),
+            figures.hours(instance.idle.core_minutes),
+            figures.percent(figures.share(instance.idle.core_minutes, instance.cores.known)),
+            figures.dollars(instance.idle.usd),
+            figures.dollars(instance.whole.usd),
         )
     return _with_rest(table, idle, rows)
 
 
-def _cores(found: Outcome) -> Table:
+def _cores(report: IdleReport) -> Table:
     table = _table(
         "Worst cores", ("instance", "cores", "owner, last", "hours each", "longest", "USD each")
     )
-    for row in found.cores:
+    for row in report.cores:
         table.add_row(
             _name(row.instance.instance_id),
             core_ranges(row.cores),
-            Text(figures.owner(row.each.owner)),
+            Text(row.each.owner.label),
             figures.hours(row.each.amount.core_minutes),
-            figures.duration(row.each.longest_minutes),
-            figures.usd(row.each.amount.usd),
+            duration(row.each.longest_minutes),
+            figures.dollars(row.each.amount.usd),
         )
-    rest = found.core_count - sum(len(row.cores) for row in found.cores)
+    rest = report.core_count - sum(len(row.cores) for row in report.cores)
     if rest > 0:
-        table.caption = f"and {figures.counted(rest, 'more core')}"
+        table.caption = f"and {counted(rest, 'more core')}"
     return table
 
 

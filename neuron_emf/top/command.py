@@ -32,12 +32,12 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     - is standard input. On a terminal it refreshes until q: Enter goes into a
     cluster or an instance, Escape back, s sorts. Without a terminal it prints once.
     """
-    from neuron_emf.top.view import View, show_once  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.top.watch import FleetWatch, show_once  # noqa: PLC0415 - --help needs none of it
 
     settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    view = View(files, settings)
-    if not view.is_live:
-        show_once(view)
+    watch = FleetWatch(files, settings)
+    if not watch.is_live:
+        show_once(watch)
         return 0
     try:
         from neuron_emf.top.screen import TopScreen  # noqa: PLC0415 - an extra
@@ -47,5 +47,5 @@ def command(files: tuple[Path, ...], **values: object) -> int:
             "python3 -m pip install textual, or use --once or --json"
         )
         raise SettingsError(msg) from error
-    TopScreen(view).run()
+    TopScreen(watch).run()
     return 0

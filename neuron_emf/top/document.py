@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neuron_emf.top.order import clusters_in, instances_in
-from neuron_emf.top.words import iso
 from neuron_wire.holders import holder_members
+from neuron_wire.phrases import iso
 from neuron_wire.prices import PRICES_AS_OF
 
 if TYPE_CHECKING:
     from neuron_emf.reading import Records
-    from neuron_emf.top.figures import Figures
-    from neuron_emf.top.fleet import Cluster, Fleet, Instance
+    from neuron_emf.top.fleet import Cluster, Figures, FleetSnapshot, InstanceSnapshot
 
 
-def document(fleet: Fleet, order: str, records: Records) -> dict[str, Any]:
+def document(fleet: FleetSnapshot, order: str, records: Records) -> dict[str, Any]:
     """All that `top` knows."""
     return {
         "as_of": None if fleet.as_of_ms is None else iso(fleet.as_of_ms),
@@ -40,9 +39,9 @@ def _cluster(cluster: Cluster, order: str) -> dict[str, Any]:
     }
 
 
-def _instance(instance: Instance) -> dict[str, Any]:
+def _instance(instance: InstanceSnapshot) -> dict[str, Any]:
     record = instance.record
-    found: dict[str, Any] = {
+    members: dict[str, Any] = {
         "instance_id": instance.instance_id,
         "instance_type": record.instance_type,
         "status": instance.status,
@@ -51,8 +50,8 @@ def _instance(instance: Instance) -> dict[str, Any]:
         "identity_guessed": record.identity_guessed,
     }
     if not instance.reports:
-        return found
-    return found | {
+        return members
+    return members | {
         "two_emitters": bool(instance.figures.duplicates),
         **_of_cores(instance.figures),
         "core_state": record.core_state or None,

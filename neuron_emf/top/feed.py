@@ -8,14 +8,20 @@ last few minutes as a whole, for what came later than expected.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+import contextlib
+import threading
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from emitter.errors import SettingsError
+from neuron_emf.account import is_refusal, refusal
 from neuron_emf.reading import LogGroup, Records, lines_in, pattern_of
 from neuron_wire.names import MINUTE_MS
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_emf.account import Account
     from neuron_emf.printing import Advance
@@ -23,6 +29,9 @@ if TYPE_CHECKING:
 
 LOOK_BACK_MS: Final = 4 * MINUTE_MS
 """How late a line may be and still be seen by one that looks; the rollups take later ones, too."""
+
+MAX_WAITING_LINES: Final = 100_000
+"""Lines that nobody has taken yet; more are asked for again instead."""
 
 _WHOLE_EACH_MS: Final = MINUTE_MS
 _AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
@@ -64,24 +73,23 @@ class FileFeed:
 
     def read(self, window: Window, _now_ms: int, advance: Advance | None = None) -> None:
         """Take in all lines, unless nothing has changed."""
-        found = self._state()
-        if found is not None and found == self._seen:
+        state = self._state()
+        if state is not None and state == self._seen:
             return
         self.records = Records()
         window.add(self.records.of(lines_in(self._paths, advance)))
-        self._seen = found
+        self._seen = state
 
     @property
     def traffic(self) -> str:
         """How many files."""
-        return "1 file" if len(self._paths) == 1 else f"{len(self._paths)} files"
+        return counted(len(self._paths), "file")
 
     def _state(self) -> list[tuple[int, int]] | None:
         try:
-            found = [path.stat() for path in self._paths]
+            return [(stat.st_size, stat.st_mtime_ns) for stat in map(Path.stat, self._paths)]
         except OSError:  # reading it says why, and '-' is read once
             return None
-        return [(one.st_size, one.st_mtime_ns) for one in found]
 
 
 class LogGroupFeed:
@@ -113,8 +121,7 @@ class LogGroupFeed:
     @property
     def traffic(self) -> str:
         """How many calls, and how much came."""
-        calls = "1 call" if self._group.calls == 1 else f"{self._group.calls:,} calls"
-        return f"{calls}, {self._group.bytes_read / 1e6:,.1f} MB"
+        return f"{counted(self._group.calls, 'call')}, {self._group.bytes_read / 1e6:,.1f} MB"
 
     def _lines(self, start_ms: int, now_ms: int, advance: Advance | None) -> Iterator[str]:
         return self._group.lines(start_ms, now_ms + _AHEAD_MS, self._pattern, advance=advance)
@@ -127,3 +134,131 @@ class LogGroupFeed:
             # After a pause, or when nothing could be read: no minute in between is left out.
             return min(look_back_ms, self._whole_ms - LOOK_BACK_MS)
         return max(look_back_ms, window.missing_since_ms(look_back_ms))
+
+
+class Session:
+    """
+    One session, listened to by a thread of its own.
+
+    Attributes:
+        has_ended: Nothing more will come.
+
+        is_incomplete: Some lines were left out since somebody asked.
+    """
+
+    def __init__(self, stream: Iterable[dict[str, Any]]) -> None:
+        """Listen to *stream*, as a client of CloudWatch Logs has it."""
+        self.has_ended = False
+        self.is_incomplete = False
+        self._lines: deque[str] = deque()
+        self._stream = stream
+        # A daemon: whoever quits does not wait for the next second.
+        self._thread = threading.Thread(target=self._listen, name="live tail", daemon=True)
+        self._thread.start()
+
+    def take(self) -> list[str]:
+        """The lines that have come since the last call."""
+        return [self._lines.popleft() for _ in range(len(self._lines))]
+
+    def _listen(self) -> None:
+        # Three hours are over, or a connection broke, which the SDK lets through as it is: then
+        # the log group is asked, and another session begins.
+        with contextlib.suppress(Exception):
+            for event in self._stream:
+                self._hear(event.get("sessionUpdate", {}))
+        self.has_ended = True
+
+    def _hear(self, update: dict[str, Any]) -> None:
+        if update.get("sessionMetadata", {}).get("sampled"):
+            self.is_incomplete = True
+        for event in update.get("sessionResults", ()):
+            if len(self._lines) < MAX_WAITING_LINES:
+                self._lines.append(event["message"])
+            else:
+                self.is_incomplete = True
+
+
+class LiveTailFeed:
+    """
+    The emitters' log group by StartLiveTail, and by FilterLogEvents for what that leaves out.
+
+    A session has one price a minute, whatever comes. It ends after three hours, and
+    gives a sample where more than 500 lines a second come; then, and before the
+    first session, the log group is asked as without it.
+    https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartLiveTail.html
+    """
+
+    is_live = True
+
+    def __init__(self, account: Account, since_ms: int, cluster: str) -> None:
+        """
+        Begin *since_ms* before the first reading; lines of *cluster* alone, or of all.
+
+        Raises:
+            SettingsError: If there is no Live Tail, or no client can be made.
+        """
+        if account.is_rehearsal:
+            msg = "Live Tail was asked for and the rehearsal has none: leave out --live-tail"
+            raise SettingsError(msg)
+        self._asking = LogGroupFeed(account, since_ms, cluster)
+        self._group = account.log_group
+        self._pattern = pattern_of(*filter(None, [cluster]))
+        self._logs = account.client("logs")
+        self._session: Session | None = None
+        self._sessions = 0
+
+    @property
+    def records(self) -> Records:
+        """What was read by the last reading."""
+        return self._asking.records
+
+    @property
+    def traffic(self) -> str:
+        """Sessions, and calls beside them."""
+        return f"Live Tail, {counted(self._sessions, 'session')}; {self._asking.traffic}"
+
+    def read(self, window: Window, now_ms: int, advance: Advance | None = None) -> None:
+        """
+        Take in what came, and ask for what did not.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        session = self._session
+        lines = session.take() if session is not None else []
+        if session is None or session.has_ended:
+            session = self._session = Session(self._start())  # first, so that nothing falls between
+            session.is_incomplete = True
+        if session.is_incomplete:
+            session.is_incomplete = False
+            try:
+                self._asking.read(window, now_ms, advance)
+            except Exception:
+                session.is_incomplete = True
+                raise
+        window.add(self.records.of(lines))
+
+    def _start(self) -> Iterable[dict[str, Any]]:
+        action = "logs:DescribeLogGroups"
+        try:
+            answer = self._logs.describe_log_groups(logGroupNamePrefix=self._group)
+            arn = _arn_of(self._group, answer.get("logGroups", []))
+            action = "logs:StartLiveTail"
+            started = self._logs.start_live_tail(
+                logGroupIdentifiers=[arn], logEventFilterPattern=self._pattern
+            )
+        except Exception as error:
+            if is_refusal(error):
+                raise refusal(error, f"{action} on {self._group}") from error
+            raise
+        self._sessions += 1
+        stream: Iterable[dict[str, Any]] = started["responseStream"]
+        return stream
+
+
+def _arn_of(name: str, groups: Iterable[dict[str, Any]]) -> str:
+    for group in groups:
+        if group.get("logGroupName") == name:
+            return str(group.get("logGroupArn") or group["arn"].removesuffix(":*"))
+    msg = f"log group {name} was expected to exist and does not: check --log-group and --region"
+    raise SettingsError(msg)

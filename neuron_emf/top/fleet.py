@@ -1,13 +1,18 @@
-"""What a window shows at a moment: clusters, and their instances."""
+"""
+What a window shows at a moment: clusters, their instances, and the figures of each.
+
+Figures add up as the rollups do it. What nobody knows is None: without a known core
+there is no utilization, without a price there is no cost.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.top.figures import Figures, figures_of, total
-from neuron_wire.names import MINUTE_MS
+from neuron_emf.figures import idle_cores
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, MINUTE_S, UNATTACHED, UNKNOWN
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -24,10 +29,136 @@ STOPPED: Final = "stopped"
 SILENT_AFTER_MINUTES: Final = 5  # as the stack has it unless told otherwise
 ARRIVAL_S: Final = 90
 """Seconds after its end in which a minute arrives: sends are spread over 30, or tried again."""
+_LARGEST: Final = "idle_minutes"
+_SUMS_OF_CENTS: Final = 6  # decimals: no tail of binary noise
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class Figures:
+    """
+    What there is to say of some instances.
+
+    Attributes:
+        instances: That report.
+
+        silent: That reported before and do so no more.
+
+        stopped: That shut down cleanly.
+
+        duplicates: On which two emitters report.
+
+        cores: Of those that report, as they tell it.
+
+        busy: Cores at or above the busy threshold.
+
+        attached_idle: Cores that are held, but not busy.
+
+        unattached: Cores that are neither.
+
+        unknown: Cores without telemetry; in no other figure.
+
+        hundredths: Utilization of the known cores, added up, in hundredths of a percent.
+
+        idle_cores: Known cores that have not been busy for long enough to be called idle.
+
+        idle_minutes: Of the core that is idle for longest.
+
+        idle_core_minutes: Of all idle cores, added up: how long they have been idle by now.
+
+        usd: Price of the idle cores per hour, of those with a price.
+
+        priced_known_cores: Known cores with a price.
+
+        unpriced_cores: Cores of a type whose price is unknown.
+
+        unpriced_idle_cores: The idle ones among them; not in *usd*.
+
+        covered_s: Seconds that telemetry covers.
+    """
+
+    instances: int = 0
+    silent: int = 0
+    stopped: int = 0
+    duplicates: int = 0
+    cores: int = 0
+    busy: int = 0
+    attached_idle: int = 0
+    unattached: int = 0
+    unknown: int = 0
+    hundredths: int = 0
+    idle_cores: int = 0
+    idle_minutes: int = 0
+    idle_core_minutes: int = 0
+    usd: float = 0.0
+    priced_known_cores: int = 0
+    unpriced_cores: int = 0
+    unpriced_idle_cores: int = 0
+    covered_s: float = 0.0
+
+    @property
+    def known(self) -> int:
+        """Cores with telemetry."""
+        return self.busy + self.attached_idle + self.unattached
+
+    @property
+    def utilization_percent(self) -> float | None:
+        """Mean over the known cores."""
+        return self.hundredths / self.known / 100 if self.known else None
+
+    @property
+    def usd_per_hour(self) -> float | None:
+        """List price of the idle cores; None when no known core has a price."""
+        return round(self.usd, _SUMS_OF_CENTS) if self.priced_known_cores else None
+
+    @property
+    def coverage_percent(self) -> float | None:
+        """Share of the minute that telemetry covers, over those that report and those silent."""
+        expected = self.instances + self.silent
+        return 100 * self.covered_s / (MINUTE_S * expected) if expected else None
+
+
+def figures_of(minute: InstanceMinute, idle_after: int, prices: Prices) -> Figures:
+    """What one instance that reports did in its newest minute."""
+    record = minute.record
+    state = record.core_state
+    idle = idle_cores(record, idle_after)
+    price = prices.usd_per_core_hour(record.instance_type, len(state))
+    known = len(state) - state.count(UNKNOWN)
+    return Figures(
+        instances=1,
+        duplicates=int(minute.duplicate_emitters),
+        cores=len(state),
+        busy=state.count(BUSY),
+        attached_idle=state.count(ATTACHED_IDLE),
+        unattached=state.count(UNATTACHED),
+        unknown=len(state) - known,
+        hundredths=sum(
+            round(100 * percent) for percent in record.utilization_percent if percent is not None
+        ),
+        idle_cores=len(idle),
+        idle_minutes=max((record.idle_minutes[core_index] for core_index in idle), default=0),
+        idle_core_minutes=sum(record.idle_minutes[core_index] for core_index in idle),
+        usd=0.0 if price is None else price * len(idle),
+        priced_known_cores=0 if price is None else known,
+        unpriced_cores=len(state) if price is None else 0,
+        unpriced_idle_cores=len(idle) if price is None else 0,
+        covered_s=record.covered_seconds,
+    )
+
+
+def total(all_of_them: Iterable[Figures]) -> Figures:
+    """The figures of all of them together."""
+    parts = list(all_of_them)
+    sums = {
+        member.name: sum(getattr(figures, member.name) for figures in parts)
+        for member in fields(Figures)
+    }
+    sums[_LARGEST] = max((figures.idle_minutes for figures in parts), default=0)
+    return Figures(**sums)
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSnapshot:
     """
     One instance as its newest minute shows it.
 
@@ -71,12 +202,12 @@ class Cluster:
     """
 
     name: str
-    instances: tuple[Instance, ...]
+    instances: tuple[InstanceSnapshot, ...]
     figures: Figures
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet:
+class FleetSnapshot:
     """
     All clusters.
 
@@ -98,33 +229,38 @@ class Fleet:
 
 def fleet_of(
     window: Window, idle_after: int, prices: Prices | None = None, now_ms: int | None = None
-) -> Fleet:
+) -> FleetSnapshot:
     """What *window* shows at *now_ms*, or without a clock at the end of its newest minute."""
     newest_ms = window.newest_ms
     if newest_ms is None:
-        return Fleet(None, idle_after)
+        return FleetSnapshot(None, idle_after)
     as_of_ms = newest_ms + MINUTE_MS
     if now_ms is not None:  # one instance whose clock is ahead does not make others silent
         as_of_ms = (now_ms - ARRIVAL_S * 1000) // MINUTE_MS * MINUTE_MS
-    found = [
+    instances = [
         _instance(minute, as_of_ms, idle_after, prices or Prices())
         for minute in window.newest_minutes()
     ]
     clusters = tuple(
-        _cluster(name, own) for name, own in groupby(found, key=lambda one: one.record.cluster)
+        _cluster(name, own)
+        for name, own in groupby(instances, key=lambda instance: instance.record.cluster)
     )
-    return Fleet(as_of_ms, idle_after, clusters, total(one.figures for one in clusters))
+    return FleetSnapshot(as_of_ms, idle_after, clusters, total(one.figures for one in clusters))
 
 
-def _instance(minute: InstanceMinute, as_of_ms: int, idle_after: int, prices: Prices) -> Instance:
+def _instance(
+    minute: InstanceMinute, as_of_ms: int, idle_after: int, prices: Prices
+) -> InstanceSnapshot:
     behind = max(0, (as_of_ms - minute.record.minute_ms) // MINUTE_MS - 1)
     if minute.gone:
-        return Instance(minute.record, STOPPED, behind, Figures(stopped=1))
+        return InstanceSnapshot(minute.record, STOPPED, behind, Figures(stopped=1))
     if behind >= SILENT_AFTER_MINUTES:
-        return Instance(minute.record, SILENT, behind, Figures(silent=1))
-    return Instance(minute.record, REPORTING, behind, figures_of(minute, idle_after, prices))
+        return InstanceSnapshot(minute.record, SILENT, behind, Figures(silent=1))
+    return InstanceSnapshot(
+        minute.record, REPORTING, behind, figures_of(minute, idle_after, prices)
+    )
 
 
-def _cluster(name: str, instances: Iterable[Instance]) -> Cluster:
+def _cluster(name: str, instances: Iterable[InstanceSnapshot]) -> Cluster:
     own = tuple(instances)
     return Cluster(name, own, total(one.figures for one in own))

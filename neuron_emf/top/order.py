@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from neuron_emf.top.figures import Figures
-    from neuron_emf.top.fleet import Cluster, Instance
+    from neuron_emf.top.fleet import Cluster, Figures, InstanceSnapshot
 
 IDLE: Final = "idle"
 COST: Final = "cost"
@@ -26,15 +25,15 @@ def clusters_in(order: str, clusters: Iterable[Cluster]) -> list[Cluster]:
     return sorted(clusters, key=lambda one: (key(one.figures), one.name))
 
 
-def instances_in(order: str, instances: Iterable[Instance]) -> list[Instance]:
+def instances_in(order: str, instances: Iterable[InstanceSnapshot]) -> list[InstanceSnapshot]:
     """*instances* in *order*, those that do not report last unless in order of names."""
     key = _KEYS[order]
     return sorted(
         instances,
-        key=lambda one: (
-            order != NAME and not one.reports,
-            key(one.figures),
-            one.instance_id,
+        key=lambda instance: (
+            order != NAME and not instance.reports,
+            key(instance.figures),
+            instance.instance_id,
         ),
     )
 

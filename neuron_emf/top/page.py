@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf.top import words
-from neuron_emf.top.cores import BLOCKS, grouped, legend, strip_of
+from neuron_emf.top import texts
 from neuron_emf.top.order import clusters_in, instances_in
+from neuron_emf.top.texts import BLOCKS, grouped, legend, strip_of
+from neuron_wire.phrases import counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,11 +24,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.reading import Records
-    from neuron_emf.top.figures import Figures
-    from neuron_emf.top.fleet import Cluster, Fleet, Instance
+    from neuron_emf.top.fleet import Cluster, Figures, FleetSnapshot, InstanceSnapshot
 
 STYLES: Final = {"a": "yellow", "u": "magenta", "?": "bright_black"}
-"""Colours beside the letters; a busy core is cyan."""
+"""Colors beside the letters; a busy core is cyan."""
 
 BUSY_STYLE: Final = "cyan"
 COLUMNS: Final = ("cores", "util", "idle", "for", "core-h", "USD/h", "busy", "att", "unatt", "?")
@@ -39,30 +39,30 @@ _STRIP_CORES: Final = 64  # in one line
 def figure_cells(figures: Figures) -> list[str]:
     """The cells of `COLUMNS`."""
     return [
-        words.cores(figures),
-        words.percent(figures.utilization_percent),
-        words.count(figures.idle_cores, figures),
-        words.duration(figures.idle_minutes),
-        words.core_hours(figures),
-        words.usd(figures),
-        words.count(figures.busy, figures),
-        words.count(figures.attached_idle, figures),
-        words.count(figures.unattached, figures),
-        words.unknown(figures),
+        texts.cores(figures),
+        texts.percent(figures.utilization_percent),
+        texts.count(figures.idle_cores, figures),
+        texts.idle_for(figures),
+        texts.core_hours(figures),
+        texts.usd(figures),
+        texts.count(figures.busy, figures),
+        texts.count(figures.attached_idle, figures),
+        texts.count(figures.unattached, figures),
+        texts.unknown(figures),
     ]
 
 
 def cluster_cells(cluster: Cluster) -> list[str]:
     """A cluster in one row: instances, `COLUMNS`, coverage."""
     return [
-        words.instances(cluster.figures),
+        texts.instances(cluster.figures),
         *figure_cells(cluster.figures),
-        words.coverage(cluster.figures),
+        texts.coverage(cluster.figures),
     ]
 
 
-def coloured(strip: str) -> Text:
-    """A strip of signs, with gaps and colours."""
+def colored(strip: str) -> Text:
+    """A strip of signs, with gaps and colors."""
     # Few pieces: a live view has hundreds of strips.
     runs = groupby(grouped(strip), key=_style)
     return Text.assemble(*(("".join(letters), style) for style, letters in runs))
@@ -74,14 +74,14 @@ def _style(letter: str) -> str:
 
 
 def page(
-    fleet: Fleet, order: str, records: Records, *, most: int, signs: str = BLOCKS
+    fleet: FleetSnapshot, order: str, records: Records, *, most: int, signs: str = BLOCKS
 ) -> list[RenderableType]:
     """Clusters, and of each its first *most* instances with their cores."""
     if fleet.as_of_ms is None:
         # Lines of other clusters may have been read.
         return [Text(f"No minute of an instance that was asked for was found. {_lines(records)}")]
     parts: list[RenderableType] = [
-        Text(f"Fleet at {words.moment(fleet.as_of_ms)}, sorted by {order}"),
+        Text(f"Fleet at {moment(fleet.as_of_ms)}, sorted by {order}"),
         _cluster_table(fleet, order),
     ]
     for cluster in clusters_in(order, fleet.clusters):
@@ -93,9 +93,9 @@ def page(
     return [*parts, Text(), *(Text(one) for one in notes(fleet, signs)), Text(_lines(records))]
 
 
-def notes(fleet: Fleet, signs: str) -> list[str]:
+def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
     """What the tables need to be understood, a sentence each."""
-    found = [
+    sentences = [
         f"Cores: {legend(signs, fleet.idle_after)}.",
         (
             f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
@@ -105,16 +105,16 @@ def notes(fleet: Fleet, signs: str) -> list[str]:
     for cluster in fleet.clusters:
         figures = cluster.figures
         if figures.unpriced_cores:
-            cores = words.counted(figures.unpriced_cores, "core")
-            found.append(f"{cluster.name}: no list price of {cores}.")
+            cores = counted(figures.unpriced_cores, "core")
+            sentences.append(f"{cluster.name}: no list price of {cores}.")
         if figures.silent:
-            instances = words.counted(figures.silent, "silent instance")
-            found.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
-    return found
+            instances = counted(figures.silent, "silent instance")
+            sentences.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
+    return sentences
 
 
 def _lines(records: Records) -> str:
-    text = f"{words.counted(records.read, 'minute line')} read"
+    text = f"{counted(records.read, 'minute line')} read"
     if records.repeated:
         text += f", {records.repeated:,} repeated and counted once"
     if records.unreadable:
@@ -123,7 +123,7 @@ def _lines(records: Records) -> str:
     return f"{text}."
 
 
-def _cluster_table(fleet: Fleet, order: str) -> Table:
+def _cluster_table(fleet: FleetSnapshot, order: str) -> Table:
     table = _table("cluster", "instances")
     table.add_column("cover", justify="right", no_wrap=True)
     for cluster in clusters_in(order, fleet.clusters):
@@ -131,37 +131,39 @@ def _cluster_table(fleet: Fleet, order: str) -> Table:
     return table
 
 
-def _instances(instances: Sequence[Instance], fleet: Fleet, signs: str) -> list[RenderableType]:
-    found: list[RenderableType] = []
+def _instances(
+    instances: Sequence[InstanceSnapshot], fleet: FleetSnapshot, signs: str
+) -> list[RenderableType]:
+    parts: list[RenderableType] = []
     for instance in instances:
         figures = instance.figures
         head = f"  {instance.instance_id}  {instance.record.instance_type or 'type unknown'}"
-        facts = [words.status(instance)]
+        facts = [texts.status(instance)]
         if instance.reports:
             facts += [_utilization(figures), _idle(figures)]
-        found.append(Text("  ".join([head, *filter(None, facts)])))
+        parts.append(Text("  ".join([head, *filter(None, facts)])))
         if instance.reports:
             strip = strip_of(instance.record, fleet.idle_after, signs)
-            found += [
-                Text("    ") + coloured(strip[start : start + _STRIP_CORES])
+            parts += [
+                Text("    ") + colored(strip[start : start + _STRIP_CORES])
                 for start in range(0, len(strip), _STRIP_CORES)
             ]
-    return found
+    return parts
 
 
 def _utilization(figures: Figures) -> str:
     if figures.known:
-        return words.percent(figures.utilization_percent)
+        return texts.percent(figures.utilization_percent)
     return "no telemetry" if figures.cores else "number of cores unknown"
 
 
 def _idle(figures: Figures) -> str:
     if not figures.idle_cores:
         return ""
-    cores = words.counted(figures.idle_cores, "core")
-    price = words.usd(figures)
-    cost = "no list price" if price == words.UNKNOWN else f"{price} USD/h"
-    return f"{cores} idle for up to {words.duration(figures.idle_minutes)}, {cost}"
+    cores = counted(figures.idle_cores, "core")
+    price = texts.usd(figures)
+    cost = "no list price" if price == texts.UNKNOWN else f"{price} USD/h"
+    return f"{cores} idle for up to {texts.idle_for(figures)}, {cost}"
 
 
 def _table(*names: str) -> Table:

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from neuron_emf.top import words
-from neuron_emf.top.cores import BLOCKS, STATES, strip_of
+from neuron_emf.top import texts
 from neuron_emf.top.order import IDLE, UTILIZATION, clusters_in, instances_in
-from neuron_emf.top.page import COLUMNS, cluster_cells, coloured, figure_cells
+from neuron_emf.top.page import COLUMNS, cluster_cells, colored, figure_cells
+from neuron_emf.top.texts import BLOCKS, STATES, strip_of
 from neuron_wire import WireFormatError
 from neuron_wire.holders import core_indexes
+from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_emf.top.fleet import Cluster, Fleet, Instance
+    from neuron_emf.top.fleet import Cluster, FleetSnapshot, InstanceSnapshot
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
 
@@ -32,27 +33,27 @@ _BAR_CELLS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FleetPath:
     """Where somebody looks: the fleet, a cluster, or an instance."""
 
     cluster: str | None = None
     instance_id: str | None = None
 
     @property
-    def above(self) -> Place:
+    def above(self) -> FleetPath:
         """One step out."""
-        return Place(self.cluster) if self.instance_id is not None else Place()
+        return FleetPath(self.cluster) if self.instance_id is not None else FleetPath()
 
     @property
     def key(self) -> str | None:
         """Of the row above that leads here."""
         return self.instance_id or self.cluster
 
-    def inside(self, key: str) -> Place:
+    def inside(self, key: str) -> FleetPath:
         """One step in, to the row of *key*; cores have nothing inside."""
         if self.cluster is None:
-            return Place(key)
-        return Place(self.cluster, key) if self.instance_id is None else self
+            return FleetPath(key)
+        return FleetPath(self.cluster, key) if self.instance_id is None else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +74,29 @@ class Rows:
     left_out: int = 0
 
 
-def rows_at(fleet: Fleet, place: Place, order: str) -> Rows | None:
-    """The rows of *place*; None when it is there no more."""
-    if place.cluster is None:
+def rows_at(fleet: FleetSnapshot, path: FleetPath, order: str) -> Rows | None:
+    """The rows of *path*; None when it is there no more."""
+    if path.cluster is None:
         return _clusters(clusters_in(order, fleet.clusters))
-    cluster = cluster_at(fleet, place)
+    cluster = cluster_at(fleet, path)
     if cluster is None:
         return None
-    if place.instance_id is None:
+    if path.instance_id is None:
         return _instances(instances_in(order, cluster.instances), fleet.idle_after)
-    instance = instance_at(fleet, place)
+    instance = instance_at(fleet, path)
     return None if instance is None else _cores(instance, order)
 
 
-def cluster_at(fleet: Fleet, place: Place) -> Cluster | None:
-    """The cluster of *place*."""
-    return next((one for one in fleet.clusters if one.name == place.cluster), None)
+def cluster_at(fleet: FleetSnapshot, path: FleetPath) -> Cluster | None:
+    """The cluster of *path*."""
+    return next((one for one in fleet.clusters if one.name == path.cluster), None)
 
 
-def instance_at(fleet: Fleet, place: Place) -> Instance | None:
-    """The instance of *place*."""
-    cluster = cluster_at(fleet, place)
-    found = cluster.instances if cluster is not None else ()
-    return next((one for one in found if one.instance_id == place.instance_id), None)
+def instance_at(fleet: FleetSnapshot, path: FleetPath) -> InstanceSnapshot | None:
+    """The instance of *path*."""
+    cluster = cluster_at(fleet, path)
+    instances = cluster.instances if cluster is not None else ()
+    return next((found for found in instances if found.instance_id == path.instance_id), None)
 
 
 def _clusters(clusters: Sequence[Cluster]) -> Rows:
@@ -106,24 +107,24 @@ def _clusters(clusters: Sequence[Cluster]) -> Rows:
     )
 
 
-def _instances(instances: Sequence[Instance], idle_after: int) -> Rows:
+def _instances(instances: Sequence[InstanceSnapshot], idle_after: int) -> Rows:
     return Rows(
         ("instance", "type", "status", *COLUMNS, "each core"),
         {
-            one.instance_id: (
-                Text(one.instance_id),
-                Text(one.record.instance_type or words.UNKNOWN),
-                Text(words.status(one)),
-                *_numbers(figure_cells(one.figures)),
-                _strip(one, idle_after),
+            instance.instance_id: (
+                Text(instance.instance_id),
+                Text(instance.record.instance_type or texts.UNKNOWN),
+                Text(texts.status(instance)),
+                *_numbers(figure_cells(instance.figures)),
+                _strip(instance, idle_after),
             )
-            for one in instances[:MAX_ROWS]
+            for instance in instances[:MAX_ROWS]
         },
         max(0, len(instances) - MAX_ROWS),
     )
 
 
-def _cores(instance: Instance, order: str) -> Rows:
+def _cores(instance: InstanceSnapshot, order: str) -> Rows:
     if not instance.reports:
         return Rows(("core", "state"), {})
     record = instance.record
@@ -140,10 +141,10 @@ def _cores(instance: Instance, order: str) -> Rows:
         {
             str(core): (
                 Text(str(core), justify="right"),
-                coloured(record.core_state[core]) + f" {STATES[record.core_state[core]]}",
-                Text(words.percent(record.utilization_percent[core]), justify="right"),
+                colored(record.core_state[core]) + f" {STATES[record.core_state[core]]}",
+                Text(texts.percent(record.utilization_percent[core]), justify="right"),
                 _bar(record.utilization_percent[core]),
-                Text(words.duration(record.idle_minutes[core]), justify="right"),
+                Text(duration(record.idle_minutes[core]), justify="right"),
                 Text(held_by.get(core, "")),
             )
             for core in cores_shown
@@ -162,22 +163,22 @@ def holder_name(holder: Holder) -> str:
 
 
 def _held_by(holders: Sequence[Holder]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    by_core: dict[int, str] = {}
     for holder in holders:
         try:
             cores = core_indexes(holder.cores)
         except WireFormatError:
             continue
-        found.update(dict.fromkeys(cores, holder_name(holder)))
-    return found
+        by_core.update(dict.fromkeys(cores, holder_name(holder)))
+    return by_core
 
 
 def _numbers(cells: Sequence[str]) -> tuple[Text, ...]:
     return tuple(Text(cell, justify="right") for cell in cells)
 
 
-def _strip(instance: Instance, idle_after: int) -> Text:
-    return coloured(strip_of(instance.record, idle_after)) if instance.reports else Text()
+def _strip(instance: InstanceSnapshot, idle_after: int) -> Text:
+    return colored(strip_of(instance.record, idle_after)) if instance.reports else Text()
 
 
 def _percent(record: MinuteRecord, core: int) -> float:

@@ -21,18 +21,19 @@ from textual.message import Message
 from textual.widgets import DataTable, Footer, Static
 
 from emitter.errors import EmitterError
-from neuron_emf.top import words
-from neuron_emf.top.cores import BLOCKS, legend, strip_of
+from neuron_emf.top import texts
 from neuron_emf.top.order import ORDERS
-from neuron_emf.top.page import coloured
-from neuron_emf.top.rows import Place, Rows, cluster_at, instance_at, rows_at
+from neuron_emf.top.page import colored
+from neuron_emf.top.rows import FleetPath, Rows, cluster_at, instance_at, rows_at
+from neuron_emf.top.texts import BLOCKS, legend, strip_of
+from neuron_wire.phrases import counted, moment
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.timer import Timer
 
-    from neuron_emf.top.fleet import Fleet
-    from neuron_emf.top.view import View
+    from neuron_emf.top.fleet import FleetSnapshot
+    from neuron_emf.top.watch import FleetWatch
 
 _LONGEST_PAUSE_S: Final = 3600.0
 
@@ -57,7 +58,7 @@ class TopScreen(App[None]):
     class Read(Message):
         """A reading has ended: with a fleet, or with why there is none."""
 
-        def __init__(self, fleet: Fleet | None, trouble: str) -> None:
+        def __init__(self, fleet: FleetSnapshot | None, trouble: str) -> None:
             super().__init__()
             self.fleet = fleet
             self.trouble = trouble
@@ -69,12 +70,12 @@ class TopScreen(App[None]):
             super().__init__()
             self.percent = percent
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, watch: FleetWatch) -> None:
         super().__init__()
-        self._view = view
-        self._order = view.settings.sort
-        self._fleet: Fleet | None = None
-        self._place = Place()
+        self._watch = watch
+        self._order = watch.settings.sort
+        self._fleet: FleetSnapshot | None = None
+        self._path = FleetPath()
         self._titles: tuple[str, ...] = ()
         self._keys: list[str] = []
         self._is_reading = False
@@ -95,7 +96,7 @@ class TopScreen(App[None]):
     def on_mount(self) -> None:
         """Begin to read."""
         self.title = "neuron-emf top"
-        idle_after = self._view.settings.idle_after
+        idle_after = self._watch.settings.idle_after
         self.query_one("#legend", Static).update(Text(legend(BLOCKS, idle_after), "dim"))
         self._say("Reading lines")
         self.action_read()
@@ -113,10 +114,10 @@ class TopScreen(App[None]):
 
     def _read(self) -> None:
         try:
-            found = self.Read(self._view.refresh(self._advance), "")
+            reading = self.Read(self._watch.refresh(self._advance), "")
         except EmitterError as error:
-            found = self.Read(None, str(error))
-        self.post_message(found)
+            reading = self.Read(None, str(error))
+        self.post_message(reading)
 
     def _advance(self, done: float, total: float | None = None) -> None:
         if total:
@@ -136,7 +137,7 @@ class TopScreen(App[None]):
         self._draw()
         took_s = time.monotonic() - self._began_s
         # At most half of the time is spent reading, however large the fleet.
-        pause_s = max(self._view.settings.refresh, took_s)
+        pause_s = max(self._watch.settings.refresh, took_s)
         self._next = self.set_timer(min(pause_s, _LONGEST_PAUSE_S), self.action_read)
 
     def on_data_table_row_highlighted(self) -> None:
@@ -152,15 +153,15 @@ class TopScreen(App[None]):
         """Into the cluster or instance of the row."""
         key = self._key
         if key is not None:
-            self._go(self._place.inside(key), None)
+            self._go(self._path.inside(key), None)
 
     def action_outside(self) -> None:
         """Back to where this one is a row."""
-        self._go(self._place.above, self._place.key)
+        self._go(self._path.above, self._path.key)
 
-    def _go(self, place: Place, key: str | None) -> None:
-        if place != self._place:
-            self._place, self._keys = place, []
+    def _go(self, path: FleetPath, key: str | None) -> None:
+        if path != self._path:
+            self._path, self._keys = path, []
             self._draw(key)
 
     @property
@@ -173,12 +174,12 @@ class TopScreen(App[None]):
         return self.query_one(DataTable)
 
     def _draw(self, key: str | None = None) -> None:
-        """Show the rows of the place, with the cursor on *key* or where it was."""
+        """Show the rows of the path, with the cursor on *key* or where it was."""
         if self._fleet is not None:
-            rows = rows_at(self._fleet, self._place, self._order)
+            rows = rows_at(self._fleet, self._path, self._order)
             while rows is None:  # it is gone
-                key, self._place, self._keys = self._place.key, self._place.above, []
-                rows = rows_at(self._fleet, self._place, self._order)
+                key, self._path, self._keys = self._path.key, self._path.above, []
+                rows = rows_at(self._fleet, self._path, self._order)
             self._left_out = rows.left_out
             self._fill(rows, key)
             self.query_one("#where", Static).update(Text(self._where(self._fleet)))
@@ -188,11 +189,11 @@ class TopScreen(App[None]):
     def _show_strip(self) -> None:
         strip = Text()
         if self._fleet is not None:
-            place = self._place.inside(self._key) if self._key is not None else self._place
-            instance = instance_at(self._fleet, place)
+            path = self._path.inside(self._key) if self._key is not None else self._path
+            instance = instance_at(self._fleet, path)
             if instance is not None and instance.reports:
                 idle_after = self._fleet.idle_after
-                strip = coloured(strip_of(instance.record, idle_after))
+                strip = colored(strip_of(instance.record, idle_after))
                 strip = Text(f"{instance.instance_id}  ") + strip
         self.query_one("#strip", Static).update(strip)
 
@@ -217,35 +218,33 @@ class TopScreen(App[None]):
             table.scroll_to(y=0 if is_new else top, animate=False)
             table.move_cursor(row=keys.index(key) if key in keys else row)
 
-    def _where(self, fleet: Fleet) -> str:
-        place = self._place
-        at = "no minute yet" if fleet.as_of_ms is None else words.moment(fleet.as_of_ms)
-        parts = ["fleet", place.cluster or "", place.instance_id or ""]
-        path = " > ".join(filter(None, parts))
-        return f"{path}   {at}   sorted by {self._order}"
+    def _where(self, fleet: FleetSnapshot) -> str:
+        path = self._path
+        at = "no minute yet" if fleet.as_of_ms is None else moment(fleet.as_of_ms)
+        parts = ["fleet", path.cluster or "", path.instance_id or ""]
+        trail = " > ".join(filter(None, parts))
+        return f"{trail}   {at}   sorted by {self._order}"
 
     def _status(self) -> str:
         if self._trouble:
             return self._trouble
-        fleet, found = self._fleet, [self._view.feed.traffic]
+        fleet, parts = self._fleet, [self._watch.feed.traffic]
         if fleet is not None:
-            cluster = cluster_at(fleet, self._place)
+            cluster = cluster_at(fleet, self._path)
             figures = (cluster or fleet).figures
-            instance = instance_at(fleet, self._place)
+            instance = instance_at(fleet, self._path)
             if instance is not None and not instance.reports:
-                found = [f"{words.status(instance)}: what its cores do is unknown"]
+                parts = [f"{texts.status(instance)}: what its cores do is unknown"]
             if self._left_out:
-                found.append(f"{self._left_out:,} more rows in this order; --json has all")
+                parts.append(f"{self._left_out:,} more rows in this order; --json has all")
             if figures.silent:
-                found.append(f"{figures.silent:,} silent, not counted")
+                parts.append(f"{figures.silent:,} silent, not counted")
             if figures.unpriced_cores:
-                found.append(f"no list price of {words.counted(figures.unpriced_cores, 'core')}")
-            found.append(
-                f"idle: {words.counted(figures.idle_cores, 'core')}, {words.usd(figures)} USD/h"
-            )
-        if unreadable := self._view.feed.records.unreadable:
-            found.append(f"unreadable: {words.counted(unreadable, 'line')}")
-        return "; ".join(found)
+                parts.append(f"no list price of {counted(figures.unpriced_cores, 'core')}")
+            parts.append(f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h")
+        if unreadable := self._watch.feed.records.unreadable:
+            parts.append(f"unreadable: {counted(unreadable, 'line')}")
+        return "; ".join(parts)
 
     def _say(self, text: str) -> None:
         self.query_one("#status", Static).update(Text(text))

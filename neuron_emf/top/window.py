@@ -68,16 +68,11 @@ class Window:
         """Start of the newest minute that anybody told of."""
         return max((one.newest_ms for one in self._instances.values()), default=None)
 
-    @property
-    def names(self) -> list[Name]:
-        """All that are known, in order."""
-        return sorted(self._instances)
-
     def newest_minutes(self) -> Iterator[InstanceMinute]:
         """Of each instance its newest minute, in order of their names."""
-        for name in self.names:
-            one = self._instances[name]
-            yield merge(one.minutes[one.newest_ms].values())
+        for name in sorted(self._instances):
+            instance = self._instances[name]
+            yield merge(instance.minutes[instance.newest_ms].values())
 
     def missing_since_ms(self, earliest_ms: int) -> int:
         """
@@ -86,8 +81,8 @@ class Window:
         An instance that told of none since then is not waited for.
         """
         told = [
-            one.newest_ms + MINUTE_MS
-            for one in self._instances.values()
-            if one.newest_ms >= earliest_ms
+            instance.newest_ms + MINUTE_MS
+            for instance in self._instances.values()
+            if instance.newest_ms >= earliest_ms
         ]
         return min(told, default=earliest_ms)

@@ -1,12 +1,12 @@
 """
 An account on 127.0.0.1 with the stack in it, that an operator's commands talk to by real boto3.
 
-    with Account(lambda: now_s) as account:            # lines older than 30 days are gone
+    with AccountDouble(lambda: now_s) as account:            # lines older than 30 days are gone
         account.put(account.records_group, "i-0", [(timestamp_ms, text), ...])
         account.put_lines(account.rollups_group, hour.rollups)  # each at its own time
         environment.update(account.variables)      # for boto3, also in another process
         client = account.client("logs")            # or ready-made, for a test of the double
-        break_account(account, "records group missing")    # one of `proof.account.breaking.FAULTS`
+        break_account(account, "records group missing")  # of `account_faults.FAULTS`
         account.denied.add("logs:FilterLogEvents") # one permission
         account.troubles("FilterLogEvents", THROTTLED, THROTTLED)  # of the next two calls
         account.always("StartQuery", UNAVAILABLE)  # of every call
@@ -31,12 +31,12 @@ import boto3
 from botocore.config import Config
 
 from proof.account.descriptions import Descriptions
-from proof.account.log_groups import LogGroups
+from proof.account.event_reader import EventReader
+from proof.account.log_groups import StoredGroups
 from proof.account.pages import Tokens
 from proof.account.queries import Queries
 from proof.account.query_wire import QueryWire
-from proof.account.reading import Reading
-from proof.account.stack import ACCOUNT_ID, REGION, STACK, Stack
+from proof.account.stack_logs import ACCOUNT_ID, REGION, STACK, StackLogs
 from proof.logs.forms import ServiceError
 from proof.logs.rules import QUOTAS, RECORDS_GROUP, Applied, LogRules
 from proof.logs.service import LogsService
@@ -58,7 +58,7 @@ USER_ARN = f"arn:aws:iam::{ACCOUNT_ID}:user/testing"
 DAY_MS = 86_400_000
 
 
-class Account:
+class AccountDouble:
     """
     A right account: both log groups of class STANDARD, the subscription, no policy. A context.
 
@@ -91,15 +91,15 @@ class Account:
         self.service.allow = self._allow
         tokens = Tokens(clock)
         made_ms = round(clock() * 1000) - 30 * DAY_MS
-        stack = Stack(stack_name, made_ms, **parameters)
+        stack_logs = StackLogs(stack_name, made_ms, **parameters)
         arn = f"arn:aws:logs:{REGION}:{ACCOUNT_ID}:log-group:"
-        self.groups = LogGroups(self.rules, tokens, arn, made_ms)
+        self.groups = StoredGroups(self.rules, tokens, arn, made_ms)
         self.rules.groups.clear()
-        for name, (log_group_class, days) in stack.groups.items():
+        for name, (log_group_class, days) in stack_logs.groups.items():
             self.groups.add(name, log_group_class, days)
-        self.reading = Reading(self.groups, tokens)
+        self.reading = EventReader(self.groups, tokens)
         self.queries = Queries(self.groups, tokens)
-        around = Descriptions(self.groups, tokens, stack.subscriptions, stack.saved)
+        around = Descriptions(self.groups, tokens, stack_logs.subscriptions, stack_logs.saved)
         self.subscriptions, self.saved = around.subscriptions, around.saved
         self.policies = around.policies
         self.stack_name = stack_name

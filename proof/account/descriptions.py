@@ -9,7 +9,7 @@ from proof.account.log_groups import MAX_DESCRIBED
 from proof.account.model import check
 
 if TYPE_CHECKING:
-    from proof.account.log_groups import LogGroups
+    from proof.account.log_groups import StoredGroups
     from proof.account.pages import Tokens
 
 MAX_LISTED = 1_000
@@ -28,7 +28,7 @@ class Descriptions:
         saved: Queries.
     """
 
-    groups: LogGroups
+    groups: StoredGroups
     tokens: Tokens
     subscriptions: list[dict[str, Any]]
     saved: list[dict[str, Any]]

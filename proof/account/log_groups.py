@@ -27,7 +27,7 @@ LESS_THAN_STANDARD = {"INFREQUENT_ACCESS", "ESSENTIALS"}
 
 
 @dataclass
-class LogGroup:
+class StoredGroup:
     """What a log group has beside its streams."""
 
     log_group_class: str = "STANDARD"
@@ -35,7 +35,7 @@ class LogGroup:
 
 
 @dataclass
-class LogGroups:
+class StoredGroups:
     """
     The log groups of one account in one Region.
 
@@ -51,7 +51,7 @@ class LogGroups:
     tokens: Tokens
     arn: str
     made_ms: int
-    settings: dict[str, LogGroup] = field(default_factory=dict)
+    settings: dict[str, StoredGroup] = field(default_factory=dict)
     answers: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,16 +63,16 @@ class LogGroups:
     def add(self, name: str, log_group_class: str = "STANDARD", days: int | None = 30) -> None:
         """Make a log group."""
         self.rules.groups.setdefault(name, set())
-        self.settings[name] = LogGroup(log_group_class, days)
+        self.settings[name] = StoredGroup(log_group_class, days)
 
     def remove(self, name: str) -> None:
         """Delete a log group with all that is in it."""
         del self.rules.groups[name]
         self.rules.applied[:] = [one for one in self.rules.applied if one.group != name]
 
-    def of(self, name: str) -> LogGroup:
+    def of(self, name: str) -> StoredGroup:
         """What a log group has."""
-        return self.settings.setdefault(name, LogGroup())
+        return self.settings.setdefault(name, StoredGroup())
 
     def streams(self, name: str) -> set[str]:
         """The names of its streams."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from local.insights.tree import Command
-    from proof.account.log_groups import LogGroups
+    from proof.account.log_groups import StoredGroups
     from proof.account.pages import Tokens
 
 LIMIT = "LimitExceededException"
@@ -50,7 +50,7 @@ Rows = list[list[dict[str, str]]]
 
 
 @dataclass
-class Query:
+class RunningQuery:
     """
     One that was started.
 
@@ -87,7 +87,7 @@ class Queries:
         started: The requests, in order.
     """
 
-    groups: LogGroups
+    groups: StoredGroups
     tokens: Tokens
     steps: tuple[str, ...] = ("Scheduled", "Running")
     next_ends: list[str] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Queries:
     decimals: int = 4
     started: list[dict[str, Any]] = field(default_factory=list)
     answers: dict[str, Any] = field(init=False)
-    _queries: dict[str, Query] = field(default_factory=dict)
+    _queries: dict[str, RunningQuery] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.answers = {
@@ -162,7 +162,7 @@ class Queries:
         query.status, query.steps = "Cancelled", []
         return {"success": True}
 
-    def _query(self, document: dict[str, Any]) -> Query:
+    def _query(self, document: dict[str, Any]) -> RunningQuery:
         try:
             return self._queries[document["queryId"]]
         except KeyError:
@@ -181,7 +181,7 @@ class Queries:
 
     def _run(
         self, document: dict[str, Any], commands: Sequence[Command], groups: Sequence[str]
-    ) -> Query:
+    ) -> RunningQuery:
         start_ms, end_ms = document["startTime"] * 1000, document["endTime"] * 1000
         events = sorted(
             (
@@ -211,7 +211,7 @@ class Queries:
             matched = applied(before, rows, {})
             kept = applied(commands[len(before) :], matched, {})[:limit]
         except QueryError:
-            return Query([], [], scanned, 0, len(groups), "Failed")
+            return RunningQuery([], [], scanned, 0, len(groups), "Failed")
         found = told(kept, columns_of(commands))
         times, computed = moments_of(commands), computed_by(commands)
         written = [
@@ -225,4 +225,4 @@ class Queries:
             for one in row:
                 decimals = self.decimals if one["field"] in computed else None
                 one["value"] = text_of(one["value"], decimals)
-        return Query(written, [], scanned, len(matched), len(groups))
+        return RunningQuery(written, [], scanned, len(matched), len(groups))

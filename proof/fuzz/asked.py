@@ -10,10 +10,10 @@ from botocore.awsrequest import AWSResponse
 
 from emitter.errors import SourceError
 from neuron_emf.reading import LogGroup, Records
+from neuron_emf.reading.periods import Period
+from neuron_emf.report.collection import from_queries
+from neuron_emf.report.comparison import PublishedRollups
 from neuron_emf.report.counting import Counting
-from neuron_emf.report.gathering import from_queries
-from neuron_emf.report.period import Period
-from neuron_emf.report.published import Published
 from neuron_wire.prices import Prices
 from proof.factories.records import MINUTE, message, record
 from proof.fuzz import broken_json
@@ -105,7 +105,7 @@ def reads_query_results(content: bytes) -> None:
     The answers of Logs Insights are rows that are counted, or why there are none, in one sentence.
     """
     _ACCOUNT.answer(content)
-    counting, published = Counting(PERIOD, 15, Prices()), Published(PERIOD)
+    counting, published = Counting(PERIOD, 15, Prices()), PublishedRollups(PERIOD)
     try:
         found = from_queries(
             _ACCOUNT,  # type: ignore[arg-type]

@@ -18,15 +18,15 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf import printing
 from neuron_emf.reading import Records, lines_in
 from neuron_emf.reading.records import MAX_KIND_CHARS, MAX_KINDS
-from neuron_emf.report import page, spreadsheet, terminal
-from neuron_emf.report.document import document
-from neuron_emf.report.making import make
+from neuron_emf.report import exports, page, terminal
+from neuron_emf.report.collection import collect
+from neuron_emf.report.exports import document
 from neuron_emf.report.settings import IdleReportSettings
 from neuron_emf.top.document import document as top_document
 from neuron_emf.top.fleet import fleet_of
 from neuron_emf.top.order import ORDERS
 from neuron_emf.top.page import page as top_page
-from neuron_emf.top.rows import Place, rows_at
+from neuron_emf.top.rows import FleetPath, rows_at
 from neuron_emf.top.window import Window
 from neuron_wire.holders import Holder
 from proof.factories.records import MINUTE, message, record, some_holders
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.report.outcome import Outcome
-    from neuron_emf.top.fleet import Fleet
+    from neuron_emf.report.idle_report import IdleReport
+    from neuron_emf.top.fleet import FleetSnapshot
 
 MAX_SENTENCE_CHARS: Final = 1_000
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="neuron-emf-fuzz-")
@@ -95,7 +95,7 @@ def reads_a_fleet(content: bytes) -> None:
     FILE.write_bytes(content)
     try:
         _shows_a_fleet(ORDERS[len(content) % len(ORDERS)])
-        _shows_a_report(make(IdleReportSettings(), [FILE]))
+        _shows_a_report(collect(IdleReportSettings(), [FILE]))
     except (SettingsError, SourceError) as error:
         require_sentence(error, MAX_SENTENCE_CHARS)
 
@@ -117,12 +117,12 @@ def _shows_a_fleet(order: str) -> None:
         _shows_rows(fleet, order)
 
 
-def _shows_rows(fleet: Fleet, order: str) -> None:
+def _shows_rows(fleet: FleetSnapshot, order: str) -> None:
     """Every place that somebody can walk to in the live view."""
-    places = [Place()]
+    places = [FleetPath()]
     for cluster in fleet.clusters:
-        places.append(Place(cluster.name))
-        places += [Place(cluster.name, one.instance_id) for one in cluster.instances]
+        places.append(FleetPath(cluster.name))
+        places += [FleetPath(cluster.name, one.instance_id) for one in cluster.instances]
     for place in places:
         rows = rows_at(fleet, place, order)
         assert rows is not None
@@ -130,7 +130,7 @@ def _shows_rows(fleet: Fleet, order: str) -> None:
             assert all(cell.plain.isprintable() for cell in cells)
 
 
-def _shows_a_report(found: Outcome) -> None:
+def _shows_a_report(found: IdleReport) -> None:
     printed(terminal.parts(found, 10))
     json.dumps(document(found), allow_nan=False)
     text = page.text(found)
@@ -138,10 +138,10 @@ def _shows_a_report(found: Outcome) -> None:
     shown = _Page(text)
     assert shown.tags <= _TAGS, shown.tags - _TAGS
     assert shown.attributes <= _ATTRIBUTES, shown.attributes - _ATTRIBUTES
-    written = spreadsheet.text(found)
+    written = exports.spreadsheet(found)
     written.encode()
     header, *rows = csv.reader(io.StringIO(written, newline=""), strict=True)
-    assert list(spreadsheet.COLUMNS) == header
+    assert list(exports.COLUMNS) == header
     for row in rows:
         assert len(header) == len(row)
         assert all(cell.isprintable() for cell in row)

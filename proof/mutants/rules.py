@@ -157,4 +157,24 @@ RULES: Final = (
             "tests/emitter/kernel/test_kernel_faults_law.py",
         ),
     ),
+    Rule(
+        "report",
+        "what idle time costs, and where the rollups say something else",
+        tuple(f"neuron_emf/report/{name}.py" for name in ("amounts", "comparison", "counting")),
+        (
+            "tests/neuron_emf/report/test_comparison.py",
+            "tests/neuron_emf/report/test_counting.py",
+            "tests/neuron_emf/report/test_owners.py",
+        ),
+        without=tuple(
+            f"tests/neuron_emf/report/{name}"
+            for name in (
+                "test_comparison.py::test_the_same_lines_give_no_difference",
+                "test_counting.py::test_clusters_instances_owners_and_cores_each_have_the_whole",
+                "test_counting.py::test_counting_piece_by_piece_is_counting_at_once",
+                "test_counting.py::test_it_counts_what_the_rollups_tell",
+                "test_counting.py::test_the_order_of_lines_changes_nothing",
+            )
+        ),
+    ),
 )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from tests.docs.shown_blocks import ROOT
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Place:
     """
 
     folder: Path
-    account: Account
+    account: AccountDouble
     variables: dict[str, str]
     truth: Path
     patience_s: float = 60.0
@@ -74,7 +74,7 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
         (programs / name).write_text(f'#!/bin/sh\nexec {runs} "$@"\n', "utf-8")
         (programs / name).chmod(0o755)
     truth = folder / ".truth"
-    with Account() as account:
+    with AccountDouble() as account:
         variables = {
             **{name: os.environ[name] for name in KEPT if name in os.environ},
             **account.variables,

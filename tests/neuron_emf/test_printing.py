@@ -28,7 +28,7 @@ def a_table() -> Table:
     return table
 
 
-def test_piped_there_is_no_colour_and_one_width(capsys):
+def test_piped_there_is_no_color_and_one_width(capsys):
     """A table in a file is plain text, and no line of it is longer than 100 characters."""
     printing.show(a_table(), Text("x" * 250, style="bold green"))
     found = capsys.readouterr().out
@@ -37,15 +37,15 @@ def test_piped_there_is_no_colour_and_one_width(capsys):
     assert printing.PIPED_COLUMNS == max(map(len, found.splitlines()))
 
 
-def test_a_terminal_has_colour(monkeypatch):
+def test_a_terminal_has_color(monkeypatch):
     """And with NO_COLOR set it has none."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    coloured, plain = Terminal(), Terminal()
-    printing.console(coloured).print(a_table())
+    colored, plain = Terminal(), Terminal()
+    printing.console(colored).print(a_table())
     monkeypatch.setenv("NO_COLOR", "1")
     printing.console(plain).print(a_table())
-    assert "\x1b[31m" in coloured.getvalue()
+    assert "\x1b[31m" in colored.getvalue()
     assert "\x1b[31m" not in plain.getvalue()
 
 

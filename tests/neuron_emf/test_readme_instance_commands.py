@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -36,7 +36,7 @@ REPLAY = (
 
 @pytest.fixture
 def account():
-    with Account() as found:
+    with AccountDouble() as found:
         yield found
 
 

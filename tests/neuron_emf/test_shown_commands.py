@@ -20,7 +20,7 @@ import pytest
 from emitter.owners import Reach
 from neuron_emf.check import attribution, kernel_log
 from neuron_emf.cli import COMMANDS, main
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from tests.neuron_emf.check.kernel_double import readable
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def place(hour, folder, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setattr(attribution, "reach", lambda _places: Reach())
     monkeypatch.setattr(kernel_log, "opener", readable)
-    with Account() as account:
+    with AccountDouble() as account:
         for name, value in account.variables.items():
             monkeypatch.setenv(name, value)
         yield folder

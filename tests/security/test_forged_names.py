@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain import formats
+from aggregator.explain import foreign_text
 from aggregator.explain.event import transition_of
 from aggregator.explain.notification import notify
 from aggregator.explain.subject import SUBJECTS
@@ -180,4 +180,4 @@ def test_an_attribute_has_the_name_itself():
 )
 def test_an_ordinary_name_is_shown_as_it_is(name, shown):
     """And only what could be more than a letter is not."""
-    assert shown == formats.name(name)
+    assert shown == foreign_text.name(name)

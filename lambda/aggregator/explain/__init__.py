@@ -16,7 +16,7 @@ From the outside in; only `topic` knows a network:
 * `text`      the one for people
 * `topic`     SNS
 * `members`   a kept rollup, read so that no value can break a message
-* `formats`   amounts, moments and other people's names as text
+* `foreign_text`  names that somebody else gave
 """
 
 from aggregator.explain.function import handler

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
-from aggregator.explain.formats import LATEST_S
+from aggregator.explain.members import LATEST_S
 from neuron_wire.names import CLUSTER_DIMENSION, CLUSTER_NAMESPACE, NAMESPACE
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from aggregator.explain.finding import (
     instance,
     instances_of,
 )
-from aggregator.explain.formats import amount, counted, moment
 from aggregator.explain.subject import SILENCE
+from neuron_wire.phrases import amount, counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def silence(case: Case) -> AlarmFinding:
 
 def _last_seen(one: Members) -> str:
     minute_s = one.minute_s("LastSeen")
-    return "nobody knows when" if minute_s is None else moment(minute_s)
+    return "nobody knows when" if minute_s is None else moment(1000 * minute_s)
 
 
 def memory_errors(case: Case) -> AlarmFinding:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.formats import counted, duration, moment
 from neuron_wire.names import MINUTE_S
+from neuron_wire.phrases import counted, duration, moment
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import ClusterEvidence
@@ -130,6 +130,6 @@ def _date(evidence: ClusterEvidence) -> str:
     if end_s is None or age_s is None:
         return "From a rollup that does not say of which minute it is."
     return (
-        f"From the rollup of {moment(end_s - MINUTE_S)}, {duration(age_s / MINUTE_S)} before this"
-        " message."
+        f"From the rollup of {moment(1000 * (end_s - MINUTE_S))}, {duration(age_s / MINUTE_S)}"
+        " before this message."
     )

@@ -15,8 +15,9 @@ from aggregator.explain.finding import (
     instance,
     instances_of,
 )
-from aggregator.explain.formats import amount, counted, duration, joined, name, percent, usd
+from aggregator.explain.foreign_text import name
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
+from neuron_wire.phrases import amount, counted, duration, joined, percent, usd
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import ClusterEvidence

@@ -13,10 +13,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
-from aggregator.explain import formats
-from aggregator.explain.formats import LATEST_S
+from aggregator.explain import foreign_text
 from neuron_wire.names import MINUTE_S
+
+LATEST_S: Final = 1e11  # in the year 5138; what is later, or before 1970, is no time of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Members:
     def text(self, name: str) -> str | None:
         """A name for a message; None when it is empty."""
         value = self.given.get(name)
-        return formats.name(value) if isinstance(value, str) and value else None
+        return foreign_text.name(value) if isinstance(value, str) and value else None
 
     def entries(self, name: str) -> list[Members]:
         """The objects of a list."""
@@ -55,7 +57,7 @@ class Members:
         value = self.given.get(name)
         if not isinstance(value, list):
             return []
-        return [formats.name(one) for one in value if isinstance(one, str) and one]
+        return [foreign_text.name(one) for one in value if isinstance(one, str) and one]
 
     def minute_s(self, name: str) -> float | None:
         """When the minute of a member began, seconds since the epoch."""

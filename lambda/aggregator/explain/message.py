@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.formats import ascii_only, cell, iso, printable
+from aggregator.explain.foreign_text import ascii_only
 from aggregator.explain.text import LONGEST_REASON, text_of
+from neuron_wire.phrases import cell, iso, printable
 
 if TYPE_CHECKING:
     from aggregator.explain.explanation import Explanation
@@ -91,7 +92,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Title": explanation.title,
         "State": transition.state,
         "StateBefore": printable(transition.before or ""),
-        "Since": iso(transition.at_s),
+        "Since": iso(1000 * transition.at_s),
         "LastedMinutes": _rounded(transition.lasted_minutes),
         "ClusterName": printable(transition.cluster or "", _LONGEST_NAME),
         "Metric": printable(explanation.metric, _LONGEST_NAME),

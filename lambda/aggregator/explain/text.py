@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.explanation import WORDS
-from aggregator.explain.formats import duration, moment, name, printable
+from aggregator.explain.foreign_text import name
+from neuron_wire.phrases import duration, moment, printable
 
 if TYPE_CHECKING:
     from aggregator.explain.explanation import Explanation
@@ -88,7 +89,7 @@ def _places(explanation: Explanation) -> list[str]:
     lines.append(f"Dashboard: {explanation.dashboard}{', ' if address else ''}{address}")
     lines.append(
         f"Alarm: {printable(transition.alarm, 256)}, {WORDS[transition.state]} since"
-        f" {moment(transition.at_s)}"
+        f" {moment(1000 * transition.at_s)}"
     )
     if transition.muted_by:
         lines.append(f"Muted by {printable(transition.muted_by, 512)}, and told all the same.")

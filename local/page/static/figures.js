@@ -24,11 +24,12 @@ export function clockWithSeconds(ms) {
   return new Date(ms).toISOString().slice(11, 19);
 }
 
-/** 45 min, 1 h 6 min. */
+/** 45 min, 3 h, 3 h 5 min, 2 d 4 h: as neuron_wire/phrases.py writes it. */
 export function duration(minutes) {
-  if (minutes < 60) return `${minutes} min`;
-  const rest = minutes % 60;
-  return `${Math.floor(minutes / 60)} h${rest ? ` ${rest} min` : ""}`;
+  const [large, size, small] = minutes < 1440 ? ["h", 60, "min"] : ["d", 1440, "h"];
+  const rest = Math.floor((minutes % size) / (small === "h" ? 60 : 1));
+  const parts = [[Math.floor(minutes / size), large], [rest, small]].filter(([number]) => number);
+  return parts.map(([number, unit]) => `${number} ${unit}`).join(" ") || "0 min";
 }
 
 /** One thing, two things. */

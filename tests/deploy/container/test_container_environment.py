@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from tests.deploy.container.containerfile import EMITTER, ROOT
 from tests.deploy.container.once import made_once
 
@@ -118,7 +118,7 @@ def test_the_models_that_were_kept_are_those_that_are_asked_for(environment):
 
 def test_a_check_of_an_account_needs_no_model_that_is_gone(environment, tmp_path):
     """The command that asks most: callers, groups, policies, filters, streams, lines."""
-    with Account() as account:
+    with AccountDouble() as account:
         _, printed, said = said_by(
             environment,
             "neuron-emf",

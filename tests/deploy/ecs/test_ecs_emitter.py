@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from proof.account.stack import REGION
+from proof.account.stack_logs import REGION
 from tests.deploy.deployed_emitter import deployed_emitter
 
 

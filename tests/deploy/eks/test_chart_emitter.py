@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof.account.stack import REGION
+from proof.account.stack_logs import REGION
 from tests.deploy.deployed_emitter import deployed_emitter
 
 

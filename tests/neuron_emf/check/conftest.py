@@ -15,7 +15,7 @@ from emitter.settings import options
 from neuron_emf import account as accounts
 from neuron_emf.check import attribution, kernel_log, probe
 from neuron_emf.cli import cli
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from tests.neuron_emf.check import monitors
 from tests.neuron_emf.check.kernel_double import readable
 
@@ -40,7 +40,7 @@ class Checked:
 @pytest.fixture
 def account():
     """An account in which all is right."""
-    with Account() as made:
+    with AccountDouble() as made:
         yield made
 
 

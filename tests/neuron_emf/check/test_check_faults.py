@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof.account.breaking import FAULTS, HARMLESS, break_account
+from proof.account.account_faults import FAULTS, HARMLESS, break_account
 from proof.logs.faults import DENIED, RESET, THROTTLED
 from tests.neuron_emf.check.rows import ARN, CHECKS, GROUPS, LINES, ROWS
 

@@ -17,8 +17,8 @@ from neuron_emf.check.subscription import PATTERN
 from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
-from proof.account.account import Account
-from proof.account.breaking import EMITTER_ACTIONS, break_account
+from proof.account.account import AccountDouble
+from proof.account.account_faults import EMITTER_ACTIONS, break_account
 from tests.neuron_emf.check.rows import CHECKS
 
 pytestmark = pytest.mark.timeout(60)
@@ -144,7 +144,7 @@ def test_the_receiver_is_known_by_its_name(checked, reach, monitor, destination,
 
 def test_a_stream_between_is_right_as_well(checked, monitor, monkeypatch):
     """The template deployed for a large fleet, under a name of its own."""
-    with Account(stack_name="big", Mode="kinesis") as account:
+    with AccountDouble(stack_name="big", Mode="kinesis") as account:
         for name, value in account.variables.items():
             monkeypatch.setenv(name, value)
         found = checked("--monitor-command", monitor, "--stack-name", "big")

@@ -16,7 +16,7 @@ from neuron_emf.check import showing
 from neuron_emf.check.course import Section
 from neuron_emf.check.finding import STATES, Finding, failed, ok
 from neuron_emf.check.origin import Origin
-from proof.account.breaking import break_account
+from proof.account.account_faults import break_account
 from tests.neuron_emf.check.example import example
 
 pytestmark = pytest.mark.timeout(30)

@@ -15,7 +15,7 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf.reading import Records, lines_in
 from neuron_wire import parse
 from neuron_wire.line import MAX_LINE_CHARS
-from tests.neuron_emf.reading.made_lines import line, record
+from tests.neuron_emf.reading.lines import line, record
 
 
 def test_the_lines_of_all_files_in_their_order(tmp_path):

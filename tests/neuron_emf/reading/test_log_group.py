@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SourceError
-from neuron_emf.reading import MINUTES, LogGroup, lines_of, log_group, pattern_of
+from neuron_emf.reading import MINUTES, LogGroup, log_group, pattern_of
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
 GROUP = "/neuron-emf/records"
@@ -24,7 +24,7 @@ def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_si
     """Pages may be empty while more follow; the end of the range is no part of it."""
     logs = PlayedLogs(events_at(moments), page_sizes)
     expected = [message for at_ms, message in logs.events if start_ms <= at_ms < end_ms]
-    assert expected == list(lines_of(PlayedAccount(logs), GROUP, start_ms, end_ms))
+    assert expected == list(LogGroup(PlayedAccount(logs), GROUP).lines(start_ms, end_ms))
 
 
 @given(moments=MOMENTS, limit=st.integers(2, 9))
@@ -37,9 +37,9 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
         patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
         if crowded:
             with pytest.raises(SourceError, match="cannot page"):
-                list(lines_of(account, GROUP, 0, 41))
+                list(LogGroup(account, GROUP).lines(0, 41))
         else:
-            assert [one for _, one in logs.events] == list(lines_of(account, GROUP, 0, 41))
+            assert [one for _, one in logs.events] == list(LogGroup(account, GROUP).lines(0, 41))
 
 
 def test_an_account_with_a_full_last_page_is_not_asked_again():
@@ -57,7 +57,9 @@ def test_how_far_it_is_goes_by_the_time_of_the_lines():
     """They come in order of time."""
     logs = PlayedLogs(events_at([100, 110, 150]), [1, 0, 1, 1])
     seen = []
-    lines = lines_of(PlayedAccount(logs), GROUP, 100, 200, advance=lambda *far: seen.append(far))
+    lines = LogGroup(PlayedAccount(logs), GROUP).lines(
+        100, 200, advance=lambda *far: seen.append(far)
+    )
     assert 3 == sum(1 for _ in lines)
     assert [(0, 100), (10, 100), (50, 100)] == seen
 
@@ -69,7 +71,7 @@ def test_only_minute_lines_of_a_cluster_are_asked_for():
     assert MINUTES == pattern_of('"', "a*b", "%x%", "a\\b", "")
     logs = PlayedLogs([(1, '{"CoveredSeconds":60}'), (2, '{"Kind":"runtime"}')])
     account = PlayedAccount(logs)
-    assert ['{"CoveredSeconds":60}'] == list(lines_of(account, GROUP, 0, 9, MINUTES))
+    assert ['{"CoveredSeconds":60}'] == list(LogGroup(account, GROUP).lines(0, 9, MINUTES))
     assert [8] == [one["endTime"] for one in logs.requests]
 
 
@@ -85,7 +87,7 @@ def test_a_refusal_names_the_action_the_group_and_what_to_do(code, advice):
     """What the client gave up on is no line less, but an error."""
     account = PlayedAccount(PlayedLogs(refusal=code))
     with pytest.raises(SourceError) as found:
-        list(lines_of(account, GROUP, 0, 9))
+        list(LogGroup(account, GROUP).lines(0, 9))
     for words in ("logs:FilterLogEvents", GROUP, code, advice):
         assert words in str(found.value)
 

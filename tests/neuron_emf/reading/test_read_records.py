@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.reading import Records
-from neuron_emf.reading.identities import Identities
+from neuron_emf.reading.records import Identities
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.checked import MAX_COUNT
-from tests.neuron_emf.reading.made_lines import line, record
+from tests.neuron_emf.reading.lines import line, record
 
 IDENTITIES = st.tuples(
     st.sampled_from(["i-0", "i-1"]),

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.report.comparison import MAX_LISTED, Cause, compare
+from neuron_emf.reading.periods import ALWAYS, Period
+from neuron_emf.report.comparison import MAX_LISTED, Cause, PublishedRollups, compare
 from neuron_emf.report.counting import Counting
-from neuron_emf.report.period import ALWAYS, Period
-from neuron_emf.report.published import Published
 from neuron_wire.prices import Prices
-from tests.neuron_emf.report.made_minutes import (
+from tests.neuron_emf.report.minutes import (
     MINUTE_MS,
     START_MS,
     fleets,
@@ -31,7 +30,7 @@ def compared(records, rollups, now_ms=LONG_AFTER_MS, **counts):
     for one in records:
         counting.add(one)
     counting.close()
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     for line in rollups:
         published.add_line(line)
     return compare(counting, published, now_ms)
@@ -64,17 +63,18 @@ def test_lines_that_came_too_late_are_told_with_what_the_rollup_lacks():
     (worst,) = found.worst
     assert ((2, 1), (8, 4)) == (worst.records, worst.core_minutes)
     assert (1, 12) == (found.equal_minutes, found.core_minutes)
+    assert 3 * 1.34375 / 60 == pytest.approx(found.usd, abs=1e-5)
 
 
 @pytest.mark.parametrize(
     ("now_ms", "cause"),
     [
-        (START_MS + 2 * MINUTE_MS, Cause.TOO_NEW),
-        (LONG_AFTER_MS, Cause.WITHOUT_ROLLUP),
+        (START_MS + 6 * MINUTE_MS - 1, Cause.TOO_NEW),
+        (START_MS + 6 * MINUTE_MS, Cause.WITHOUT_ROLLUP),
     ],
 )
 def test_a_minute_without_a_rollup_is_too_new_or_has_none(now_ms, cause):
-    """Rollups come two to four minutes after their minute."""
+    """Rollups come two to four minutes after their minute; after five none is waited for."""
     found = compared([minute(0), minute(1)], rollups_of([minute(0)]), now_ms)
     assert {cause: 1} == causes(found)
     assert 4 == found.causes[cause].core_minutes
@@ -98,10 +98,20 @@ def test_other_rules_are_told_as_such(counts):
     assert {Cause.RULES: 1} == causes(found)
 
 
+@pytest.mark.parametrize(("usd", "expected"), [(0.00009, {}), (0.0001, {Cause.RULES: 1})])
+def test_what_rounding_makes_is_no_difference(usd, expected):
+    """Rollups have six decimals, each publication its own."""
+    record = minute(0, instance_type=None)
+    (line,) = rollups_of([record])
+    rollup = json.dumps({**json.loads(line), "IdleCost": usd})
+    assert expected == causes(compared([record], [rollup]))
+
+
 def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
-    """A restated minute says only what it lacked."""
-    published = Published(ALWAYS)
-    for number, (records, minutes, usd) in enumerate([(1, 4, 0.25), (2, 3, 0.5)], 1):
+    """A restated minute says only what it lacked; a query gives nothing as an empty text."""
+    published = PublishedRollups(ALWAYS)
+    told = [(1, 4, 0.25), (2, 3, 0.5), (2, None, "")]
+    for number, (records, minutes, usd) in enumerate(told, 1):
         line = {
             "Schema": 1, "Kind": "rollup", "ClusterName": "research", "Publication": number,
             "Minute": "2026-11-20T08:00:00Z", "Records": records, "IdleCoreMinutes": minutes,
@@ -111,7 +121,7 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
         published.add_line(json.dumps(line))
     (found,) = published.minutes.values()
     assert (2, 7, 0.75) == (found.records, found.core_minutes, found.usd)
-    assert 2 == published.read
+    assert 3 == published.read
 
 
 @pytest.mark.parametrize(
@@ -123,6 +133,7 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
         {"Records": True},
         {"Publication": 1.5},
         {"IdleCost": -1},
+        {"IdleCost": 1 << 63},
         {"IdleCost": float("nan")},
         {"Schema": 99},
     ],
@@ -130,7 +141,7 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
 )
 def test_a_rollup_that_cannot_be_read_is_counted(members):
     """And compared with nothing."""
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     (line,) = rollups_of([minute(0, instance_type=None)])
     published.add_line(json.dumps({**json.loads(line), **members}))
     assert (1, 0, {}) == (published.unreadable, published.read, published.minutes)
@@ -139,14 +150,14 @@ def test_a_rollup_that_cannot_be_read_is_counted(members):
 @pytest.mark.parametrize("line", ["", "[", "[1]", "7", '{"Kind":"rollup"', "[" * 100_000])
 def test_what_is_no_rollup_at_all_is_left_to_others(line):
     """Whoever reads minutes counts it."""
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     published.add_line(line)
     assert (0, 0) == (published.unreadable, published.read)
 
 
 def test_only_rollups_of_the_period_and_cluster_are_compared():
     """Rollups are printed later than their minute, so more are read than asked for."""
-    published = Published(Period(START_MS, START_MS + MINUTE_MS), "research")
+    published = PublishedRollups(Period(START_MS, START_MS + MINUTE_MS), "research")
     for line in rollups_of([minute(0), minute(1), minute(0, cluster="serving")]):
         published.add_line(line)
     assert [("research", START_MS)] == list(published.minutes)
@@ -167,3 +178,18 @@ def test_the_greatest_differences_stand_first():
     assert [20 - place for place in range(MAX_LISTED)] == [
         one.core_minutes[0] for one in found.worst
     ]
+
+
+def test_a_difference_is_what_one_says_more_than_the_other():
+    """In core minutes, and where these are alike in USD."""
+    records = [minute(0, "aaaa"), minute(1, "aaaaaa")]
+    told = [
+        replace(records[0], idle_minutes=(0,) * 4),
+        replace(records[1], idle_minutes=(0, 60, 60, 60, 60, 60)),
+    ]
+    found = compared(records, rollups_of(told))
+    assert [(4, 0), (6, 5)] == [one.core_minutes for one in found.worst]
+    records = [minute(0, "a", instance_type="trn1.32xlarge"), minute(1, "a")]
+    own = Prices({"trn1.2xlarge": 10.0, "trn1.32xlarge": 25.0})  # of 1.34 and 21.50
+    found = compared(records, rollups_of(records), prices=own)
+    assert [START_MS + MINUTE_MS, START_MS] == [one.minute_ms for one in found.worst]

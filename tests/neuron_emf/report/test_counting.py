@@ -10,16 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError
-from neuron_emf.report import held
-from neuron_emf.report.period import Period
+from neuron_emf.reading.periods import Period
+from neuron_emf.report import buffer
+from neuron_emf.report.amounts import CoreTime, Coverage
 from neuron_wire.prices import USD_PER_HOUR, Prices
-from tests.neuron_emf.report.counted import counted, the_one
-from tests.neuron_emf.report.made_minutes import (
+from tests.neuron_emf.report.minutes import (
     MINUTE_MS,
     START_MS,
+    counted,
     fleets,
     minute,
     rollups_of,
+    the_one,
 )
 
 # --- laws ---
@@ -89,14 +91,22 @@ def test_clusters_instances_owners_and_cores_each_have_the_whole(records):
         assert one.idle.core_minutes <= not_busy
 
 
+def test_sums_of_two_are_the_sum_of_each():
+    """Of what cores did, and of what telemetry covers."""
+    cores, coverage = CoreTime(1, 2, 3, 4), Coverage(5, 6, 7)
+    cores.merge(CoreTime(10, 20, 30, 40))
+    coverage.merge(Coverage(50, 60, 70))
+    assert (CoreTime(11, 22, 33, 44), Coverage(55, 66, 77)) == (cores, coverage)
+
+
 # --- what is idle ---
 
 
 def test_an_unknown_core_is_never_idle():
     """However long it had not been busy when it was last seen."""
-    found = the_one(counted(minute(state="a?u?")))
+    found = the_one(counted(minute(state="ba?u?")))
     assert (2, 2) == (found.idle.core_minutes, found.cores.unknown)
-    assert 2 == found.cores.known
+    assert 3 == found.cores.known
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(14, 0), (15, 1), (16, 1)])
@@ -133,10 +143,16 @@ def test_only_what_was_asked_for_counts():
     assert (8, 2) == (the_one(counting).idle.core_minutes, counting.outside)
 
 
+def test_lines_in_another_order_are_the_same_report():
+    """Minutes of one instance, and one of another; the law above says it of any fleet."""
+    records = [minute(0), minute(1, "b?au"), minute(0, "uu", instance="i-0b")]
+    assert counted(*records).instances == counted(*reversed(records)).instances
+
+
 def test_more_records_than_can_be_kept_are_refused(monkeypatch):
     """With what to do, instead of a machine out of memory."""
-    monkeypatch.setattr(held, "MAX_HELD", 2)
-    waiting = held.HeldMinutes(held.MAX_HELD)
+    monkeypatch.setattr(buffer, "MAX_RECORDS", 2)
+    waiting = buffer.MinuteBuffer(buffer.MAX_RECORDS)
     waiting.add(minute(0))
     waiting.add(minute(1))
     with pytest.raises(SettingsError, match="ask for a shorter time with --since"):
@@ -209,10 +225,10 @@ def test_a_minute_without_a_line_is_missing_unless_the_instance_said_goodbye():
 
 def test_a_large_fleet_waits_in_little_memory():
     """A record that waits shares with others what they have in common."""
-    waiting = held.HeldMinutes()
+    waiting = buffer.MinuteBuffer()
     for number in range(50):
         boot, state = b"b1".decode(), b"aaaa".decode()  # texts of their own, as json makes them
         waiting.add(minute(number, state, boot=boot))
-    (minutes,) = waiting._held.values()
+    (minutes,) = waiting._records.values()
     kept = [one for records in minutes.values() for one in records]
     assert 1 == len({id(one.boot) for one in kept}) == len({id(one.core_state) for one in kept})

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from neuron_emf.cli import main
-from neuron_emf.report import clock, insights
+from neuron_emf.reading import periods
+from neuron_emf.report import saved_queries
 from neuron_wire.prices import USD_PER_HOUR
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from tests.hour import END_S, START_S
-from tests.neuron_emf.report.made_minutes import line_of, minute, rollups_of
+from tests.neuron_emf.report.minutes import line_of, minute, rollups_of
 
 pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
 
@@ -25,8 +26,8 @@ NOW_S = END_S + 3600.0
 def typed(typed, tmp_path, monkeypatch):
     """`neuron-emf report` and what follows."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(clock, "now_ms", lambda: round(NOW_S * 1000))
-    monkeypatch.setattr(insights, "_POLLS_S", (0.0,))
+    monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))
+    monkeypatch.setattr(saved_queries, "_POLLS_S", (0.0,))
 
     return partial(typed, "report")
 
@@ -43,7 +44,7 @@ def lines(tmp_path):
 @pytest.fixture
 def made(monkeypatch, hour):
     """A right account with the hour in it."""
-    with Account(lambda: NOW_S) as found:
+    with AccountDouble(lambda: NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
         found.put_lines(found.records_group, hour.lines)

@@ -10,9 +10,9 @@ import pytest
 
 from local.embedded_aws import EmbeddedAws
 from local.embedded_aws.clients import REGION, client
-from neuron_emf.report import clock
-from neuron_emf.report.document import document
-from neuron_emf.report.making import make
+from neuron_emf.reading import periods
+from neuron_emf.report.collection import collect
+from neuron_emf.report.exports import document
 from neuron_emf.report.settings import IdleReportSettings
 from tests.neuron_emf.report.ways import NOW_S
 
@@ -48,7 +48,7 @@ def rehearsal(programs, tmp_path, hour, monkeypatch):
     thread.start()
     address = f"http://127.0.0.1:{server.server_port}/rehearsal.json"
     monkeypatch.setattr("neuron_emf.account.REHEARSAL", address)
-    monkeypatch.setattr(clock, "now_ms", lambda: round(NOW_S * 1000))
+    monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))
     yield aws
     server.shutdown()
     thread.join()
@@ -81,8 +81,10 @@ def _saying(place):
 def test_the_rehearsal_is_read_like_an_account(hour):
     """Line by line, because the embedded AWS has no saved queries; not a cent differs."""
     period = {"since": "2026-11-20T08:00:00Z", "until": "2026-11-20T09:00:00Z"}
-    found = document(make(IdleReportSettings(rehearsal=True, **period), ()))
-    expected = document(make(IdleReportSettings(**period), (hour.records_file, hour.rollups_file)))
+    found = document(collect(IdleReportSettings(rehearsal=True, **period), ()))
+    expected = document(
+        collect(IdleReportSettings(**period), (hour.records_file, hour.rollups_file))
+    )
     assert RECORDS in found.pop("reading")["origin"]
     del expected["reading"]
     assert expected == found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from neuron_emf.report.holding import NOBODY, NOT_TOLD, Kind, Owner
+from neuron_emf.report.owners import NOBODY, NOT_TOLD, IdleOwner, OwnerKind
 from neuron_wire.holders import Holder
-from tests.neuron_emf.report.counted import counted, the_one
-from tests.neuron_emf.report.made_minutes import (
+from tests.neuron_emf.report.minutes import (
     HOLDERS,
+    counted,
     minute,
+    the_one,
 )
 
 
@@ -17,9 +18,9 @@ def test_the_owner_is_who_holds_the_core():
     """
     counting = counted(minute(state="aaaaau", holders=HOLDERS))
     assert {
-        ("research", Owner(Kind.NAMED, "ml/llama-0")): 2,
-        ("research", Owner(Kind.TAG, "eval")): 1,
-        ("research", Owner(Kind.PROCESS)): 1,
+        ("research", IdleOwner(OwnerKind.NAMED, "ml/llama-0")): 2,
+        ("research", IdleOwner(OwnerKind.TAG, "eval")): 1,
+        ("research", IdleOwner(OwnerKind.PROCESS)): 1,
         ("research", NOT_TOLD): 1,
         ("research", NOBODY): 1,
     } == {key: one.idle.core_minutes for key, one in counting.owners.items()}
@@ -32,7 +33,7 @@ def test_an_owner_is_one_on_all_its_instances():
         *(minute(0, holders=holders, instance=f"i-{n}") for n in range(3)),
         minute(0, holders=holders, instance="i-9", cluster="serving"),
     )
-    found = counting.owners["research", Owner(Kind.NAMED, "ml/llama-0")]
+    found = counting.owners["research", IdleOwner(OwnerKind.NAMED, "ml/llama-0")]
     assert (12, {"i-0", "i-1", "i-2"}) == (found.idle.core_minutes, found.instances)
     assert 2 == len(counting.owners)
 

@@ -8,8 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from neuron_emf.report import page
-from tests.neuron_emf.report.made_minutes import minute
-from tests.neuron_emf.report.made_outcomes import evil_outcome, full_outcome, outcome_of
+from tests.neuron_emf.report.minutes import minute
+from tests.neuron_emf.report.reports import evil_report, full_report, report_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -41,17 +41,14 @@ def shown(chromium, tmp_path):
     assert 1 >= len(said)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1100, 360])
+@pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (360, "dark")])
 def test_nobody_is_kept_out(shown, width, scheme):
     """axe-core finds nothing, contrasts included, wide and narrow, light and dark."""
-    found = Axe().run(shown(full_outcome(), width=width, scheme=scheme))
+    found = Axe().run(shown(full_report(), width=width, scheme=scheme))
     assert [] == [(one["id"], one["nodes"][0]["html"]) for one in found.response["violations"]]
 
 
-@pytest.mark.parametrize(
-    ("width", "media"), [(1100, "screen"), (360, "screen"), (A4_INSIDE_MARGINS, "print")]
-)
+@pytest.mark.parametrize(("width", "media"), [(360, "screen"), (A4_INSIDE_MARGINS, "print")])
 def test_the_page_fits(shown, width, media):
     """
     Nothing of it is beside the screen or the paper; wide tables scroll by themselves on a screen.
@@ -60,7 +57,7 @@ def test_the_page_fits(shown, width, media):
         minute(0, "a", instance=f"i-{n:017x}", cluster=f"a-cluster-with-a-long-name-{n}")
         for n in range(3)
     ]
-    one = shown(outcome_of(*long), width=width, media=media)
+    one = shown(report_of(*long), width=width, media=media)
     assert width >= one.evaluate("document.documentElement.scrollWidth")
     if media == "print":
         widths = one.evaluate("[...document.querySelectorAll('table')].map(t => t.offsetWidth)")
@@ -69,21 +66,21 @@ def test_the_page_fits(shown, width, media):
 
 def test_paper_is_white_whatever_the_screen_is(shown):
     """A dark desktop prints dark ink."""
-    one = shown(full_outcome(), scheme="dark", media="print")
-    colours = "getComputedStyle(document.body)"
-    assert "rgb(255, 255, 255)" == one.evaluate(f"{colours}.backgroundColor")
-    assert "rgb(0, 0, 0)" == one.evaluate(f"{colours}.color")
+    one = shown(full_report(), scheme="dark", media="print")
+    colors = "getComputedStyle(document.body)"
+    assert "rgb(255, 255, 255)" == one.evaluate(f"{colors}.backgroundColor")
+    assert "rgb(0, 0, 0)" == one.evaluate(f"{colors}.color")
 
 
 def test_a_dark_screen_gets_a_dark_page(shown):
     """The page follows the reader's choice."""
-    one = shown(full_outcome(), scheme="dark")
+    one = shown(full_report(), scheme="dark")
     assert "rgb(20, 23, 26)" == one.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
 def test_wide_tables_are_reached_by_the_keyboard(shown):
     """What scrolls can be focused, and says what it is."""
-    one = shown(full_outcome(), width=360)
+    one = shown(full_report(), width=360)
     labels = []
     for _ in range(5):
         one.keyboard.press("Tab")
@@ -94,6 +91,6 @@ def test_wide_tables_are_reached_by_the_keyboard(shown):
 
 def test_a_foreign_name_is_shown_and_does_nothing(shown):
     """An image that is none loads nothing and runs nothing; see `shown`."""
-    one = shown(evil_outcome())
+    one = shown(evil_report())
     assert '<img src=x onerror="alert(1)">' in one.inner_text("main")
     assert 0 == one.evaluate("document.images.length + document.scripts.length")

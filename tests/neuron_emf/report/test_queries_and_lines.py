@@ -6,29 +6,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neuron_emf.report.gathering import from_files
-from neuron_emf.report.period import Period
-from tests.neuron_emf.report.made_minutes import fleets, line_of, rollups_of
+from neuron_emf.reading.periods import Period
+from neuron_emf.report.collection import from_files
+from tests.neuron_emf.report.minutes import fleets, line_of, rollups_of
 from tests.neuron_emf.report.ways import by_lines, by_queries, told
 
 pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
 
 
 @pytest.mark.usefixtures("full")
-@pytest.mark.parametrize("cluster", ["", "research"])
-def test_queries_lines_and_files_say_the_same(hour, cluster):
-    """To the last digit, also of one cluster alone; only how it was read differs."""
-    queried, reading = by_queries(cluster=cluster)
-    fetched, _ = by_lines(cluster=cluster)
+def test_of_one_cluster_queries_lines_and_files_say_the_same(hour):
+    """To the last digit; only how it was read differs."""
+    queried, reading = by_queries(cluster="research")
+    fetched, _ = by_lines(cluster="research")
     filed, _ = told(
         lambda counting, published: from_files(
             [hour.records_file, hour.rollups_file], counting, published
         ),
-        cluster=cluster,
+        cluster="research",
     )
     assert filed == fetched == queried
     assert 0 < queried["total"]["idle_usd"]
-    assert queried["rollups"]["equal_minutes"] == (60 if cluster else 120)
+    assert queried["rollups"]["equal_minutes"] == 60
     everything = sum(len(line.encode()) for line in [*hour.lines, *hour.rollups])
     assert everything == reading.bytes_scanned
 

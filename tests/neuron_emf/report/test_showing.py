@@ -11,11 +11,11 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from neuron_emf.report import page, spreadsheet
-from neuron_emf.report.document import document
+from neuron_emf.report import exports, page
+from neuron_emf.report.exports import document
 from neuron_emf.report.terminal import parts
-from tests.neuron_emf.report.made_minutes import minute
-from tests.neuron_emf.report.made_outcomes import evil_outcome, full_outcome, outcome_of
+from tests.neuron_emf.report.minutes import minute
+from tests.neuron_emf.report.reports import evil_report, full_report, report_of
 
 VOID = {"meta", "rect", "link", "br", "img"}
 
@@ -59,7 +59,7 @@ def printed(found, rows=10):
 
 
 def rows_of(found):
-    return list(csv.DictReader(io.StringIO(spreadsheet.text(found), newline="")))
+    return list(csv.DictReader(io.StringIO(exports.spreadsheet(found), newline="")))
 
 
 # --- the same numbers ---
@@ -67,7 +67,7 @@ def rows_of(found):
 
 def test_every_surface_tells_the_same_money():
     """Sums and single rows, in USD and in core hours."""
-    found = full_outcome()
+    found = full_report()
     usd = found.total.idle.usd
     shown = document(found)
     total = rows_of(found)[0]
@@ -79,7 +79,7 @@ def test_every_surface_tells_the_same_money():
 
 def test_the_rows_of_each_kind_add_up_to_the_total():
     """In the spreadsheet too, where somebody will add them up."""
-    rows = rows_of(full_outcome())
+    rows = rows_of(full_report())
     assert {"total", "cluster", "owner", "instance", "core"} == {one["row"] for one in rows}
     sums = {
         kind: sum(int(one["idle_core_minutes"]) for one in rows if one["row"] == kind)
@@ -90,7 +90,7 @@ def test_the_rows_of_each_kind_add_up_to_the_total():
 
 def test_what_nobody_knows_is_no_zero_anywhere():
     """An instance without a price: no price, null, an empty cell."""
-    found = outcome_of(minute(0, "aa", instance_type="trn2.3xlarge"))
+    found = report_of(minute(0, "aa", instance_type="trn2.3xlarge"))
     assert document(found)["total"]["idle_usd"] is None
     assert "" == rows_of(found)[0]["idle_usd"]
     assert "no price" in printed(found)
@@ -116,14 +116,14 @@ def test_what_nobody_knows_is_no_zero_anywhere():
 )
 def test_what_limits_the_numbers_is_said_beside_them(said):
     """On the terminal and on the page, in the same words."""
-    found = full_outcome()
+    found = full_report()
     for text in (printed(found), Page(page.text(found)).text):
         assert said in " ".join(text.split())
 
 
 def test_nothing_idle_is_said_as_such():
     """Without tables of nothing."""
-    found = outcome_of(minute(0, "bb"))
+    found = report_of(minute(0, "bb"))
     for text in (printed(found), Page(page.text(found)).text):
         assert "No core was idle." in text
         assert "Nothing: no core was idle." in text
@@ -133,7 +133,7 @@ def test_nothing_idle_is_said_as_such():
 def test_cut_tables_say_what_is_left_out():
     """And the sums above them are whole."""
     records = [minute(0, "a", instance=f"i-{n}", cluster=f"c{n}") for n in range(5)]
-    shown = printed(outcome_of(*records), rows=2)
+    shown = printed(report_of(*records), rows=2)
     assert 3 == shown.count("and 3 more")
     assert "5 instances had no busy core" in " ".join(shown.split())
 
@@ -142,8 +142,8 @@ def test_cut_tables_say_what_is_left_out():
 
 
 def test_a_terminal_is_told_nothing_by_a_name():
-    """Neither colours nor markup."""
-    shown = printed(evil_outcome(), rows=100)
+    """Neither colors nor markup."""
+    shown = printed(evil_report(), rows=100)
     assert shown.replace("\n", "").isprintable()
     assert "[bold red]x[/]" in shown
     assert "?[31mred?[0m" in shown
@@ -151,7 +151,7 @@ def test_a_terminal_is_told_nothing_by_a_name():
 
 def test_a_browser_is_told_nothing_by_a_name():
     """The page has no element, no attribute and no address that it has not of itself."""
-    evil, plain = Page(page.text(evil_outcome())), Page(page.text(full_outcome()))
+    evil, plain = Page(page.text(evil_report())), Page(page.text(full_report()))
     assert set(evil.tags) <= set(plain.tags)
     assert {name for name, _ in evil.attributes} <= {name for name, _ in plain.attributes}
     assert "script" not in evil.tags
@@ -161,7 +161,7 @@ def test_a_browser_is_told_nothing_by_a_name():
 
 def test_a_spreadsheet_sees_no_formula_in_a_name():
     """Behind an apostrophe; also behind a blank, which some spreadsheets leave out."""
-    cells = [cell for row in rows_of(evil_outcome()) for cell in row.values()]
+    cells = [cell for row in rows_of(evil_report()) for cell in row.values()]
     assert [] == [cell for cell in cells if cell.strip().startswith(("=", "+", "-", "@"))]
     assert "'=HYPERLINK(1)" in cells
     assert "' =1" in cells
@@ -169,7 +169,7 @@ def test_a_spreadsheet_sees_no_formula_in_a_name():
 
 def test_a_program_gets_names_as_they_are():
     """JSON has its own way of writing them down."""
-    shown = json.loads(json.dumps(document(evil_outcome()), allow_nan=False))
+    shown = json.loads(json.dumps(document(evil_report()), allow_nan=False))
     assert '<img src=x onerror="alert(1)">' in {one["cluster"] for one in shown["clusters"]}
     assert "=HYPERLINK(1)" in {one["owner"] for one in shown["owners"]}
 
@@ -179,18 +179,18 @@ def test_a_program_gets_names_as_they_are():
 
 def test_the_file_of_rows_is_csv_as_rfc_4180_has_it():
     """One header, CRLF, quotes doubled within quotes, as many cells in each row."""
-    text = spreadsheet.text(evil_outcome())
+    text = exports.spreadsheet(evil_report())
     assert text.endswith("\r\n")
-    assert text.startswith(",".join(spreadsheet.COLUMNS) + "\r\n")
+    assert text.startswith(",".join(exports.COLUMNS) + "\r\n")
     assert "\n" not in text.replace("\r\n", "")
     assert '"""><script>x</script>i5"' in text
     widths = {len(row) for row in csv.reader(io.StringIO(text, newline=""), strict=True)}
-    assert {len(spreadsheet.COLUMNS)} == widths
+    assert {len(exports.COLUMNS)} == widths
 
 
 def test_the_page_needs_nothing_else():
     """No script, no address, and a policy that forbids both."""
-    text = page.text(full_outcome())
+    text = page.text(full_report())
     found = Page(text)
     assert not {"script", "link", "img", "iframe"} & set(found.tags)
     assert not re.search(r"https?:|url\(|@import", text)
@@ -200,7 +200,7 @@ def test_the_page_needs_nothing_else():
 
 def test_bars_are_shares_of_a_whole():
     """A quarter busy, a quarter attached, half unattached: 25, 25 and 50 of 100."""
-    text = page.text(outcome_of(minute(0, "bauu", idle=(0, 0, 0, 60))))
+    text = page.text(report_of(minute(0, "bauu", idle=(0, 0, 0, 60))))
     bar = re.search(r'<svg class="bar".*?</svg>', text)[0]
     assert [
         ("busy", "0", "25"),
@@ -211,7 +211,7 @@ def test_bars_are_shares_of_a_whole():
 
 def test_every_table_names_its_rows_and_columns():
     """For whoever hears the page instead of seeing it."""
-    text = page.text(full_outcome())
+    text = page.text(full_report())
     tables = re.findall(r"<table>.*?</table>", text, re.DOTALL)
     assert 5 == len(tables)
     for one in tables:

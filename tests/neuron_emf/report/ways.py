@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from neuron_emf.account import AccountSettings, account
-from neuron_emf.report.comparison import compare
+from neuron_emf.reading.periods import Period
+from neuron_emf.report.collection import from_lines, from_queries
+from neuron_emf.report.comparison import PublishedRollups, compare
 from neuron_emf.report.counting import Counting
-from neuron_emf.report.document import document
-from neuron_emf.report.gathering import from_lines, from_queries
-from neuron_emf.report.outcome import outcome
-from neuron_emf.report.period import Period
-from neuron_emf.report.published import Published
+from neuron_emf.report.exports import document
+from neuron_emf.report.idle_report import idle_report
 from neuron_wire.prices import Prices
 from tests.hour import END_S, START_S
 
@@ -23,9 +22,9 @@ def no_sleep(_seconds):
 
 def told(gather, period=HOUR, cluster=""):
     """The idle report of what *gather* reads, without what says how it was read."""
-    counting, published = Counting(period, 15, Prices(), cluster), Published(period, cluster)
+    counting, published = Counting(period, 15, Prices(), cluster), PublishedRollups(period, cluster)
     reading = gather(counting, published)
-    found = outcome(
+    found = idle_report(
         counting,
         compare(counting, published, round(NOW_S * 1000)),
         reading,

@@ -1,4 +1,4 @@
-"""A strip of cores says the same with colours and without, with blocks and without."""
+"""A strip of cores says the same with colors and without, with blocks and without."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.top.cores import BLOCKS, DIGITS, grouped, heights, legend, strip_of
-from neuron_emf.top.page import STYLES, coloured
-from tests.neuron_emf.reading.made_lines import record
+from neuron_emf.top.page import STYLES, colored
+from neuron_emf.top.texts import BLOCKS, DIGITS, grouped, heights, legend, strip_of
+from tests.neuron_emf.reading.lines import record
 
 CORES = st.lists(
     st.one_of(
@@ -60,12 +60,12 @@ def test_every_eight_cores_there_is_a_gap():
     assert "aaaaaaaa a" == grouped("a" * 9)
 
 
-def test_the_signs_stand_beside_colours_and_do_not_need_them():
-    """Each state has a colour of its own, and the text is the strip."""
-    text = coloured("a?U" + BLOCKS[3])
+def test_the_signs_stand_beside_colors_and_do_not_need_them():
+    """Each state has a color of its own, and the text is the strip."""
+    text = colored("a?U" + BLOCKS[3])
     assert grouped("a?U" + BLOCKS[3]) == text.plain
-    colours = [str(span.style) for span in text.spans]
-    assert [STYLES["a"], STYLES["?"], f"bold {STYLES['u']}", "cyan"] == colours
+    colors = [str(span.style) for span in text.spans]
+    assert [STYLES["a"], STYLES["?"], f"bold {STYLES['u']}", "cyan"] == colors
     assert 4 == len({*STYLES.values(), "cyan"})
 
 

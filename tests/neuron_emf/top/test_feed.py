@@ -12,7 +12,7 @@ from emitter.errors import SourceError
 from neuron_emf.top.feed import FileFeed, LogGroupFeed
 from neuron_emf.top.fleet import fleet_of
 from neuron_emf.top.window import Window
-from tests.neuron_emf.reading.made_lines import START_MS, line, record
+from tests.neuron_emf.reading.lines import START_MS, line, record
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
 MINUTE_MS = 60_000
@@ -116,7 +116,7 @@ def test_a_cluster_is_asked_for_by_its_name():
     feed, window = LogGroupFeed(PlayedAccount(logs), SINCE_MS, "other"), Window("other")
     feed.read(window, START_MS + MINUTE_MS)
     assert ['"CoveredSeconds" "other"'] == [one["filterPattern"] for one in logs.requests]
-    assert (1, [("other", "i-1")]) == (feed.records.read, window.names)
+    assert (1, [("other", "i-1")]) == (feed.records.read, sorted(window._instances))
 
 
 def test_files_are_read_again_when_they_have_changed(tmp_path):
@@ -133,5 +133,5 @@ def test_files_are_read_again_when_they_have_changed(tmp_path):
     os.utime(path, ns=(1, 1))
     feed.read(window, 0)
     assert (2, 0) == (feed.records.read, feed.records.repeated)
-    assert 2 == len(window.names)
+    assert 2 == len(sorted(window._instances))
     assert "1 file" == feed.traffic

@@ -9,10 +9,10 @@ from botocore.exceptions import ClientError, EventStreamError
 from urllib3.exceptions import ProtocolError
 
 from emitter.errors import SettingsError, SourceError
-from neuron_emf.top import live_tail
-from neuron_emf.top.live_tail import LiveTailFeed, Session
+from neuron_emf.top import feed as feed_module
+from neuron_emf.top.feed import LiveTailFeed, Session
 from neuron_emf.top.window import Window
-from tests.neuron_emf.reading.made_lines import START_MS, line
+from tests.neuron_emf.reading.lines import START_MS, line
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
 MINUTE_MS = 60_000
@@ -65,10 +65,10 @@ def test_what_was_there_before_and_what_comes_are_both_seen():
     logs = PlayedTail(events=[(START_MS, line())], streams=[stream, iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    assert [("research", "i-0")] == window.names
-    feed._session.join()
+    assert [("research", "i-0")] == sorted(window._instances)
+    feed._session._thread.join()
     feed.read(window, NOW_MS + 5_000)
-    assert [("research", "i-0"), ("research", "i-1")] == window.names
+    assert [("research", "i-0"), ("research", "i-1")] == sorted(window._instances)
     expected = {"logGroupIdentifiers": [ARN], "logEventFilterPattern": '"CoveredSeconds"'}
     assert [expected] * 2 == logs.started, "three hours are over, and another session begins"
     assert 2 == len(logs.requests)
@@ -85,9 +85,9 @@ def test_a_connection_that_breaks_is_no_more_than_the_end_of_a_session():
     logs = PlayedTail(streams=[broken(), iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    feed._session.join()
+    feed._session._thread.join()
     feed.read(window, NOW_MS + 5_000)
-    assert (2, [("research", "i-0")]) == (len(logs.started), window.names)
+    assert (2, [("research", "i-0")]) == (len(logs.started), sorted(window._instances))
 
 
 def test_while_it_is_complete_nothing_is_asked_for():
@@ -95,7 +95,7 @@ def test_while_it_is_complete_nothing_is_asked_for():
     logs = PlayedTail(streams=[iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    feed._session.join()
+    feed._session._thread.join()
     feed._session.has_ended = False  # as if it were open and quiet
     for second in (5, 65, 600):
         feed.read(window, NOW_MS + second * 1000)
@@ -108,19 +108,19 @@ def test_what_a_session_left_out_is_asked_for(why, monkeypatch):
     Above 500 lines a second CloudWatch Logs sends a sample; and nobody keeps lines without end.
     """
     if why == "too many":
-        monkeypatch.setattr(live_tail, "MAX_WAITING_LINES", 1)
+        monkeypatch.setattr(feed_module, "MAX_WAITING_LINES", 1)
     logs = PlayedTail(streams=[iter([])])
     feed, window = feed_of(logs), Window()
     feed.read(window, NOW_MS)
-    feed._session.join()
+    feed._session._thread.join()
     texts = [line(instance_id="i-1"), line(instance_id="i-2")]
     feed._session = Session(iter([update(*texts, sampled=why == "sampled")]))
-    feed._session.join()
+    feed._session._thread.join()
     feed._session.has_ended = False
     logs.events = [(START_MS + 8 * MINUTE_MS, line(instance_id=f"i-{n}")) for n in range(4)]
     feed.read(window, NOW_MS + 5_000)
     assert 2 == len(logs.requests)
-    assert [f"i-{n}" for n in range(4)] == [name for _, name in window.names]
+    assert [f"i-{n}" for n in range(4)] == [name for _, name in sorted(window._instances)]
 
 
 def test_what_could_not_be_asked_for_is_asked_for_again():
@@ -130,11 +130,11 @@ def test_what_could_not_be_asked_for_is_asked_for_again():
     for _ in range(2):
         with pytest.raises(SourceError, match="FilterLogEvents"):
             feed.read(window, NOW_MS)
-        feed._session.join()
+        feed._session._thread.join()
         feed._session.has_ended = False
     logs.refusal, logs.events = "", [(START_MS + 8 * MINUTE_MS, line())]
     feed.read(window, NOW_MS)
-    assert [("research", "i-0")] == window.names
+    assert [("research", "i-0")] == sorted(window._instances)
     assert 1 == len(logs.started)
 
 

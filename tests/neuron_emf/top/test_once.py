@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from proof.logs.service import THROTTLED
-from tests.neuron_emf.reading.made_lines import START_MS, line
+from tests.neuron_emf.reading.lines import START_MS, line
 
 MINUTE_MS = 60_000
 PAGES = Path(__file__).parent / "pages"
@@ -74,13 +74,13 @@ def test_what_is_strange_is_on_the_page(top, golden, file_of):
 
 
 def test_names_are_text_and_never_markup(top, file_of):
-    """A cluster may be called what a terminal library takes for a colour."""
+    """A cluster may be called what a terminal library takes for a color."""
     _, out, _ = top(file_of(line(cluster="[red]x[/red]", instance_id="[link=a]i")), "--once")
     assert "[red]x[/red]" in out
     assert "[link=a]i" in out
 
 
-def test_a_pipe_gets_no_colour_and_no_live_view(top, hour):
+def test_a_pipe_gets_no_color_and_no_live_view(top, hour):
     """Also without --once."""
     code, out, _ = top(hour.records_file)
     assert 0 == code
@@ -189,7 +189,7 @@ def test_without_textual_it_says_how_to_get_it(top, hour, monkeypatch):
     for name in [*known, "neuron_emf.top.screen"]:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "textual", None)
-    monkeypatch.setattr("neuron_emf.top.view._is_terminal", lambda: True)
+    monkeypatch.setattr("neuron_emf.top.watch._is_terminal", lambda: True)
     code, _, err = top(hour.records_file)
     assert 2 == code
     assert "pip install textual" in err
@@ -199,7 +199,7 @@ def test_without_textual_it_says_how_to_get_it(top, hour, monkeypatch):
 @pytest.fixture
 def account(monkeypatch):
     """An account whose log group has the last minutes of three instances."""
-    with Account() as made:
+    with AccountDouble() as made:
         for name, value in made.variables.items():
             monkeypatch.setenv(name, value)
         now_ms = int(time.time() * 1000) // MINUTE_MS * MINUTE_MS

@@ -11,7 +11,7 @@ import pytest
 
 from local.embedded_aws import EmbeddedAws, clients
 from neuron_emf.cli import main
-from tests.neuron_emf.reading.made_lines import line
+from tests.neuron_emf.reading.lines import line
 
 GROUP = "/rehearsal/records"
 MINUTE_MS = 60_000

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from emitter.errors import SourceError
-from tests.neuron_emf.reading.made_lines import START_MS, line
+from tests.neuron_emf.reading.lines import START_MS, line
 from tests.neuron_emf.top.walking import MINUTE_MS, view_of, walk
 
 pytestmark = pytest.mark.timeout(60)  # a terminal is drawn again and again: a second each, alone
@@ -146,7 +146,7 @@ def test_who_is_gone_is_left_for_what_is_above(played):
     async def steps(there):
         await there.press("enter", "enter")
         assert "fleet > research > i-0" == there.where
-        there.app._view._window.forget(START_MS + 1)
+        there.app._watch._window.forget(START_MS + 1)
         await there.press("r")
         await there.until(lambda: there.where == "fleet > research")
         assert ["i-1"] == there.names

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neuron_emf.figures import idle_cores
 from neuron_emf.reading import Records
-from neuron_emf.top.figures import Figures, figures_of, idle_cores, total
-from neuron_emf.top.fleet import fleet_of
+from neuron_emf.top.fleet import Figures, figures_of, fleet_of, total
 from neuron_emf.top.window import Window
 from neuron_wire import parse
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
-from tests.neuron_emf.reading.made_lines import record
+from tests.neuron_emf.reading.lines import record
 
 FIGURES = st.builds(
     Figures,
@@ -38,6 +38,15 @@ GAUGES = {
     "NeuronCoreUtilization": lambda one: one.utilization_percent,
     "CoveragePercent": lambda one: one.coverage_percent,
 }
+
+
+def cores(state, minutes):
+    """Members of a record by the letters of its cores and for how long each was not busy."""
+    return {
+        "core_state": state,
+        "idle_minutes": tuple(minutes[: len(state)]),
+        "utilization_percent": (0.0,) * len(state),
+    }
 
 
 def test_every_minute_shows_what_its_rollup_says(hour):
@@ -78,7 +87,7 @@ def test_the_total_of_totals_is_the_total(some, others):
 )
 def test_only_a_known_core_is_idle(state, minutes, idle_after):
     """An unknown core keeps its minutes, but nobody knows whether it is busy again."""
-    found = idle_cores(state, minutes[: len(state)], idle_after)
+    found = idle_cores(record(**cores(state, minutes)), idle_after)
     expected = [
         core
         for core, letter in enumerate(state)
@@ -89,7 +98,7 @@ def test_only_a_known_core_is_idle(state, minutes, idle_after):
 
 def test_a_core_is_idle_from_the_minute_on():
     """Fifteen minutes are enough, fourteen are not."""
-    assert [1] == idle_cores("aa", [14, 15], 15)
+    assert [1] == idle_cores(record(**cores("aa", [14, 15])), 15)
 
 
 def test_what_a_core_costs_is_its_share_of_the_instance():

@@ -10,7 +10,7 @@ import pytest
 from neuron_emf.cli import main
 from neuron_emf.top.feed import LogGroupFeed
 from neuron_emf.top.window import Window
-from tests.neuron_emf.reading.made_lines import START_MS, line
+from tests.neuron_emf.reading.lines import START_MS, line
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
 MINUTE_MS = 60_000

@@ -6,8 +6,8 @@ import asyncio
 
 from neuron_emf.top.screen import TopScreen
 from neuron_emf.top.settings import TopSettings
-from neuron_emf.top.view import View
-from tests.neuron_emf.reading.made_lines import START_MS
+from neuron_emf.top.watch import FleetWatch
+from tests.neuron_emf.reading.lines import START_MS
 
 MINUTE_MS = 60_000
 PATIENCE = 900  # times 10 ms: the test's own timeout comes first
@@ -66,4 +66,4 @@ def walk(view, steps, size=(150, 44)):
 
 
 def view_of(*paths, **settings):
-    return View(paths, TopSettings(**settings), now_ms=lambda: START_MS + 9 * MINUTE_MS)
+    return FleetWatch(paths, TopSettings(**settings), now_ms=lambda: START_MS + 9 * MINUTE_MS)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from proof.logs.asking import NOW_S
 
 
 @pytest.fixture
 def account():
     """A right account at one moment."""
-    with Account(lambda: NOW_S) as made:
+    with AccountDouble(lambda: NOW_S) as made:
         yield made
 
 

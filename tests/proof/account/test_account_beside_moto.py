@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 
 NOW_MS = int(time.time() * 1000) - 60_000  # moto knows no other clock
 
@@ -39,7 +39,7 @@ def moto():
 @pytest.fixture(scope="module")
 def beside():
     """An account by the same clock, and a client of it."""
-    with Account() as account:
+    with AccountDouble() as account:
         made = account.client("logs")
         yield account, made
         made.close()

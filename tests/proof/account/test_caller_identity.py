@@ -5,7 +5,7 @@ from __future__ import annotations
 import boto3
 import pytest
 
-from proof.account.breaking import break_account
+from proof.account.account_faults import break_account
 from proof.account.model import model_of
 from proof.logs import faults
 from proof.logs.asking import error_in

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from proof.account.account import Account
-from proof.account.breaking import policy
+from proof.account.account import AccountDouble
+from proof.account.account_faults import policy
 from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, NOW_S, error_in
 from proof.logs.documentation import quotes_in, says, text_at
 from proof.logs.forms import ServiceError
@@ -172,7 +172,7 @@ def test_the_subscription_is_the_stacks(logs):
 
 def test_a_stream_may_stand_between_subscription_and_function():
     """In the mode that delivers to Kinesis, with a role and by log stream."""
-    with Account(lambda: NOW_S, Mode="kinesis") as account:
+    with AccountDouble(lambda: NOW_S, Mode="kinesis") as account:
         (found,) = account.subscriptions
     assert ":stream/neuron-emf-RecordsStream-" in found["destinationArn"]
     assert {"roleArn", "distribution"} < found.keys()

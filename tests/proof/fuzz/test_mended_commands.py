@@ -17,10 +17,10 @@ from neuron_emf.account import AccountSettings, account, refusal
 from neuron_emf.check.asking import Asking
 from neuron_emf.cost import tariff
 from neuron_emf.reading import LogGroup, Records
+from neuron_emf.reading.periods import ALWAYS
 from neuron_emf.reading.records import MAX_KIND_CHARS, MAX_KINDS
-from neuron_emf.report.making import make
-from neuron_emf.report.period import ALWAYS
-from neuron_emf.report.published import Published
+from neuron_emf.report.collection import collect
+from neuron_emf.report.comparison import PublishedRollups
 from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.holders import Holder
 from proof.factories.records import message, record
@@ -80,7 +80,7 @@ def test_a_price_of_hundreds_of_digits_is_one_sentence(tmp_path):
 @pytest.mark.parametrize("member", ["Records", "Publication", "IdleCoreMinutes", "IdleCost"])
 def test_a_rollup_with_a_number_of_hundreds_of_digits_is_counted(member):
     """As unreadable, and the report goes on."""
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     published.add_line(rollup(**{member: int("9" * 400)}))
     published.add_line(rollup())
     assert (1, 1) == (published.unreadable, published.read)
@@ -95,8 +95,9 @@ def test_a_minute_that_no_calendar_has_is_outside(tmp_path):
         for place, at_ms in enumerate((last_ms, ALWAYS.end_ms, (1 << 53) // 60_000 * 60_000))
     ]
     lines.write_text("\n".join(texts), encoding="utf-8")
-    found = make(IdleReportSettings(), [lines])
-    assert (last_ms, 1, 2) == (found.start_ms, found.reading.records, found.reading.outside)
+    report = collect(IdleReportSettings(), [lines])
+    read = report.provenance
+    assert (last_ms, 1, 2) == (report.start_ms, read.records, read.outside)
 
 
 def test_kinds_of_lines_are_told_apart_within_bounds():

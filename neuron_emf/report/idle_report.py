@@ -1,28 +1,26 @@
-"""The idle report itself: what was found, as values, for whoever shows it."""
+"""The idle report itself, as values: sums, rows in order, and what was read for it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from neuron_emf.report.amounts import IdleAmount
-from neuron_emf.report.instances import CoreTime, Coverage
+from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from neuron_emf.reading.periods import Period
     from neuron_emf.report.comparison import Comparison
-    from neuron_emf.report.counting import Counting, OwnerTime
-    from neuron_emf.report.holding import Owner
-    from neuron_emf.report.instances import IdleCore, InstanceTime
-    from neuron_emf.report.period import Period
+    from neuron_emf.report.counting import Counting, IdleCore, InstanceTime, OwnerTime
+    from neuron_emf.report.owners import IdleOwner
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Provenance:
     """
-    What was read for it.
+    What was read for the report.
 
     Attributes:
         origin: From where, as a person would say it.
@@ -91,7 +89,7 @@ class OwnerRow:
     """One owner in one cluster."""
 
     cluster: str
-    owner: Owner
+    owner: IdleOwner
     time: OwnerTime
 
 
@@ -112,7 +110,7 @@ class CoreRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class IdleReport:
     """
     The idle report.
 
@@ -145,7 +143,7 @@ class Outcome:
     made_ms: int
     cluster: str
     idle_after_minutes: int
-    reading: Reading
+    provenance: Provenance
     total: Sums
     clusters: Sequence[tuple[str, Sums]]
     instances: Sequence[InstanceTime]
@@ -164,20 +162,20 @@ class Outcome:
     @property
     def never_busy(self) -> list[InstanceTime]:
         """Instances whose cores were busy in no minute."""
-        return [one for one in self.instances if one.is_never_busy]
+        return [instance for instance in self.instances if instance.is_never_busy]
 
 
-def outcome(
+def idle_report(
     counting: Counting,
     comparison: Comparison,
-    reading: Reading,
+    provenance: Provenance,
     *,
     asked: Period | None,
     made_ms: int,
     cluster: str,
     idle_after_minutes: int,
     worst_cores: int,
-) -> Outcome:
+) -> IdleReport:
     """Put in order what was counted; *asked* is the period, None for all there is."""
     total = Sums()
     clusters: dict[str, Sums] = {}
@@ -187,21 +185,23 @@ def outcome(
         clusters.setdefault(instance.cluster, Sums()).add(instance)
         if minutes := instance.idle.unpriced_core_minutes:
             unpriced[instance.instance_type] = unpriced.get(instance.instance_type, 0) + minutes
-    moments = [minute_ms for _, minute_ms in counting.minutes]
-    cores = [row for one in counting.instances.values() for row in _core_rows(one)]
-    cores.sort(key=_place_of_core)
-    return Outcome(
-        start_ms=asked.start_ms if asked else min(moments),
-        end_ms=asked.end_ms if asked else max(moments) + MINUTE_MS,
+    starts_ms = [minute_ms for _, minute_ms in counting.minutes]
+    cores = [row for instance in counting.instances.values() for row in _core_rows(instance)]
+    cores.sort(key=_worst_first)
+    return IdleReport(
+        start_ms=asked.start_ms if asked else min(starts_ms),
+        end_ms=asked.end_ms if asked else max(starts_ms) + MINUTE_MS,
         made_ms=made_ms,
         cluster=cluster,
         idle_after_minutes=idle_after_minutes,
-        reading=reading,
+        provenance=provenance,
         total=total,
-        clusters=sorted(clusters.items(), key=lambda pair: (*_place(pair[1].idle), pair[0])),
+        clusters=sorted(
+            clusters.items(), key=lambda pair: (*_dearest_first(pair[1].idle), pair[0])
+        ),
         instances=sorted(
             counting.instances.values(),
-            key=lambda one: (*_place(one.idle), one.cluster, one.instance_id),
+            key=lambda row: (*_dearest_first(row.idle), row.cluster, row.instance_id),
         ),
         owners=_owner_rows(counting),
         cores=cores[:worst_cores],
@@ -228,7 +228,7 @@ def _owner_rows(counting: Counting) -> list[OwnerRow]:
     return sorted(
         rows,
         key=lambda row: (
-            *_place(row.time.idle),
+            *_dearest_first(row.time.idle),
             row.cluster,
             row.owner.kind.value,
             row.owner.name,
@@ -236,15 +236,15 @@ def _owner_rows(counting: Counting) -> list[OwnerRow]:
     )
 
 
-def _place(idle: IdleAmount) -> tuple[float, int]:
+def _dearest_first(idle: IdleAmount) -> tuple[float, int]:
     # What has no price stands behind what has one, by its hours.
     return -(idle.usd or 0.0), -idle.core_minutes
 
 
-def _place_of_core(row: CoreRow) -> tuple[object, ...]:
+def _worst_first(row: CoreRow) -> tuple[object, ...]:
     instance = row.instance
     return (
-        *_place(row.each.amount),
+        *_dearest_first(row.each.amount),
         -row.each.longest_minutes,
         instance.cluster,
         instance.instance_id,

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from neuron_wire.holders import Holder
     from neuron_wire.merging import InstanceMinute
 
-MAX_HELD: Final = 4_000_000
+MAX_RECORDS: Final = 4_000_000
 """Records that may wait at once: 2 GB of instances with 32 cores."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _BufferedRecord:
     boot: str
     seq: int
     covered_seconds: float
@@ -62,13 +62,13 @@ class _Held:
         )
 
 
-class HeldMinutes:
+class MinuteBuffer:
     """The records that wait, by cluster and instance and minute."""
 
-    def __init__(self, max_held: int = MAX_HELD) -> None:
-        """None yet; more than *max_held* are refused."""
-        self._max_held = max_held
-        self._held: dict[tuple[str, str], dict[int, list[_Held]]] = defaultdict(dict)
+    def __init__(self, max_records: int = MAX_RECORDS) -> None:
+        """None yet; more than *max_records* are refused."""
+        self._max_records = max_records
+        self._records: dict[tuple[str, str], dict[int, list[_BufferedRecord]]] = defaultdict(dict)
         self._texts: dict[str, str] = {}
         self._holders: dict[tuple[Holder, ...], tuple[Holder, ...]] = {}
         self._count = 0
@@ -81,40 +81,42 @@ class HeldMinutes:
             SettingsError: If no more can be kept.
         """
         self._count += 1
-        if self._count > self._max_held:
+        if self._count > self._max_records:
             msg = (
-                f"at most {self._max_held:,} minutes of instances were expected at once and there "
-                "are more: ask for a shorter time with --since and --until, or for one --cluster"
+                f"at most {self._max_records:,} minutes of instances were expected at once and "
+                "there are more: ask for a shorter time with --since and --until, or for one "
+                "--cluster"
             )
             raise SettingsError(msg)
-        minutes = self._held[self._one(record.cluster), self._one(record.instance_id)]
+        minutes = self._records[self._shared(record.cluster), self._shared(record.instance_id)]
         minutes.setdefault(record.minute_ms, []).append(
-            _Held(
-                boot=self._one(record.boot),
+            _BufferedRecord(
+                boot=self._shared(record.boot),
                 seq=record.seq,
                 covered_seconds=record.covered_seconds,
-                core_state=self._one(record.core_state),
+                core_state=self._shared(record.core_state),
                 idle_minutes=array("I", record.idle_minutes).tobytes(),
                 holders=self._holders.setdefault(record.holders, record.holders),
                 holders_more=record.holders_more,
-                instance_type=record.instance_type and self._one(record.instance_type),
+                instance_type=record.instance_type and self._shared(record.instance_type),
                 bye=record.bye,
             )
         )
 
     def take(self) -> Iterator[InstanceMinute]:
         """Merge and let go all, each instance's minutes in order of time."""
-        held, self._held = self._held, defaultdict(dict)
+        records, self._records = self._records, defaultdict(dict)
         self._count = 0
         self._texts.clear()
         self._holders.clear()
-        for cluster, instance_id in sorted(held):
-            minutes = held.pop((cluster, instance_id))
+        for cluster, instance_id in sorted(records):
+            minutes = records.pop((cluster, instance_id))
             for minute_ms in sorted(minutes):
                 yield merge(
-                    one.record(cluster, instance_id, minute_ms) for one in minutes[minute_ms]
+                    buffered.record(cluster, instance_id, minute_ms)
+                    for buffered in minutes[minute_ms]
                 )
 
-    def _one(self, text: str) -> str:
+    def _shared(self, text: str) -> str:
         """The same object for the same text: a boot stands in ten thousand records."""
         return self._texts.setdefault(text, text)

@@ -1,4 +1,4 @@
-"""Minute records for the tests of the idle report, and fleets of them as hypothesis draws."""
+"""Minute records, fleets of them as Hypothesis draws, and what is counted of them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from aggregator.rollups.line import lines_of
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_emf.reading.periods import ALWAYS
+from neuron_emf.report.counting import Counting
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
+from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from neuron_wire.prices import Prices
 
 START_MS = 1_795_000_020_000  # a whole minute of November 2026
 MINUTE_MS = 60_000
@@ -125,3 +126,19 @@ def fleets(draw: Any) -> list[MinuteRecord]:
             )
         )
     return records
+
+
+def counted(*records, idle_after=15, prices=None, period=ALWAYS, cluster="", closings=()):
+    """A counting of *records*, closed after those whose place is in *closings* and at the end."""
+    counting = Counting(period, idle_after, prices or Prices(), cluster)
+    for place, record in enumerate(records):
+        counting.add(record)
+        if place in closings:
+            counting.close()
+    counting.close()
+    return counting
+
+
+def the_one(counting):
+    (instance,) = counting.instances.values()
+    return instance

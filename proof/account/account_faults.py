@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from proof.account.stack import ACCOUNT_ID, REGION
+from proof.account.stack_logs import ACCOUNT_ID, REGION
 from proof.logs import faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from proof.account.account import Account
+    from proof.account.account import AccountDouble
 
 # What the stack's policy for instances grants; an operator has more.
 EMITTER_ACTIONS = frozenset({"logs:CreateLogStream", "logs:PutLogEvents"})
@@ -24,21 +24,23 @@ SKEW_S = 120.0
 FOREVER_MS = 1e15
 
 
-def _group(change: Callable[[Account, str], None], which: str) -> Callable[[Account], None]:
-    def broken(account: Account) -> None:
+def _group(
+    change: Callable[[AccountDouble, str], None], which: str
+) -> Callable[[AccountDouble], None]:
+    def broken(account: AccountDouble) -> None:
         name = account.records_group if which == "records" else account.rollups_group
         change(account, name)
 
     return broken
 
 
-def _missing(account: Account, name: str) -> None:
+def _missing(account: AccountDouble, name: str) -> None:
     account.groups.remove(name)
     account.subscriptions[:] = [one for one in account.subscriptions if one["logGroupName"] != name]
 
 
-def _of_class(log_group_class: str) -> Callable[[Account, str], None]:
-    def changed(account: Account, name: str) -> None:
+def _of_class(log_group_class: str) -> Callable[[AccountDouble, str], None]:
+    def changed(account: AccountDouble, name: str) -> None:
         account.groups.of(name).log_group_class = log_group_class
         # Only the Standard class has subscription filters.
         account.subscriptions[:] = [
@@ -48,15 +50,15 @@ def _of_class(log_group_class: str) -> Callable[[Account, str], None]:
     return changed
 
 
-def _filter(**changes: str) -> Callable[[Account], None]:
-    def broken(account: Account) -> None:
+def _filter(**changes: str) -> Callable[[AccountDouble], None]:
+    def broken(account: AccountDouble) -> None:
         (found,) = account.subscriptions
         found.update(changes)
 
     return broken
 
 
-def _no_subscription(account: Account) -> None:
+def _no_subscription(account: AccountDouble) -> None:
     account.subscriptions.clear()
 
 
@@ -77,8 +79,8 @@ def policy(name: str, criteria: str | None) -> dict[str, Any]:
     return found if criteria is None else {**found, "selectionCriteria": criteria}
 
 
-def _policy(criteria: str | None) -> Callable[[Account], None]:
-    def broken(account: Account) -> None:
+def _policy(criteria: str | None) -> Callable[[AccountDouble], None]:
+    def broken(account: AccountDouble) -> None:
         names = {"records": account.records_group, "rollups": account.rollups_group}
         given = None if criteria is None else criteria.format(**names)
         account.policies.append(policy("no-metrics", given))
@@ -86,48 +88,48 @@ def _policy(criteria: str | None) -> Callable[[Account], None]:
     return broken
 
 
-def _clock(skew_s: float) -> Callable[[Account], None]:
+def _clock(skew_s: float) -> Callable[[AccountDouble], None]:
     """The service's time as its answers tell it; it refuses nothing for it."""
 
-    def broken(account: Account) -> None:
+    def broken(account: AccountDouble) -> None:
         clock = account.service.clock
         account.service.clock = lambda: clock() + skew_s
 
     return broken
 
 
-def _key(secret: str | None) -> Callable[[Account], None]:
-    def broken(account: Account) -> None:
+def _key(secret: str | None) -> Callable[[AccountDouble], None]:
+    def broken(account: AccountDouble) -> None:
         account.service.keys["testing"] = secret
 
     return broken
 
 
-def _unknown_key(account: Account) -> None:
+def _unknown_key(account: AccountDouble) -> None:
     account.service.keys.clear()
 
 
-def _gone(account: Account) -> None:
+def _gone(account: AccountDouble) -> None:
     account.service.vanish()
 
 
-def _lagging(account: Account) -> None:
+def _lagging(account: AccountDouble) -> None:
     account.reading.lag_ms = FOREVER_MS
 
 
-def _only_the_emitters(account: Account) -> None:
+def _only_the_emitters(account: AccountDouble) -> None:
     account.denied |= {f"logs:{name}" for name in account.rules.further} - EMITTER_ACTIONS
 
 
-def _denied(operation: str) -> Callable[[Account], None]:
-    def broken(account: Account) -> None:
+def _denied(operation: str) -> Callable[[AccountDouble], None]:
+    def broken(account: AccountDouble) -> None:
         account.denied.add(f"logs:{operation}")
 
     return broken
 
 
-def _always(operation: str, fault: str) -> Callable[[Account], None]:
-    def broken(account: Account) -> None:
+def _always(operation: str, fault: str) -> Callable[[AccountDouble], None]:
+    def broken(account: AccountDouble) -> None:
         account.always(operation, fault)
 
     return broken
@@ -149,7 +151,7 @@ ACTIONS = (
 )
 _OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses"
 
-FAULTS: Mapping[str, Callable[[Account], None]] = {
+FAULTS: Mapping[str, Callable[[AccountDouble], None]] = {
     "credentials expired": _key(None),
     "credentials of another secret": _key("another"),
     "credentials unknown": _unknown_key,
@@ -179,7 +181,7 @@ FAULTS: Mapping[str, Callable[[Account], None]] = {
 }
 """What can be wrong; `clock` is that of the machine that asks."""
 
-HARMLESS: Mapping[str, Callable[[Account], None]] = {
+HARMLESS: Mapping[str, Callable[[AccountDouble], None]] = {
     "extraction off elsewhere": _policy('LogGroupName IN ["/somebody/elses"]'),
     "extraction off but for both groups": _policy('LogGroupName NOT IN ["{records}", "{rollups}"]'),
     "extraction off for another prefix": _policy('LogGroupNamePrefix IN ["/aws/"]'),
@@ -188,6 +190,6 @@ HARMLESS: Mapping[str, Callable[[Account], None]] = {
 """What looks like a fault and is none: nothing may be found."""
 
 
-def break_account(account: Account, fault: str) -> None:
+def break_account(account: AccountDouble, fault: str) -> None:
     """Do one of `FAULTS`, or of `HARMLESS`, to it."""
     {**FAULTS, **HARMLESS}[fault](account)

@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError
 
 from local.alarms.template import load
-from proof.account.account import Account
-from proof.account.breaking import ACTIONS, EMITTER_ACTIONS, FAULTS, HARMLESS, break_account
+from proof.account.account import AccountDouble
+from proof.account.account_faults import ACTIONS, EMITTER_ACTIONS, FAULTS, HARMLESS, break_account
 from proof.logs import faults
 from proof.logs.asking import NOW_MS, NOW_S, error_in, words_of
 from proof.logs.rules import RECORDS_GROUP
@@ -242,7 +242,7 @@ def _rows(test):
 
 def test_a_stack_may_have_another_name():
     """Its groups, its subscription and its queries have it; the emitters' group has its own."""
-    with Account(lambda: NOW_S, stack_name="blue") as account:
+    with AccountDouble(lambda: NOW_S, stack_name="blue") as account:
         assert "/neuron-emf/blue/rollups" == account.rollups_group
         assert {account.rollups_group, account.records_group} < account.rules.groups.keys()
         assert {"blue"} == {one["name"].partition("/")[0] for one in account.saved}

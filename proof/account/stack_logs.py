@@ -20,7 +20,7 @@ REGION = "us-west-2"
 STACK = "neuron-emf"
 
 
-class Stack:
+class StackLogs:
     """
     One deployment, with the defaults of the template.
 

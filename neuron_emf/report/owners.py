@@ -11,6 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from neuron_emf import figures
 from neuron_wire import WireFormatError
 from neuron_wire.holders import core_indexes
 from neuron_wire.names import UNATTACHED
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from neuron_wire.holders import Holder
 
 
-class Kind(Enum):
+class OwnerKind(Enum):
     """How much is known of an owner."""
 
     NAMED = "named"
@@ -32,7 +33,7 @@ class Kind(Enum):
     NOBODY = "nobody"
 
 
-class Owner(NamedTuple):
+class IdleOwner(NamedTuple):
     """
     Whose an idle core is.
 
@@ -43,30 +44,39 @@ class Owner(NamedTuple):
             without a name; empty otherwise. Other people's text.
     """
 
-    kind: Kind
+    kind: OwnerKind
     name: str = ""
 
+    @property
+    def label(self) -> str:
+        """For people; in brackets what is no name."""
+        if self.kind is OwnerKind.TAG:
+            return f"[no name, tag {figures.name(self.name)}]"
+        return _WITHOUT_NAME.get(self.kind) or figures.name(self.name)
 
-NOBODY: Final = Owner(Kind.NOBODY)
-NOT_TOLD: Final = Owner(Kind.NOT_TOLD)
+
+_WITHOUT_NAME: Final = {
+    OwnerKind.PROCESS: "[no name, no tag]",
+    OwnerKind.NOT_TOLD: "[held, holder not told]",
+    OwnerKind.NOBODY: "[held by nobody]",
+}
 
 
-def owners(record: MinuteRecord, idle: Iterable[int]) -> dict[int, Owner]:
+NOBODY: Final = IdleOwner(OwnerKind.NOBODY)
+NOT_TOLD: Final = IdleOwner(OwnerKind.NOT_TOLD)
+
+
+def owners(record: MinuteRecord, idle: Iterable[int]) -> dict[int, IdleOwner]:
     """The owner of each of the *idle* cores of a merged *record*."""
-    held: dict[int, Owner] | None = None
-    found: dict[int, Owner] = {}
-    for core in idle:
-        if record.core_state[core] == UNATTACHED:
-            found[core] = NOBODY
-            continue
-        if held is None:
-            held = _held(record.holders)
-        found[core] = held.get(core, NOT_TOLD)
-    return found
+    holders = _by_core(record.holders)
+    return {
+        core: NOBODY if record.core_state[core] == UNATTACHED else holders.get(core, NOT_TOLD)
+        for core in idle
+    }
 
 
-def _held(holders: Iterable[Holder]) -> dict[int, Owner]:
-    found: dict[int, Owner] = {}
+def _by_core(holders: Iterable[Holder]) -> dict[int, IdleOwner]:
+    by_core: dict[int, IdleOwner] = {}
     for holder in holders:
         try:
             cores = core_indexes(holder.cores)
@@ -74,12 +84,12 @@ def _held(holders: Iterable[Holder]) -> dict[int, Owner]:
             continue  # nobody can tell its cores, and so they are counted
         owner = _owner(holder)
         for core in cores:
-            found.setdefault(core, owner)
-    return found
+            by_core.setdefault(core, owner)
+    return by_core
 
 
-def _owner(holder: Holder) -> Owner:
+def _owner(holder: Holder) -> IdleOwner:
     if holder.name:
-        return Owner(Kind.NAMED, holder.name)
+        return IdleOwner(OwnerKind.NAMED, holder.name)
     # A pid is one of many over a week; a tag is at least what somebody chose.
-    return Owner(Kind.TAG, holder.tag) if holder.tag else Owner(Kind.PROCESS)
+    return IdleOwner(OwnerKind.TAG, holder.tag) if holder.tag else IdleOwner(OwnerKind.PROCESS)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neuron_emf.report.comparison import compare
+from neuron_emf.reading.periods import ALWAYS
+from neuron_emf.report.comparison import PublishedRollups, compare
 from neuron_emf.report.counting import Counting
-from neuron_emf.report.outcome import Outcome, Reading, outcome
-from neuron_emf.report.period import ALWAYS
-from neuron_emf.report.published import Published
+from neuron_emf.report.idle_report import IdleReport, Provenance, idle_report
 from neuron_wire.holders import Holder
 from neuron_wire.prices import Prices
-from tests.neuron_emf.report.made_minutes import START_MS, minute, rollups_of
+from tests.neuron_emf.report.minutes import START_MS, minute, rollups_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,21 +32,21 @@ EVIL = (
 """Names as somebody might give them to whoever reads."""
 
 
-def outcome_of(
+def report_of(
     *records: MinuteRecord, rollups: Iterable[str] = (), prices: Prices | None = None, **given: Any
-) -> Outcome:
+) -> IdleReport:
     """The idle report of *records*."""
     counting = Counting(ALWAYS, 15, prices or Prices())
     for one in records:
         counting.add(one)
     counting.close()
-    published = Published(ALWAYS)
+    published = PublishedRollups(ALWAYS)
     for line in rollups:
         published.add_line(line)
-    return outcome(
+    return idle_report(
         counting,
         compare(counting, published, START_MS + 86_400_000),
-        Reading(**{"origin": "a test", "records": len(records), **given}),
+        Provenance(**{"origin": "a test", "records": len(records), **given}),
         asked=None,
         made_ms=START_MS + 86_400_000,
         cluster="",
@@ -56,7 +55,7 @@ def outcome_of(
     )
 
 
-def evil_outcome() -> Outcome:
+def evil_report() -> IdleReport:
     """Of names that mean something to a terminal, a browser or a spreadsheet."""
     records = [
         minute(
@@ -69,10 +68,10 @@ def evil_outcome() -> Outcome:
         )
         for number, name in enumerate(EVIL)
     ]
-    return outcome_of(*records)
+    return report_of(*records)
 
 
-def full_outcome() -> Outcome:
+def full_report() -> IdleReport:
     """
     With something in each of its parts: unknown and unpriced cores, gaps, late lines, overrides.
     """
@@ -85,7 +84,7 @@ def full_outcome() -> Outcome:
         minute(0, "aa", instance="i-0c", cluster="serving", boot="b2", seq=1),
     ]
     prices = Prices({"inf2.xlarge": 0.5})
-    return outcome_of(
+    return report_of(
         *records,
         rollups=rollups_of([*records[:3], *records[4:]], prices=prices),
         prices=prices,

@@ -1,4 +1,4 @@
-"""Amounts, moments and names as a message writes them."""
+"""Durations, money, moments and names as people read them, in messages, commands and pages."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain import formats
+from neuron_wire import phrases
 
 
 @given(st.text(), st.integers(min_value=3, max_value=300))
 def test_a_name_stays_on_its_line(text, longest):
     """Whatever is in it, and a name that is short and printable stays what it is."""
-    shown = formats.printable(text, longest)
+    shown = phrases.printable(text, longest)
     assert shown.isprintable()
     assert len(shown) <= longest
     assert text == shown or not text.isprintable() or len(text) > longest
-    plain = formats.ascii_only(text, longest)
-    assert plain.isascii()
-    assert plain.isprintable()
-    assert len(plain) <= longest
+
+
+@pytest.mark.parametrize("letter", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_spreadsheet_sees_no_formula(letter):
+    """Also behind what it would leave out; elsewhere in a name the sign is one."""
+    assert f"'{letter}1" == phrases.cell(f"{letter}1")
+    assert f"'\t{letter}1" == phrases.cell(f"\t{letter}1")
+    assert f"a{letter}1" == phrases.cell(f"a{letter}1")
 
 
 @pytest.mark.parametrize(
@@ -28,7 +32,7 @@ def test_a_name_stays_on_its_line(text, longest):
 )
 def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
     """Two decimals at most, thousands apart."""
-    assert expected == formats.amount(value)
+    assert expected == phrases.amount(value)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +46,7 @@ def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
 )
 def test_less_than_a_cent_is_not_nothing(expected, value):
     """An idle core of an hour may cost less."""
-    assert expected == formats.usd(value)
+    assert expected == phrases.usd(value)
 
 
 @pytest.mark.parametrize(
@@ -50,25 +54,35 @@ def test_less_than_a_cent_is_not_nothing(expected, value):
     [
         ("0 min", 0.9),
         ("59 min", 59.99),
-        ("1 h 0 min", 60),
+        ("1 h", 60),
+        ("1 h 1 min", 61),
+        ("3 h", 180),
         ("23 h 59 min", 1439),
-        ("1 d 0 h", 1440),
+        ("1 d", 1440),
+        ("1 d", 1499),
         ("4 d 6 h", 4 * 1440 + 6 * 60 + 59),
+        ("1,000 d", 1000 * 1440),
     ],
 )
-def test_a_duration_has_two_units(expected, minutes):
+def test_a_duration_has_its_two_greatest_units(expected, minutes):
     """Rounded down: nothing is called longer than it was."""
-    assert expected == formats.duration(minutes)
+    assert expected == phrases.duration(minutes)
+
+
+def test_a_moment_is_utc():
+    """To the minute for people, to the second for programs."""
+    assert "2026-11-21 03:14 UTC" == phrases.moment(1_795_230_847_999)
+    assert "2026-11-21T03:14:07Z" == phrases.iso(1_795_230_847_999)
 
 
 def test_one_thing_is_one():
     """And none are several."""
     assert ("1 core", "2 cores", "0 cores", "1,200 cores") == tuple(
-        formats.counted(one, "core") for one in (1, 2, 0, 1200)
+        phrases.counted(one, "core") for one in (1, 2, 0, 1200)
     )
 
 
 def test_a_list_says_what_it_leaves_out():
     """Nothing, when it is whole."""
-    assert "a, b" == formats.joined(["a", "b"])
-    assert "a; b and 1,200 more" == formats.joined(["a", "b"], 1200, "; ")
+    assert "a, b" == phrases.joined(["a", "b"])
+    assert "a; b and 1,200 more" == phrases.joined(["a", "b"], 1200, "; ")

@@ -15,7 +15,7 @@ from proof.account.patterns import pattern_of
 from proof.logs.forms import INVALID, ServiceError
 
 if TYPE_CHECKING:
-    from proof.account.log_groups import LogGroups
+    from proof.account.log_groups import StoredGroups
     from proof.account.pages import Tokens
     from proof.logs.rules import Applied
 
@@ -28,7 +28,7 @@ Key = tuple[int, int, int]
 
 
 @dataclass
-class Reading:
+class EventReader:
     """
     What the readers of events are answered.
 
@@ -46,7 +46,7 @@ class Reading:
         lag_ms: So long after it was taken an event is found.
     """
 
-    groups: LogGroups
+    groups: StoredGroups
     tokens: Tokens
     page_events: int = MAX_EVENTS
     empty_pages: int = 1

@@ -7,7 +7,6 @@ Without a terminal it is shown once; `screen` shows it again and again.
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from emitter.errors import SettingsError
@@ -15,13 +14,13 @@ from neuron_emf.account import account
 from neuron_emf.prices import prices
 from neuron_emf.printing import progress, show, show_json
 from neuron_emf.reading import period_ms
-from neuron_emf.reading.opening import is_standard_input
-from neuron_emf.top.cores import BLOCKS, heights
+from neuron_emf.reading.files import is_standard_input
+from neuron_emf.reading.periods import now_ms
 from neuron_emf.top.document import document
-from neuron_emf.top.feed import FileFeed, LogGroupFeed
+from neuron_emf.top.feed import FileFeed, LiveTailFeed, LogGroupFeed
 from neuron_emf.top.fleet import fleet_of
-from neuron_emf.top.live_tail import LiveTailFeed
 from neuron_emf.top.page import page
+from neuron_emf.top.texts import BLOCKS, heights
 from neuron_emf.top.window import FORGET_AFTER_MINUTES, Window
 from neuron_wire.names import MINUTE_MS
 
@@ -31,16 +30,11 @@ if TYPE_CHECKING:
 
     from neuron_emf.printing import Advance
     from neuron_emf.top.feed import Feed
-    from neuron_emf.top.fleet import Fleet
+    from neuron_emf.top.fleet import FleetSnapshot
     from neuron_emf.top.settings import TopSettings
 
 
-def clock_ms() -> int:
-    """Milliseconds since the Unix epoch."""
-    return time.time_ns() // 1_000_000
-
-
-class View:
+class FleetWatch:
     """
     What one call of `top` looks at.
 
@@ -56,7 +50,7 @@ class View:
         self,
         files: Sequence[Path],
         settings: TopSettings,
-        now_ms: Callable[[], int] = clock_ms,
+        now_ms: Callable[[], int] = now_ms,
     ) -> None:
         """
         Look at *files*, or without any at the log group that *settings* name.
@@ -77,7 +71,7 @@ class View:
         """Whether it is to be shown again and again."""
         return self.can_be_live and not (self.settings.once or self.settings.json)
 
-    def refresh(self, advance: Advance | None = None) -> Fleet:
+    def refresh(self, advance: Advance | None = None) -> FleetSnapshot:
         """
         Read what is new, and give the fleet as it is now.
 
@@ -96,7 +90,7 @@ class View:
         )
 
 
-def show_once(view: View) -> None:
+def show_once(watch: FleetWatch) -> None:
     """
     Print the fleet as it is, for a person or a program.
 
@@ -104,13 +98,13 @@ def show_once(view: View) -> None:
         EmitterError: If nothing can be read, or standard output takes nothing.
     """
     with progress("Reading lines") as advance:
-        fleet = view.refresh(advance)
-    order, records = view.settings.sort, view.feed.records
-    if view.settings.json:
+        fleet = watch.refresh(advance)
+    order, records = watch.settings.sort, watch.feed.records
+    if watch.settings.json:
         show_json(document(fleet, order, records))
         return
     signs = heights(getattr(sys.stdout, "encoding", None)) if sys.stdout is not None else BLOCKS
-    show(*page(fleet, order, records, most=view.settings.rows, signs=signs))
+    show(*page(fleet, order, records, most=watch.settings.rows, signs=signs))
 
 
 def _feed(files: Sequence[Path], settings: TopSettings, *, is_live: bool) -> Feed:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
 from neuron_emf.account import documented, is_refusal, refusal
-from neuron_emf.report import clock
-from neuron_emf.report.period import Period
+from neuron_emf.reading import periods
+from neuron_emf.reading.periods import Period
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ class SavedQueries:
 
     Attributes:
         bytes_scanned: What CloudWatch bills, so far.
-
-        asked: Queries that were started, so far.
     """
 
     def __init__(self, account: Account, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -64,7 +62,6 @@ class SavedQueries:
             SettingsError: If no client can be made.
         """
         self.bytes_scanned = 0
-        self.asked = 0
         self._stack_name = account.stack_name
         self._logs = account.client("logs")
         self._sleep = sleep
@@ -82,9 +79,9 @@ class SavedQueries:
             lambda: self._logs.describe_query_definitions(queryDefinitionNamePrefix=name),
         )
         with documented("logs:DescribeQueryDefinitions"):
-            for one in answer.get("queryDefinitions", []):
-                if one.get("name") == name:
-                    return _restricted(one["queryString"], cluster)
+            for definition in answer.get("queryDefinitions", []):
+                if definition.get("name") == name:
+                    return _restricted(definition["queryString"], cluster)
         msg = (
             f"a saved query {name} was expected and there is none: check --stack-name and "
             "--region, deploy the stack of this version, or read with --read lines"
@@ -160,11 +157,11 @@ class SavedQueries:
                 lambda: self._logs.describe_log_groups(logGroupNamePrefix=group),
             )
             with documented("logs:DescribeLogGroups"):
-                for one in answer.get("logGroups", []):
-                    if one.get("logGroupName") == group:
-                        days = one.get("retentionInDays")
-                        oldest_ms = clock.now_ms() - days * _DAY_MS if days else 0
-                        return max(oldest_ms, int(one.get("creationTime", 0)))
+                for described in answer.get("logGroups", []):
+                    if described.get("logGroupName") == group:
+                        days = described.get("retentionInDays")
+                        oldest_ms = periods.now_ms() - days * _DAY_MS if days else 0
+                        return max(oldest_ms, int(described.get("creationTime", 0)))
         except SourceError:
             return 0  # whoever may not ask can have it said by StartQuery
         return 0
@@ -177,7 +174,6 @@ class SavedQueries:
             "endTime": period.end_ms // 1000 - 1,  # theirs is the last second that is read
             "limit": MAX_ROWS,
         }
-        self.asked += 1
         waited_s = 0.0
         while True:
             try:

@@ -1,5 +1,5 @@
 """
-Where the lines of an idle report come from: files, or the log groups of a stack.
+Collect an idle report from files, or from the log groups of a stack.
 
 Of an account it reads piece by piece in order of time, so that the lines of a
 few hours are in memory and not those of a month; files may be in any order and
@@ -8,25 +8,37 @@ are counted when all are read.
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SourceError
+from neuron_emf import figures
+from neuron_emf.account import account
+from neuron_emf.prices import prices
 from neuron_emf.printing import progress
-from neuron_emf.reading import LogGroup, Records, lines_in, pattern_of
-from neuron_emf.report import clock
-from neuron_emf.report.insights import MINUTES_QUERY, ROLLUPS_QUERY, SavedQueries
-from neuron_emf.report.outcome import Reading
-from neuron_emf.report.period import Period
+from neuron_emf.reading import LogGroup, Records, lines_in, pattern_of, periods
+from neuron_emf.reading.periods import Period
+from neuron_emf.report.comparison import PublishedRollups, compare
+from neuron_emf.report.counting import Counting
+from neuron_emf.report.idle_report import Provenance, idle_report
+from neuron_emf.report.saved_queries import (
+    MINUTES_QUERY,
+    ROLLUPS_QUERY,
+    USD_PER_GB_SCANNED,
+    SavedQueries,
+)
+from neuron_emf.report.settings import LINES, SINCE
 from neuron_wire.names import MINUTE_MS
+from neuron_wire.phrases import counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from neuron_emf.account import Account
-    from neuron_emf.report.counting import Counting
-    from neuron_emf.report.published import Published
+    from neuron_emf.report.idle_report import IdleReport
+    from neuron_emf.report.settings import IdleReportSettings
 
 FIRST_PIECE_MINUTES: Final = 60
 RECORDS_IN_A_PIECE: Final = 200_000  # 100 MB of instances with 32 cores
@@ -50,7 +62,89 @@ _COLUMNS: Final = {
 """Columns of the saved query of rollups, and the members they come from."""
 
 
-def from_files(paths: Sequence[Path], counting: Counting, published: Published) -> Reading:
+def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
+    """
+    Read, count and compare.
+
+    Raises:
+        SettingsError: If a setting cannot be used.
+        SourceError: If lines cannot be read, or there is none in the period.
+    """
+    made_ms = periods.now_ms()
+    asked = _asked(settings, made_ms, has_files=bool(files))
+    within = asked or _until(settings, made_ms)
+    counting = Counting(
+        within, settings.idle_after, prices(settings.price_overrides), settings.cluster
+    )
+    published = PublishedRollups(within, settings.cluster)
+    if files:
+        provenance = from_files(files, counting, published)
+    else:
+        provenance = _of_account(settings, within, counting, published)
+    if not counting.instances:
+        raise SourceError(_nothing(settings, asked, provenance))
+    return idle_report(
+        counting,
+        compare(counting, published, made_ms),
+        provenance,
+        asked=asked,
+        made_ms=made_ms,
+        cluster=settings.cluster,
+        idle_after_minutes=settings.idle_after,
+        worst_cores=settings.rows,
+    )
+
+
+def _asked(settings: IdleReportSettings, now_ms: int, *, has_files: bool) -> Period | None:
+    if has_files and not settings.since:
+        return None
+    return periods.period_between(settings.since or SINCE, settings.until, now_ms)
+
+
+def _until(settings: IdleReportSettings, now_ms: int) -> Period:
+    if not settings.until:
+        return periods.ALWAYS
+    return periods.period_between("1970-01-01", settings.until, now_ms)
+
+
+def _of_account(
+    settings: IdleReportSettings, asked: Period, counting: Counting, published: PublishedRollups
+) -> Provenance:
+    source = account(settings)
+    if source.is_rehearsal or settings.read == LINES:
+        return from_lines(source, asked, settings.cluster, counting, published)
+    _announce_cost(source, asked)
+    return from_queries(source, asked, settings.cluster, counting, published)
+
+
+def _announce_cost(source: Account, asked: Period) -> None:
+    """Before, because afterwards it is paid."""
+    if sys.stderr is not None:
+        sys.stderr.write(
+            f"Logs Insights scans {source.log_group} from {moment(asked.start_ms)} to "
+            f"{moment(asked.end_ms)}, which CloudWatch bills at {USD_PER_GB_SCANNED} USD "
+            "per GB (list price); --read lines costs nothing and takes longer.\n"
+        )
+
+
+def _nothing(settings: IdleReportSettings, asked: Period | None, provenance: Provenance) -> str:
+    when = ""
+    if asked is not None:
+        when = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}"
+    whose = f" of cluster {figures.name(settings.cluster)}" if settings.cluster else ""
+    others = (
+        f"{counted(provenance.outside, 'line')} of other times or clusters and "
+        f"{counted(provenance.unreadable, 'line')} that could not be read"
+    )
+    return (
+        f"minute lines{whose}{when} were expected in {provenance.origin} and there is none, only "
+        f"{others}: check --since, --until and --cluster, and that the emitters run"
+    )
+
+
+def from_files(
+    paths: Sequence[Path], counting: Counting, published: PublishedRollups
+) -> Provenance:
     """
     Count the lines of files, minutes and rollups in any order.
 
@@ -63,12 +157,12 @@ def from_files(paths: Sequence[Path], counting: Counting, published: Published) 
             counting.add(record)
     counting.close()
     names = ", ".join("standard input" if str(path) == "-" else str(path) for path in paths)
-    return _reading(names, records, counting)
+    return _provenance(names, records, counting)
 
 
 def from_lines(
-    account: Account, period: Period, cluster: str, counting: Counting, published: Published
-) -> Reading:
+    account: Account, period: Period, cluster: str, counting: Counting, published: PublishedRollups
+) -> Provenance:
     """
     Count the lines of an account, fetched one by one.
 
@@ -101,7 +195,7 @@ def from_lines(
     except SourceError as error:
         problem = str(error)
     origin = f"the lines of log group {account.log_group}"
-    return _reading(origin, records, counting, rollups_problem=problem)
+    return _provenance(origin, records, counting, rollups_problem=problem)
 
 
 def from_queries(
@@ -109,10 +203,10 @@ def from_queries(
     period: Period,
     cluster: str,
     counting: Counting,
-    published: Published,
+    published: PublishedRollups,
     *,
     sleep: Callable[[float], None] = time.sleep,
-) -> Reading:
+) -> Provenance:
     """
     Count what the stack's saved queries give.
 
@@ -139,7 +233,7 @@ def from_queries(
                     )
     except SourceError as error:
         problem = str(error)
-    return _reading(
+    return _provenance(
         f"Logs Insights on log group {account.log_group}",
         records,
         counting,
@@ -148,7 +242,7 @@ def from_queries(
     )
 
 
-def _with_rollups(lines: Iterable[str], published: Published) -> Iterator[str]:
+def _with_rollups(lines: Iterable[str], published: PublishedRollups) -> Iterator[str]:
     for line in lines:
         if _ROLLUP_MARK in line:
             published.add_line(line)
@@ -157,20 +251,20 @@ def _with_rollups(lines: Iterable[str], published: Published) -> Iterator[str]:
 
 def _of_rollups(period: Period) -> Period:
     """When the rollups of *period* were printed; the future has none."""
-    now_ms = clock.now_ms() // MINUTE_MS * MINUTE_MS
+    now_ms = periods.now_ms() // MINUTE_MS * MINUTE_MS
     latest_ms = min(period.end_ms + LATEST_PUBLICATION_MS, now_ms)
     return Period(period.start_ms, max(latest_ms, period.end_ms))
 
 
-def _reading(
+def _provenance(
     origin: str,
     records: Records,
     counting: Counting,
     *,
     bytes_scanned: int | None = None,
     rollups_problem: str = "",
-) -> Reading:
-    return Reading(
+) -> Provenance:
+    return Provenance(
         origin=origin,
         records=records.read - counting.outside,
         repeated=records.repeated,

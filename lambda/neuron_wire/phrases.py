@@ -1,0 +1,98 @@
+"""
+How people read a duration, an amount of money, a moment and other people's names.
+
+Messages, commands and pages use these, so that one number reads the same everywhere.
+Nothing is rounded up to more than it was, and what is not nothing is never shown as 0.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONGEST_NAME: Final = 80  # characters of any one name in a message
+_MINUTES_IN_HOUR: Final = 60
+_MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
+_SMALLEST_USD: Final = 0.005  # what two decimals still show
+_FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
+
+
+def duration(minutes: float) -> str:
+    """Whole minutes in their two greatest units: `45 min`, `3 h`, `3 h 5 min`, `2 d 4 h`."""
+    whole = int(minutes)
+    if whole < _MINUTES_IN_DAY:
+        units = (whole // _MINUTES_IN_HOUR, "h"), (whole % _MINUTES_IN_HOUR, "min")
+    else:
+        units = (
+            (whole // _MINUTES_IN_DAY, "d"),
+            (whole % _MINUTES_IN_DAY // _MINUTES_IN_HOUR, "h"),
+        )
+    return " ".join(f"{number:,} {unit}" for number, unit in units if number) or "0 min"
+
+
+def dollars(value: float) -> str:
+    """`1,234.50`, under a heading that says USD; *value* is at least 0."""
+    return "under 0.01" if 0 < value < _SMALLEST_USD else f"{value:,.2f}"
+
+
+def usd(value: float) -> str:
+    """`1,234.50 USD`; *value* is at least 0."""
+    return f"{dollars(value)} USD"
+
+
+def amount(value: float) -> str:
+    """`1,204`, `0.5`: at most two decimals."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def counted(count: float, noun: str) -> str:
+    """`1 core`, `1,200 cores`."""
+    return f"{amount(count)} {noun if count == 1 else noun + 's'}"
+
+
+def percent(value: float) -> str:
+    """`34.7 %`."""
+    return f"{value:.1f} %"
+
+
+def joined(parts: Sequence[str], more: int = 0, separator: str = ", ") -> str:
+    """`a, b and 3 more`."""
+    text = separator.join(parts)
+    return f"{text} and {more:,} more" if more > 0 else text
+
+
+def moment(epoch_ms: float) -> str:
+    """`2026-11-21 03:14 UTC`."""
+    return _formatted(epoch_ms, "%Y-%m-%d %H:%M UTC")
+
+
+def iso(epoch_ms: float) -> str:
+    """`2026-11-21T03:14:07Z`."""
+    return _formatted(epoch_ms, "%Y-%m-%dT%H:%M:%SZ")
+
+
+def _formatted(epoch_ms: float, form: str) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000, timezone.utc).strftime(form)
+
+
+def printable(text: str, longest: int = LONGEST_NAME) -> str:
+    """
+    *text* on one line of at most *longest* characters.
+
+    Names are other people's: whatever could command a terminal, break a line, hide a letter
+    or turn the direction of writing becomes a question mark.
+    """
+    if len(text) > longest:
+        text = text[: longest - 3] + "..."
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def cell(text: str) -> str:
+    """*text* behind an apostrophe if a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text

@@ -1,0 +1,57 @@
+"""Figures that `top` and `report` show alike; what nobody knows is said and never 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire import phrases
+from neuron_wire.names import ATTACHED_IDLE, UNATTACHED
+
+if TYPE_CHECKING:
+    from neuron_wire import MinuteRecord
+
+UNKNOWN: Final = "unknown"
+LONGEST_NAME: Final = 128
+_NOT_BUSY: Final = ATTACHED_IDLE + UNATTACHED
+_GB: Final = 1e9
+
+
+def idle_cores(record: MinuteRecord, idle_after_minutes: int) -> list[int]:
+    """Indexes of the cores known not to be busy for *idle_after_minutes* or longer."""
+    if max(record.idle_minutes, default=0) < idle_after_minutes:
+        return []
+    return [
+        core_index
+        for core_index, minutes in enumerate(record.idle_minutes)
+        if minutes >= idle_after_minutes and record.core_state[core_index] in _NOT_BUSY
+    ]
+
+
+def name(text: str | None) -> str:
+    """A name that somebody else gave, on one line."""
+    return phrases.printable(text, LONGEST_NAME) if text else UNKNOWN
+
+
+def dollars(value: float | None) -> str:
+    """`1,234.50`, under a heading that says USD."""
+    return "no price" if value is None else phrases.dollars(value)
+
+
+def hours(minutes: int) -> str:
+    """Minutes as hours with one decimal."""
+    return "under 0.1" if 0 < minutes < 3 else f"{minutes / 60:,.1f}"  # 3 minutes are 0.05 h
+
+
+def percent(value: float | None, unknown: str = UNKNOWN) -> str:
+    """`34.7 %`."""
+    return unknown if value is None else phrases.percent(value)
+
+
+def share(part: int, whole: int) -> float | None:
+    """Percent that *part* is of *whole*; None when there is nothing to have a share of."""
+    return 100 * part / whole if whole else None
+
+
+def gigabytes(number: int) -> str:
+    """Bytes as CloudWatch bills them."""
+    return f"{number / _GB:,.3f} GB"

@@ -1,0 +1,111 @@
+"""Moments and periods: the clock, what a person types of them, and whole minutes between two."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Final
+
+from emitter.errors import SettingsError
+from neuron_wire.names import MINUTE_MS
+
+_PERIOD: Final = re.compile(r"([0-9]{1,6})([smhdw])")
+_UNITS_MS: Final = {
+    "s": 1_000,
+    "m": 60_000,
+    "h": 3_600_000,
+    "d": 86_400_000,
+    "w": 7 * 86_400_000,
+}
+
+_END_OF_TIME_MS: Final = 253_402_300_740_000  # the last minute of 9999: no calendar has a later one
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """
+    Whole minutes.
+
+    Attributes:
+        start_ms: Start of the first, milliseconds since the Unix epoch.
+
+        end_ms: End of the last, always after *start_ms*.
+    """
+
+    start_ms: int
+    end_ms: int
+
+    def __contains__(self, minute_ms: int) -> bool:
+        return self.start_ms <= minute_ms < self.end_ms
+
+
+ALWAYS: Final = Period(0, _END_OF_TIME_MS)
+"""All that files hold."""
+
+
+def now_ms() -> int:
+    """Milliseconds since the Unix epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def period_ms(text: str, flag: str) -> int:
+    """
+    `90s`, `5m`, `2h`, `7d` or `1w` in milliseconds.
+
+    Raises:
+        SettingsError: If *text*, which *flag* was given, is none of these.
+    """
+    match = _PERIOD.fullmatch(text.strip())
+    if match is None or not int(match[1]):
+        msg = f"{flag} was expected to be a period such as 5m, 2h or 7d and is {text[:40]!r}"
+        raise SettingsError(msg)
+    return int(match[1]) * _UNITS_MS[match[2]]
+
+
+def moment_ms(text: str, flag: str, now_ms: int) -> int:
+    """
+    A moment in milliseconds: so long ago as a period says, or one of the calendar.
+
+    A moment of the calendar is as ISO 8601 has it; without a zone it is UTC.
+
+    Raises:
+        SettingsError: If *text*, which *flag* was given, is neither.
+    """
+    given = text.strip()
+    if _PERIOD.fullmatch(given):
+        return max(0, now_ms - period_ms(given, flag))
+    try:
+        # Python 3.10 reads no Z.
+        moment = datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", given))
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=timezone.utc)
+        return max(0, round(moment.timestamp() * 1000))
+    except (ValueError, OverflowError) as error:
+        msg = (
+            f"{flag} was expected to be a period such as 7d or a moment such as "
+            f"2026-11-20T08:00:00Z and is {text[:40]!r}"
+        )
+        raise SettingsError(msg) from error
+
+
+def period_between(since: str, until: str, now_ms: int) -> Period:
+    """
+    From *since* to *until*, each a period back from *now_ms* or a moment; empty *until* is now.
+
+    The minute that is not over yet is left out.
+
+    Raises:
+        SettingsError: If one is neither, or no whole minute lies between.
+    """
+    end_ms = moment_ms(until, "--until", now_ms) if until else now_ms
+    start_ms = moment_ms(since, "--since", now_ms)
+    between = Period(-(-start_ms // MINUTE_MS) * MINUTE_MS, end_ms // MINUTE_MS * MINUTE_MS)
+    if between.start_ms >= between.end_ms:
+        msg = (
+            "a whole minute or more was expected between --since and --until and there is none: "
+            "move one of them"
+        )
+        raise SettingsError(msg)
+    return between
