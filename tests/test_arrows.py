@@ -51,7 +51,7 @@ KEEPERS = {
     ("neuron_emf", "boto3"): {"neuron_emf.account"},
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
-        "neuron_emf.check.showing",
+        "neuron_emf.check.listing",
         "neuron_emf.cost.tables",
         "neuron_emf.report.terminal",
         "neuron_emf.lint.listing",

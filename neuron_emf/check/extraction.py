@@ -13,8 +13,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.check.asking import ACCESS, Asking
-from neuron_emf.check.finding import Finding, failed, ok, warning
+from neuron_emf.check.aws_client import ACCESS, AwsClient
+from neuron_emf.check.result import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,9 +59,9 @@ def selects(criteria: str | None, group: str) -> bool:
     return is_listed is (negation is None)
 
 
-def check_extraction(asking: Asking, groups: Sequence[str]) -> Finding:
+def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
     """Whether metrics are made of the lines in *groups*."""
-    answer, policies = asking.ask_all(
+    answer, policies = aws.ask_all(
         "logs", "describe_account_policies", "accountPolicies", policyType=POLICY_TYPE
     )
     if answer.reason == ACCESS:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.instance.cluster import find_cluster
 from emitter.instance.machine import guessed_instance_id
-from neuron_emf.check.finding import Finding, failed, ok, warning
+from neuron_emf.check.result import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
     from emitter.instance.facts import InstanceFacts
@@ -25,9 +25,9 @@ INSTANCE: Final = "instance"
 _NAME_IT: Final = "give one with --cluster NAME"
 
 
-def check_cluster(settings: CheckSettings, origin: str) -> tuple[Finding, str]:
+def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, str]:
     """
-    The finding, and the name; an empty one when there is none.
+    The result, and the name; an empty one when there is none.
 
     *origin* says where the setting came from.
     """
@@ -45,8 +45,8 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[Finding, str]:
 
 def check_instance(
     settings: CheckSettings, facts: InstanceFacts, report: Report | None
-) -> tuple[Finding, str]:
-    """The finding, and the id that records will have."""
+) -> tuple[CheckResult, str]:
+    """The result, and the id that records will have."""
     info = report.instance_info if report is not None else None
     reported = (info.instance_id or "").strip() if info is not None else ""
     if reported and reported.isascii() and reported.isprintable():

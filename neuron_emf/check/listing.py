@@ -1,5 +1,5 @@
 """
-The findings, for people as a list with what to do, for programs as one document.
+The results, for people as a list with what to do, for programs as one document.
 
 States are words; colours only repeat them. Names that come from AWS or from an
 instance are text, whatever characters they have.
@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf.check.finding import FAILED, NOT_NEEDED, NOT_TRIED, OK, STATES, WARNING
+from neuron_emf.check.result import FAILED, NOT_NEEDED, NOT_TRIED, OK, STATES, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
-    from neuron_emf.check.course import Section
-    from neuron_emf.check.finding import Finding
-    from neuron_emf.check.origin import Origin
+    from neuron_emf.check.result import CheckResult, CheckSection
+    from neuron_emf.check.settings import Origin
 
 STYLES: Final[Mapping[str, str]] = {
     OK: "green",
@@ -35,41 +34,41 @@ _STATE_COLUMNS: Final = max(map(len, STATES))
 _CHECK_COLUMNS: Final = 23  # of `rollups log group class`, and no more
 
 
-def parts(sections: Sequence[Section], origins: Sequence[Origin]) -> Iterator[RenderableType]:
+def parts(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> Iterator[RenderableType]:
     """What a person reads, from the top."""
     for section in sections:
         yield Text(section.title, style="bold")
-        yield _table(section.findings)
+        yield _table(section.results)
         yield Text()
     yield from _settings(origins)
     yield Text(summary(sections))
 
 
-def summary(sections: Sequence[Section]) -> str:
+def summary(sections: Sequence[CheckSection]) -> str:
     """How many checks ended how, in one sentence."""
-    states = [finding.state for section in sections for finding in section.findings]
+    states = [result.state for section in sections for result in section.results]
     counted = ", ".join(_counted(states.count(state), state) for state in STATES if state in states)
     if FAILED in states:
         return f"A first record will not arrive as it should: {counted}."
     return f"A first record can be sent: {counted}."
 
 
-def document(sections: Sequence[Section], origins: Sequence[Origin]) -> dict[str, object]:
+def document(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> dict[str, object]:
     """The same for a program."""
-    findings = [finding for section in sections for finding in section.findings]
+    results = [result for section in sections for result in section.results]
     return {
-        "ok": all(finding.state != FAILED for finding in findings),
-        "counts": {state: sum(finding.state == state for finding in findings) for state in STATES},
+        "ok": all(result.state != FAILED for result in results),
+        "counts": {state: sum(result.state == state for result in results) for state in STATES},
         "checks": [
             {
                 "section": section.title,
-                "check": finding.check,
-                "state": finding.state,
-                "found": finding.found,
-                "advice": finding.advice or None,
+                "check": result.check,
+                "state": result.state,
+                "found": result.found,
+                "advice": result.advice or None,
             }
             for section in sections
-            for finding in section.findings
+            for result in section.results
         ],
         "settings": [
             {"setting": one.name, "value": one.value or None, "from": one.where} for one in origins
@@ -81,17 +80,17 @@ def _counted(count: int, state: str) -> str:
     return f"{count} {state}{'s' if state == WARNING and count > 1 else ''}"
 
 
-def _table(findings: Sequence[Finding]) -> Table:
+def _table(results: Sequence[CheckResult]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(min_width=_STATE_COLUMNS + 2, no_wrap=True)
     table.add_column(min_width=_CHECK_COLUMNS, no_wrap=True)
     table.add_column(overflow="fold")
-    for finding in findings:
-        state = Text(f"  {finding.state}", style=STYLES[finding.state])
-        found = _text(finding.found)
-        if finding.advice:
-            found.append(f"\ndo: {_printable(finding.advice)}", style="bold")
-        table.add_row(state, Text(finding.check), found)
+    for result in results:
+        state = Text(f"  {result.state}", style=STYLES[result.state])
+        found = _text(result.found)
+        if result.advice:
+            found.append(f"\ndo: {_printable(result.advice)}", style="bold")
+        table.add_row(state, Text(result.check), found)
     return table
 
 

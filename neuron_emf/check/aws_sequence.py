@@ -13,20 +13,19 @@ from emitter.errors import EmitterError, SettingsError
 from emitter.settings.run import LOGS
 from neuron_emf.account import AccountSettings, account
 from neuron_emf.check import extraction, probe, subscription
-from neuron_emf.check.asking import NOBODY, UNREACHABLE, Asking
+from neuron_emf.check.aws_client import NOBODY, UNREACHABLE, AwsClient
 from neuron_emf.check.credentials import CALLER, CLOCK, check_caller, check_clock
-from neuron_emf.check.finding import (
+from neuron_emf.check.log_groups import CLASS, GroupCheck, LogTarget, account_of, check_group
+from neuron_emf.check.result import (
     FAILED,
     OK,
-    Finding,
+    CheckResult,
     failed,
     not_needed,
     not_tried,
     ok,
 )
-from neuron_emf.check.groups import CLASS, Group, check_group
-from neuron_emf.check.origin import DEFAULT
-from neuron_emf.check.place import Place, whose
+from neuron_emf.check.settings import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +37,7 @@ REGION: Final = "region"
 GROUP: Final = "log group"
 ROLLUPS_GROUP: Final = "rollups log group"
 
-Findings = tuple[Finding, ...]
+Results = tuple[CheckResult, ...]
 
 _ACCESS: Final = (REGION, CALLER, CLOCK)
 _GROUPS: Final = (
@@ -58,8 +57,8 @@ _DEPLOY_STACK: Final = (
 )
 
 
-class AwsCourse:
-    """One run through them."""
+class AwsSequence:
+    """One run through the checks that ask AWS."""
 
     def __init__(
         self,
@@ -77,32 +76,32 @@ class AwsCourse:
         self._clock = clock
         self._sleep = sleep
 
-    def run(self, cluster: str, instance_id: str) -> tuple[Findings, Findings, Findings]:
+    def run(self, cluster: str, instance_id: str) -> tuple[Results, Results, Results]:
         """What was found of the account, of its log groups, of the line."""
         if self._settings.output != LOGS:
             why = f"lines go to {self._settings.output}"
             return _each(not_needed, _ACCESS, why), *_rest(not_needed, why)
         try:
-            found, asking, region = self._reached()
+            found, aws, region = self._reached()
         except EmitterError as error:
             return (_nowhere(error), *_each(not_tried, _ACCESS[1:], "no region is known")), *_rest(
                 not_tried, "no region is known"
             )
-        caller, answer = check_caller(asking)
+        caller, answer = check_caller(aws)
         if answer.reason in NOBODY:
             groups, lines = _rest(not_tried, "AWS does not know who asks")
         else:
-            place = Place(
-                asking.region,
+            target = LogTarget(
+                aws.region,
                 found.log_group,
                 found.rollups_log_group if self._settings.stack_name else "",
                 found.stack_name,
-                *whose(answer),
+                *account_of(answer),
             )
-            groups, lines = self._asked(asking, place, cluster, instance_id)
-        return (region, caller, check_clock(asking.skew_s)), groups, lines
+            groups, lines = self._groups_and_line(aws, target, cluster, instance_id)
+        return (region, caller, check_clock(aws.skew_s)), groups, lines
 
-    def _reached(self) -> tuple[Account, Asking, Finding]:
+    def _reached(self) -> tuple[Account, AwsClient, CheckResult]:
         """
         The account, the way to it, and where its region comes from.
 
@@ -110,19 +109,19 @@ class AwsCourse:
             EmitterError: If no region is known, or no rehearsal runs.
         """
         found = self._account(self._settings.region)
-        asking = Asking(found, self._clock)
+        aws = AwsClient(found, self._clock)
         where = "the AWS SDK" if self._region_origin == DEFAULT else self._region_origin
         if found.is_rehearsal:
             where = "the rehearsal"
         try:
-            name = asking.region
+            name = aws.region
         except SettingsError:
             if not self._instance_region:
                 raise
             found = self._account(self._instance_region)
-            asking = Asking(found, self._clock)
-            name, where = asking.region, "the instance metadata"
-        return found, asking, ok(REGION, f"{name}, from {where}")
+            aws = AwsClient(found, self._clock)
+            name, where = aws.region, "the instance metadata"
+        return found, aws, ok(REGION, f"{name}, from {where}")
 
     def _account(self, region: str | None) -> Account:
         settings = self._settings
@@ -135,67 +134,73 @@ class AwsCourse:
             )
         )
 
-    def _asked(
-        self, asking: Asking, place: Place, cluster: str, instance_id: str
-    ) -> tuple[Findings, Findings]:
-        records = check_group(asking, place, place.group, GROUP, deploys=_DEPLOY)
+    def _groups_and_line(
+        self, aws: AwsClient, target: LogTarget, cluster: str, instance_id: str
+    ) -> tuple[Results, Results]:
+        records = check_group(aws, target, target.group, GROUP, deploys=_DEPLOY)
         if records.reason in {UNREACHABLE, *NOBODY}:
             why = "CloudWatch Logs gave no answer"
             groups, lines = _rest(not_tried, why)
-            return (*records.findings, *groups[2:]), lines
-        rollups = self._rollups(asking, place)
+            return (*records.results, *groups[2:]), lines
+        rollups = self._rollups(aws, target)
         groups = (
-            *records.findings,
-            *rollups.findings,
-            self._extraction(asking, place),
-            self._subscription(asking, place, records),
+            *records.results,
+            *rollups.results,
+            self._extraction(aws, target),
+            self._subscription(aws, target, records),
         )
         if records.is_missing:
             return groups, _each(not_tried, _LINES, "there is no log group")
-        is_standard = records.findings[1].state != FAILED
-        return groups, self._line(asking, place, cluster, instance_id, is_standard=is_standard)
+        is_standard = records.results[1].state != FAILED
+        return groups, self._line(aws, target, cluster, instance_id, is_standard=is_standard)
 
-    def _rollups(self, asking: Asking, place: Place) -> Group:
-        if not place.rollups_group:
+    def _rollups(self, aws: AwsClient, target: LogTarget) -> GroupCheck:
+        if not target.rollups_group:
             why = "without a stack there are no rollups"
-            return Group(
+            return GroupCheck(
                 (not_needed(ROLLUPS_GROUP, why), not_needed(f"{ROLLUPS_GROUP} {CLASS}", why))
             )
-        return check_group(asking, place, place.rollups_group, ROLLUPS_GROUP, deploys=_DEPLOY_STACK)
+        return check_group(aws, target, target.rollups_group, ROLLUPS_GROUP, deploys=_DEPLOY_STACK)
 
-    def _subscription(self, asking: Asking, place: Place, records: Group) -> Finding:
+    def _subscription(self, aws: AwsClient, target: LogTarget, records: GroupCheck) -> CheckResult:
         if records.is_missing:
             return not_tried(subscription.CHECK, "there is no log group")
-        if records.findings[1].state == FAILED:
+        if records.results[1].state == FAILED:
             return not_tried(subscription.CHECK, "a group of this class has none")
-        return subscription.check_subscription(asking, place)
+        return subscription.check_subscription(aws, target)
 
-    def _extraction(self, asking: Asking, place: Place) -> Finding:
+    def _extraction(self, aws: AwsClient, target: LogTarget) -> CheckResult:
         if self._settings.rehearsal:
             return not_needed(extraction.CHECK, "the embedded AWS has no account policies")
-        groups = [place.rollups_group] if place.rollups_group else []
+        groups = [target.rollups_group] if target.rollups_group else []
         if self._settings.metrics != _NO_METRICS:
-            groups.insert(0, place.group)
+            groups.insert(0, target.group)
         if not groups:
             return not_needed(extraction.CHECK, "no line defines a metric")
-        return extraction.check_extraction(asking, groups)
+        return extraction.check_extraction(aws, groups)
 
     def _line(
-        self, asking: Asking, place: Place, cluster: str, instance_id: str, *, is_standard: bool
-    ) -> Findings:
+        self,
+        aws: AwsClient,
+        target: LogTarget,
+        cluster: str,
+        instance_id: str,
+        *,
+        is_standard: bool,
+    ) -> Results:
         now_ms = round(self._clock() * 1000)
         line = probe.probe_line(cluster, instance_id, now_ms)
-        course = probe.Probe(asking, place, instance_id, now_ms=now_ms, sleep=self._sleep)
-        made = course.make_stream()
-        put = course.put(line, has_stream=made.state != FAILED)
+        line_probe = probe.Probe(aws, target, instance_id, now_ms=now_ms, sleep=self._sleep)
+        stream = line_probe.make_stream()
+        put = line_probe.put(line, has_stream=stream.state != FAILED)
         if put.state != OK:
-            return made, put, not_tried(probe.READ, "no line was taken")
+            return stream, put, not_tried(probe.READ, "no line was taken")
         if not is_standard:
-            return made, put, not_tried(probe.READ, "a group of this class gives no line back")
-        return made, put, course.read_back(line)
+            return stream, put, not_tried(probe.READ, "a group of this class gives no line back")
+        return stream, put, line_probe.read_back(line)
 
 
-def _nowhere(error: EmitterError) -> Finding:
+def _nowhere(error: EmitterError) -> CheckResult:
     said = str(error)
     # What to do stands at the end of the sentence.
     found, _, advice = said.rpartition("; " if "; " in said else ": ")
@@ -204,9 +209,9 @@ def _nowhere(error: EmitterError) -> Finding:
     return failed(REGION, found, advice)
 
 
-def _each(state: Callable[[str, str], Finding], checks: tuple[str, ...], why: str) -> Findings:
+def _each(state: Callable[[str, str], CheckResult], checks: tuple[str, ...], why: str) -> Results:
     return tuple(state(check, why) for check in checks)
 
 
-def _rest(state: Callable[[str, str], Finding], why: str) -> tuple[Findings, Findings]:
+def _rest(state: Callable[[str, str], CheckResult], why: str) -> tuple[Results, Results]:
     return _each(state, _GROUPS, why), _each(state, _LINES, why)

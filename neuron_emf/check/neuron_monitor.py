@@ -1,5 +1,5 @@
 """
-neuron-monitor is there, starts as `run` would start it, and answers.
+neuron-monitor is there, starts as `run` would start it, answers, and sees devices.
 
 It is started with the very configuration that `run` gives it, read until its
 first report and stopped by its own process id; other monitors of this machine
@@ -12,7 +12,6 @@ import os
 import stat
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,48 +19,40 @@ from emitter.errors import SourceError
 from emitter.reports.child import END_WITHIN_S, Child
 from emitter.reports.framing import Framer
 from emitter.reports.monitor import find_monitor
-from emitter.settings.run import MONITOR
-from neuron_emf.check.finding import Finding, failed, not_needed, ok, warning
+from emitter.settings.run import MONITOR as START_MONITOR
+from neuron_emf.check.result import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
     from emitter.reports.report import Report
+    from emitter.reports.system_groups import Hardware
     from neuron_emf.check.settings import CheckSettings
 
-CHECK: Final = "neuron-monitor"
+MONITOR: Final = "neuron-monitor"
+DEVICES: Final = "devices"
 INPUT: Final = "input"
 
 _LOOK_EVERY_S: Final = 0.25
 _RUN_IT: Final = "run it by hand to see why"
+_DRIVER: Final = (
+    "install aws-neuronx-dkms, look whether /dev/neuron0 is there, and give it to the container "
+    "that neuron-monitor runs in"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """
-    What became of one start.
-
-    Attributes:
-        finding: For the person.
-
-        report: The first report; None when none came.
-    """
-
-    finding: Finding
-    report: Report | None = None
-
-
-def listen(settings: CheckSettings, configuration: str) -> Heard:
+def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckResult, Report | None]:
     """
     Start the monitor with *configuration*, wait for its first report, stop it.
 
-    Where reports come from elsewhere, nothing is started.
+    Also the report; None when none came. Where reports come from elsewhere, nothing is started.
     """
-    if settings.input != MONITOR:
-        return Heard(not_needed(CHECK, f"reports come from {_input(settings)}"))
+    if settings.input != START_MONITOR:
+        return not_needed(MONITOR, f"reports come from {_input(settings)}"), None
     try:
         path = find_monitor(settings.monitor_command)
     except SourceError as error:
         found, _, advice = str(error).partition(": ")
-        return Heard(failed(CHECK, found, advice))
+        return failed(MONITOR, found, advice), None
     try:
         with tempfile.TemporaryDirectory(prefix="neuron-emf-") as folder:
             file = Path(folder) / "monitor.json"
@@ -70,12 +61,12 @@ def listen(settings: CheckSettings, configuration: str) -> Heard:
     except OSError as error:
         said = error.strerror or type(error).__name__
         found = f"no temporary file takes its configuration: {said}"
-        return Heard(failed(CHECK, found, "name a folder for it with TMPDIR"))
+        return failed(MONITOR, found, "name a folder for it with TMPDIR"), None
 
 
-def check_input(settings: CheckSettings) -> Finding:
+def check_input(settings: CheckSettings) -> CheckResult:
     """Whether what `--input` names can be read."""
-    if settings.input == MONITOR:
+    if settings.input == START_MONITOR:
         return not_needed(INPUT, "neuron-monitor is started and read")
     if settings.input == "-":
         return ok(INPUT, "standard input, which is not read by this check")
@@ -97,7 +88,7 @@ def _input(settings: CheckSettings) -> str:
     return "standard input" if settings.input == "-" else settings.input
 
 
-def _started(command: list[str], within_s: float) -> Heard:
+def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report | None]:
     name = command[0]
     framer = Framer()
     report: Report | None = None
@@ -108,7 +99,7 @@ def _started(command: list[str], within_s: float) -> Heard:
         child = Child(command)
     except OSError as error:
         found = f"{name} could not be started: {error.strerror or type(error).__name__}"
-        return Heard(failed(CHECK, found, "make it a program that can run"))
+        return failed(MONITOR, found, "make it a program that can run"), None
     try:
         while report is None and not has_ended and passed_s < within_s:
             chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
@@ -118,25 +109,69 @@ def _started(command: list[str], within_s: float) -> Heard:
     finally:
         end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its pid, once; never by name
     if report is not None:
-        return Heard(_answered(report, name, passed_s), report)
+        return _answered(report, name, passed_s), report
     said = child.last_words.text()
     words = f"; it said: {said}" if said else ""
     what = f" but what is no report: {framer.last_problem}" if framer.malformed else ""
     if has_ended:
         how = f"signal {end.signal_name}" if end.exit_code is None else f"exit code {end.exit_code}"
         found = f"{name} ended with {how} and wrote nothing{what}{words}"
-        return Heard(failed(CHECK, found, _RUN_IT))
+        return failed(MONITOR, found, _RUN_IT), None
     found = f"{name} runs and wrote nothing{what} within {within_s:g} s{words}"
-    return Heard(failed(CHECK, found, f"{_RUN_IT}, or allow more with --monitor-seconds"))
+    return failed(MONITOR, found, f"{_RUN_IT}, or allow more with --monitor-seconds"), None
 
 
-def _answered(report: Report, name: str, after_s: float) -> Finding:
+def _answered(report: Report, name: str, after_s: float) -> CheckResult:
     found = f"{name} answered within {after_s:.1f} s"
     if report.dropped_groups:
         groups = ", ".join(sorted(set(report.dropped_groups)))
         return warning(
-            CHECK,
+            MONITOR,
             f"{found}, with values of a wrong type in {groups}",
             "what these groups tell is unknown in records: look for a newer neuron-emf",
         )
-    return ok(CHECK, found)
+    return ok(MONITOR, found)
+
+
+def check_devices(report: Report | None, instance_type: str | None) -> CheckResult:
+    """Devices and logical cores, beside what *instance_type* should have."""
+    if report is None:
+        return not_tried(DEVICES, "there is no report to read them from")
+    hardware = report.neuron_hardware_info
+    if hardware is None:
+        return warning(
+            DEVICES,
+            "the first report says nothing of the hardware",
+            "cores are taken from the instance type: update aws-neuronx-tools",
+        )
+    if hardware.error:
+        return failed(DEVICES, f"neuron-monitor sees none: {_line(hardware.error)}", _DRIVER)
+    cores = _cores(hardware)
+    if not cores:
+        return failed(DEVICES, "neuron-monitor sees none", _DRIVER)
+    found = _seen(hardware, cores)
+    known = INSTANCE_TYPES.get(instance_type or "")
+    devices = hardware.neuron_device_count or 0
+    if known is not None and devices < known.devices:
+        return warning(
+            DEVICES,
+            f"{found}, of the {known.devices} devices of {known.name}",
+            "what is not seen is in no figure: right where a container has a part of the "
+            "instance, else give it all devices",
+        )
+    return ok(DEVICES, found)
+
+
+def _cores(hardware: Hardware) -> int:
+    devices = hardware.neuron_device_count or 0
+    return max(0, devices) * max(0, hardware.neuroncore_per_device_count or 0)
+
+
+def _seen(hardware: Hardware, cores: int) -> str:
+    devices = hardware.neuron_device_count
+    kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
+    return f"{devices} device{'' if devices == 1 else 's'}{kind}, {cores} logical cores"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:200]

@@ -1,4 +1,8 @@
-"""The result of one check: how it is, what was found, what to do."""
+"""
+The result of one check: how it is, what was found, what to do.
+
+Results that belong together are a section.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ STATES: Final = (OK, WARNING, FAILED, NOT_TRIED, NOT_NEEDED)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """
     What one check found.
 
@@ -35,26 +39,39 @@ class Finding:
     advice: str = ""
 
 
-def ok(check: str, found: str) -> Finding:
+@dataclass(frozen=True, slots=True)
+class CheckSection:
+    """Results that belong together."""
+
+    title: str
+    results: tuple[CheckResult, ...]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether one of them has."""
+        return any(result.state == FAILED for result in self.results)
+
+
+def ok(check: str, found: str) -> CheckResult:
     """All is as a first record needs it."""
-    return Finding(check, OK, found)
+    return CheckResult(check, OK, found)
 
 
-def warning(check: str, found: str, advice: str) -> Finding:
+def warning(check: str, found: str, advice: str) -> CheckResult:
     """Records will come, and somebody should know something; or it cannot be told."""
-    return Finding(check, WARNING, found, advice)
+    return CheckResult(check, WARNING, found, advice)
 
 
-def failed(check: str, found: str, advice: str) -> Finding:
+def failed(check: str, found: str, advice: str) -> CheckResult:
     """Records will not come, or not become metrics, until somebody acts."""
-    return Finding(check, FAILED, found, advice)
+    return CheckResult(check, FAILED, found, advice)
 
 
-def not_tried(check: str, why: str) -> Finding:
+def not_tried(check: str, why: str) -> CheckResult:
     """Something that comes first has failed."""
-    return Finding(check, NOT_TRIED, why)
+    return CheckResult(check, NOT_TRIED, why)
 
 
-def not_needed(check: str, why: str) -> Finding:
+def not_needed(check: str, why: str) -> CheckResult:
     """With these settings nothing depends on it."""
-    return Finding(check, NOT_NEEDED, why)
+    return CheckResult(check, NOT_NEEDED, why)

@@ -65,7 +65,7 @@ class Answer:
     words: str = ""
 
 
-class Asking:
+class AwsClient:
     """
     The clients of one account, and AWS's clock beside ours.
 

@@ -10,11 +10,13 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from local.alarms.template import load
-from local.embedded_aws import EmbeddedAws, SamCli
-from local.embedded_aws.clients import REGION, environment
+from emitter.owners import Reach
+from local.embedded_aws.clients import REGION
 from local.rehearsal.stack import STACK_NAME, Stack, overrides
 from neuron_emf import account as accounts
+from neuron_emf.check import this_machine
+from neuron_emf.cli import main
+from tests.neuron_emf.check.kernel_double import readable
 from tests.neuron_emf.check.rows import CHECKS
 
 pytestmark = [
@@ -26,31 +28,10 @@ pytestmark = [
 
 
 @pytest.fixture
-def aws(programs, tmp_path):
-    """An emulator with nothing in it."""
-    folder = tmp_path / "aws"
-    folder.mkdir()
-    embedded = EmbeddedAws(programs[0], folder)
-    embedded.start()
-    yield embedded
-    embedded.stop()
-
-
-@pytest.fixture
-def stack(aws, programs, repository, tmp_path):
-    """The real template in it, by the real SAM CLI."""
-    folder = tmp_path / "sam"
-    folder.mkdir()
-    sam = SamCli(programs[1], folder, lambda: None)
-    template = load((repository / "template.yaml").read_text(encoding="utf-8"))
-    built = sam.build(repository / "template.yaml", environment())
-    deployment = sam.deploy(built, STACK_NAME, overrides(template), aws)
-    return Stack(aws, deployment, round(time.time() * 1000))
-
-
-@pytest.fixture
-def rehearsal(aws, stack, monkeypatch):
-    """The page that says where the rehearsal is."""
+def rehearsal(aws, sam_build, template, monkeypatch):
+    """The real template in the emulator, and the page that says where it is."""
+    deployment = sam_build.sam.deploy(sam_build.template, STACK_NAME, overrides(template), aws)
+    stack = Stack(aws, deployment, round(time.time() * 1000))
     place = {
         "endpoint_url": aws.endpoint_url,
         "region": REGION,
@@ -78,14 +59,23 @@ def rehearsal(aws, stack, monkeypatch):
         thread.join()
 
 
-def test_of_the_deployed_template_nothing_is_wrong(checked, rehearsal, repository, monkeypatch):
+def test_of_the_deployed_template_nothing_is_wrong(
+    rehearsal, repository, monkeypatch, capsys, tmp_path
+):
     """
     Groups, classes, filter, receiver and permissions as deployed; the probe becomes no record.
     """
     monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
-    command = repository / "local" / "monitor" / "neuron-monitor"
-    found = checked("--rehearsal", "--monitor-command", command, "--period", 1)
-    assert {**CHECKS, "metric extraction": "not needed"} == found.states, found.document
-    assert f"{REGION}, from the rehearsal" == found.of("region")["found"]
-    assert 0 == found.code
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(this_machine, "reach", lambda _places: Reach())
+    monkeypatch.setattr(this_machine, "opener", readable)
+    monitor = repository / "local" / "monitor" / "neuron-monitor"
+    words = ("--rehearsal", "--json", "--cluster", "blue", "--monitor-command", str(monitor))
+    with pytest.raises(SystemExit) as ended:
+        main(["check", *words, "--spool-dir", str(tmp_path / "spool")])
+    results = json.loads(capsys.readouterr().out)["checks"]
+    states = {result["check"]: result["state"] for result in results}
+    assert {**CHECKS, "metric extraction": "not needed"} == states, results
+    assert f"{REGION}, from the rehearsal" in [result["found"] for result in results]
+    assert 0 == ended.value.code
     assert 0 == rehearsal.stored_records()

@@ -13,7 +13,7 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from neuron_emf.check.asking import MAX_PAGES, Answer, Asking
+from neuron_emf.check.aws_client import MAX_PAGES, Answer, AwsClient
 
 HEADERS = {"date": "Fri, 20 Nov 2026 08:00:00 GMT"}
 AT_S = 1_795_161_600.0  # the same moment
@@ -52,8 +52,8 @@ class Account:
 
 
 def asked(*answers, clock=lambda: AT_S):
-    asking = Asking(Account(*answers), clock)
-    return asking, asking.ask("logs", "describe_log_groups")
+    aws = AwsClient(Account(*answers), clock)
+    return aws, aws.ask("logs", "describe_log_groups")
 
 
 @pytest.mark.parametrize(
@@ -97,15 +97,15 @@ def test_every_answer_tells_the_time(is_refused):
     """Also a refusal; ours minus theirs."""
     answer = {"ResponseMetadata": {"HTTPHeaders": HEADERS}}
     raised = error("AccessDeniedException", headers=HEADERS)
-    asking, _ = asked(raised if is_refused else answer, clock=lambda: AT_S + 90)
-    assert 90 == asking.skew_s
+    aws, _ = asked(raised if is_refused else answer, clock=lambda: AT_S + 90)
+    assert 90 == aws.skew_s
 
 
 @pytest.mark.parametrize("headers", [{}, {"date": "yesterday"}, {"date": None}])
 def test_an_answer_without_a_time_tells_none(headers):
     """Not even a wrong one."""
-    asking, _ = asked({"ResponseMetadata": {"HTTPHeaders": headers}})
-    assert asking.skew_s is None
+    aws, _ = asked({"ResponseMetadata": {"HTTPHeaders": headers}})
+    assert aws.skew_s is None
 
 
 def test_all_pages_are_read():
@@ -113,7 +113,7 @@ def test_all_pages_are_read():
     The next is asked for with the token of the one before, the rest of the question as it was.
     """
     account = Account({"logGroups": [1], "nextToken": "a"}, {"logGroups": [2], "nextToken": None})
-    answer, found = Asking(account).ask_all("logs", "describe_log_groups", "logGroups", limit=5)
+    answer, found = AwsClient(account).ask_all("logs", "describe_log_groups", "logGroups", limit=5)
     assert [1, 2] == found
     assert [{"limit": 5}, {"limit": 5, "nextToken": "a"}] == account.one.asked
     assert not answer.reason
@@ -122,14 +122,14 @@ def test_all_pages_are_read():
 def test_pages_have_an_end():
     """A service that always has one more is not asked for ever."""
     account = Account(*[{"logGroups": [1], "nextToken": "a"}] * (MAX_PAGES + 1))
-    _, found = Asking(account).ask_all("logs", "describe_log_groups", "logGroups")
+    _, found = AwsClient(account).ask_all("logs", "describe_log_groups", "logGroups")
     assert MAX_PAGES == len(found)
 
 
 def test_a_page_that_is_refused_ends_the_question():
     """What was read until then is not passed for all there is: the reason says so."""
     account = Account({"logGroups": [1], "nextToken": "a"}, error("ThrottlingException"))
-    answer, _ = Asking(account).ask_all("logs", "describe_log_groups", "logGroups")
+    answer, _ = AwsClient(account).ask_all("logs", "describe_log_groups", "logGroups")
     assert "throttled" == answer.reason
 
 

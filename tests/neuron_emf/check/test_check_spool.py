@@ -1,11 +1,10 @@
-"""Where records wait and where they go when not to CloudWatch Logs: spool, agent, file, output."""
+"""The folder in which records wait: looked at, tried by writing, and left as it is."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import shutil
-import socket
 from collections import namedtuple
 from pathlib import Path
 
@@ -16,12 +15,10 @@ from emitter.spool.layout import FILE_NAME
 from neuron_emf.check import spool as spools
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.check.spool import check_spool
-from tests.neuron_emf.check.rows import CHECKS, GROUPS, LINES
 
 pytestmark = pytest.mark.timeout(30)
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
-OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
 
 
 def checking(**changes):
@@ -109,52 +106,8 @@ def test_memory_needs_no_folder(monkeypatch, tmp_path):
     assert "ok" == checking(output="stdout", spool_dir=tmp_path).state
 
 
-@pytest.mark.parametrize("output", ["stdout", "agent", "file:PATH"])
-def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor, tmp_path, output):
-    """No question reaches it, and every line of it says why."""
-    with socket.create_server(("127.0.0.1", 0)) as agent:
-        endpoint = f"tcp://127.0.0.1:{agent.getsockname()[1]}"
-        found = checked(
-            *("--monitor-command", monitor, "--agent-endpoint", endpoint),
-            *("--output", output.replace("PATH", str(tmp_path / "lines"))),
-        )
-    changed = {**dict.fromkeys(OF_AWS, "not needed"), "output": "ok"}
-    assert {**CHECKS, **changed} == found.states
-    assert "lines go to" in found.of("log group")["found"]
-    assert [] == account.operations
-    assert not (tmp_path / "lines").exists()
-    assert 0 == found.code
-
-
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("file:{}/none/lines", ("there is no folder", "make it")),
-        ("file:{}", ("is no ordinary file", "name another")),
-    ],
-)
-def test_a_file_that_cannot_be_fails(checked, monitor, tmp_path, output, expected):
-    """As `run` would find it with the first minute."""
-    words, advice = expected
-    found = checked("--monitor-command", monitor, "--output", output.format(tmp_path))
-    assert "failed" == found.states["output"]
-    assert words in found.of("output")["found"]
-    assert found.of("output")["advice"].startswith(advice)
-
-
 def test_a_folder_that_the_system_refuses_fails():
     """Also to root, whom no permission of a file stops: it is tried, not looked up."""
     found = checking(spool_dir=Path("/proc/neuron-emf"))
     assert "failed" == found.state
     assert found.found.startswith("/proc cannot be written: ")
-
-
-def test_an_agent_that_is_not_there_fails(checked, monitor):
-    """With how it is made to listen."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        endpoint = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
-    words = ("--monitor-command", monitor, "--output", "agent", "--agent-endpoint", endpoint)
-    found = checked(*words)
-    assert f"the CloudWatch agent cannot be reached at {endpoint}" in found.of("output")["found"]
-    assert '"emf": {}' in found.of("output")["advice"]
-    assert 1 == found.code
