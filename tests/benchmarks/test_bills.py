@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from benchmarks.scale.fleets import MIDDLE
 from benchmarks.scale.quotas import QUOTAS, loads
-from neuron_emf.cost import assumed
-from neuron_emf.cost.assumed import MODES
+from neuron_emf.cost import assumptions
+from neuron_emf.cost.alternatives import counterfactual_usd
+from neuron_emf.cost.assumptions import MODES
 from neuron_emf.cost.bill import GROUPS, bill, on_demand_usd, usd
-from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import seconds_of, shards_of
-from neuron_emf.cost.interpolated import between
-from neuron_emf.cost.measured import read
-from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.interpolation import between
+from neuron_emf.cost.measurements import read
 from neuron_emf.cost.tariff import listed
 from tests.benchmarks.made_measures import MADE
 
@@ -58,7 +58,7 @@ def test_a_bill_by_hand():
         "metrics that alarms look at": 7 * 3 + 22,
         "dashboard": 1,
     }
-    entries = bill(MADE, Fleet(1_000, 3), Setup("direct"))
+    entries = bill(MADE, FleetSpec(1_000, 3), Setup("direct"))
     assert {what: pytest.approx(one) for what, one in expected.items()} == {
         entry.what: entry.quantity for entry in entries
     }
@@ -70,7 +70,7 @@ def test_a_stream_by_hand():
     """
     What Mode=kinesis adds: a shard for 33 deliveries a second, a unit for each, 500 in a batch.
     """
-    entries = {entry.what: entry for entry in bill(MADE, Fleet(1_000, 3), Setup("kinesis"))}
+    entries = {entry.what: entry for entry in bill(MADE, FleetSpec(1_000, 3), Setup("kinesis"))}
     assert {"shards": 730, "deliveries": 43_800_000, "ingest, invocations": 87_600} == {
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")
     }
@@ -83,12 +83,12 @@ def test_a_stream_on_demand_by_hand():
     gib = 1 << 30
     written, taken = 43_800_000 * 2_048 / gib, 43_800_000 * 1_000 / gib
     expected = 29.20 + 0.08 * written + 0.04 * taken
-    assert on_demand_usd(MADE, Fleet(1_000, 1)) == pytest.approx(expected)
+    assert on_demand_usd(MADE, FleetSpec(1_000, 1)) == pytest.approx(expected)
 
 
 def test_the_busiest_second_by_hand():
     """3,000 instances send within 30 s: a hundred lines a second."""
-    found = {load.what: load.taken for load in loads(MADE, Fleet(3_000, 3), "direct")}
+    found = {load.what: load.taken for load in loads(MADE, FleetSpec(3_000, 3), "direct")}
     assert 100 == found[QUOTAS["put_log_events"].what]
     assert 100 == found[QUOTAS["table_writes"].what]
     each_s = 0.0015 * 1.5 * 1_769 / 256 + 0.010
@@ -99,7 +99,7 @@ def test_the_busiest_second_by_hand():
 def test_more_instances_never_cost_less(one, other, clusters, mode):
     """In either mode, in any group but what a straight line between two batches rounds."""
     few, many = (
-        usd(bill(KEPT, Fleet(count, clusters), Setup(mode))) for count in sorted((one, other))
+        usd(bill(KEPT, FleetSpec(count, clusters), Setup(mode))) for count in sorted((one, other))
     )
     assert few <= many * 1.001
 
@@ -108,16 +108,19 @@ def test_more_instances_never_cost_less(one, other, clusters, mode):
 def test_a_further_cluster_costs_the_same_everywhere(instances, clusters, mode):
     """Its metrics, its alarms, its lines and its items, until metrics reach the second tier."""
     sums = [
-        usd(bill(KEPT, Fleet(instances, count), Setup(mode))) for count in (clusters, clusters + 1)
+        usd(bill(KEPT, FleetSpec(instances, count), Setup(mode)))
+        for count in (clusters, clusters + 1)
     ]
-    alone = [usd(bill(KEPT, Fleet(MIDDLE.instances, count), Setup("direct"))) for count in (2, 3)]
+    alone = [
+        usd(bill(KEPT, FleetSpec(MIDDLE.instances, count), Setup("direct"))) for count in (2, 3)
+    ]
     assert alone[1] - alone[0] == pytest.approx(sums[1] - sums[0], rel=0.02)
 
 
 @given(INSTANCES, st.sampled_from(MODES))
 def test_a_bill_is_the_sum_of_its_groups(instances, mode):
     """No entry stands outside of them, and none is negative."""
-    entries = bill(KEPT, Fleet(instances, 1), Setup(mode))
+    entries = bill(KEPT, FleetSpec(instances, 1), Setup(mode))
     assert usd(entries) == pytest.approx(sum(usd(entries, group) for group in GROUPS))
     assert min(entry.usd for entry in entries) >= 0
 
@@ -141,11 +144,11 @@ def test_a_tier_begins_behind_its_last_metric(metrics, expected):
 @given(INSTANCES)
 def test_a_shard_has_room_for_its_busiest_second(instances):
     """As many as are needed, and not one more."""
-    shards = shards_of(KEPT, Fleet(instances, 1))
-    records_s = instances / assumed.SPREAD_S
-    room = assumed.SHARD_USE
-    records = records_s / assumed.SHARD_RECORDS_S / room
-    size = records_s * KEPT.sizes.payload / assumed.SHARD_BYTES_S / room
+    shards = shards_of(KEPT, FleetSpec(instances, 1))
+    records_s = instances / assumptions.SPREAD_S
+    room = assumptions.SHARD_USE
+    records = records_s / assumptions.SHARD_RECORDS_S / room
+    size = records_s * KEPT.sizes.payload / assumptions.SHARD_BYTES_S / room
     assert max(records, size) <= shards < max(records, size) + 1 or shards == 1
 
 
@@ -159,8 +162,8 @@ def test_between_two_sizes_is_a_straight_line(at, expected):
 
 def test_memory_buys_a_share_of_one_processor():
     """Above the memory of a whole one more does not help a single thread."""
-    half, whole, twice = (seconds_of(1.0, 0, assumed.WHOLE_PROCESSOR_MB * part // 2)
+    half, whole, twice = (seconds_of(1.0, 0, assumptions.WHOLE_PROCESSOR_MB * part // 2)
                           for part in (1, 2, 4))  # fmt: skip
-    assert (assumed.LAMBDA_SLOWNESS, assumed.LAMBDA_SLOWNESS) == (whole, twice)
+    assert (assumptions.LAMBDA_SLOWNESS, assumptions.LAMBDA_SLOWNESS) == (whole, twice)
     assert half == pytest.approx(2 * whole, rel=0.01)
-    assert seconds_of(0, 7, 128) == pytest.approx(7 * assumed.CALL_S)
+    assert seconds_of(0, 7, 128) == pytest.approx(7 * assumptions.CALL_S)

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from neuron_emf.cost.fleet import Fleet, Setup
-from neuron_emf.cost.other_ways import by_requests_usd, counterfactual_usd, other_ways
+from neuron_emf.cost.alternatives import alternatives, by_requests_usd, counterfactual_usd
+from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.tariff import listed
 
-FLEET = Fleet(1_000, 2, cores=32)
+FLEET = FleetSpec(1_000, 2, cores=32)
 
 
 @pytest.fixture
 def ways():
-    return {one.name: one for one in other_ways(FLEET, Setup(period_s=5), listed())}
+    return {one.name: one for one in alternatives(FLEET, Setup(period_s=5), listed())}
 
 
 def test_a_call_per_report_is_twelve_a_minute(ways):
@@ -46,7 +46,7 @@ def test_a_price_nobody_has_read_is_not_made_up(ways):
     assert (672_000 * 43_800, None) == (one.observations, one.usd)
     price = replace(listed().prices["observation"], usd=0.5)
     tariff = replace(listed(), prices={**listed().prices, "observation": price})
-    said = {one.name: one.usd for one in other_ways(FLEET, Setup(), tariff)}
+    said = {one.name: one.usd for one in alternatives(FLEET, Setup(), tariff)}
     assert said["per_core_observations"] == pytest.approx(672 * 43_800 * 0.5 / 1_000)
 
 

@@ -1,24 +1,52 @@
-"""From settings to a question that can be answered."""
+"""What is asked, and how settings come to it."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, cast
 
 from emitter.errors import SettingsError
 from emitter.lines import LineSettings, check_settings, parse_tags
-from neuron_emf.cost.assumed import RUNTIMES, Mode
-from neuron_emf.cost.estimate import Question
-from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.assumptions import RUNTIMES, Mode
+from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.tariff import listed, with_file
 from neuron_emf.prices import prices
 from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
     from neuron_emf.cost.settings import CostSettings
+    from neuron_emf.cost.tariff import Tariff
 
 _INSTANCE_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9.\-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """
+    What is asked.
+
+    Attributes:
+        fleet: See `FleetSpec`.
+
+        instance_type: Of its instances.
+
+        setup: See `Setup`.
+
+        tariff: What AWS charges.
+
+        usd_per_hour: For one instance; None if nobody knows.
+
+        is_price_yours: That price is not of the list.
+    """
+
+    fleet: FleetSpec
+    instance_type: str
+    setup: Setup
+    tariff: Tariff
+    usd_per_hour: float | None
+    is_price_yours: bool = False
 
 
 def question(settings: CostSettings) -> Question:
@@ -42,7 +70,7 @@ def question(settings: CostSettings) -> Question:
     )
 
 
-def _fleet(settings: CostSettings) -> Fleet:
+def _fleet(settings: CostSettings) -> FleetSpec:
     if settings.instances is None:
         msg = "a number of instances was expected and none was given: use --instances 1000"
         raise SettingsError(msg)
@@ -58,7 +86,7 @@ def _fleet(settings: CostSettings) -> Fleet:
             f"{settings.instances:,} instances are too few: correct --types-per-cluster"
         )
         raise SettingsError(msg)
-    return Fleet(
+    return FleetSpec(
         instances=settings.instances,
         clusters=settings.clusters,
         cores=_cores(settings),

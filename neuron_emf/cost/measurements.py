@@ -1,5 +1,5 @@
 """
-Sizes, requests and times that were found by running the code, as `measured.json` keeps them.
+Sizes, requests and times that were found by running the code, as `measurements.json` keeps them.
 
 `python -m benchmarks.scale --measure` finds them again. Nothing here was
 measured on AWS.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILE: Final = Path(__file__).with_name("measured.json")
+FILE: Final = Path(__file__).with_name("measurements.json")
 EVENT_BYTES: Final = 26  # charged for a log event beside its text
 PAGE_CORES: Final = 32
 """Cores of the instances of docs/explanation/scale.md: every size of fleet was measured for it."""
@@ -33,7 +33,7 @@ FORMS: Final[tuple[Form, ...]] = ("items", "packs")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class LineVolume:
     """
     Lines that belong together, such as those of one minute of an instance; a mean.
 
@@ -77,7 +77,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class IngestRun:
     """
     What one invocation of ingest took, the median of many.
 
@@ -101,7 +101,7 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class CloseRun:
     """
     What closing one minute took.
 
@@ -140,7 +140,7 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
-class OfCores:
+class InstanceSizes:
     """
     What depends on how many cores an instance has.
 
@@ -157,14 +157,14 @@ class OfCores:
     """
 
     sizes: Sizes
-    minute: Mapping[str, Written]
-    minute_high: Mapping[str, Written]
-    report: Mapping[str, Written]
+    minute: Mapping[str, LineVolume]
+    minute_high: Mapping[str, LineVolume]
+    report: Mapping[str, LineVolume]
     write_units: float
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class FunctionRuns:
     """
     What the functions do for instances of so many cores.
 
@@ -174,12 +174,12 @@ class Work:
         close: One run by form, for a thousand instances in two clusters.
     """
 
-    ingest: Mapping[int, Delivered]
-    close: Mapping[Form, Closed]
+    ingest: Mapping[int, IngestRun]
+    close: Mapping[Form, CloseRun]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurements:
     """
     All that a bill is made from, prices apart.
 
@@ -211,11 +211,11 @@ class Measured:
     runtime_line: float
     emitter_metrics: int
     stack_metrics: int
-    ingest: Mapping[int, Delivered]
-    close: Mapping[Form, Mapping[int, Closed]]
-    scattered: Closed
-    by_cores: Mapping[int, OfCores]
-    work_by_cores: Mapping[int, Work]
+    ingest: Mapping[int, IngestRun]
+    close: Mapping[Form, Mapping[int, CloseRun]]
+    scattered: CloseRun
+    by_cores: Mapping[int, InstanceSizes]
+    work_by_cores: Mapping[int, FunctionRuns]
 
     @property
     def sizes(self) -> Sizes:
@@ -223,16 +223,16 @@ class Measured:
         return self.by_cores[PAGE_CORES].sizes
 
 
-def read(path: Path = FILE) -> Measured:
+def read(path: Path = FILE) -> Measurements:
     """What `benchmarks.scale` kept."""
     kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return Measured(
+    return Measurements(
         **{
             **kept,
-            "scattered": Closed(**kept["scattered"]),
+            "scattered": CloseRun(**kept["scattered"]),
             "ingest": _ingest(kept["ingest"]),
             "close": {
-                form: {int(count): Closed(**one) for count, one in by_count.items()}
+                form: {int(count): CloseRun(**one) for count, one in by_count.items()}
                 for form, by_count in kept["close"].items()
             },
             "by_cores": {int(cores): _of_cores(one) for cores, one in kept["by_cores"].items()},
@@ -243,26 +243,26 @@ def read(path: Path = FILE) -> Measured:
     )
 
 
-def _of_cores(kept: dict[str, Any]) -> OfCores:
-    return OfCores(
+def _of_cores(kept: dict[str, Any]) -> InstanceSizes:
+    return InstanceSizes(
         sizes=Sizes(**kept["sizes"]),
-        minute=_written(kept["minute"]),
-        minute_high=_written(kept["minute_high"]),
-        report=_written(kept["report"]),
+        minute=_lines(kept["minute"]),
+        minute_high=_lines(kept["minute_high"]),
+        report=_lines(kept["report"]),
         write_units=kept["write_units"],
     )
 
 
-def _work(kept: dict[str, Any]) -> Work:
-    return Work(
+def _work(kept: dict[str, Any]) -> FunctionRuns:
+    return FunctionRuns(
         ingest=_ingest(kept["ingest"]),
-        close={form: Closed(**one) for form, one in kept["close"].items()},
+        close={form: CloseRun(**one) for form, one in kept["close"].items()},
     )
 
 
-def _written(kept: dict[str, Any]) -> dict[str, Written]:
-    return {metrics: Written(**one) for metrics, one in kept.items()}
+def _lines(kept: dict[str, Any]) -> dict[str, LineVolume]:
+    return {metrics: LineVolume(**one) for metrics, one in kept.items()}
 
 
-def _ingest(kept: dict[str, Any]) -> dict[int, Delivered]:
-    return {int(count): Delivered(**one) for count, one in kept.items()}
+def _ingest(kept: dict[str, Any]) -> dict[int, IngestRun]:
+    return {int(count): IngestRun(**one) for count, one in kept.items()}

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.cost.assumed import COUNTERFACTUAL_METRICS
+from neuron_emf.cost.assumptions import COUNTERFACTUAL_METRICS
 from neuron_emf.cost.tariff import MINUTES, Tariff, listed
 
 if TYPE_CHECKING:
-    from neuron_emf.cost.fleet import Fleet, Setup
+    from neuron_emf.cost.fleet import FleetSpec, Setup
 
 CORE_LEVEL_METRICS: Final = 7
 LEVELS: Final = 3
@@ -25,7 +25,7 @@ each core, for the container, the pod and the node: its finest metrics alone.
 
 
 @dataclass(frozen=True, slots=True)
-class OtherWay:
+class Alternative:
     """
     How else the fleet could be watched.
 
@@ -70,7 +70,7 @@ def counterfactual_usd(instances: int) -> float:
     return usd
 
 
-def other_ways(fleet: Fleet, setup: Setup, tariff: Tariff) -> list[OtherWay]:
+def alternatives(fleet: FleetSpec, setup: Setup, tariff: Tariff) -> list[Alternative]:
     """PutMetricData by each report and by each minute, and core by core as Container Insights."""
     metrics = COUNTERFACTUAL_METRICS * fleet.instances
     requests = MINUTES * fleet.instances
@@ -80,7 +80,7 @@ def other_ways(fleet: Fleet, setup: Setup, tariff: Tariff) -> list[OtherWay]:
     by = f"PutMetricData, {COUNTERFACTUAL_METRICS} metrics an instance"
     by_core = f"Container Insights style, {CORE_LEVEL_METRICS * LEVELS} metrics a core"
     return [
-        OtherWay(
+        Alternative(
             "put_metric_data_each_report",
             f"{by}, a call per report",
             metrics,
@@ -88,7 +88,7 @@ def other_ways(fleet: Fleet, setup: Setup, tariff: Tariff) -> list[OtherWay]:
             0.0,
             by_requests_usd(fleet.instances, reports_a_minute, tariff),
         ),
-        OtherWay(
+        Alternative(
             "put_metric_data_each_minute",
             f"{by}, a call per minute",
             metrics,
@@ -96,7 +96,7 @@ def other_ways(fleet: Fleet, setup: Setup, tariff: Tariff) -> list[OtherWay]:
             0.0,
             by_requests_usd(fleet.instances, 1, tariff),
         ),
-        OtherWay(
+        Alternative(
             "per_core_custom_metrics",
             f"{by_core}, custom metrics",
             cores,
@@ -104,7 +104,7 @@ def other_ways(fleet: Fleet, setup: Setup, tariff: Tariff) -> list[OtherWay]:
             0.0,
             tariff.metrics_usd(cores),
         ),
-        OtherWay(
+        Alternative(
             "per_core_observations",
             f"{by_core}, by observation",
             0,
