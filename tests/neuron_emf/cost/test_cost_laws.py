@@ -20,7 +20,7 @@ from neuron_emf.cost.tariff import listed
 FOUND = read()
 FLEETS = st.builds(
     FleetSpec,
-    instances=st.integers(100, 99_999),
+    instances=st.integers(1, 99_999),
     clusters=st.integers(1, 100),
     cores=st.integers(1, 127),
     types=st.integers(1, 5),

@@ -29,8 +29,8 @@ def test_a_call_per_report_is_twelve_a_minute(ways):
 def test_a_call_per_minute_is_what_the_page_compares_with(ways):
     """The same metrics, a twelfth of the requests."""
     one = ways["put_metric_data_each_minute"]
-    assert counterfactual_usd(1_000) == one.usd
-    assert 43_800_000 == one.requests
+    assert one.usd == pytest.approx(10_000 * 0.30 + 17_000 * 0.10 + 43_800_000 * 0.01 / 1_000)
+    assert (43_800_000, one.usd) == (one.requests, counterfactual_usd(1_000))
 
 
 def test_every_core_has_21_metrics(ways):

@@ -9,26 +9,17 @@ from hypothesis import strategies as st
 from benchmarks.scale.fleets import MIDDLE
 from benchmarks.scale.quotas import QUOTAS, loads
 from neuron_emf.cost import assumptions
-from neuron_emf.cost.alternatives import counterfactual_usd
 from neuron_emf.cost.assumptions import MODES
-from neuron_emf.cost.bill import GROUPS, bill, on_demand_usd, usd
+from neuron_emf.cost.bill import bill, on_demand_usd, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import seconds_of, shards_of
 from neuron_emf.cost.interpolation import between
 from neuron_emf.cost.measurements import read
-from neuron_emf.cost.tariff import listed
 from tests.benchmarks.made_measures import MADE
 
-metrics_usd = listed().metrics_usd
 KEPT = read()
 INSTANCES = st.integers(min_value=1, max_value=100_000)
 CLUSTERS = st.integers(min_value=1, max_value=100)
-
-
-def test_what_putmetricdata_would_cost():
-    """27,000 metrics in two tiers, and a request an instance and minute."""
-    metrics = 10_000 * 0.30 + 17_000 * 0.10
-    assert counterfactual_usd(1_000) == pytest.approx(metrics + 43_800_000 * 0.01 / 1_000)
 
 
 def test_a_bill_by_hand():
@@ -95,15 +86,6 @@ def test_the_busiest_second_by_hand():
     assert found[QUOTAS["concurrency"].what] == pytest.approx(1 + 100 * each_s)
 
 
-@given(INSTANCES, INSTANCES, CLUSTERS, st.sampled_from(MODES))
-def test_more_instances_never_cost_less(one, other, clusters, mode):
-    """In either mode, in any group but what a straight line between two batches rounds."""
-    few, many = (
-        usd(bill(KEPT, FleetSpec(count, clusters), Setup(mode))) for count in sorted((one, other))
-    )
-    assert few <= many * 1.001
-
-
 @given(INSTANCES, CLUSTERS, st.sampled_from(MODES))
 def test_a_further_cluster_costs_the_same_everywhere(instances, clusters, mode):
     """Its metrics, its alarms, its lines and its items, until metrics reach the second tier."""
@@ -115,30 +97,6 @@ def test_a_further_cluster_costs_the_same_everywhere(instances, clusters, mode):
         usd(bill(KEPT, FleetSpec(MIDDLE.instances, count), Setup("direct"))) for count in (2, 3)
     ]
     assert alone[1] - alone[0] == pytest.approx(sums[1] - sums[0], rel=0.02)
-
-
-@given(INSTANCES, st.sampled_from(MODES))
-def test_a_bill_is_the_sum_of_its_groups(instances, mode):
-    """No entry stands outside of them, and none is negative."""
-    entries = bill(KEPT, FleetSpec(instances, 1), Setup(mode))
-    assert usd(entries) == pytest.approx(sum(usd(entries, group) for group in GROUPS))
-    assert min(entry.usd for entry in entries) >= 0
-
-
-@given(st.floats(0, 5e6), st.floats(0, 5e6))
-def test_more_metrics_never_cost_less(one, other):
-    """Tiers make a metric cheaper, not the sum."""
-    few, many = sorted((one, other))
-    assert metrics_usd(few) <= metrics_usd(many)
-
-
-@pytest.mark.parametrize(
-    ("metrics", "expected"),
-    [(0, 0), (1, 0.30), (10_000, 3_000), (10_001, 3_000.10), (250_001, 27_000.05)],
-)
-def test_a_tier_begins_behind_its_last_metric(metrics, expected):
-    """The ten thousandth costs as the first."""
-    assert metrics_usd(metrics) == pytest.approx(expected)
 
 
 @given(INSTANCES)
