@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.lint.tally import Finding, Tally
+    from neuron_emf.lint.tally import LintIssue, Tally
 
 LONGEST_SHOWN: Final = 300  # characters of a sentence or path
 _COLOURS: Final = {"error": "bold red", "warning": "yellow"}
 
 
 def listing(tally: Tally) -> Iterator[RenderableType]:
-    """Every kept finding, the advice with the first of its rule, and the counts."""
+    """Every kept issue, the advice with the first of its rule, and the counts."""
     advised: set[str] = set()
-    for finding in tally.findings:
-        yield from _finding(finding, advised)
+    for issue in tally.issues:
+        yield from _issue(issue, advised)
     if tally.left_out:
         yield Text(f"{_many(tally.left_out, 'more finding')}: --limit shows more of each rule.")
     if tally.rules:
@@ -61,16 +61,16 @@ def document(tally: Tally, files: Sequence[str]) -> dict[str, object]:
         },
         "findings": [
             {
-                "file": one.file,
-                "line": one.line,
-                "level": one.level,
-                "rule": one.violation.rule,
-                "member": one.violation.member,
-                "path": one.violation.path,
-                "sentence": one.violation.sentence,
-                "advice": RULES[one.violation.rule].advice,
+                "file": issue.file,
+                "line": issue.line,
+                "level": issue.level,
+                "rule": issue.violation.rule,
+                "member": issue.violation.member,
+                "path": issue.violation.path,
+                "sentence": issue.violation.sentence,
+                "advice": RULES[issue.violation.rule].advice,
             }
-            for one in tally.findings
+            for issue in tally.issues
         ],
         "findings_left_out": tally.left_out,
     }
@@ -82,11 +82,11 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in cut)
 
 
-def _finding(finding: Finding, advised: set[str]) -> Iterator[RenderableType]:
-    violation = finding.violation
-    place = f"{printable(finding.file)}:{finding.line}: "
+def _issue(issue: LintIssue, advised: set[str]) -> Iterator[RenderableType]:
+    violation = issue.violation
+    place = f"{printable(issue.file)}:{issue.line}: "
     where = f" at {printable(violation.path)}" if violation.path != "$" else ""
-    level = (finding.level, _COLOURS[finding.level])
+    level = (issue.level, _COLOURS[issue.level])
     # One line, so that an editor finds the place.
     yield Text.assemble(place, level, f" {violation.rule}{where}", no_wrap=True)
     yield _indented(f"{printable(violation.sentence)}.")

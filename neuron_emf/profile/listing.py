@@ -20,38 +20,40 @@ def sentences(profile: Profile) -> Iterator[str]:
     title = _printable(profile.title)
     for doubt in profile.doubts:
         yield f"{title}: {doubt}"
-    for one in profile.findings:
-        yield f"{title}: {one.rule}: {one.sentence}: {one.advice}"
+    for advice in profile.advice:
+        yield f"{title}: {advice.rule}: {advice.sentence}: {advice.advice}"
 
 
-def listing(found: Sequence[Profile]) -> Iterator[RenderableType]:
+def listing(profiles: Sequence[Profile]) -> Iterator[RenderableType]:
     """Every profile with what is worth a look, then the counts."""
-    for profile in found:
-        if profile.findings or profile.doubts:
+    for profile in profiles:
+        if profile.advice or profile.doubts:
             yield Text(_printable(profile.title), style="bold", no_wrap=True)
         for doubt in profile.doubts:
             yield _indented(Text.assemble(("doubt:", "yellow"), f" {_printable(doubt)}."))
-        for one in profile.findings:
+        for advice in profile.advice:
             yield _indented(
-                Text.assemble((f"{one.rule}:", "bold red"), f" {one.sentence}: {one.advice}.")
+                Text.assemble(
+                    (f"{advice.rule}:", "bold red"), f" {advice.sentence}: {advice.advice}."
+                )
             )
-    quiet = sum(not one.findings for one in found)
-    profiles = f"{len(found)} profile{'' if len(found) == 1 else 's'}"
-    yield Text(f"{profiles}, {quiet} of them without a finding.")
+    quiet = sum(not profile.advice for profile in profiles)
+    total = f"{len(profiles)} profile{'' if len(profiles) == 1 else 's'}"
+    yield Text(f"{total}, {quiet} of them without a finding.")
 
 
-def document(found: Sequence[Profile]) -> list[dict[str, object]]:
+def document(profiles: Sequence[Profile]) -> list[dict[str, object]]:
     """The same as JSON."""
     return [
         {
-            "profile": one.title,
-            "doubts": list(one.doubts),
+            "profile": profile.title,
+            "doubts": list(profile.doubts),
             "findings": [
                 {"rule": each.rule, "sentence": each.sentence, "advice": each.advice}
-                for each in one.findings
+                for each in profile.advice
             ],
         }
-        for one in found
+        for profile in profiles
     ]
 
 

@@ -16,8 +16,8 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf.cli import cli
 from neuron_emf.lint import lines, tally
 from neuron_emf.lint.advice import RULES
-from neuron_emf.lint.judgement import judge
 from neuron_emf.lint.tally import Tally
+from neuron_emf.lint.verdict import judge
 from tests.neuron_emf.lint.linted import NOW_MS, document
 
 AT = "2026-09-21T14:13:20Z"  # NOW_MS
@@ -167,7 +167,7 @@ def test_what_is_told_apart_is_bounded(monkeypatch):
     found = Tally(5)
     for number in range(50):
         content = json.dumps({**document(), "Service": f"s{number}"}).encode()
-        found.add("x", number, judge(lines.Line(number, content, len(content)), None))
+        found.add("x", number, judge(lines.FileLine(number, content, len(content)), None))
     assert (10, True) == (found.series, found.is_full)
 
 

@@ -10,7 +10,7 @@ from emitter.delivery.batches import PUT_LOG_EVENTS
 from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
 from emitter.errors import DeliveryError
 from neuron_emf.cli import cli
-from neuron_emf.profile.sending import ATTEMPTS, put
+from neuron_emf.profile.log_delivery import ATTEMPTS, put
 from proof.logs.service import DENIED, THROTTLED, LogsService
 from tests.neuron_emf.profile.profiled import AT_MS, FOLDER
 
@@ -130,7 +130,7 @@ def test_a_refusal_of_aws_is_one_sentence(service):
 
 def test_a_throttled_send_succeeds_in_the_end(service, monkeypatch):
     """A line that came twice would have one ProfileId."""
-    monkeypatch.setattr("neuron_emf.profile.sending.Backoff.next_s", lambda _self: 0.0)
+    monkeypatch.setattr("neuron_emf.profile.log_delivery.Backoff.next_s", lambda _self: 0.0)
     service.rules.groups.setdefault(GROUP, set())
     service.next_faults += [THROTTLED, THROTTLED]
     assert 0 == profile("--output", "logs")

@@ -17,7 +17,7 @@ from neuron_wire.extraction import MAX_LINE_BYTES, Violation, document_of, viola
 from neuron_wire.extraction.violation import at_root
 
 if TYPE_CHECKING:
-    from neuron_emf.lint.lines import Line
+    from neuron_emf.lint.lines import FileLine
 
 Kind = Literal["emf", "text", "json", "blank"]
 
@@ -33,7 +33,7 @@ _MAX_DEPTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LineVerdict:
     """
     What was found in one line.
 
@@ -53,11 +53,11 @@ class Judgement:
     document: dict[str, Any] | None = None
 
 
-def judge(line: Line, now_ms: int | None) -> Judgement:
+def judge(line: FileLine, now_ms: int | None) -> LineVerdict:
     """What *line* is, if it arrives at *now_ms*; None asks nothing of its age."""
     if not _is_meant(line.content):
         first = line.content.lstrip()[:1]
-        return Judgement("json" if first == b"{" else "text" if first else "blank")
+        return LineVerdict("json" if first == b"{" else "text" if first else "blank")
     if line.size > len(line.content):
         sentence = f"the line has {line.size} bytes, at most {MAX_LINE_BYTES} are accepted"
         return _wrong(Violation("size", "", sentence))
@@ -68,17 +68,17 @@ def judge(line: Line, now_ms: int | None) -> Judgement:
     return _of_text(text, line.size, now_ms)
 
 
-def _of_text(text: str, size: int, now_ms: int | None) -> Judgement:
+def _of_text(text: str, size: int, now_ms: int | None) -> LineVerdict:
     prefix, rest = _parts(text)
     if prefix and not _PREFIX.fullmatch(prefix):
         if rest:
             return _wrong(Violation("json", "", _before(prefix)))
-        return Judgement("text")  # it only speaks of EMF
-    found = _of_document(rest, size, now_ms)
-    if not prefix or found.document is None:
-        return found
+        return LineVerdict("text")  # it only speaks of EMF
+    verdict = _of_document(rest, size, now_ms)
+    if not prefix or verdict.document is None:
+        return verdict
     sentence = "a time stands before the document, which CloudWatch accepts of Lambda only"
-    return replace(found, warnings=(Violation("prefixed", "", sentence), *found.warnings))
+    return replace(verdict, warnings=(Violation("prefixed", "", sentence), *verdict.warnings))
 
 
 def _is_meant(content: bytes) -> bool:
@@ -101,7 +101,7 @@ def _before(prefix: str) -> str:
     return "something stands before the document, which must be all of the line"
 
 
-def _of_document(text: str, size: int, now_ms: int | None) -> Judgement:
+def _of_document(text: str, size: int, now_ms: int | None) -> LineVerdict:
     document, found = document_of(text)
     if document is None:
         return _wrong(*(_explained(one, text) for one in found))
@@ -111,15 +111,15 @@ def _of_document(text: str, size: int, now_ms: int | None) -> Judgement:
             sentence = "the document is inside of a member, where nothing is extracted"
             return _wrong(Violation("wrapped", path.rpartition(".")[2], sentence, path))
         if not any(name.lower() in ("_aws", "cloudwatchmetrics") for name in document):
-            return Judgement("json")
+            return LineVerdict("json")
     errors = violations(text, now_ms=now_ms)
     if errors:
         return _wrong(*errors)
-    return Judgement("emf", (), tuple(surprises(document, size, now_ms)), document)
+    return LineVerdict("emf", (), tuple(surprises(document, size, now_ms)), document)
 
 
-def _wrong(*errors: Violation) -> Judgement:
-    return Judgement("emf", errors)
+def _wrong(*errors: Violation) -> LineVerdict:
+    return LineVerdict("emf", errors)
 
 
 def _explained(violation: Violation, text: str) -> Violation:

@@ -14,7 +14,7 @@ KNOWN = {"profiler_version": "2.28.23.0"}
 
 def rules(**values):
     """The names of the rules that a summary breaks."""
-    return [one.rule for one in profile(**values).findings]
+    return [one.rule for one in profile(**values).advice]
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_what_is_not_told_breaks_nothing():
 def test_a_finding_has_its_numbers_and_is_in_the_line():
     """A sentence with what was found and what is good, what to do, and the names for a query."""
     good, bad = (profile_of(one, SUBJECT) for one in made("workers"))
-    assert () == good.findings
+    assert () == good.advice
     assert "transpose, spill, low_model_flops, throttled" in bad.line
-    assert "15.8 % of the tensor engine's operations" in bad.findings[0].sentence
-    assert "35.0 % of the reads" in bad.findings[1].sentence
-    assert "61.2 % of the time and does 14.8 %" in bad.findings[2].sentence
-    assert "to 64.1 % on average" in bad.findings[3].sentence
-    assert all(one.advice for one in bad.findings)
+    assert "15.8 % of the tensor engine's operations" in bad.advice[0].sentence
+    assert "35.0 % of the reads" in bad.advice[1].sentence
+    assert "61.2 % of the time and does 14.8 %" in bad.advice[2].sentence
+    assert "to 64.1 % on average" in bad.advice[3].sentence
+    assert all(one.advice for one in bad.advice)
     assert "Findings" not in line(total_time=1)
 
 

@@ -23,9 +23,9 @@ LEAST_TENSOR_PERCENT: Final = 1.0  # below it there is no matrix work to judge
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProfileAdvice:
     """
-    One rule that a profile breaks.
+    One rule that a profile breaks, and what to do.
 
     Attributes:
         rule: Its short name, of a bounded set.
@@ -40,11 +40,13 @@ class Finding:
     advice: str
 
 
-def findings(members: Mapping[str, float], values: Mapping[str, object]) -> Iterator[Finding]:
+def advice_for(
+    members: Mapping[str, float], values: Mapping[str, object]
+) -> Iterator[ProfileAdvice]:
     """What the numeric *members* of a line break, made of the summary *values*."""
     transpose = members.get("TransposePercent")
     if transpose is not None and transpose > TRANSPOSE_PERCENT:
-        yield Finding(
+        yield ProfileAdvice(
             "transpose",
             f"{transpose:.1f} % of the tensor engine's operations only move data "
             f"(a good profile: at most {TRANSPOSE_PERCENT:g} %)",
@@ -52,7 +54,7 @@ def findings(members: Mapping[str, float], values: Mapping[str, object]) -> Iter
         )
     spill = members.get("SpillReloadPercent")
     if spill is not None and spill > SPILL_PERCENT:
-        yield Finding(
+        yield ProfileAdvice(
             "spill",
             f"{spill:.1f} % of the reads from device memory bring back what was spilled "
             f"(a good profile: at most {SPILL_PERCENT:g} %)",
@@ -65,7 +67,7 @@ def findings(members: Mapping[str, float], values: Mapping[str, object]) -> Iter
         and tensor >= LEAST_TENSOR_PERCENT
         and mfu < MODEL_SHARE * tensor
     ):
-        yield Finding(
+        yield ProfileAdvice(
             "low_model_flops",
             f"the tensor engine works {tensor:.1f} % of the time and does {mfu:.1f} % of its peak "
             f"for the model (a good profile: at least {100 * MODEL_SHARE:g} % of that time)",
@@ -74,7 +76,7 @@ def findings(members: Mapping[str, float], values: Mapping[str, object]) -> Iter
     if is_throttled(values):
         limit = members.get("ThrottleLimitPercent")
         held = f", to {limit:.1f} % on average" if limit is not None else ""
-        yield Finding(
+        yield ProfileAdvice(
             "throttled",
             f"the tensor engine was held back while it worked{held}",
             "compare with another instance, and with a run of fewer cores at once",

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.lint.advice import RULES
-from neuron_emf.lint.judgement import judge
-from neuron_emf.lint.lines import KEPT_BYTES, Line
+from neuron_emf.lint.lines import KEPT_BYTES, FileLine
+from neuron_emf.lint.verdict import judge
 from neuron_wire.extraction import violations
 from tests.neuron_emf.lint.linted import NOW_MS, document, errors, judged, warnings
 
@@ -137,7 +137,7 @@ def test_a_number_of_five_thousand_digits_costs_only_its_metric():
 def test_a_line_that_is_too_long_is_refused_by_its_beginning():
     """Only what was kept of it is looked at."""
     content = json.dumps(document()).encode()
-    found = judge(Line(1, content, KEPT_BYTES + 1), NOW_MS)
+    found = judge(FileLine(1, content, KEPT_BYTES + 1), NOW_MS)
     assert ["size"] == [one.rule for one in found.errors]
     assert str(KEPT_BYTES + 1) in found.errors[0].sentence
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from neuron_emf.cli import COMMANDS, cli
-from neuron_emf.completion.script import INSTALLING, VARIABLE, script_of
+from neuron_emf.completion import INSTALLING, VARIABLE, script_of
 
 pytestmark = pytest.mark.timeout(60)
 
