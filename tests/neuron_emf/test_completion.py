@@ -65,11 +65,8 @@ bash = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash
 
 @bash
 def test_bash_completes_commands(path, tmp_path):
-    """All of them, those of an instance and those of an operator; or what begins as is typed."""
-    found = completed(path, tmp_path, "")
-    assert set(COMMANDS) == set(found)
-    assert ["lint"] == completed(path, tmp_path, "li")
-    assert ["report", "replay"] == sorted(completed(path, tmp_path, "rep"), reverse=True)
+    """All of them, those of an instance and those of an operator."""
+    assert set(COMMANDS) == set(completed(path, tmp_path, ""))
 
 
 @bash
@@ -77,22 +74,7 @@ def test_bash_completes_options_and_their_values(path, tmp_path):
     """Of the command that stands before; a choice is completed by its words."""
     found = completed(path, tmp_path, "lint", "--")
     assert {"--json", "--limit", "--no-age", "--now", "--help"} <= set(found)
-    assert ["--findings"] == completed(path, tmp_path, "profile", "x.json", "--fi")
     assert ["stdout", "logs"] == completed(path, tmp_path, "profile", "--output", "")
-    assert ["bash"] == completed(path, tmp_path, "completion", "b")
-
-
-@bash
-def test_bash_reads_the_script(tmp_path):
-    """As `eval` would, without a word."""
-    ended = subprocess.run(
-        ["bash", "--norc", "--noprofile", "-euc", 'eval "$1"', "bash", printed("bash")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-    )
-    assert (0, "", "") == (ended.returncode, ended.stdout, ended.stderr)
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

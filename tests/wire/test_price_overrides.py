@@ -15,6 +15,7 @@ from local.alarms.template import load
 from neuron_emf.prices import prices
 from neuron_wire.prices import (
     MAX_OVERRIDES_CHARS,
+    PRICES_AS_OF,
     USD_PER_HOUR,
     PriceOverridesError,
     Prices,
@@ -85,3 +86,8 @@ def test_an_override_goes_before_the_list():
     assert (True, False, False) == tuple(
         map(found.is_overridden, ("new.large", "inf2.xlarge", None))
     )
+
+
+def test_a_price_that_changes_has_a_new_date():
+    """Whoever edits the list edits its date with it, and both here: the sum of all prices."""
+    assert ("2026-11-21", 76.31275) == (PRICES_AS_OF, round(sum(USD_PER_HOUR.values()), 5))
