@@ -22,6 +22,7 @@ from emitter.delivery.aws_failures import (
 )
 from emitter.delivery.destination import Delivered, Invalid
 from neuron_emf.account import is_refusal
+from neuron_emf.check.result import CheckResult, warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -155,3 +156,16 @@ class AwsClient:
             self.skew_s = self._clock() - parsedate_to_datetime(date).timestamp()
         except (TypeError, ValueError, OverflowError):
             return
+
+
+def unknown(check: str, answer: Answer, resource: str, otherwise: str) -> CheckResult:
+    """What *answer* did not say of *resource*; *otherwise* follows who should be allowed to ask."""
+    if answer.reason == ACCESS:
+        return warning(
+            check,
+            f"not known: {answer.action} on {resource} is denied",
+            f"allow {answer.action} to whoever checks{otherwise}",
+        )
+    return warning(
+        check, f"not known: {answer.action} was not answered ({answer.words})", "try again"
+    )

@@ -13,7 +13,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.check.aws_client import ACCESS, AwsClient
+from neuron_emf.check.aws_client import AwsClient, unknown
 from neuron_emf.check.result import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
@@ -64,17 +64,9 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
     answer, policies = aws.ask_all(
         "logs", "describe_account_policies", "accountPolicies", policyType=POLICY_TYPE
     )
-    if answer.reason == ACCESS:
-        return warning(
-            CHECK,
-            f"not known: {answer.action} on * is denied",
-            f"allow {answer.action} to whoever checks, or ask who owns the account whether a "
-            f"{POLICY_TYPE} is there",
-        )
     if answer.reason:
-        return warning(
-            CHECK, f"not known: {answer.action} was not answered ({answer.words})", "try again"
-        )
+        otherwise = f", or ask who owns the account whether a {POLICY_TYPE} is there"
+        return unknown(CHECK, answer, "*", otherwise)
     unread: list[str] = []
     for policy in policies:
         try:

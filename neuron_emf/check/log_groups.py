@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.check.aws_client import ACCESS, NOBODY, UNREACHABLE, Answer, AwsClient
-from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
+from neuron_emf.check.aws_client import NOBODY, UNREACHABLE, Answer, AwsClient, unknown
+from neuron_emf.check.result import CheckResult, failed, not_tried, ok
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,13 +125,6 @@ def check_group(
 
 
 def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:
-    if answer.reason == ACCESS:
-        resource = target.every_group
-        return warning(
-            check,
-            f"not known: {answer.action} on {resource} is denied",
-            f"allow {answer.action} to whoever checks; emitters do without",
-        )
     if answer.reason == UNREACHABLE:
         return failed(
             check,
@@ -145,9 +138,7 @@ def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:
             f"CloudWatch Logs does not know who asks: {answer.words}",
             "give the instance a role with the stack's emitter policy, or renew the credentials",
         )
-    return warning(
-        check, f"not known: {answer.action} was not answered ({answer.words})", "try again"
-    )
+    return unknown(check, answer, target.every_group, "; emitters do without")
 
 
 def _class(check: str, group: Mapping[str, object]) -> CheckResult:

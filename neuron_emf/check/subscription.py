@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.check.aws_client import ACCESS, MISSING, AwsClient
-from neuron_emf.check.result import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_emf.check.aws_client import MISSING, AwsClient, unknown
+from neuron_emf.check.result import CheckResult, failed, not_needed, not_tried, ok
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,16 +35,8 @@ def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     )
     if answer.reason == MISSING:
         return not_tried(CHECK, f"there is no log group {target.group}")
-    if answer.reason == ACCESS:
-        return warning(
-            CHECK,
-            f"not known: {answer.action} on {target.of_group} is denied",
-            f"allow {answer.action} to whoever checks; emitters do without",
-        )
     if answer.reason:
-        return warning(
-            CHECK, f"not known: {answer.action} was not answered ({answer.words})", "try again"
-        )
+        return unknown(CHECK, answer, target.of_group, "; emitters do without")
     name = f"{target.stack_name}-minutes"
     found = next((one for one in filters if one.get("filterName") == name), None)
     if found is None:

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from neuron_emf.lint.advice import RULES
+from neuron_emf.printing import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from neuron_emf.lint.tally import LintIssue, Tally
 
-LONGEST_SHOWN: Final = 300  # characters of a sentence or path
 _COLOURS: Final = {"error": "bold red", "warning": "yellow"}
 
 
@@ -76,20 +76,14 @@ def document(tally: Tally, files: Sequence[str]) -> dict[str, object]:
     }
 
 
-def printable(text: str) -> str:
-    """*text* cut to a bound, what does not print as its number."""
-    cut = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in cut)
-
-
 def _issue(issue: LintIssue, advised: set[str]) -> Iterator[RenderableType]:
     violation = issue.violation
-    place = f"{printable(issue.file)}:{issue.line}: "
-    where = f" at {printable(violation.path)}" if violation.path != "$" else ""
+    place = f"{escaped(issue.file)}:{issue.line}: "
+    where = f" at {escaped(violation.path)}" if violation.path != "$" else ""
     level = (issue.level, _COLOURS[issue.level])
     # One line, so that an editor finds the place.
     yield Text.assemble(place, level, f" {violation.rule}{where}", no_wrap=True)
-    yield _indented(f"{printable(violation.sentence)}.")
+    yield _indented(f"{escaped(violation.sentence)}.")
     if violation.rule not in advised:
         advised.add(violation.rule)
         yield _indented(f"What to do: {RULES[violation.rule].advice}")
@@ -111,7 +105,7 @@ def _sums(tally: Tally) -> Iterator[str]:
     )
     widest = tally.widest
     more = " or more" if tally.is_full else ""
-    by = f"; {printable(widest[0])} has the most values, {widest[1]}" if widest else ""
+    by = f"; {escaped(widest[0])} has the most values, {widest[1]}" if widest else ""
     yield f"CloudWatch would make {_many(tally.series, 'metric')}{more} of them{by}."
 
 

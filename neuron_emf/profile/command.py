@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
-from emitter.errors import DeliveryError
+from emitter.command_line import CONTEXT, print_lines
 from emitter.settings.options import options
 from neuron_emf.profile.settings import LOGS, ProfileSettings, require_model
 
@@ -86,19 +85,9 @@ def _send(lines: Sequence[str], timestamp_ms: int, settings: ProfileSettings) ->
 
 
 def _print(lines: Sequence[str]) -> None:
-    if sys.stdout is None:
-        msg = "standard output was expected to take lines and is closed: open it"
-        raise DeliveryError(msg)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # of a log line, whatever the terminal's is
-    try:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return  # the reader has what it wanted
-    except OSError as error:
-        msg = f"standard output was expected to take lines and does not: {error.strerror}"
-        raise DeliveryError(msg) from error
+    print_lines(lines)
 
 
 def _say(profiles: Sequence[Profile]) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
+from neuron_emf.printing import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def sentences(profile: Profile) -> Iterator[str]:
     """One line of text for each doubt and each finding."""
-    title = _printable(profile.title)
+    title = escaped(profile.title)
     for doubt in profile.doubts:
         yield f"{title}: {doubt}"
     for advice in profile.advice:
@@ -28,9 +30,9 @@ def listing(profiles: Sequence[Profile]) -> Iterator[RenderableType]:
     """Every profile with what is worth a look, then the counts."""
     for profile in profiles:
         if profile.advice or profile.doubts:
-            yield Text(_printable(profile.title), style="bold", no_wrap=True)
+            yield Text(escaped(profile.title), style="bold", no_wrap=True)
         for doubt in profile.doubts:
-            yield _indented(Text.assemble(("doubt:", "yellow"), f" {_printable(doubt)}."))
+            yield _indented(Text.assemble(("doubt:", "yellow"), f" {escaped(doubt)}."))
         for advice in profile.advice:
             yield _indented(
                 Text.assemble(
@@ -59,8 +61,3 @@ def document(profiles: Sequence[Profile]) -> list[dict[str, object]]:
 
 def _indented(text: Text) -> RenderableType:
     return Padding(text, (0, 0, 0, 2), expand=False)
-
-
-def _printable(text: str) -> str:
-    # Names come from the file: what does not print is shown as its number.
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text[:300])
