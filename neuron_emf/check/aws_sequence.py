@@ -82,7 +82,7 @@ class AwsSequence:
             why = f"lines go to {self._settings.output}"
             return _each(not_needed, _ACCESS, why), *_rest(not_needed, why)
         try:
-            found, aws, region = self._reached()
+            aws_account, aws, region = self._reached()
         except EmitterError as error:
             return (_nowhere(error), *_each(not_tried, _ACCESS[1:], "no region is known")), *_rest(
                 not_tried, "no region is known"
@@ -93,9 +93,9 @@ class AwsSequence:
         else:
             target = LogTarget(
                 aws.region,
-                found.log_group,
-                found.rollups_log_group if self._settings.stack_name else "",
-                found.stack_name,
+                aws_account.log_group,
+                aws_account.rollups_log_group if self._settings.stack_name else "",
+                aws_account.stack_name,
                 *account_of(answer),
             )
             groups, lines = self._groups_and_line(aws, target, cluster, instance_id)
@@ -108,20 +108,20 @@ class AwsSequence:
         Raises:
             EmitterError: If no region is known, or no rehearsal runs.
         """
-        found = self._account(self._settings.region)
-        aws = AwsClient(found, self._clock)
+        aws_account = self._account(self._settings.region)
+        aws = AwsClient(aws_account, self._clock)
         where = "the AWS SDK" if self._region_origin == DEFAULT else self._region_origin
-        if found.is_rehearsal:
+        if aws_account.is_rehearsal:
             where = "the rehearsal"
         try:
             name = aws.region
         except SettingsError:
             if not self._instance_region:
                 raise
-            found = self._account(self._instance_region)
-            aws = AwsClient(found, self._clock)
+            aws_account = self._account(self._instance_region)
+            aws = AwsClient(aws_account, self._clock)
             name, where = aws.region, "the instance metadata"
-        return found, aws, ok(REGION, f"{name}, from {where}")
+        return aws_account, aws, ok(REGION, f"{name}, from {where}")
 
     def _account(self, region: str | None) -> Account:
         settings = self._settings

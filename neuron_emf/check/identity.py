@@ -32,15 +32,15 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, st
     *origin* says where the setting came from.
     """
     try:
-        found = find_cluster(settings.cluster, region=settings.region)
+        cluster = find_cluster(settings.cluster, region=settings.region)
     except SettingsError as error:
         said, _, tried = str(error).partition("; tried, in this order:")
         if not tried:
             return failed(CLUSTER, said, _NAME_IT), ""
         sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())
         return failed(CLUSTER, f"no name was found: {sources}", _NAME_IT), ""
-    where = origin if settings.cluster.strip() else found.where
-    return ok(CLUSTER, f"{found.name}, from {where}"), found.name
+    where = origin if settings.cluster.strip() else cluster.where
+    return ok(CLUSTER, f"{cluster.name}, from {where}"), cluster.name
 
 
 def check_instance(

@@ -71,7 +71,8 @@ def document(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> dic
             for result in section.results
         ],
         "settings": [
-            {"setting": one.name, "value": one.value or None, "from": one.where} for one in origins
+            {"setting": origin.name, "value": origin.value or None, "from": origin.where}
+            for origin in origins
         ],
     }
 
@@ -95,15 +96,15 @@ def _table(results: Sequence[CheckResult]) -> Table:
 
 
 def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
-    given = [one for one in origins if one.is_given]
+    given = [origin for origin in origins if origin.is_given]
     if not given:
         return
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    for one in given:
-        table.add_row(Text(f"  {one.name}"), _text(one.value), _text(f"from {one.where}"))
+    for origin in given:
+        table.add_row(Text(f"  {origin.name}"), _text(origin.value), _text(f"from {origin.where}"))
     yield Text("settings that are not left at their defaults", style="bold")
     yield table
     yield Text()

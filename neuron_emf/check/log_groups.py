@@ -117,11 +117,11 @@ def check_group(
     if answer.reason:
         untold = not_tried(klass, f"{answer.action} was not answered")
         return GroupCheck((_untold(check, answer, target), untold), reason=answer.reason)
-    found = next((one for one in groups if one.get("logGroupName") == name), None)
-    if found is None:
+    group = next((one for one in groups if one.get("logGroupName") == name), None)
+    if group is None:
         missing = failed(check, f"there is no log group {name} in {target.region}", deploys)
         return GroupCheck((missing, not_tried(klass, "there is no log group")), is_missing=True)
-    return GroupCheck((ok(check, f"{name}, {_kept(found)}"), _class(klass, found)))
+    return GroupCheck((ok(check, f"{name}, {_kept(group)}"), _class(klass, group)))
 
 
 def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:

@@ -80,8 +80,9 @@ def look(settings: CheckSettings, now_s: float | None = None) -> list[CheckResul
 def lines(results: Sequence[CheckResult]) -> list[str]:
     """One line for each."""
     return [
-        f"{one.state:<10}  {one.check:<8}  {one.found}" + (f"; {one.advice}" if one.advice else "")
-        for one in results
+        f"{result.state:<10}  {result.check:<8}  {result.found}"
+        + (f"; {result.advice}" if result.advice else "")
+        for result in results
     ]
 
 

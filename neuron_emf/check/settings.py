@@ -93,12 +93,12 @@ def origins(
     """
     return tuple(
         Origin(
-            _flag(one.name),
-            _shown(getattr(settings, one.name)),
-            _where(one.name, sources.get(one.name), file),
+            _flag(field.name),
+            _shown(getattr(settings, field.name)),
+            _where(field.name, sources.get(field.name), file),
         )
-        for one in dataclasses.fields(settings)
-        if one.name not in _FORMS
+        for field in dataclasses.fields(settings)
+        if field.name not in _FORMS
     )
 
 

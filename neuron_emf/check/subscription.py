@@ -38,10 +38,10 @@ def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     if answer.reason:
         return unknown(CHECK, answer, target.of_group, "; emitters do without")
     name = f"{target.stack_name}-minutes"
-    found = next((one for one in filters if one.get("filterName") == name), None)
-    if found is None:
+    subscription = next((one for one in filters if one.get("filterName") == name), None)
+    if subscription is None:
         return _absent(name, filters)
-    return _judged(found, name, target)
+    return _judged(subscription, name, target)
 
 
 def _absent(name: str, filters: list[Mapping[str, object]]) -> CheckResult:

@@ -103,8 +103,8 @@ def shards_of(measurements: Measurements, fleet: FleetSpec) -> int:
 
 def shard_load(measurements: Measurements, fleet: FleetSpec) -> float:
     """Seconds of ingest for each second of the busiest shard; from 1 on it falls behind."""
-    one = ingest_of(measurements, fleet, Setup("kinesis"))
-    return one.busiest_at_a_time / shards_of(measurements, fleet)
+    ingest = ingest_of(measurements, fleet, Setup("kinesis"))
+    return ingest.busiest_at_a_time / shards_of(measurements, fleet)
 
 
 def ingest_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> IngestLoad:
@@ -118,11 +118,11 @@ def ingest_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> Ing
 
     # A single record that comes by Kinesis is taken for one that comes straight.
     def of_record(name: str) -> float:
-        values = {count: getattr(one, name) / count for count, one in measurements.ingest.items()}
+        values = {count: getattr(run, name) / count for count, run in measurements.ingest.items()}
         return between(values, records) * ingest_share(measurements, fleet.cores, records, name)
 
     def of_invocation(name: str) -> float:
-        values = {count: float(getattr(one, name)) for count, one in measurements.ingest.items()}
+        values = {count: float(getattr(run, name)) for count, run in measurements.ingest.items()}
         return between(values, records)
 
     cpu_s = records * of_record("cpu_s")
@@ -153,7 +153,7 @@ def close_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> Clos
     further = fleet.clusters - between(CLUSTERS_MEASURED, fleet.instances)
 
     def at(name: str, clusters: float = 0.0) -> float:
-        values = {count: float(getattr(one, name)) for count, one in runs.items()}
+        values = {count: float(getattr(run, name)) for count, run in runs.items()}
         value = between(values, fleet.instances) + clusters * _of_a_cluster(measurements, name)
         return value * close_share(measurements, fleet.cores, form, name)
 

@@ -70,6 +70,8 @@ def test_whoever_wrote_it_reads_where_and_what_is_wrong():
     words = r"has 'inf2=1e2', which is not TYPE=USD: write it as trn1.32xlarge=13.5"
     with pytest.raises(SettingsError, match=f"--price-overrides {words}"):
         prices("trn1.32xlarge=13.5,inf2=1e2")
+    with pytest.raises(SettingsError, match=f"has '{'a' * 40}', which"):
+        prices("a" * 50)
     variables = {"TABLE_NAME": "t", "STACK_NAME": "s", "PRICE_OVERRIDES": "trn1=1,inf2=1e2"}
     with pytest.raises(environment.SettingError, match=f"PRICE_OVERRIDES {words}"):
         environment.read(variables)
