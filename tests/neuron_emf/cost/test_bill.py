@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from neuron_emf.cost.bill import bill, on_demand_usd, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import seconds_of, shards_of
 from neuron_emf.cost.interpolation import between
-from neuron_emf.cost.measurements import read
+from neuron_emf.cost.measurements import PAGE_CORES, read
 from tests.benchmarks.made_measures import MADE
 
 KEPT = read()
@@ -66,7 +68,22 @@ def test_a_stream_by_hand():
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")
     }
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
+    stored = 1_000 * 74 * 60 * (1_024 + 100)  # a write unit for each record, and what DynamoDB adds
+    assert entries["storage"].quantity == pytest.approx(stored / (1 << 30))
     assert entries["metrics that alarms look at"].quantity == 7 * 3 + 23
+
+
+def test_a_stream_of_large_deliveries_by_hand():
+    """
+    100,000 instances send 3,333 deliveries of 30,000 bytes a second, into shards filled to 70 %;
+    each takes two units.
+    """
+    sizes = replace(MADE.sizes, payload=30_000)
+    cores = {PAGE_CORES: replace(MADE.by_cores[PAGE_CORES], sizes=sizes)}
+    fleet, setup = FleetSpec(100_000, 3), Setup("kinesis")
+    entries = {entry.what: entry for entry in bill(replace(MADE, by_cores=cores), fleet, setup)}
+    assert 730 * 137 == entries["shards"].quantity
+    assert 43_800 * 100_000 * 2 == entries["deliveries"].quantity
 
 
 def test_a_stream_on_demand_by_hand():
@@ -75,6 +92,13 @@ def test_a_stream_on_demand_by_hand():
     written, taken = 43_800_000 * 2_048 / gib, 43_800_000 * 1_000 / gib
     expected = 29.20 + 0.08 * written + 0.04 * taken
     assert on_demand_usd(MADE, FleetSpec(1_000, 1)) == pytest.approx(expected)
+
+
+def test_what_nobody_has_a_price_for_is_in_no_sum():
+    """Neither in the whole nor in its group."""
+    entry = bill(MADE, FleetSpec(1_000, 3), Setup())[0]
+    entries = [entry, replace(entry, usd=None)]
+    assert (entry.usd, entry.usd) == (usd(entries), usd(entries, entry.group))
 
 
 def test_the_busiest_second_by_hand():
