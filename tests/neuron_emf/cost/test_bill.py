@@ -15,7 +15,7 @@ from neuron_emf.cost.assumptions import MODES
 from neuron_emf.cost.bill import bill, on_demand_usd, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import seconds_of, shards_of
-from neuron_emf.cost.interpolation import between
+from neuron_emf.cost.interpolation import between, close_share
 from neuron_emf.cost.measurements import PAGE_CORES, read
 from tests.benchmarks.made_measures import MADE
 
@@ -149,3 +149,13 @@ def test_memory_buys_a_share_of_one_processor():
     assert (assumptions.LAMBDA_SLOWNESS, assumptions.LAMBDA_SLOWNESS) == (whole, twice)
     assert half == pytest.approx(2 * whole, rel=0.01)
     assert seconds_of(0, 7, 128) == pytest.approx(7 * assumptions.CALL_S)
+
+
+def test_what_wider_instances_take_is_their_share_in_the_fleet_that_was_measured():
+    """Twice the time with 64 cores is half as much more with 48, in a fleet of any size."""
+    page = MADE.work_by_cores[PAGE_CORES]
+    run = page.close["items"]
+    wide = replace(page, close={"items": replace(run, cpu_s=2 * run.cpu_s)})
+    measurements = replace(MADE, work_by_cores={PAGE_CORES: page, 64: wide})
+    shares = [close_share(measurements, cores, "items", "cpu_s") for cores in (PAGE_CORES, 48, 64)]
+    assert shares == pytest.approx([1.0, 1.5, 2.0])
