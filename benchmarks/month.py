@@ -10,11 +10,11 @@ from typing import Final
 
 from benchmarks.figures import Figure
 from benchmarks.scale.fleets import MIDDLE, PROMISED_SHARE
-from neuron_emf.cost.assumed import COUNTERFACTUAL_METRICS, MODES
+from neuron_emf.cost.alternatives import counterfactual_usd
+from neuron_emf.cost.assumptions import COUNTERFACTUAL_METRICS, MODES
 from neuron_emf.cost.bill import bill, usd
 from neuron_emf.cost.fleet import Setup
-from neuron_emf.cost.measured import read
-from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.measurements import read
 
 _TITLES: Final = {"direct": "Mode=direct", "kinesis": "Mode=kinesis"}
 

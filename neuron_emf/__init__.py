@@ -7,7 +7,7 @@ What people type, on a laptop or on an instance: one folder for each command.
 * `check`         is everything there that a first record needs
 * `lint`          would CloudWatch extract this line
 * `profile`       the summary of a profiler as a line beside the fleet's
-* `completion`    what a shell needs to complete all this
+* `completion`    what a shell needs to complete all this (a file)
 * `monitor_config`  what neuron-monitor is asked for (a file)
 
 Each folder has a module `command` with the click command, which `cli` imports when it is

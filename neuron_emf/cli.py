@@ -18,44 +18,48 @@ if TYPE_CHECKING:
     from emitter.command_line import Advance
 
 
-class Place(NamedTuple):
+class CommandSpec(NamedTuple):
     """Where a command is, `module:name`, and what `--help` says of it."""
 
     path: str
     help: str
 
 
-COMMANDS: Final[Mapping[str, Place]] = {
-    "monitor-config": Place(
+COMMANDS: Final[Mapping[str, CommandSpec]] = {
+    "monitor-config": CommandSpec(
         "neuron_emf.monitor_config:command", "Print what neuron-monitor is asked for."
     ),
-    "replay": Place("emitter.cli:replay", "Print the lines that would be sent for saved reports."),
-    "run": Place("emitter.cli:run", "Turn neuron-monitor reports into log lines, until stopped."),
-    "top": Place(
+    "replay": CommandSpec(
+        "emitter.cli:replay", "Print the lines that would be sent for saved reports."
+    ),
+    "run": CommandSpec(
+        "emitter.cli:run", "Turn neuron-monitor reports into log lines, until stopped."
+    ),
+    "top": CommandSpec(
         "neuron_emf.top.command:command",
         "Show the fleet now: clusters, their instances, their cores.",
     ),
-    "report": Place(
+    "report": CommandSpec(
         "neuron_emf.report.command:command", "Idle time and money of a period: the idle report."
     ),
-    "cost": Place(
+    "cost": CommandSpec(
         "neuron_emf.cost.command:command",
         "Say what a month of a fleet costs, and what it would cost by other ways.",
     ),
-    "check": Place(
+    "check": CommandSpec(
         "neuron_emf.check.command:command",
         "Try everything that a first record needs, and say what is missing.",
     ),
-    "lint": Place(
+    "lint": CommandSpec(
         "neuron_emf.lint.command:command",
         "Say whether CloudWatch would extract the metrics of log lines, and why not.",
     ),
-    "profile": Place(
+    "profile": CommandSpec(
         "neuron_emf.profile.command:command",
         "Turn the summary of a profiler into log lines beside the fleet's metrics.",
     ),
-    "completion": Place(
-        "neuron_emf.completion.command:command",
+    "completion": CommandSpec(
+        "neuron_emf.completion:command",
         "Print what a shell needs to complete commands, options and their values.",
     ),
 }
@@ -80,13 +84,13 @@ class CommandGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name].path.partition(":")
-        found: click.Command = getattr(import_module(module), name)
-        return found
+        command: click.Command = getattr(import_module(module), name)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands by the sentences of the table: none is imported."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, place.help) for name, place in COMMANDS.items()])
+            formatter.write_dl([(name, spec.help) for name, spec in COMMANDS.items()])
 
 
 @click.group(cls=CommandGroup, context_settings=CONTEXT, epilog=_EPILOG, no_args_is_help=False)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from emitter.errors import SettingsError
-from neuron_wire.prices import Prices
-
-_ONE: Final = re.compile(r"([a-z0-9.\-]+)=([0-9]{1,5}(?:\.[0-9]{1,6})?)")
+from neuron_wire.prices import PriceOverridesError, Prices, price_overrides
 
 
 def prices(overrides: str) -> Prices:
@@ -18,14 +13,8 @@ def prices(overrides: str) -> Prices:
     Raises:
         SettingsError: If they are written otherwise.
     """
-    found: dict[str, float] = {}
-    for part in filter(None, (one.strip() for one in overrides.split(","))):
-        match = _ONE.fullmatch(part)
-        if match is None:
-            msg = (
-                "--price-overrides was expected to be TYPE=USD with commas between and has "
-                f"{part[:40]!r}: write it as trn1.32xlarge=13.5,inf2.xlarge=0.4"
-            )
-            raise SettingsError(msg)
-        found[match[1]] = float(match[2])
-    return Prices(found)
+    try:
+        return Prices(price_overrides(overrides))
+    except PriceOverridesError as error:
+        msg = f"--price-overrides has {error}"
+        raise SettingsError(msg) from error

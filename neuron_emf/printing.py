@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
+MAX_ESCAPED_CHARS: Final = 300
 PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
 
 
@@ -82,6 +83,12 @@ def show_json(document: object) -> None:
     with _checked_output():
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
+
+
+def escaped(text: str) -> str:
+    """*text*, of a line or a file, cut to a bound; what does not print is shown as its number."""
+    cut = text if len(text) <= MAX_ESCAPED_CHARS else f"{text[:MAX_ESCAPED_CHARS]}..."
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in cut)
 
 
 @contextmanager

@@ -52,8 +52,8 @@ KEEPERS = {
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "jinja2"): {"neuron_emf.report.page"},
     ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
-        "neuron_emf.check.showing",
-        "neuron_emf.cost.tables",
+        "neuron_emf.check.listing",
+        "neuron_emf.cost.listing",
         "neuron_emf.report.terminal",
         "neuron_emf.lint.listing",
         "neuron_emf.printing",

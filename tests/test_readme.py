@@ -17,7 +17,7 @@ import pytest
 from benchmarks.scale import tables
 from emitter.settings import RunSettings
 from neuron_emf.cli import cli
-from neuron_emf.cost.measured import read
+from neuron_emf.cost.measurements import read
 from neuron_wire.catalogue import (
     EMITTED,
     EVENT_NAMES,

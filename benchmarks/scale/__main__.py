@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.scale import measured
 from benchmarks.scale.page import page
-from neuron_emf.cost.measured import read
+from neuron_emf.cost.measurements import read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

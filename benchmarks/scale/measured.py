@@ -1,7 +1,7 @@
 """
 Sizes, requests and times, found by running the code.
 
-They are kept in `neuron_emf/cost/measured.json`, so that the page is the
+They are kept in `neuron_emf/cost/measurements.json`, so that the page is the
 same on every machine and says on which one they were found.
 `python -m benchmarks.scale --measure` finds them again.
 """
@@ -25,24 +25,24 @@ from emitter.fold.runtimes import RuntimeMinute
 from emitter.fold.sample import ReportSample
 from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.settings.minutes import TIERS
-from neuron_emf.cost.assumed import BATCH_DELIVERIES
-from neuron_emf.cost.measured import (
+from neuron_emf.cost.assumptions import BATCH_DELIVERIES
+from neuron_emf.cost.measurements import (
     FILE,
     FORMS,
-    Closed,
+    CloseMeasurement,
     Form,
-    Measured,
-    OfCores,
+    FunctionRuns,
+    InstanceSizes,
+    LineVolume,
+    Measurements,
     Sizes,
-    Work,
-    Written,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from neuron_emf.cost.fleet import Fleet
+    from neuron_emf.cost.fleet import FleetSpec
     from neuron_wire.minute import MinuteRecord
 
 SAMPLE: Final = 1_000  # instances, of which the sizes are means
@@ -87,7 +87,7 @@ def sizes(cores: int = fleet.CORES, sample: int = SAMPLE) -> Sizes:
     )
 
 
-def minute_lines(cores: int, sample: int = SAMPLE, *, high: bool = False) -> dict[str, Written]:
+def minute_lines(cores: int, sample: int = SAMPLE, *, high: bool = False) -> dict[str, LineVolume]:
     """The lines of one minute by the setting `metrics`; with *high*, beside those of reports."""
     records = list(fleet.records(sample, cores=cores))
     few = records[:LINE_SAMPLE]
@@ -100,7 +100,7 @@ def minute_lines(cores: int, sample: int = SAMPLE, *, high: bool = False) -> dic
     }
 
 
-def report_lines(cores: int, sample: int = LINE_SAMPLE) -> dict[str, Written]:
+def report_lines(cores: int, sample: int = LINE_SAMPLE) -> dict[str, LineVolume]:
     """The lines of one report by the setting `metrics`."""
     records = list(fleet.records(sample, cores=cores))
     return {
@@ -117,9 +117,9 @@ def write_units(cores: int, sample: int = SAMPLE) -> float:
     return statistics.fmean(-(-stored_bytes(item) // _KIB) for item in items)
 
 
-def of_cores(cores: int, sample: int = SAMPLE) -> OfCores:
+def of_cores(cores: int, sample: int = SAMPLE) -> InstanceSizes:
     """What an instance of that many cores writes."""
-    return OfCores(
+    return InstanceSizes(
         sizes=sizes(cores, sample),
         minute=minute_lines(cores, sample),
         minute_high=minute_lines(cores, sample, high=True),
@@ -128,9 +128,9 @@ def of_cores(cores: int, sample: int = SAMPLE) -> OfCores:
     )
 
 
-def work_of(folder: Path, cores: int) -> Work:
+def work_of(folder: Path, cores: int) -> FunctionRuns:
     """What the functions do for such instances."""
-    return Work(
+    return FunctionRuns(
         ingest={
             1: delivered(1, 100, cores),
             BATCH_DELIVERIES: delivered(BATCH_DELIVERIES, 3, cores),
@@ -140,8 +140,8 @@ def work_of(folder: Path, cores: int) -> Work:
 
 
 def close_of(
-    folder: Path, one: Fleet, form: Form, times: int | None = None, cores: int = fleet.CORES
-) -> Closed:
+    folder: Path, one: FleetSpec, form: Form, times: int | None = None, cores: int = fleet.CORES
+) -> CloseMeasurement:
     """The fastest of a few runs of close, through boto3; *folder* must not be there yet."""
     prepare(folder, one.instances, one.clusters, form, cores)
     if times is None:
@@ -149,9 +149,9 @@ def close_of(
     return min((closed(folder, boto3=True) for _ in range(times)), key=lambda run: run.cpu_s)
 
 
-def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Measured:
+def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Measurements:
     """Run everything; about ten minutes."""
-    return Measured(
+    return Measurements(
         as_of=as_of,
         machine=machine,
         runtime_line=runtime_line(),
@@ -189,14 +189,14 @@ def runtime_line() -> int:
     return len(_runtime_line().encode())
 
 
-def write(found: Measured) -> None:
+def write(found: Measurements) -> None:
     """Keep *found* for whoever makes a bill."""
     FILE.write_text(json.dumps(_rounded(asdict(found)), indent=2) + "\n", encoding="utf-8")
 
 
-def _written(each: Iterable[Sequence[str]]) -> Written:
+def _written(each: Iterable[Sequence[str]]) -> LineVolume:
     many = list(each)
-    return Written(
+    return LineVolume(
         bytes=statistics.fmean(sum(len(line.encode()) for line in lines) for lines in many),
         lines=statistics.fmean(map(len, many)),
     )

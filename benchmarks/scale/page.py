@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.scale import switch, tables
 from benchmarks.scale.fleets import LARGE, MIDDLE, PROMISED_SHARE
 from benchmarks.scale.quotas import QUOTAS, stream_creation_s
-from neuron_emf.cost import assumed
-from neuron_emf.cost.assumed import INGEST_MB, MODES
+from neuron_emf.cost import assumptions
+from neuron_emf.cost.alternatives import counterfactual_usd
+from neuron_emf.cost.assumptions import INGEST_MB, MODES
 from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
-from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import ingest_of, shard_load, shards_of
-from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.quantities import amount, dollars, percent
 from neuron_emf.cost.tariff import HOURS, listed
-from neuron_emf.cost.written import amount, dollars, percent
 
 if TYPE_CHECKING:
-    from neuron_emf.cost.measured import Measured
+    from neuron_emf.cost.measurements import Measurements
 
 WORDS: Final = Path(__file__).with_name("page.md")
 
 
-def page(found: Measured) -> str:
+def page(found: Measurements) -> str:
     """The whole page, from what was measured."""
     return WORDS.read_text(encoding="utf-8").format_map(
         {
@@ -39,43 +39,43 @@ def page(found: Measured) -> str:
     )
 
 
-def _settings(found: Measured) -> dict[str, str]:
+def _settings(found: Measurements) -> dict[str, str]:
     return {
         "as_of": found.as_of,
         "machine": found.machine,
-        "counterfactual_metrics": f"{assumed.COUNTERFACTUAL_METRICS}",
+        "counterfactual_metrics": f"{assumptions.COUNTERFACTUAL_METRICS}",
         "ingest_direct_mb": f"{INGEST_MB['direct']:,}",
         "ingest_kinesis_mb": f"{INGEST_MB['kinesis']:,}",
-        "close_mb": f"{assumed.CLOSE_MB:,}",
-        "batch_deliveries": f"{assumed.BATCH_DELIVERIES:,}",
-        "batch_window_s": f"{assumed.BATCH_WINDOW_S}",
+        "close_mb": f"{assumptions.CLOSE_MB:,}",
+        "batch_deliveries": f"{assumptions.BATCH_DELIVERIES:,}",
+        "batch_window_s": f"{assumptions.BATCH_WINDOW_S}",
         "hours": f"{HOURS}",
         "region": listed().region,
-        "retention_days": f"{assumed.RETENTION_DAYS}",
+        "retention_days": f"{assumptions.RETENTION_DAYS}",
         "prices_as_of": listed().as_of,
         "middle": f"{MIDDLE.instances:,}",
         "middle_clusters": f"{MIDDLE.clusters}",
         "large": f"{LARGE.instances:,}",
         "promised_share": f"{100 * PROMISED_SHARE:.0f} %",
-        "cluster_alarms": f"{assumed.CLUSTER_ALARMS}",
+        "cluster_alarms": f"{assumptions.CLUSTER_ALARMS}",
     }
 
 
 def _assumptions() -> dict[str, str]:
     return {
-        "spread_s": f"{assumed.SPREAD_S}",
-        "runtimes": f"{assumed.RUNTIMES}",
-        "readings": f"{assumed.READINGS}",
-        "slowness": f"{assumed.LAMBDA_SLOWNESS}",
-        "whole_processor_mb": f"{assumed.WHOLE_PROCESSOR_MB:,}",
-        "runtime_cpu_ms": f"{1_000 * assumed.RUNTIME_CPU_S:g}",
-        "call_ms": f"{1_000 * assumed.CALL_S:g}",
-        "record_hours": f"{assumed.RECORD_HOURS}",
-        "shard_use": f"{100 * assumed.SHARD_USE:.0f} %",
+        "spread_s": f"{assumptions.SPREAD_S}",
+        "runtimes": f"{assumptions.RUNTIMES}",
+        "readings": f"{assumptions.READINGS}",
+        "slowness": f"{assumptions.LAMBDA_SLOWNESS}",
+        "whole_processor_mb": f"{assumptions.WHOLE_PROCESSOR_MB:,}",
+        "runtime_cpu_ms": f"{1_000 * assumptions.RUNTIME_CPU_S:g}",
+        "call_ms": f"{1_000 * assumptions.CALL_S:g}",
+        "record_hours": f"{assumptions.RECORD_HOURS}",
+        "shard_use": f"{100 * assumptions.SHARD_USE:.0f} %",
     }
 
 
-def _tables(found: Measured) -> dict[str, str]:
+def _tables(found: Measurements) -> dict[str, str]:
     return {
         "measured": tables.measured(found),
         "requests": tables.requests(found),
@@ -88,7 +88,7 @@ def _tables(found: Measured) -> dict[str, str]:
 
 
 def _account() -> dict[str, str]:
-    put_log_events = QUOTAS["put_log_events"].most * assumed.SPREAD_S
+    put_log_events = QUOTAS["put_log_events"].most * assumptions.SPREAD_S
     return {
         "put_log_events_instances": f"{put_log_events:,.0f}",
         "stream_creation_minutes": f"{stream_creation_s(LARGE) / 60:,.0f}",
@@ -96,16 +96,16 @@ def _account() -> dict[str, str]:
     }
 
 
-def _concurrency(found: Measured) -> dict[str, str]:
-    per_instance = ingest_of(found, Fleet(1, 1), Setup("direct")).busiest_at_a_time
+def _concurrency(found: Measurements) -> dict[str, str]:
+    per_instance = ingest_of(found, FleetSpec(1, 1), Setup("direct")).busiest_at_a_time
     return {
         f"{name}_instances": f"{amount((QUOTAS[name].most - 1) / per_instance, digits=2)}"
         for name in ("concurrency", "new_concurrency")
     }
 
 
-def _money(found: Measured) -> dict[str, str]:
-    further = Fleet(MIDDLE.instances, MIDDLE.clusters + 1)
+def _money(found: Measurements) -> dict[str, str]:
+    further = FleetSpec(MIDDLE.instances, MIDDLE.clusters + 1)
     direct, more = (usd(bill(found, fleet, Setup("direct"))) for fleet in (MIDDLE, further))
     of_stack = found.close["items"][MIDDLE.instances].metrics / MIDDLE.clusters
     values = {
@@ -125,7 +125,7 @@ def _money(found: Measured) -> dict[str, str]:
     return values
 
 
-def _streams(found: Measured) -> dict[str, str]:
+def _streams(found: Measurements) -> dict[str, str]:
     until = switch.on_demand_until(found)
     load = shard_load(found, LARGE)
     return {

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.cost.assumed import CLOSE_MB, CLOSE_TIMEOUT_S, SPREAD_S, Mode
-from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.assumptions import CLOSE_MB, CLOSE_TIMEOUT_S, SPREAD_S, Mode
+from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import close_of, ingest_of, shard_load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from neuron_emf.cost.measured import Measured
+    from neuron_emf.cost.measurements import Measurements
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Load:
         return self.taken / self.most
 
 
-def loads(found: Measured, fleet: Fleet, mode: Mode) -> Iterator[Load]:
+def loads(found: Measurements, fleet: FleetSpec, mode: Mode) -> Iterator[Load]:
     """Every limit that grows with the fleet."""
     setup = Setup(mode)
     ingest, close = ingest_of(found, fleet, setup), close_of(found, fleet, setup)
@@ -102,7 +102,7 @@ def loads(found: Measured, fleet: Fleet, mode: Mode) -> Iterator[Load]:
         yield Load("seconds of ingest in a second of a shard", shard_load(found, fleet), 1)
 
 
-def stream_creation_s(fleet: Fleet) -> float:
+def stream_creation_s(fleet: FleetSpec) -> float:
     """How long a fleet that starts at once takes to make its log streams."""
     return fleet.instances / QUOTAS["create_log_stream"].most
 

@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, SMALL
 from benchmarks.scale.quotas import QUOTAS, loads
-from neuron_emf.cost.assumed import BATCH_DELIVERIES, MODES, SPREAD_S
+from neuron_emf.cost.alternatives import counterfactual_usd
+from neuron_emf.cost.assumptions import BATCH_DELIVERIES, MODES, SPREAD_S
 from neuron_emf.cost.bill import GROUPS, bill, usd
 from neuron_emf.cost.fleet import Setup
 from neuron_emf.cost.functions import close_of, ingest_of, shards_of
-from neuron_emf.cost.measured import PAGE_CORES
-from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.measurements import PAGE_CORES
+from neuron_emf.cost.quantities import amount, dollars, percent
 from neuron_emf.cost.tariff import MINUTES, listed
-from neuron_emf.cost.written import amount, dollars, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from neuron_emf.cost.measured import Form, Measured
+    from neuron_emf.cost.measurements import Form, Measurements
 
 _COLUMNS: Final = tuple((fleet, mode) for fleet in FLEETS for mode in MODES)
 _FORMS: Final[Mapping[Form, str]] = {"items": "stored one by one", "packs": "stored in packs"}
 _DOES_NOT_FIT: Final = " (!)"
 
 
-def measured(found: Measured) -> str:
+def measured(found: Measurements) -> str:
     """Sizes, requests and times."""
     return table(("what", "measured"), _measured_rows(found))
 
 
-def _measured_rows(found: Measured) -> Iterator[tuple[str, str]]:
+def _measured_rows(found: Measurements) -> Iterator[tuple[str, str]]:
     sizes, line = found.sizes, found.by_cores[PAGE_CORES].minute["cluster"]
     one, batch = found.ingest[1], found.ingest[BATCH_DELIVERIES]
     many = f"ingest, {BATCH_DELIVERIES:,} records of Kinesis"
@@ -59,7 +59,7 @@ def _measured_rows(found: Measured) -> Iterator[tuple[str, str]]:
             )
 
 
-def requests(found: Measured) -> str:
+def requests(found: Measurements) -> str:
     """What the functions do for each fleet."""
     heads = (
         "instances",
@@ -96,7 +96,7 @@ def requests(found: Measured) -> str:
     return table(heads, rows)
 
 
-def limits(found: Measured) -> str:
+def limits(found: Measurements) -> str:
     """What each fleet takes of each limit."""
     columns = [{one.what: one for one in loads(found, *column)} for column in _COLUMNS]
     heads = ["limit", "most", *(f"{fleet.instances:,} {mode}" for fleet, mode in _COLUMNS)]
@@ -112,7 +112,7 @@ def limits(found: Measured) -> str:
     return table(heads, rows)
 
 
-def month(found: Measured) -> str:
+def month(found: Measurements) -> str:
     """The bill of each fleet by group, and what PutMetricData would cost."""
     bills = [bill(found, fleet, Setup(mode)) for fleet, mode in _COLUMNS]
     sums = [usd(entries) for entries in bills]
@@ -132,7 +132,7 @@ def month(found: Measured) -> str:
     )
 
 
-def bills(found: Measured) -> str:
+def bills(found: Measurements) -> str:
     """What the README says: each fleet by itself, in the mode or modes that it would choose."""
     rows = []
     for fleet, mode in _COLUMNS:
@@ -146,7 +146,7 @@ def bills(found: Measured) -> str:
     return table(heads, rows)
 
 
-def detail(found: Measured) -> str:
+def detail(found: Measurements) -> str:
     """Every entry of the middle fleet's bills."""
     bills = [
         {(entry.group, entry.what): entry for entry in bill(found, MIDDLE, Setup(mode))}

@@ -28,7 +28,7 @@ from benchmarks.reports import environment
 from benchmarks.stack.dynamodb import StandIn, Use
 from benchmarks.stack.fleet import MINUTE
 from benchmarks.stack.processes import peak_mib
-from neuron_emf.cost.measured import Closed
+from neuron_emf.cost.measurements import CloseMeasurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ ALL_HAVE_REPORTED_S: Final = 60  # after the end of a minute
 _PLENTY_S: Final = 1_000.0
 
 
-def closed(folder: Path, *, boto3: bool = False) -> Closed:
+def closed(folder: Path, *, boto3: bool = False) -> CloseMeasurement:
     """Close the minute that `prepare` wrote into *folder*; with *boto3* through its client."""
     command = [sys.executable, "-m", "benchmarks.stack.closing", str(folder.resolve())]
     ended = subprocess.run(
@@ -48,10 +48,10 @@ def closed(folder: Path, *, boto3: bool = False) -> Closed:
         env=environment(),
         check=True,
     )
-    return Closed(**json.loads(ended.stdout))
+    return CloseMeasurement(**json.loads(ended.stdout))
 
 
-def close_two(folder: Path, *, boto3: bool) -> Closed:
+def close_two(folder: Path, *, boto3: bool) -> CloseMeasurement:
     """Close the minute before and then the minute, which is measured."""
     stand_in = StandIn(folder)
     if boto3:
@@ -69,7 +69,7 @@ def close_two(folder: Path, *, boto3: bool) -> Closed:
     if (outcome.minutes_closed, outcome.records_unreadable) != (1, 0):
         msg = f"one minute was to be closed, found {outcome}"
         raise RuntimeError(msg)
-    return Closed(
+    return CloseMeasurement(
         cpu_s=cpu_s,
         peak_mib=peak_mib(),
         records=outcome.records_read,

@@ -27,7 +27,7 @@ from benchmarks.reports import environment
 from benchmarks.stack import fleet
 from benchmarks.stack.dynamodb import StandIn, Use
 from benchmarks.stack.processes import peak_mib
-from neuron_emf.cost.measured import Delivered
+from neuron_emf.cost.measurements import IngestRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,12 +62,12 @@ class _Context:
         return 30_000
 
 
-def delivered(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
+def delivered(records: int, rounds: int, cores: int = fleet.CORES) -> IngestRun:
     """Ingest *rounds* deliveries: one record each from CloudWatch Logs, more from Kinesis."""
     numbers = map(str, (records, rounds, cores))
     command = [sys.executable, "-m", "benchmarks.stack.delivering", *numbers]
     ended = subprocess.run(command, stdout=subprocess.PIPE, env=environment(**SETTINGS), check=True)
-    return Delivered(**json.loads(ended.stdout))
+    return IngestRun(**json.loads(ended.stdout))
 
 
 def payload_of(stream: str, lines: Iterable[str], timestamp_ms: int) -> bytes:
@@ -119,7 +119,7 @@ def kinesis_event(payloads: Iterable[bytes]) -> dict[str, object]:
     }
 
 
-def deliver(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
+def deliver(records: int, rounds: int, cores: int = fleet.CORES) -> IngestRun:
     """In this process, whose environment must be `SETTINGS`."""
     stand_in = StandIn()
     stand_in.behind_boto3()
@@ -144,7 +144,7 @@ def deliver(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
     if stored != records * rounds:
         msg = f"{records * rounds} records were to be stored, the function says {stored}"
         raise RuntimeError(msg)
-    return Delivered(
+    return IngestRun(
         cpu_s=statistics.median(times_s),
         peak_mib=peak_mib(),
         printed_bytes=len(printed.getvalue().encode()) // rounds,

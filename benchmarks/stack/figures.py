@@ -10,7 +10,7 @@ from benchmarks.stack.closing import closed
 from benchmarks.stack.delivering import delivered
 from benchmarks.stack.fleet import CORES
 from benchmarks.stack.prepared import BATCH_RECORDS, prepare
-from neuron_emf.cost.measured import FORMS, Closed, Form
+from neuron_emf.cost.measurements import FORMS, CloseMeasurement, Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,9 @@ def _closing(folder: Path, form: Form, instances: tuple[int, ...]) -> list[Figur
     ]
 
 
-def _of_size(count: int, form: Form, found: Closed, through_boto3: Closed | None) -> list[Figure]:
+def _of_size(
+    count: int, form: Form, found: CloseMeasurement, through_boto3: CloseMeasurement | None
+) -> list[Figure]:
     what = f"close: {{}} of {count:,} instances, {_OF_FORM[form]}"
     cpu, memory = "", ""
     if through_boto3 is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from aggregator.storage.values import RecordItem
-    from neuron_emf.cost.measured import Form
+    from neuron_emf.cost.measurements import Form
     from neuron_wire.minute import MinuteRecord
 
 BATCH_RECORDS: Final = 1_000

@@ -6,9 +6,10 @@ Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from neuron_wire.prices import PriceOverridesError, price_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 MAX_CLUSTERS: Final = 500
 """Clusters at a time; CloudWatch's alarms on every cluster see no more."""
 
-MAX_USD_PER_HOUR: Final = 100_000.0
 _TOO_MANY_DIGITS: Final = 20  # Python refuses to read thousands, with an error of its own
 
 
@@ -159,20 +159,8 @@ def _whole(variables: Mapping[str, str], name: str, default: int, least: int, mo
 
 
 def _prices(variables: Mapping[str, str], name: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for part in variables.get(name, "").split(","):
-        if not part.strip():
-            continue
-        instance_type, _, text = (one.strip() for one in part.partition("="))
-        try:
-            usd_per_hour = float(text)
-        except ValueError:
-            usd_per_hour = math.nan
-        if not instance_type or not 0 <= usd_per_hour <= MAX_USD_PER_HOUR:
-            msg = (
-                f"{name} has {part.strip()[:40]!r}, expected TYPE=USD with the price of an hour,"
-                " such as trn1.32xlarge=13.5"
-            )
-            raise SettingError(msg)
-        found[instance_type] = usd_per_hour
-    return found
+    try:
+        return price_overrides(variables.get(name, ""))
+    except PriceOverridesError as error:
+        msg = f"{name} has {error}"
+        raise SettingError(msg) from error

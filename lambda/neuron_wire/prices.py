@@ -5,7 +5,8 @@ On-demand list prices of us-east-1 in USD per hour, gathered from several public
 price tables that agree with each other, not read from AWS and not what a
 customer with a discount, a reservation or a capacity block pays. A type that is
 not here has no price: its cores are counted as unpriced, never as free. The
-template's parameter PriceOverrides replaces prices and adds types.
+template's parameter PriceOverrides replaces prices and adds types; its
+AllowedPattern is the grammar of `price_overrides`, in commands too.
 
 An idle core costs its share of the whole instance, among the cores that the
 instance itself reported: a logical core size other than the default changes
@@ -14,6 +15,7 @@ their number, not the bill.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +37,42 @@ USD_PER_HOUR: Final[dict[str, float]] = {
     "trn1.32xlarge": 21.50,
     "trn1n.32xlarge": 24.78,
 }
+
+MAX_OVERRIDES_CHARS: Final = 1_024
+"""The parameter's MaxLength, which its pattern cannot say."""
+
+_OVERRIDE: Final = re.compile(r"([a-z0-9.\-]+)=([0-9]{1,5}(?:\.[0-9]{1,6})?)")
+
+
+class PriceOverridesError(ValueError):
+    """The text is not in the grammar; the message says what is wrong and what to write."""
+
+
+def price_overrides(text: str) -> dict[str, float]:
+    """
+    USD per hour by instance type out of `trn1.32xlarge=13.5,inf2.xlarge=0.4`.
+
+    Of a type that stands twice the last price counts. Empty text is no override.
+
+    Raises:
+        PriceOverridesError: If *text* is not what the template accepts.
+    """
+    if not text:
+        return {}
+    if len(text) > MAX_OVERRIDES_CHARS:
+        msg = f"{len(text)} characters, at most {MAX_OVERRIDES_CHARS} are allowed: leave types out"
+        raise PriceOverridesError(msg)
+    prices: dict[str, float] = {}
+    for override in text.split(","):
+        match = _OVERRIDE.fullmatch(override)
+        if match is None:
+            msg = (
+                f"{override[:40]!a}, which is not TYPE=USD: write it as trn1.32xlarge=13.5,"
+                "inf2.xlarge=0.4, in small letters and without blanks or exponents"
+            )
+            raise PriceOverridesError(msg)
+        prices[match[1]] = float(match[2])
+    return prices
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,14 @@ import click
 
 from emitter.command_line import CONTEXT
 from emitter.settings.options import FILE_READ, options
-from neuron_emf.check.settings import CheckSettings
+from neuron_emf.check.settings import CheckSettings, origins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from neuron_emf.check.result import CheckSection
+    from neuron_emf.check.settings import Origin
 
 EXIT_SOMETHING_FAILED: Final = 1
 
@@ -37,43 +40,39 @@ def command(context: click.Context, /, **values: object) -> int:
     does its work, and is what a health check calls.
     """
     settings = CheckSettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
-    return _look(settings) if settings.quick else _try_all(context, settings, values)
+    sections, given = _quick(settings) if settings.quick else _whole(context, settings, values)
+    if settings.json:
+        from neuron_emf.check.listing import document  # noqa: PLC0415 - --help needs none of it
+        from neuron_emf.printing import show_json  # noqa: PLC0415 - as above
+
+        show_json(document(sections, given))
+    elif settings.quick:  # without Rich: it is asked every half minute
+        from neuron_emf.check.quick import lines  # noqa: PLC0415 - as above
+
+        for line in lines(sections[0].results):
+            click.echo(line)
+    else:
+        from neuron_emf.check.listing import parts  # noqa: PLC0415 - as above
+        from neuron_emf.printing import show  # noqa: PLC0415 - as above
+
+        show(*parts(sections, given))
+    return EXIT_SOMETHING_FAILED if any(section.has_failed for section in sections) else 0
 
 
-def _try_all(context: click.Context, settings: CheckSettings, values: Mapping[str, object]) -> int:
-    from neuron_emf.check.course import run_checks  # noqa: PLC0415 - --help needs none of it
-    from neuron_emf.check.finding import FAILED  # noqa: PLC0415 - as above
-    from neuron_emf.check.origin import origins  # noqa: PLC0415 - as above
-    from neuron_emf.check.showing import document, parts  # noqa: PLC0415 - as above
-    from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415 - as above
+def _whole(
+    context: click.Context, settings: CheckSettings, values: Mapping[str, object]
+) -> tuple[list[CheckSection], tuple[Origin, ...]]:
+    from neuron_emf.check.sequence import run_checks  # noqa: PLC0415 - as above
+    from neuron_emf.printing import progress  # noqa: PLC0415 - as above
 
     file: Path | None = context.meta.get(FILE_READ)
     given = origins(settings, {name: context.get_parameter_source(name) for name in values}, file)
     with progress("Checking") as advance:
-        sections = run_checks(settings, given, advance)
-    if settings.json:
-        show_json(document(sections, given))
-    else:
-        show(*parts(sections, given))
-    has_failed = any(
-        finding.state == FAILED for section in sections for finding in section.findings
-    )
-    return EXIT_SOMETHING_FAILED if has_failed else 0
+        return run_checks(settings, given, advance), given
 
 
-def _look(settings: CheckSettings) -> int:
-    from neuron_emf.check.finding import FAILED  # noqa: PLC0415 - as above
-    from neuron_emf.check.quick import lines, look  # noqa: PLC0415 - as above
+def _quick(settings: CheckSettings) -> tuple[list[CheckSection], tuple[Origin, ...]]:
+    from neuron_emf.check.quick import look  # noqa: PLC0415 - as above
+    from neuron_emf.check.result import CheckSection  # noqa: PLC0415 - as above
 
-    findings = look(settings)
-    if settings.json:
-        from neuron_emf.check.course import Section  # noqa: PLC0415 - as above
-        from neuron_emf.check.showing import document  # noqa: PLC0415 - as above
-        from neuron_emf.printing import show_json  # noqa: PLC0415 - as above
-
-        show_json(document([Section("this machine", tuple(findings))], ()))
-    else:
-        for line in lines(findings):
-            click.echo(line)
-    has_failed = any(finding.state == FAILED for finding in findings)
-    return EXIT_SOMETHING_FAILED if has_failed else 0
+    return [CheckSection("this machine", tuple(look(settings)))], ()

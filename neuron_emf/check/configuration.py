@@ -6,7 +6,6 @@ Found as `run` finds them, before anything is opened.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.log_names import require_group, require_template
@@ -16,35 +15,23 @@ from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
 from emitter.settings.run import AGENT, LOGS
 from emitter.writer import line_settings
-from neuron_emf.check.finding import Finding, failed, ok, warning
+from neuron_emf.check.result import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_emf.check.origin import Origin
-    from neuron_emf.check.settings import CheckSettings
+    from neuron_emf.check.settings import CheckSettings, Origin
 
 CHECK: Final = "settings"
 _ANY_REGION: Final = "region"  # whether there is one is another check
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[CheckResult, str]:
     """
-    What the settings come to.
+    Try everything that `run` would refuse.
 
-    Attributes:
-        finding: Whether they can be used.
-
-        monitor: What neuron-monitor is asked for, as JSON; empty when they cannot.
+    Also what neuron-monitor is asked for, as JSON; empty when the settings cannot be used.
     """
-
-    finding: Finding
-    monitor: str = ""
-
-
-def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> Asked:
-    """Try everything that `run` would refuse."""
     try:
         lines = line_settings(settings)
         config = requested_config(settings)
@@ -54,10 +41,10 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> Asked:
             require_group(settings.log_group)
             require_template(settings.log_stream, region=settings.region or _ANY_REGION)
     except SettingsError as error:
-        return Asked(failed(CHECK, str(error), "correct it; run would end with 2"))
+        return failed(CHECK, str(error), "correct it; run would end with 2"), ""
     given = sum(origin.is_given for origin in origins)
     said = [*differences(lines), *config.warnings]
     if said:
-        return Asked(warning(CHECK, "; ".join(said), "nothing, if that is meant"), config.text)
+        return warning(CHECK, "; ".join(said), "nothing, if that is meant"), config.text
     found = f"{given} given, {len(origins) - given} left at their defaults"
-    return Asked(ok(CHECK, found), config.text)
+    return ok(CHECK, found), config.text

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from neuron_emf.check.asking import (
+from neuron_emf.check.aws_client import (
     ACCESS,
     CREDENTIALS,
     SIGNATURE,
     UNREACHABLE,
     Answer,
-    Asking,
+    AwsClient,
 )
-from neuron_emf.check.finding import Finding, failed, not_tried, ok, warning
+from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
 
 CALLER: Final = "credentials"
 CLOCK: Final = "clock"
@@ -21,20 +21,20 @@ MAX_SKEW_S: Final = 60.0
 _POLICY: Final = "the stack's emitter policy (its output EmitterPolicyArn)"
 
 
-def check_caller(asking: Asking) -> tuple[Finding, Answer]:
+def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
     """
     Whose credentials these are, and the answer, which has the account's number.
 
     Everybody may ask that; who cannot reach the service can still send lines.
     """
-    answer = asking.ask("sts", "get_caller_identity")
+    answer = aws.ask("sts", "get_caller_identity")
     arn = str(answer.response.get("Arn", ""))
     if not answer.reason:
         return ok(CALLER, arn or "known to AWS"), answer
     return _unknown(answer), answer
 
 
-def _unknown(answer: Answer) -> Finding:
+def _unknown(answer: Answer) -> CheckResult:
     if answer.reason == CREDENTIALS:
         return failed(
             CALLER,
@@ -61,7 +61,7 @@ def _unknown(answer: Answer) -> Finding:
     )
 
 
-def check_clock(skew_s: float | None) -> Finding:
+def check_clock(skew_s: float | None) -> CheckResult:
     """The clock of this machine beside the dates of AWS's answers."""
     if skew_s is None:
         return not_tried(CLOCK, "no answer of AWS told the time")

@@ -13,8 +13,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.check.asking import ACCESS, Asking
-from neuron_emf.check.finding import Finding, failed, ok, warning
+from neuron_emf.check.aws_client import AwsClient, unknown
+from neuron_emf.check.result import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,22 +59,14 @@ def selects(criteria: str | None, group: str) -> bool:
     return is_listed is (negation is None)
 
 
-def check_extraction(asking: Asking, groups: Sequence[str]) -> Finding:
+def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
     """Whether metrics are made of the lines in *groups*."""
-    answer, policies = asking.ask_all(
+    answer, policies = aws.ask_all(
         "logs", "describe_account_policies", "accountPolicies", policyType=POLICY_TYPE
     )
-    if answer.reason == ACCESS:
-        return warning(
-            CHECK,
-            f"not known: {answer.action} on * is denied",
-            f"allow {answer.action} to whoever checks, or ask who owns the account whether a "
-            f"{POLICY_TYPE} is there",
-        )
     if answer.reason:
-        return warning(
-            CHECK, f"not known: {answer.action} was not answered ({answer.words})", "try again"
-        )
+        otherwise = f", or ask who owns the account whether a {POLICY_TYPE} is there"
+        return unknown(CHECK, answer, "*", otherwise)
     unread: list[str] = []
     for policy in policies:
         try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.instance.cluster import find_cluster
 from emitter.instance.machine import guessed_instance_id
-from neuron_emf.check.finding import Finding, failed, ok, warning
+from neuron_emf.check.result import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
     from emitter.instance.facts import InstanceFacts
@@ -25,28 +25,28 @@ INSTANCE: Final = "instance"
 _NAME_IT: Final = "give one with --cluster NAME"
 
 
-def check_cluster(settings: CheckSettings, origin: str) -> tuple[Finding, str]:
+def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, str]:
     """
-    The finding, and the name; an empty one when there is none.
+    The result, and the name; an empty one when there is none.
 
     *origin* says where the setting came from.
     """
     try:
-        found = find_cluster(settings.cluster, region=settings.region)
+        cluster = find_cluster(settings.cluster, region=settings.region)
     except SettingsError as error:
         said, _, tried = str(error).partition("; tried, in this order:")
         if not tried:
             return failed(CLUSTER, said, _NAME_IT), ""
         sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())
         return failed(CLUSTER, f"no name was found: {sources}", _NAME_IT), ""
-    where = origin if settings.cluster.strip() else found.where
-    return ok(CLUSTER, f"{found.name}, from {where}"), found.name
+    where = origin if settings.cluster.strip() else cluster.where
+    return ok(CLUSTER, f"{cluster.name}, from {where}"), cluster.name
 
 
 def check_instance(
     settings: CheckSettings, facts: InstanceFacts, report: Report | None
-) -> tuple[Finding, str]:
-    """The finding, and the id that records will have."""
+) -> tuple[CheckResult, str]:
+    """The result, and the id that records will have."""
     info = report.instance_info if report is not None else None
     reported = (info.instance_id or "").strip() if info is not None else ""
     if reported and reported.isascii() and reported.isprintable():

@@ -13,14 +13,14 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.log_names import stream_name
-from neuron_emf.check.asking import ACCESS, EXISTS, MISSING, Answer, Asking
-from neuron_emf.check.finding import Finding, failed, not_tried, ok, warning
+from neuron_emf.check.aws_client import ACCESS, EXISTS, MISSING, Answer, AwsClient
+from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
 from neuron_wire.names import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from neuron_emf.check.place import Place
+    from neuron_emf.check.log_groups import LogTarget
 
 KIND: Final = "probe"
 STREAM_TEMPLATE: Final = "check/{instance}"
@@ -51,20 +51,20 @@ class Probe:
 
     def __init__(
         self,
-        asking: Asking,
-        place: Place,
+        aws: AwsClient,
+        target: LogTarget,
         instance_id: str,
         *,
         now_ms: int,
         sleep: Callable[[float], object],
     ) -> None:
-        self._asking = asking
-        self._place = place
+        self._asking = aws
+        self._target = target
         self._stream = stream_name(STREAM_TEMPLATE, cluster="", instance_id=instance_id)
         self._now_ms = now_ms
         self._sleep = sleep
 
-    def make_stream(self) -> Finding:
+    def make_stream(self) -> CheckResult:
         """CreateLogStream; one that is there already shows the permission as well."""
         answer = self._ask("create_log_stream")
         if answer.reason in {"", EXISTS}:
@@ -72,7 +72,7 @@ class Probe:
             return ok(STREAM, f"{answer.action} made {self._stream}{again}")
         return self._refused(STREAM, answer)
 
-    def put(self, line: str, *, has_stream: bool = True) -> Finding:
+    def put(self, line: str, *, has_stream: bool = True) -> CheckResult:
         """PutLogEvents with *line*; also where no stream was made, which may be there."""
         event = {"timestamp": self._now_ms, "message": line}
         answer = self._ask("put_log_events", logEvents=[event])
@@ -88,7 +88,7 @@ class Probe:
             )
         return ok(PUT, f"{answer.action} took one line of kind {KIND}")
 
-    def read_back(self, line: str) -> Finding:
+    def read_back(self, line: str) -> CheckResult:
         """GetLogEvents until *line* is there, which may take seconds."""
         waited_s = 0.0
         while True:
@@ -107,11 +107,11 @@ class Probe:
             waited_s += LOOK_EVERY_S
 
     def _ask(self, operation: str, **parameters: object) -> Answer:
-        names = {"logGroupName": self._place.group, "logStreamName": self._stream}
+        names = {"logGroupName": self._target.group, "logStreamName": self._stream}
         return self._asking.ask("logs", operation, **names, **parameters)
 
-    def _unread(self, answer: Answer) -> Finding:
-        resource = self._place.of_stream(self._stream)
+    def _unread(self, answer: Answer) -> CheckResult:
+        resource = self._target.of_stream(self._stream)
         if answer.reason == ACCESS:
             return warning(
                 READ,
@@ -122,8 +122,8 @@ class Probe:
             READ, f"{answer.action} was not answered ({answer.words})", "try again, or look for it"
         )
 
-    def _refused(self, check: str, answer: Answer) -> Finding:
-        resource, group = self._place.of_group, self._place.group
+    def _refused(self, check: str, answer: Answer) -> CheckResult:
+        resource, group = self._target.of_group, self._target.group
         if answer.reason == ACCESS:
             return failed(check, f"{answer.action} on {resource} is denied", _POLICY)
         if answer.reason == MISSING and check == PUT:
@@ -132,7 +132,7 @@ class Probe:
         if answer.reason == MISSING:
             return failed(
                 check,
-                f"there is no log group {group} in {self._place.region}",
+                f"there is no log group {group} in {self._target.region}",
                 "deploy the stack there, or correct --log-group and --region",
             )
         return failed(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.health.pulse import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
-from neuron_emf.check.finding import Finding, failed, not_tried, ok, warning
+from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
 from neuron_emf.check.spool import holder_of
 from neuron_wire.phrases import duration
 
@@ -41,8 +41,8 @@ DELIVERY: Final = "delivery"
 DISK: Final = "disk"
 
 
-def look(settings: CheckSettings, now_s: float | None = None) -> list[Finding]:
-    """What the emitter's pulse says, *now_s* on the monotonic clock; five findings."""
+def look(settings: CheckSettings, now_s: float | None = None) -> list[CheckResult]:
+    """What the emitter's pulse says, *now_s* on the monotonic clock; five results."""
     directory = spool_directory(settings)
     if directory is None:
         return _only(
@@ -78,20 +78,21 @@ def look(settings: CheckSettings, now_s: float | None = None) -> list[Finding]:
     ]
 
 
-def lines(findings: Sequence[Finding]) -> list[str]:
+def lines(results: Sequence[CheckResult]) -> list[str]:
     """One line for each."""
     return [
-        f"{one.state:<10}  {one.check:<8}  {one.found}" + (f"; {one.advice}" if one.advice else "")
-        for one in findings
+        f"{result.state:<10}  {result.check:<8}  {result.found}"
+        + (f"; {result.advice}" if result.advice else "")
+        for result in results
     ]
 
 
-def _only(first: Finding) -> list[Finding]:
+def _only(first: CheckResult) -> list[CheckResult]:
     rest = (LOOP, REPORTS, DELIVERY, DISK)
     return [first, *(not_tried(check, "nothing is known of the emitter") for check in rest)]
 
 
-def _unread(directory: Path, error: OSError) -> Finding:
+def _unread(directory: Path, error: OSError) -> CheckResult:
     if isinstance(error, FileNotFoundError):
         if directory.exists() and not os.access(directory, os.W_OK):
             return warning(
@@ -111,7 +112,7 @@ def _unread(directory: Path, error: OSError) -> Finding:
     )
 
 
-def _loop(pulse: Pulse, now_s: float) -> Finding:
+def _loop(pulse: Pulse, now_s: float) -> CheckResult:
     ago_s = now_s - pulse.at_s
     advice = "restart it: its records are kept, the open minute is lost"
     if ago_s < 0:
@@ -125,7 +126,7 @@ def _loop(pulse: Pulse, now_s: float) -> Finding:
     return ok(LOOP, f"it was seen {ago_s:.0f} s ago")
 
 
-def _reports(pulse: Pulse, now_s: float) -> Finding:
+def _reports(pulse: Pulse, now_s: float) -> CheckResult:
     advice = "neuron-monitor is started again by the emitter, whose log says what it said"
     if pulse.reported_s is None:
         ran_s = pulse.at_s - pulse.started_s
@@ -138,7 +139,7 @@ def _reports(pulse: Pulse, now_s: float) -> Finding:
     return ok(REPORTS, "came in the last minutes")
 
 
-def _delivery(pulse: Pulse, now_s: float) -> Finding:
+def _delivery(pulse: Pulse, now_s: float) -> CheckResult:
     if pulse.undelivered_s is None:
         return ok(DELIVERY, "no record waits")
     waited_s = now_s - pulse.undelivered_s
@@ -151,7 +152,7 @@ def _delivery(pulse: Pulse, now_s: float) -> Finding:
     return ok(DELIVERY, f"{pulse.waiting} record(s) wait for their moment")
 
 
-def _disk(pulse: Pulse) -> Finding:
+def _disk(pulse: Pulse) -> CheckResult:
     if pulse.in_memory:
         return warning(
             DISK,

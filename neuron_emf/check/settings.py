@@ -1,11 +1,31 @@
-"""The settings of `neuron-emf check`: those of `run`, and which stack takes the lines."""
+"""
+The settings of `neuron-emf check`: those of `run`, and which stack takes the lines.
+
+Beside each value stands where it came from, without anything secret.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
+from click.core import ParameterSource
+
+from emitter import VARIABLE_PREFIX
 from emitter.settings import RunSettings
 from emitter.settings.declaration import Amount, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+DEFAULT: Final = "default"
+
+_FORMS: Final = frozenset({"json", "quick"})  # of the answer, not of what is checked
+
+_PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,3 +53,78 @@ class CheckSettings(RunSettings):
         "else.",
     )
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """
+    One setting.
+
+    Attributes:
+        name: As it is typed, without hyphens before it: `log-group`.
+
+        value: For people; empty for none.
+
+        where: The flag, the variable, the file, or `default`.
+    """
+
+    name: str
+    value: str
+    where: str
+
+    @property
+    def is_given(self) -> bool:
+        """Whether somebody has set it."""
+        return self.where != DEFAULT
+
+
+def origins(
+    settings: RunSettings, sources: Mapping[str, ParameterSource | None], file: Path | None
+) -> tuple[Origin, ...]:
+    """
+    Every setting with where it came from, in the order of the help.
+
+    Args:
+        settings: The values.
+
+        sources: Where click found each, by the name of the field.
+
+        file: The configuration file that was read, None when none was.
+    """
+    return tuple(
+        Origin(
+            _flag(field.name),
+            _shown(getattr(settings, field.name)),
+            _where(field.name, sources.get(field.name), file),
+        )
+        for field in dataclasses.fields(settings)
+        if field.name not in _FORMS
+    )
+
+
+def without_password(text: str) -> str:
+    """*text* without what a person may have put into an address that stands in it."""
+    return _PASSWORD.sub("", text)
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _where(name: str, source: ParameterSource | None, file: Path | None) -> str:
+    if source is ParameterSource.COMMANDLINE:
+        return f"--{_flag(name)}"
+    if source is ParameterSource.ENVIRONMENT:
+        return f"{VARIABLE_PREFIX}_{name.upper()}"
+    if source is ParameterSource.DEFAULT_MAP:
+        return str(file or "configuration file")
+    return DEFAULT
+
+
+def _shown(value: object) -> str:
+    if value is None or value is False or value == ():
+        return ""
+    if value is True:
+        return "yes"
+    text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return without_password(text)

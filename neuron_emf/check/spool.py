@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.run.service import spool_directory
 from emitter.spool.directory_lock import LOCK_NAME
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
-from neuron_emf.check.finding import Finding, failed, not_needed, ok, warning
+from neuron_emf.check.result import CheckResult, failed, not_needed, ok, warning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ _HEADER_BYTES: Final = 100
 _ELSEWHERE: Final = "let this user write there, or name another folder with --spool-dir"
 
 
-def check_spool(settings: CheckSettings) -> Finding:
+def check_spool(settings: CheckSettings) -> CheckResult:
     """Whether records can be kept on disk, and for how many of them there is room."""
     directory = spool_directory(settings)
     if directory is None:
@@ -55,7 +55,7 @@ def check_spool(settings: CheckSettings) -> Finding:
     return _judged(directory, existing, settings.spool_max_mib)
 
 
-def _judged(directory: Path, existing: Path, max_mib: int) -> Finding:
+def _judged(directory: Path, existing: Path, max_mib: int) -> CheckResult:
     free_mib = shutil.disk_usage(existing).free // _MIB
     if free_mib < (wanted_mib := max_mib - _used_mib(directory)):
         return warning(

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.check.asking import ACCESS, MISSING, Asking
-from neuron_emf.check.finding import Finding, failed, not_needed, not_tried, ok, warning
+from neuron_emf.check.aws_client import MISSING, AwsClient, unknown
+from neuron_emf.check.result import CheckResult, failed, not_needed, not_tried, ok
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from neuron_emf.check.place import Place
+    from neuron_emf.check.log_groups import LogTarget
 
 CHECK: Final = "subscription"
 PATTERN: Final = '"CoveredSeconds"'
@@ -26,33 +26,25 @@ _RECEIVERS: Final = ("-IngestFunction-", "-RecordsStream-")
 _DEPLOY: Final = "deploy the stack again, with this group as its LogGroupName"
 
 
-def check_subscription(asking: Asking, place: Place) -> Finding:
+def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     """Whether minute lines of the group are delivered to the stack."""
-    if not place.stack_name:
+    if not target.stack_name:
         return not_needed(CHECK, "without a stack nothing subscribes")
-    answer, filters = asking.ask_all(
-        "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=place.group
+    answer, filters = aws.ask_all(
+        "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=target.group
     )
     if answer.reason == MISSING:
-        return not_tried(CHECK, f"there is no log group {place.group}")
-    if answer.reason == ACCESS:
-        return warning(
-            CHECK,
-            f"not known: {answer.action} on {place.of_group} is denied",
-            f"allow {answer.action} to whoever checks; emitters do without",
-        )
+        return not_tried(CHECK, f"there is no log group {target.group}")
     if answer.reason:
-        return warning(
-            CHECK, f"not known: {answer.action} was not answered ({answer.words})", "try again"
-        )
-    name = f"{place.stack_name}-minutes"
-    found = next((one for one in filters if one.get("filterName") == name), None)
-    if found is None:
+        return unknown(CHECK, answer, target.of_group, "; emitters do without")
+    name = f"{target.stack_name}-minutes"
+    subscription = next((one for one in filters if one.get("filterName") == name), None)
+    if subscription is None:
         return _absent(name, filters)
-    return _judged(found, name, place)
+    return _judged(subscription, name, target)
 
 
-def _absent(name: str, filters: list[Mapping[str, object]]) -> Finding:
+def _absent(name: str, filters: list[Mapping[str, object]]) -> CheckResult:
     others = ", ".join(str(one.get("filterName")) for one in filters)
     there = f"; there is {others}" if others else ""
     return failed(
@@ -62,17 +54,17 @@ def _absent(name: str, filters: list[Mapping[str, object]]) -> Finding:
     )
 
 
-def _judged(found: Mapping[str, object], name: str, place: Place) -> Finding:
+def _judged(found: Mapping[str, object], name: str, target: LogTarget) -> CheckResult:
     pattern = str(found.get("filterPattern", ""))
     destination = str(found.get("destinationArn", ""))
     if pattern.strip() != PATTERN:
         passing = "every line" if not pattern.strip() else f"what matches {pattern}"
         return failed(CHECK, f"{name} lets {passing} through, and {PATTERN} was expected", _DEPLOY)
-    if not _is_receiver(destination, place.stack_name):
+    if not _is_receiver(destination, target.stack_name):
         return failed(
             CHECK,
             f"{name} delivers to {destination or 'nothing'}, which is neither IngestFunction nor "
-            f"RecordsStream of {place.stack_name}, nor a destination of another account",
+            f"RecordsStream of {target.stack_name}, nor a destination of another account",
             _DEPLOY,
         )
     return ok(CHECK, f"{name} delivers minute lines to {destination}")

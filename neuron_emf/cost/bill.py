@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.lines.settings import CORE, INSTANCE
-from neuron_emf.cost import added
-from neuron_emf.cost.assumed import (
+from neuron_emf.cost.assumptions import (
     CLOSE_MB,
     CLUSTER_ALARMS,
     HEALTH_LINE_BYTES,
@@ -17,11 +15,11 @@ from neuron_emf.cost.assumed import (
     RECORD_HOURS,
     STREAM_UNIT_BYTES,
 )
-from neuron_emf.cost.fleet import Fleet, Setup
-from neuron_emf.cost.functions import Close, Ingest, close_of, ingest_of, shards_of
-from neuron_emf.cost.interpolated import minute_of, report_of, sizes_of
-from neuron_emf.cost.measured import EVENT_BYTES, Measured, Sizes, Written
-from neuron_emf.cost.series import emitter_series
+from neuron_emf.cost.emitter_lines import emitter_bytes, emitter_series
+from neuron_emf.cost.fleet import FleetSpec, Setup
+from neuron_emf.cost.functions import CloseLoad, IngestLoad, close_of, ingest_of, shards_of
+from neuron_emf.cost.interpolation import sizes_of
+from neuron_emf.cost.measurements import EVENT_BYTES, Measurements, Sizes
 from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, Tariff, listed
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BillEntry:
     """
     One line of a bill.
 
@@ -59,12 +57,14 @@ class Entry:
     prices: tuple[str, ...]
 
 
-def bill(found: Measured, fleet: Fleet, setup: Setup, tariff: Tariff | None = None) -> list[Entry]:
+def bill(
+    measurements: Measurements, fleet: FleetSpec, setup: Setup, tariff: Tariff | None = None
+) -> list[BillEntry]:
     """Everything that *fleet* costs; at list prices, unless *tariff* has others."""
-    month = _Month(found, fleet, setup, listed() if tariff is None else tariff)
+    month = _Month(measurements, fleet, setup, listed() if tariff is None else tariff)
     if not setup.has_stack:
         return list(month.emitters())
-    ingest, close = ingest_of(found, fleet, setup), close_of(found, fleet, setup)
+    ingest, close = ingest_of(measurements, fleet, setup), close_of(measurements, fleet, setup)
     entries = [
         *month.logs(ingest, close),
         *month.functions(ingest, close),
@@ -77,74 +77,45 @@ def bill(found: Measured, fleet: Fleet, setup: Setup, tariff: Tariff | None = No
     return [*entries, *stream]
 
 
-def usd(entries: Iterable[Entry], group: str = "") -> float:
+def usd(entries: Iterable[BillEntry], group: str = "") -> float:
     """The sum of what is known, of one group or of all."""
     return sum(entry.usd or 0.0 for entry in entries if group in ("", entry.group))
 
 
-def unknown(entries: Iterable[Entry]) -> list[Entry]:
+def unknown(entries: Iterable[BillEntry]) -> list[BillEntry]:
     """Entries that no sum holds: there is some of it, and its price is unknown."""
     return [entry for entry in entries if entry.usd is None and entry.quantity]
 
 
-def on_demand_usd(found: Measured, fleet: Fleet) -> float:
+def on_demand_usd(measurements: Measurements, fleet: FleetSpec) -> float:
     """The stream of a fleet, if Kinesis scales it by itself."""
-    return usd(_Month(found, fleet, Setup("kinesis"), listed()).stream_on_demand())
+    return usd(_Month(measurements, fleet, Setup("kinesis"), listed()).stream_on_demand())
 
 
-def shards_usd(found: Measured, fleet: Fleet) -> float:
+def shards_usd(measurements: Measurements, fleet: FleetSpec) -> float:
     """The stream of a fleet, with as many shards as it needs."""
-    return usd(_Month(found, fleet, Setup("kinesis"), listed()).stream())
-
-
-def emitter_bytes(found: Measured, fleet: Fleet, setup: Setup) -> float:
-    """What CloudWatch Logs charges a month for the lines of the emitters."""
-    cores, is_high = fleet.cores, setup.is_high_resolution
-    minute = minute_of(found, cores, setup.metrics, is_high=is_high)
-    of_instance = minute
-    if setup.metrics == CORE:  # the lines of single cores have dimensions of their own
-        of_instance = minute_of(found, cores, INSTANCE, is_high=is_high)
-    monthly = MINUTES * _billed(minute, of_instance, setup)
-    monthly += runtime_lines(setup) * _billed(Written(found.runtime_line, 1), None, setup)
-    if is_high:
-        report = report_of(found, cores, setup.metrics)
-        monthly += MINUTES * 60 / setup.period_s * _billed(report, report, setup)
-    return fleet.instances * monthly
-
-
-def runtime_lines(setup: Setup) -> float:
-    """Lines of single runtimes that an instance writes a month."""
-    each = {"changes": HOURS, "all": MINUTES, "none": 0}[setup.runtime_lines]
-    return each * setup.runtimes
-
-
-def _billed(written: Written, with_dimensions: Written | None, setup: Setup) -> float:
-    """Bytes of lines with what the operator adds to each, and to those *with_dimensions*."""
-    size = written.billed_bytes + added.every_line(setup) * written.lines
-    if with_dimensions is not None:
-        size += added.lines_with_dimensions(setup) * with_dimensions.lines
-    return size
+    return usd(_Month(measurements, fleet, Setup("kinesis"), listed()).stream())
 
 
 @dataclass(frozen=True, slots=True)
 class _Month:
     """The entries of each group."""
 
-    found: Measured
-    fleet: Fleet
+    measurements: Measurements
+    fleet: FleetSpec
     setup: Setup
     tariff: Tariff
 
-    def emitters(self) -> Iterator[Entry]:
+    def emitters(self) -> Iterator[BillEntry]:
         """All there is without the stack."""
-        written = emitter_bytes(self.found, self.fleet, self.setup)
+        written = emitter_bytes(self.measurements, self.fleet, self.setup)
         yield self._entry("logs", "emitters' lines", written / GB, "log-ingestion")
         yield self._kept(written)
         yield self._metrics("of the emitters", self._emitter_series())
 
-    def logs(self, ingest: Ingest, close: Close) -> Iterator[Entry]:
+    def logs(self, ingest: IngestLoad, close: CloseLoad) -> Iterator[BillEntry]:
         """What everybody writes."""
-        written = emitter_bytes(self.found, self.fleet, self.setup)
+        written = emitter_bytes(self.measurements, self.fleet, self.setup)
         rollups = MINUTES * (close.printed_bytes + EVENT_BYTES * close.lines + HEALTH_LINE_BYTES)
         health = ingest.invocations * (ingest.printed_bytes + EVENT_BYTES)
         ingestion = "log-ingestion"
@@ -153,7 +124,7 @@ class _Month:
         yield self._entry("logs", "what ingest says about itself", health / GB, ingestion)
         yield self._kept(written + rollups + health)
 
-    def functions(self, ingest: Ingest, close: Close) -> Iterator[Entry]:
+    def functions(self, ingest: IngestLoad, close: CloseLoad) -> Iterator[BillEntry]:
         """Invocations and time."""
         ingest_gb_s = ingest.invocations * ingest.seconds * INGEST_MB[self.setup.mode] / 1_024
         close_gb_s = MINUTES * close.seconds * CLOSE_MB / 1_024
@@ -164,7 +135,7 @@ class _Month:
         yield self._entry("Lambda", "close, time", close_gb_s, time)
         yield self._entry("Lambda", "close, schedule", MINUTES, "schedule")
 
-    def table(self, ingest: Ingest, close: Close) -> Iterator[Entry]:
+    def table(self, ingest: IngestLoad, close: CloseLoad) -> Iterator[BillEntry]:
         """Writing, reading and keeping records."""
         instances = self.fleet.instances
         record = self._sizes.item
@@ -178,23 +149,23 @@ class _Month:
         yield self._entry("DynamoDB", "close, reading", reading, "read-unit")
         yield self._entry("DynamoDB", "storage", stored / GB, "table-storage")
 
-    def metrics(self, close: Close) -> Iterator[Entry]:
+    def metrics(self, close: CloseLoad) -> Iterator[BillEntry]:
         """Metrics, and what looks at them."""
-        metrics = close.metrics + self._emitter_series() + self.found.stack_metrics
+        metrics = close.metrics + self._emitter_series() + self.measurements.stack_metrics
         alarms = CLUSTER_ALARMS * self.fleet.clusters + PIPELINE_ALARMS[self.setup.mode]
         yield self._metrics("of clusters and the stack", metrics)
         yield self._entry(LOOKING, "metrics that alarms look at", alarms, "alarm")
         yield self._entry(LOOKING, "dashboard", 1, "dashboard")
 
-    def stream(self) -> Iterator[Entry]:
+    def stream(self) -> Iterator[BillEntry]:
         """With shards of its own: so many as were asked for, else as are needed."""
-        shards = self.setup.stream_shards or shards_of(self.found, self.fleet)
+        shards = self.setup.stream_shards or shards_of(self.measurements, self.fleet)
         each = -(-self._sizes.payload // STREAM_UNIT_BYTES)
         units = MINUTES * self.fleet.instances * each
         yield self._entry("Kinesis", "shards", HOURS * shards, "shard-hour")
         yield self._entry("Kinesis", "deliveries", units, "stream-put")
 
-    def stream_on_demand(self) -> Iterator[Entry]:
+    def stream_on_demand(self) -> Iterator[BillEntry]:
         """Scaled by Kinesis."""
         lines = MINUTES * self.fleet.instances
         written_gb = lines * self._sizes.rounded_payload / GB
@@ -205,20 +176,20 @@ class _Month:
 
     @property
     def _sizes(self) -> Sizes:
-        return sizes_of(self.found, self.fleet.cores)
+        return sizes_of(self.measurements, self.fleet.cores)
 
     def _emitter_series(self) -> int:
-        return emitter_series(self.found.emitter_metrics, self.fleet, self.setup)
+        return emitter_series(self.measurements.emitter_metrics, self.fleet, self.setup)
 
-    def _kept(self, written: float) -> Entry:
+    def _kept(self, written: float) -> BillEntry:
         days = self.setup.retention_days
         stored = written * self._sizes.stored_share * days / DAYS
         return self._entry("logs", f"kept for {days:,} days", stored / GB, "log-storage")
 
-    def _entry(self, group: str, what: str, quantity: float, price: str) -> Entry:
+    def _entry(self, group: str, what: str, quantity: float, price: str) -> BillEntry:
         unit = self.tariff.prices[price].unit
-        return Entry(group, what, quantity, unit, self.tariff.usd(price, quantity), (price,))
+        return BillEntry(group, what, quantity, unit, self.tariff.usd(price, quantity), (price,))
 
-    def _metrics(self, what: str, metrics: float) -> Entry:
+    def _metrics(self, what: str, metrics: float) -> BillEntry:
         usd = self.tariff.metrics_usd(metrics)
-        return Entry(METRICS, what, metrics, "metrics", usd, self.tariff.tiers_of(metrics))
+        return BillEntry(METRICS, what, metrics, "metrics", usd, self.tariff.tiers_of(metrics))

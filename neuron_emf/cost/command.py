@@ -27,17 +27,16 @@ def command(**values: object) -> int:
     an instance, metrics of every core as Container Insights has them, and the
     price of the instances themselves.
     """
-    from neuron_emf.cost.asked import question  # noqa: PLC0415 - --help needs none of it
-    from neuron_emf.cost.document import document  # noqa: PLC0415 - as above
-    from neuron_emf.cost.estimate import estimate  # noqa: PLC0415 - as above
-    from neuron_emf.cost.measured import read  # noqa: PLC0415 - as above
-    from neuron_emf.cost.tables import tables  # noqa: PLC0415 - as above
+    from neuron_emf.cost.estimate import estimate  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.cost.listing import document, tables  # noqa: PLC0415 - as above
+    from neuron_emf.cost.measurements import read  # noqa: PLC0415 - as above
+    from neuron_emf.cost.question import question  # noqa: PLC0415 - as above
     from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
 
     settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    found = estimate(read(), question(settings))
+    answer = estimate(read(), question(settings))
     if settings.json:
-        show_json(document(found))
+        show_json(document(answer))
     else:
-        show(*tables(found))
+        show(*tables(answer))
     return 0

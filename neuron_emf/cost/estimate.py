@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from neuron_emf.cost.alternatives import Alternative, alternatives
 from neuron_emf.cost.bill import bill, unknown, usd
 from neuron_emf.cost.functions import shards_of
-from neuron_emf.cost.other_ways import OtherWay, other_ways
+from neuron_emf.cost.quantities import dollars
 from neuron_emf.cost.tariff import HOURS
-from neuron_emf.cost.written import dollars
 
 if TYPE_CHECKING:
-    from neuron_emf.cost.bill import Entry
-    from neuron_emf.cost.fleet import Fleet, Setup
-    from neuron_emf.cost.measured import Measured
-    from neuron_emf.cost.tariff import Tariff
+    from neuron_emf.cost.bill import BillEntry
+    from neuron_emf.cost.fleet import FleetSpec
+    from neuron_emf.cost.measurements import Measurements
+    from neuron_emf.cost.question import Question
 
 NOT_COUNTED: Final = (
     "free tiers (also DynamoDB's and Lambda's), discounts and taxes",
@@ -28,33 +28,6 @@ NOT_COUNTED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """
-    What is asked.
-
-    Attributes:
-        fleet: See `Fleet`.
-
-        instance_type: Of its instances.
-
-        setup: See `Setup`.
-
-        tariff: What AWS charges.
-
-        usd_per_hour: For one instance; None if nobody knows.
-
-        is_price_yours: That price is not of the list.
-    """
-
-    fleet: Fleet
-    instance_type: str
-    setup: Setup
-    tariff: Tariff
-    usd_per_hour: float | None
-    is_price_yours: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """
     What is answered; amounts are USD a month, None where a price is unknown.
@@ -62,7 +35,7 @@ class Estimate:
     Attributes:
         question: What was asked.
 
-        found: What it is made from.
+        measurements: What it is made from.
 
         entries: The bill.
 
@@ -74,9 +47,9 @@ class Estimate:
     """
 
     question: Question
-    found: Measured
-    entries: list[Entry]
-    ways: list[OtherWay]
+    measurements: Measurements
+    entries: list[BillEntry]
+    ways: list[Alternative]
     further_instance_usd: float | None
     further_cluster_usd: float | None
 
@@ -86,7 +59,7 @@ class Estimate:
         return usd(self.entries)
 
     @property
-    def unknown(self) -> list[Entry]:
+    def unknown(self) -> list[BillEntry]:
         """What has none."""
         return unknown(self.entries)
 
@@ -115,7 +88,7 @@ class Estimate:
         """Of something else; None if either is unknown."""
         return None if self.usd is None or not other_usd else self.usd / other_usd
 
-    def minus(self, way: OtherWay) -> float | None:
+    def minus(self, way: Alternative) -> float | None:
         """How much more the other way costs; below 0, how much less."""
         return None if self.usd is None or way.usd is None else way.usd - self.usd
 
@@ -124,76 +97,78 @@ class Estimate:
         """What stands in the bill at a price that no published page was read for."""
         prices = self.question.tariff.prices
         used = dict.fromkeys(name for entry in self.entries for name in entry.prices)
-        found = (prices[name] for name in used)
-        said = (one.what for one in found if one.usd is not None and not one.is_verified)
-        return list(dict.fromkeys(said))
+        priced = (prices[name] for name in used if prices[name].usd is not None)
+        return list(dict.fromkeys(price.what for price in priced if not price.is_verified))
+
+    def cheaper(self) -> dict[str, float]:
+        """
+        Settings under which this bill would be smaller, with what they save.
+
+        What `--metrics cluster` defines is in the rollups too, some minutes later.
+        """
+        question, setup = self.question, self.question.setup
+        if self.usd is None or not setup.has_stack:
+            return {}
+        others = {"--mode direct": replace(setup, mode="direct", stream_shards=None)}
+        if setup.mode == "direct":
+            shards = shards_of(self.measurements, question.fleet)
+            stream = replace(setup, mode="kinesis", stream_shards=shards)
+            others = {f"--mode kinesis --stream-shards {shards}": stream}
+        if setup.metrics == "cluster" and not setup.is_high_resolution:
+            others["--metrics none"] = replace(
+                setup, metrics="none", tag_dimensions=(), common_dims=()
+            )
+        saved = {
+            name: self.usd - usd(bill(self.measurements, question.fleet, other, question.tariff))
+            for name, other in others.items()
+        }
+        return {name: less for name, less in saved.items() if less > 0}
+
+    def remarks(self) -> list[str]:
+        """What a reader must know, a sentence each."""
+        question, measurements = self.question, self.measurements
+        said = [
+            f"{entry.what}: price unknown, in no sum; give it with --prices"
+            for entry in self.unknown
+        ]
+        if question.usd_per_hour is None:
+            said.append(
+                f"the price of {question.instance_type} is unknown: give it with "
+                f"--price-overrides {question.instance_type}=USD"
+            )
+        said += [f"{name} would save {dollars(less)} USD" for name, less in self.cheaper().items()]
+        shards = question.setup.stream_shards
+        if question.setup.has_stack and question.setup.mode == "kinesis" and shards:
+            needed = shards_of(measurements, question.fleet)
+            if shards < needed:
+                said.append(
+                    f"{shards} shards are too few for the busiest second, which needs {needed}: "
+                    "records would wait"
+                )
+        cores = question.fleet.cores
+        if cores not in measurements.by_cores:
+            below = max(count for count in measurements.by_cores if count < cores)
+            above = min(count for count in measurements.by_cores if count > cores)
+            said.append(
+                f"sizes of {cores} cores are between those measured of {below} and of {above}"
+            )
+        return said
 
 
-def estimate(found: Measured, question: Question) -> Estimate:
+def estimate(measurements: Measurements, question: Question) -> Estimate:
     """Answer *question*."""
     fleet, setup, tariff = question.fleet, question.setup, question.tariff
-    entries = bill(found, fleet, setup, tariff)
+    entries = bill(measurements, fleet, setup, tariff)
 
-    def added_by(other: Fleet) -> float | None:
-        more = bill(found, other, setup, tariff)
+    def added_by(other: FleetSpec) -> float | None:
+        more = bill(measurements, other, setup, tariff)
         return None if unknown(more) else usd(more) - usd(entries)
 
     return Estimate(
         question=question,
-        found=found,
+        measurements=measurements,
         entries=entries,
-        ways=other_ways(fleet, setup, tariff),
+        ways=alternatives(fleet, setup, tariff),
         further_instance_usd=added_by(replace(fleet, instances=fleet.instances + 1)),
         further_cluster_usd=added_by(replace(fleet, clusters=fleet.clusters + 1)),
     )
-
-
-def cheaper(one: Estimate) -> dict[str, float]:
-    """
-    Settings under which this bill would be smaller, with what they save.
-
-    What `--metrics cluster` defines is in the rollups too, some minutes later.
-    """
-    question, setup = one.question, one.question.setup
-    if one.usd is None or not setup.has_stack:
-        return {}
-    others = {"--mode direct": replace(setup, mode="direct", stream_shards=None)}
-    if setup.mode == "direct":
-        shards = shards_of(one.found, question.fleet)
-        stream = replace(setup, mode="kinesis", stream_shards=shards)
-        others = {f"--mode kinesis --stream-shards {shards}": stream}
-    if setup.metrics == "cluster" and not setup.is_high_resolution:
-        others["--metrics none"] = replace(setup, metrics="none", tag_dimensions=(), common_dims=())
-    saved = {
-        name: one.usd - usd(bill(one.found, question.fleet, other, question.tariff))
-        for name, other in others.items()
-    }
-    return {name: less for name, less in saved.items() if less > 0}
-
-
-def remarks(one: Estimate) -> list[str]:
-    """What a reader must know, a sentence each."""
-    question, found = one.question, one.found
-    said = [
-        f"{entry.what}: price unknown, in no sum; give it with --prices" for entry in one.unknown
-    ]
-    if question.usd_per_hour is None:
-        said.append(
-            f"the price of {question.instance_type} is unknown: give it with "
-            f"--price-overrides {question.instance_type}=USD"
-        )
-    said += [f"{name} would save {dollars(less)} USD" for name, less in cheaper(one).items()]
-    shards = question.setup.stream_shards
-    if question.setup.has_stack and question.setup.mode == "kinesis" and shards:
-        needed = shards_of(found, question.fleet)
-        if shards < needed:
-            said.append(
-                f"{shards} shards are too few for the busiest second, which needs {needed}: "
-                "records would wait"
-            )
-    cores = question.fleet.cores
-    if cores not in found.by_cores:
-        below = max(count for count in found.by_cores if count < cores)
-        above = min(count for count in found.by_cores if count > cores)
-        said.append(f"sizes of {cores} cores are between those measured of {below} and of {above}")
-    return said

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neuron_emf.cost.assumed import RETENTION_DAYS, RUNTIMES, Mode
-from neuron_emf.cost.measured import PAGE_CORES
+from neuron_emf.cost.assumptions import RETENTION_DAYS, RUNTIMES, Mode
+from neuron_emf.cost.measurements import PAGE_CORES
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet:
+class FleetSpec:
     """
     Instances alike.
 

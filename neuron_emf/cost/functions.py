@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neuron_emf.cost.assumed import (
+from neuron_emf.cost.assumptions import (
     BATCH_DELIVERIES,
     BATCH_WINDOW_S,
     CALL_S,
@@ -21,18 +21,18 @@ from neuron_emf.cost.assumed import (
     SPREAD_S,
     WHOLE_PROCESSOR_MB,
 )
-from neuron_emf.cost.fleet import Fleet, Setup
-from neuron_emf.cost.interpolated import between, close_share, ingest_share, sizes_of
-from neuron_emf.cost.measured import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SCATTERED_CLUSTERS
+from neuron_emf.cost.fleet import FleetSpec, Setup
+from neuron_emf.cost.interpolation import between, close_share, ingest_share, sizes_of
+from neuron_emf.cost.measurements import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SCATTERED_CLUSTERS
 from neuron_emf.cost.tariff import MINUTES
 from neuron_wire.catalogue import BY_TYPE, ROLLUP
 
 if TYPE_CHECKING:
-    from neuron_emf.cost.measured import Form, Measured
+    from neuron_emf.cost.measurements import Form, Measurements
 
 
 @dataclass(frozen=True, slots=True)
-class Ingest:
+class IngestLoad:
     """
     What ingest does for a fleet.
 
@@ -62,7 +62,7 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class CloseLoad:
     """
     What close does for a fleet, each minute.
 
@@ -94,41 +94,41 @@ class Close:
     largest_item_bytes: float
 
 
-def shards_of(found: Measured, fleet: Fleet) -> int:
+def shards_of(measurements: Measurements, fleet: FleetSpec) -> int:
     """Shards that the busiest second of a fleet needs."""
     records_s = fleet.instances / SPREAD_S
-    bytes_s = records_s * sizes_of(found, fleet.cores).payload
+    bytes_s = records_s * sizes_of(measurements, fleet.cores).payload
     return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
 
 
-def shard_load(found: Measured, fleet: Fleet) -> float:
+def shard_load(measurements: Measurements, fleet: FleetSpec) -> float:
     """Seconds of ingest for each second of the busiest shard; from 1 on it falls behind."""
-    one = ingest_of(found, fleet, Setup("kinesis"))
-    return one.busiest_at_a_time / shards_of(found, fleet)
+    ingest = ingest_of(measurements, fleet, Setup("kinesis"))
+    return ingest.busiest_at_a_time / shards_of(measurements, fleet)
 
 
-def ingest_of(found: Measured, fleet: Fleet, setup: Setup) -> Ingest:
-    """Ingest for *fleet*."""
+def ingest_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> IngestLoad:
+    """IngestLoad for *fleet*."""
     instances = fleet.instances
     records = 1.0
     if setup.mode == "kinesis":
-        shards = setup.stream_shards or shards_of(found, fleet)
+        shards = setup.stream_shards or shards_of(measurements, fleet)
         arriving = instances / shards * BATCH_WINDOW_S / SPREAD_S
         records = min(float(BATCH_DELIVERIES), max(1.0, arriving))
 
     # A single record that comes by Kinesis is taken for one that comes straight.
     def of_record(name: str) -> float:
-        values = {count: getattr(one, name) / count for count, one in found.ingest.items()}
-        return between(values, records) * ingest_share(found, fleet.cores, records, name)
+        values = {count: getattr(run, name) / count for count, run in measurements.ingest.items()}
+        return between(values, records) * ingest_share(measurements, fleet.cores, records, name)
 
     def of_invocation(name: str) -> float:
-        values = {count: float(getattr(one, name)) for count, one in found.ingest.items()}
+        values = {count: float(getattr(run, name)) for count, run in measurements.ingest.items()}
         return between(values, records)
 
     cpu_s = records * of_record("cpu_s")
-    units = _units_alone(found, fleet) if records == 1 else of_record("write_units")
+    units = _units_alone(measurements, fleet) if records == 1 else of_record("write_units")
     seconds = seconds_of(cpu_s + RUNTIME_CPU_S, of_invocation("calls"), INGEST_MB[setup.mode])
-    return Ingest(
+    return IngestLoad(
         records=records,
         invocations=MINUTES * instances / records,
         seconds=seconds,
@@ -139,27 +139,29 @@ def ingest_of(found: Measured, fleet: Fleet, setup: Setup) -> Ingest:
     )
 
 
-def _units_alone(found: Measured, fleet: Fleet) -> float:
+def _units_alone(measurements: Measurements, fleet: FleetSpec) -> float:
     """Write units of a record that is stored by itself."""
-    return between({cores: each.write_units for cores, each in found.by_cores.items()}, fleet.cores)
+    return between(
+        {cores: each.write_units for cores, each in measurements.by_cores.items()}, fleet.cores
+    )
 
 
-def close_of(found: Measured, fleet: Fleet, setup: Setup) -> Close:
-    """Close for *fleet*."""
+def close_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> CloseLoad:
+    """CloseLoad for *fleet*."""
     form: Form = "items" if setup.mode == "direct" else "packs"
-    runs = found.close[form]
+    runs = measurements.close[form]
     further = fleet.clusters - between(CLUSTERS_MEASURED, fleet.instances)
 
     def at(name: str, clusters: float = 0.0) -> float:
-        values = {count: float(getattr(one, name)) for count, one in runs.items()}
-        value = between(values, fleet.instances) + clusters * _of_a_cluster(found, name)
-        return value * close_share(found, fleet.cores, form, name)
+        values = {count: float(getattr(run, name)) for count, run in runs.items()}
+        value = between(values, fleet.instances) + clusters * _of_a_cluster(measurements, name)
+        return value * close_share(measurements, fleet.cores, form, name)
 
     def by_clusters(name: str) -> float:
         return at(name, further)
 
     calls = READINGS * by_clusters("calls")
-    return Close(
+    return CloseLoad(
         seconds=seconds_of(READINGS * at("cpu_s"), calls, CLOSE_MB),
         peak_mib=at("peak_mib"),
         read_units=READINGS * by_clusters("read_units"),
@@ -171,14 +173,14 @@ def close_of(found: Measured, fleet: Fleet, setup: Setup) -> Close:
     )
 
 
-def cluster_metrics(fleet: Fleet) -> int:
+def cluster_metrics(fleet: FleetSpec) -> int:
     """Metrics of the rollups: those of each cluster, and of each type in it."""
     return fleet.clusters * (len(ROLLUP) + len(BY_TYPE) * (fleet.types or 1))
 
 
-def _of_a_cluster(found: Measured, name: str) -> float:
+def _of_a_cluster(measurements: Measurements, name: str) -> float:
     """How much more of it one more cluster takes, the instances being the same."""
-    few, many = found.close["items"][MIDDLE_INSTANCES], found.scattered
+    few, many = measurements.close["items"][MIDDLE_INSTANCES], measurements.scattered
     more: float = getattr(many, name) - getattr(few, name)
     return more / (SCATTERED_CLUSTERS - CLUSTERS_MEASURED[MIDDLE_INSTANCES])
 

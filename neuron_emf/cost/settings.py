@@ -15,7 +15,7 @@ import click
 
 from emitter.settings.declaration import Texts, setting
 from emitter.settings.minutes import RUNTIME_LINES, TIERS
-from neuron_emf.cost.assumed import MODES, RETENTION_DAYS, RUNTIMES
+from neuron_emf.cost.assumptions import MODES, RETENTION_DAYS, RUNTIMES
 
 MOST_INSTANCES: Final = 100_000
 MOST_CORES: Final = 128

@@ -94,15 +94,15 @@ class Tariff:
     @property
     def tiers(self) -> Sequence[Price]:
         """Of custom metrics, in order."""
-        return [one for one in self.prices.values() if one.tier is not None]
+        return [price for price in self.prices.values() if price.tier is not None]
 
     def tiers_of(self, metrics: float) -> tuple[str, ...]:
         """Names of the prices of so many custom metrics."""
         names, left = [], metrics
-        for name, one in self.prices.items():
-            if one.tier is not None and left > 0:
+        for name, price in self.prices.items():
+            if price.tier is not None and left > 0:
                 names.append(name)
-                left -= one.tier
+                left -= price.tier
         return tuple(names)
 
     def usd(self, name: str, quantity: float) -> float | None:
@@ -112,9 +112,9 @@ class Tariff:
     def metrics_usd(self, metrics: float) -> float | None:
         """What so many metrics cost a month; None if the price of one of them is unknown."""
         total, left = 0.0, metrics
-        for one in self.tiers:
-            taken = min(left, one.tier or 0.0)
-            usd = one.of(taken)
+        for price in self.tiers:
+            taken = min(left, price.tier or 0.0)
+            usd = price.of(taken)
             if taken and usd is None:
                 return None
             total += usd or 0.0
@@ -125,9 +125,9 @@ class Tariff:
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
     """The list prices that come with this program."""
-    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    as_of, region = found.pop("as-of"), found.pop("region")
-    return Tariff(region, as_of, {name: _price(one) for name, one in found.items()})
+    document = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    as_of, region = document.pop("as-of"), document.pop("region")
+    return Tariff(region, as_of, {name: _price(price) for name, price in document.items()})
 
 
 def with_file(path: Path, today: str) -> Tariff:
@@ -145,13 +145,13 @@ def with_file(path: Path, today: str) -> Tariff:
         if len(content) > MAX_FILE_BYTES:
             msg = f"it has more than {MAX_FILE_BYTES:,} bytes"
             raise ValueError(msg)  # noqa: TRY301 - one sentence for whatever is wrong with it
-        found = tomllib.loads(content.decode("utf-8"))
+        yours = tomllib.loads(content.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         msg = f"{path} was expected to be a TOML file of prices and cannot be read: {reason}"
         raise SettingsError(msg) from error
     prices = dict(listed_prices.prices)
-    for name, value in found.items():
+    for name, value in yours.items():
         if name not in prices:
             msg = (
                 f"{path} was expected to name prices that there are and has {name[:40]!r}: "
@@ -162,19 +162,19 @@ def with_file(path: Path, today: str) -> Tariff:
         prices[name] = replace(
             prices[name], usd=usd, source=YOUR_OWN, as_of=today, is_verified=True
         )
-    return replace(listed_prices, prices=prices, replaced=tuple(found))
+    return replace(listed_prices, prices=prices, replaced=tuple(yours))
 
 
-def _price(one: dict[str, Any]) -> Price:
+def _price(kept: dict[str, Any]) -> Price:
     return Price(
-        what=one["what"],
-        unit=one["unit"],
-        usd=one.get("usd"),
-        units=one.get("units", 1),
-        source=one["source"],
-        as_of=one["as-of"],
-        is_verified=one["verified"],
-        tier=one.get("tier"),
+        what=kept["what"],
+        unit=kept["unit"],
+        usd=kept.get("usd"),
+        units=kept.get("units", 1),
+        source=kept["source"],
+        as_of=kept["as-of"],
+        is_verified=kept["verified"],
+        tier=kept.get("tier"),
     )
 
 

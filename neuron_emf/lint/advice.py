@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 Level = Literal["error", "warning"]
 
 
-class Rule(NamedTuple):
+class LintRule(NamedTuple):
     """What there is to say about a rule."""
 
     level: Level
@@ -21,39 +21,39 @@ class Rule(NamedTuple):
 
 
 _OF_LINES: Final = {
-    "json": Rule(
+    "json": LintRule(
         "error",
         "The line is not one JSON value: something stands before or behind it, it holds NaN, or "
         "it is cut.",
         "Write each document on one line, with nothing before or behind it and no NaN or Infinity.",
     ),
-    "object": Rule(
+    "object": LintRule(
         "error",
         "The line is JSON, but no object.",
         "Write one object for each log event, not an array of them.",
     ),
-    "repeated": Rule(
+    "repeated": LintRule(
         "error",
         "A member stands twice in one object, a metric twice in one directive, or a dimension "
         "twice in one set.",
         "Leave one of the two out: nobody says which one counts.",
     ),
-    "size": Rule(
+    "size": LintRule(
         "error",
         "The line has more bytes than one log event may have.",
         "Split it into several lines with the same Timestamp.",
     ),
-    "wrapped": Rule(
+    "wrapped": LintRule(
         "error",
         "The document is inside of another one, where CloudWatch does not look.",
         "Print the document itself; a logger puts what it is given into a message.",
     ),
-    "metadata": Rule(
+    "metadata": LintRule(
         "error",
         "The line has no object `_aws` at its root, though it has what belongs into one.",
         "Put CloudWatchMetrics and Timestamp into a member `_aws`, spelt like this.",
     ),
-    "timestamp": Rule(
+    "timestamp": LintRule(
         "error",
         "`_aws.Timestamp` is not a whole number of milliseconds since 1970, or is more than 14 "
         "days old or 2 hours ahead.",
@@ -61,111 +61,111 @@ _OF_LINES: Final = {
     ),
 }
 _OF_DIRECTIVES: Final = {
-    "directives": Rule(
+    "directives": LintRule(
         "error",
         "`_aws.CloudWatchMetrics` is not an array of at least one object.",
         "Add a directive with Namespace, Dimensions and Metrics.",
     ),
-    "namespace": Rule(
+    "namespace": LintRule(
         "error",
         "The namespace is missing, too long, has a character that none may have, or is AWS's own.",
         "Use 1 to 255 of A-Z a-z 0-9 . _ # : / - and blank, not beginning with AWS/ or a colon.",
     ),
-    "dimensions": Rule(
+    "dimensions": LintRule(
         "error",
         "Dimensions is not an array of at least one array of at most 30 names.",
         'Write [[]] for a metric without dimensions, [["Name"]] for one with one.',
     ),
-    "dimension_name": Rule(
+    "dimension_name": LintRule(
         "error",
         "A dimension's name is not 1 to 250 printable ASCII characters without a leading colon.",
         "Choose another name.",
     ),
-    "dimension_value": Rule(
+    "dimension_value": LintRule(
         "error",
         "A dimension has no text of 1 to 1,024 printable ASCII characters at the root of the line.",
         "Write its value as a text at the root, a number in quotes; replace what is not ASCII.",
     ),
-    "metrics": Rule(
+    "metrics": LintRule(
         "error",
         "A directive has no array Metrics of 1 to 100 definitions.",
         "Use several directives, or several lines, for more than 100.",
     ),
-    "metric_name": Rule(
+    "metric_name": LintRule(
         "error",
         "A metric's name is not 1 to 255 characters.",
         "Choose a shorter name, and one that is not blank.",
     ),
-    "unit": Rule(
+    "unit": LintRule(
         "error",
         "A metric has a unit that is none of CloudWatch's 27.",
         "Use one of them as it is spelt, such as Milliseconds, Percent, Count/Second or None.",
     ),
-    "resolution": Rule(
+    "resolution": LintRule(
         "error",
         "A metric's StorageResolution is neither 1 nor 60, or differs within the line.",
         "Use 1 or 60, the same wherever the line defines the metric.",
     ),
-    "collision": Rule(
+    "collision": LintRule(
         "error",
         "A name is both a metric and a dimension, and the root has one member of that name.",
         "Rename one of them.",
     ),
-    "value": Rule(
+    "value": LintRule(
         "error",
         "A metric has no number, or no array of numbers, at the root of the line.",
         "Write a number within 2^360 at the root; leave the definition out where there is none.",
     ),
-    "values": Rule(
+    "values": LintRule(
         "error",
         "A metric has an array of no values or of more than 100.",
         "Split it over several lines with the same Timestamp.",
     ),
 }
 _SURPRISES: Final = {
-    "prefixed": Rule(
+    "prefixed": LintRule(
         "warning",
         "A time stands before the document. CloudWatch accepts that of Lambda only.",
         "Nothing, if the line is from Lambda or from an export, which puts the time there.",
     ),
-    "long": Rule(
+    "long": LintRule(
         "warning",
         "The line has more than 256 KB. CloudWatch takes up to 1 MB, many shippers cut earlier.",
         "Split it, unless it is sent by PutLogEvents itself.",
     ),
-    "late": Rule(
+    "late": LintRule(
         "warning",
         "The line is more than 3 hours old: its points can take 2 hours to appear, and 48 hours "
         "when they are more than a day old.",
         "Expect graphs to be mended, and alarms not to notice.",
     ),
-    "unknown_member": Rule(
+    "unknown_member": LintRule(
         "warning",
         "A member of the metadata is none of the specification, which has it ignored.",
         "Correct its spelling, capitals too, or leave it out.",
     ),
-    "unit_missing": Rule(
+    "unit_missing": LintRule(
         "warning",
         "A metric has no Unit and gets None. With another unit it is another series.",
         "Write the unit.",
     ),
-    "counted_twice": Rule(
+    "counted_twice": LintRule(
         "warning",
         "A metric is defined twice for the same namespace and dimensions, so each value counts "
         "twice.",
         "Leave one of the two out.",
     ),
-    "precision": Rule(
+    "precision": LintRule(
         "warning",
         "A whole number is beyond 2^53; CloudWatch keeps numbers as doubles.",
         "Use a larger unit, or a difference.",
     ),
-    "cardinality": Rule(
+    "cardinality": LintRule(
         "warning",
         "A dimension looks like the id of a request: each value is a metric of its own, and "
         "each metric is billed.",
         "Keep it as a member of the root that no dimension set names; Logs Insights finds it.",
     ),
 }
-RULES: Final[dict[str, Rule]] = {**_OF_LINES, **_OF_DIRECTIVES, **_SURPRISES}
+RULES: Final[dict[str, LintRule]] = {**_OF_LINES, **_OF_DIRECTIVES, **_SURPRISES}
 """Every rule by its name: of the whole line, of its directives, and what only surprises."""

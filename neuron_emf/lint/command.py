@@ -1,20 +1,42 @@
-"""The command `neuron-emf lint`."""
+"""The command `neuron-emf lint`, and its settings."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import click
 
 from emitter.command_line import CONTEXT
+from emitter.settings.declaration import setting
 from emitter.settings.options import options
-from neuron_emf.lint.settings import LintSettings
 
 _EPILOG: Final = (
     "Exit codes: 0 no line loses a metric, 1 one does, 2 wrong use, 3 a file cannot be read."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintSettings:
+    """When the lines arrive, and how much to show."""
+
+    now: str = setting(
+        "",
+        "Moment at which the lines arrive, ISO 8601, UTC unless it says otherwise, or a period "
+        "ago such as 2h; by default the clock's.",
+        metavar="TIME",
+    )
+    no_age: bool = setting(
+        default=False, help_text="Leave out the rules about age: for lines that are old by now."
+    )
+    limit: int = setting(
+        5,
+        "Findings to show of each rule, 0 to 100000; all are counted.",
+        kind=click.IntRange(0, 100_000),
+    )
+    json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
 
 
 @click.command(name="lint", context_settings=CONTEXT, epilog=_EPILOG)
@@ -27,10 +49,10 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     FILES hold lines in Embedded Metric Format, whoever wrote them, plain or
     gzip; - is standard input. Lines that are no EMF are counted and left alone.
     """
-    from neuron_emf.lint.judgement import judge  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.lint.lines import lines_of  # noqa: PLC0415 - as above
     from neuron_emf.lint.listing import document, listing  # noqa: PLC0415 - as above
     from neuron_emf.lint.tally import Tally  # noqa: PLC0415 - as above
+    from neuron_emf.lint.verdict import judge  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415 - as above
     from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
 

@@ -19,7 +19,7 @@ _LINES_PER_ADVANCE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileLine:
     """
     One line, without what ends it.
 
@@ -36,7 +36,7 @@ class Line:
     size: int
 
 
-def lines_of(path: Path, advance: Advance) -> Iterator[Line]:
+def lines_of(path: Path, advance: Advance) -> Iterator[FileLine]:
     """
     The lines of *path*, one after the other.
 
@@ -52,7 +52,7 @@ def lines_of(path: Path, advance: Advance) -> Iterator[Line]:
             yield line
 
 
-def _cut(file: IO[bytes]) -> Iterator[Line]:
+def _cut(file: IO[bytes]) -> Iterator[FileLine]:
     number = 0
     while piece := file.readline(KEPT_BYTES):
         number += 1
@@ -60,4 +60,6 @@ def _cut(file: IO[bytes]) -> Iterator[Line]:
         while not piece.endswith(b"\n") and (piece := file.readline(KEPT_BYTES)):
             size += len(piece)
         end = len(piece) - len(piece.rstrip(b"\r\n"))
-        yield Line(number, content.rstrip(b"\r\n") if size == len(content) else content, size - end)
+        yield FileLine(
+            number, content.rstrip(b"\r\n") if size == len(content) else content, size - end
+        )

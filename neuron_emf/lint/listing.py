@@ -13,23 +13,23 @@ from rich.padding import Padding
 from rich.text import Text
 
 from neuron_emf.lint.advice import RULES
+from neuron_emf.printing import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from neuron_emf.lint.tally import Finding, Tally
+    from neuron_emf.lint.tally import LintIssue, Tally
 
-LONGEST_SHOWN: Final = 300  # characters of a sentence or path
 _COLOURS: Final = {"error": "bold red", "warning": "yellow"}
 
 
 def listing(tally: Tally) -> Iterator[RenderableType]:
-    """Every kept finding, the advice with the first of its rule, and the counts."""
+    """Every kept issue, the advice with the first of its rule, and the counts."""
     advised: set[str] = set()
-    for finding in tally.findings:
-        yield from _finding(finding, advised)
+    for issue in tally.issues:
+        yield from _issue(issue, advised)
     if tally.left_out:
         yield Text(f"{_many(tally.left_out, 'more finding')}: --limit shows more of each rule.")
     if tally.rules:
@@ -61,35 +61,29 @@ def document(tally: Tally, files: Sequence[str]) -> dict[str, object]:
         },
         "findings": [
             {
-                "file": one.file,
-                "line": one.line,
-                "level": one.level,
-                "rule": one.violation.rule,
-                "member": one.violation.member,
-                "path": one.violation.path,
-                "sentence": one.violation.sentence,
-                "advice": RULES[one.violation.rule].advice,
+                "file": issue.file,
+                "line": issue.line,
+                "level": issue.level,
+                "rule": issue.violation.rule,
+                "member": issue.violation.member,
+                "path": issue.violation.path,
+                "sentence": issue.violation.sentence,
+                "advice": RULES[issue.violation.rule].advice,
             }
-            for one in tally.findings
+            for issue in tally.issues
         ],
         "findings_left_out": tally.left_out,
     }
 
 
-def printable(text: str) -> str:
-    """*text* cut to a bound, what does not print as its number."""
-    cut = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in cut)
-
-
-def _finding(finding: Finding, advised: set[str]) -> Iterator[RenderableType]:
-    violation = finding.violation
-    place = f"{printable(finding.file)}:{finding.line}: "
-    where = f" at {printable(violation.path)}" if violation.path != "$" else ""
-    level = (finding.level, _COLOURS[finding.level])
+def _issue(issue: LintIssue, advised: set[str]) -> Iterator[RenderableType]:
+    violation = issue.violation
+    place = f"{escaped(issue.file)}:{issue.line}: "
+    where = f" at {escaped(violation.path)}" if violation.path != "$" else ""
+    level = (issue.level, _COLOURS[issue.level])
     # One line, so that an editor finds the place.
     yield Text.assemble(place, level, f" {violation.rule}{where}", no_wrap=True)
-    yield _indented(f"{printable(violation.sentence)}.")
+    yield _indented(f"{escaped(violation.sentence)}.")
     if violation.rule not in advised:
         advised.add(violation.rule)
         yield _indented(f"What to do: {RULES[violation.rule].advice}")
@@ -111,7 +105,7 @@ def _sums(tally: Tally) -> Iterator[str]:
     )
     widest = tally.widest
     more = " or more" if tally.is_full else ""
-    by = f"; {printable(widest[0])} has the most values, {widest[1]}" if widest else ""
+    by = f"; {escaped(widest[0])} has the most values, {widest[1]}" if widest else ""
     yield f"CloudWatch would make {_many(tally.series, 'metric')}{more} of them{by}."
 
 

@@ -1,4 +1,4 @@
-"""What was found in all lines: every finding counted, the first of each rule kept."""
+"""What was found in all lines: every issue counted, the first of each rule kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neuron_emf.lint.advice import Level
-    from neuron_emf.lint.judgement import Judgement
+    from neuron_emf.lint.verdict import LineVerdict
     from neuron_wire.extraction import Violation
 
 MAX_SERIES: Final = 200_000  # told apart; more are told as "or more"
@@ -20,7 +20,7 @@ MAX_NAMES: Final = 100  # dimensions whose values are told apart
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintIssue:
     """One rule that one line breaks."""
 
     file: str
@@ -39,36 +39,36 @@ class Tally:
     Counts of what was judged.
 
     Attributes:
-        limit: Findings of each rule that are kept.
+        limit: Issues of each rule that are kept.
 
         kinds: Lines by what they are.
 
         lossy: EMF lines that lose at least one metric.
 
-        rules: Findings by their rule.
+        rules: Issues by their rule.
 
-        findings: The first *limit* of each rule, in the order of the lines.
+        issues: The first *limit* of each rule, in the order of the lines.
     """
 
     limit: int
     kinds: Counter[str] = field(default_factory=Counter)
     lossy: int = 0
     rules: Counter[str] = field(default_factory=Counter)
-    findings: list[Finding] = field(default_factory=list)
+    issues: list[LintIssue] = field(default_factory=list)
     _series: set[int] = field(default_factory=set)
     _values: dict[str, set[int]] = field(default_factory=dict)
     is_full: bool = False
 
-    def add(self, file: str, line: int, judgement: Judgement) -> None:
+    def add(self, file: str, line: int, verdict: LineVerdict) -> None:
         """Count what was found in one line."""
-        self.kinds[judgement.kind] += 1
-        self.lossy += bool(judgement.errors)
-        for one in (*judgement.errors, *judgement.warnings):
-            self.rules[one.rule] += 1
-            if self.rules[one.rule] <= self.limit:
-                self.findings.append(Finding(file, line, one))
-        if judgement.document is not None:
-            self._count_series(judgement.document)
+        self.kinds[verdict.kind] += 1
+        self.lossy += bool(verdict.errors)
+        for violation in (*verdict.errors, *verdict.warnings):
+            self.rules[violation.rule] += 1
+            if self.rules[violation.rule] <= self.limit:
+                self.issues.append(LintIssue(file, line, violation))
+        if verdict.document is not None:
+            self._count_series(verdict.document)
 
     @property
     def series(self) -> int:
@@ -85,8 +85,8 @@ class Tally:
 
     @property
     def left_out(self) -> int:
-        """Findings that were counted and not kept."""
-        return sum(self.rules.values()) - len(self.findings)
+        """Issues that were counted and not kept."""
+        return sum(self.rules.values()) - len(self.issues)
 
     def _count_series(self, document: Mapping[str, Any]) -> None:
         if self.is_full:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
-from emitter.errors import DeliveryError
+from emitter.command_line import CONTEXT, print_lines
 from emitter.settings.options import options
 from neuron_emf.profile.settings import LOGS, ProfileSettings, require_model
 
@@ -44,12 +43,12 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     settings = ProfileSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     now_ms = int(time.time() * 1000)
     timestamp_ms = moment_ms(settings.time, "--time", now_ms) if settings.time else now_ms
-    found = list(_profiles(files, settings, timestamp_ms))
+    profiles = list(_profiles(files, settings, timestamp_ms))
     if settings.findings:
-        _show(found, as_json=settings.json)
+        _show(profiles, as_json=settings.json)
         return 0
-    _say(found)
-    lines = [one.line for one in found]
+    _say(profiles)
+    lines = [profile.line for profile in profiles]
     if settings.output == LOGS:
         _send(lines, timestamp_ms, settings)
     else:
@@ -60,13 +59,13 @@ def command(files: tuple[Path, ...], **values: object) -> int:
 def _profiles(
     files: Sequence[Path], settings: ProfileSettings, timestamp_ms: int
 ) -> Iterator[Profile]:
-    from neuron_emf.profile.line import Subject, profile_of  # noqa: PLC0415 - as above
+    from neuron_emf.profile.line import ProfileSubject, profile_of  # noqa: PLC0415 - as above
     from neuron_emf.profile.summaries import STANDARD_INPUT, summaries_in  # noqa: PLC0415
 
     for path in files:
         name = "profile" if str(path) == STANDARD_INPUT else path.stem
         model = settings.model or require_model(name)
-        subject = Subject(settings.cluster or "-", model, settings.instance_id, timestamp_ms)
+        subject = ProfileSubject(settings.cluster or "-", model, settings.instance_id, timestamp_ms)
         for summary in summaries_in(path):
             yield profile_of(summary, subject)
 
@@ -74,7 +73,7 @@ def _profiles(
 def _send(lines: Sequence[str], timestamp_ms: int, settings: ProfileSettings) -> None:
     from emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
     from emitter.delivery.log_names import stream_name  # noqa: PLC0415 - as above
-    from neuron_emf.profile.sending import STREAM, put  # noqa: PLC0415 - as above
+    from neuron_emf.profile.log_delivery import STREAM, put  # noqa: PLC0415 - as above
 
     stream = stream_name(STREAM, cluster=settings.cluster, instance_id="")
     destination = LogStream(settings.log_group, stream, region=settings.region)
@@ -86,36 +85,26 @@ def _send(lines: Sequence[str], timestamp_ms: int, settings: ProfileSettings) ->
 
 
 def _print(lines: Sequence[str]) -> None:
-    if sys.stdout is None:
-        msg = "standard output was expected to take lines and is closed: open it"
-        raise DeliveryError(msg)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # of a log line, whatever the terminal's is
-    try:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return  # the reader has what it wanted
-    except OSError as error:
-        msg = f"standard output was expected to take lines and does not: {error.strerror}"
-        raise DeliveryError(msg) from error
+    print_lines(lines)
 
 
-def _say(found: Sequence[Profile]) -> None:
+def _say(profiles: Sequence[Profile]) -> None:
     from neuron_emf.profile.listing import sentences  # noqa: PLC0415 - as above
 
-    said = [text for one in found for text in sentences(one)]
+    said = [text for profile in profiles for text in sentences(profile)]
     for text in said[:MAX_SAID]:
         click.echo(text, err=True)
     if len(said) > MAX_SAID:
         click.echo(f"{len(said) - MAX_SAID} more: --findings shows all", err=True)
 
 
-def _show(found: Sequence[Profile], *, as_json: bool) -> None:
+def _show(profiles: Sequence[Profile], *, as_json: bool) -> None:
     from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
     from neuron_emf.profile.listing import document, listing  # noqa: PLC0415 - as above
 
     if as_json:
-        show_json(document(found))
+        show_json(document(profiles))
     else:
-        show(*listing(found))
+        show(*listing(profiles))

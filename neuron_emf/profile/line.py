@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.profile import keys
-from neuron_emf.profile.findings import Finding, findings
+from neuron_emf.profile.advice import ProfileAdvice, advice_for
 from neuron_emf.profile.versions import doubts, is_in_fractions
 from neuron_wire import VERSION
 from neuron_wire.catalogue import PROFILE as METRICS
@@ -53,19 +53,19 @@ class Profile:
 
         line: For CloudWatch Logs.
 
-        findings: What is worth a look.
+        advice: What is worth a look.
 
         doubts: Why the figures may be wrong.
     """
 
     title: str
     line: str
-    findings: tuple[Finding, ...]
+    advice: tuple[ProfileAdvice, ...]
     doubts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ProfileSubject:
     """What all summaries of one call are of."""
 
     cluster: str
@@ -74,7 +74,7 @@ class Subject:
     timestamp_ms: int
 
 
-def profile_of(summary: Summary, subject: Subject) -> Profile:
+def profile_of(summary: Summary, subject: ProfileSubject) -> Profile:
     """
     The line of *summary*, with what is to be said of it.
 
@@ -84,7 +84,7 @@ def profile_of(summary: Summary, subject: Subject) -> Profile:
     values = summary.values
     numbers = _numbers(values)
     labels = _labels(values)
-    found = tuple(findings(numbers, values))
+    advice = tuple(advice_for(numbers, values))
     other, dropped = _other(values, numbers.keys() | labels.keys())
     labels.update(_named(summary, subject))
     core = _core(labels)
@@ -100,21 +100,21 @@ def profile_of(summary: Summary, subject: Subject) -> Profile:
     }
     if dropped:
         properties["KeysDropped"] = dropped
-    if found:
-        properties["Findings"] = ", ".join(one.rule for one in found)
+    if advice:
+        properties["Findings"] = ", ".join(broken.rule for broken in advice)
     if other:
         properties["Other"] = other
     metrics = {name: value for name, value in numbers.items() if name in METRICS}
     properties["ProfileId"] = _digest({**properties, **metrics})
     return Profile(
         title=f"{summary.file} {summary.name}".rstrip(),
-        line=_written(properties, metrics, subject.timestamp_ms, has_core=bool(core)),
-        findings=found,
+        line=_line_text(properties, metrics, subject.timestamp_ms, has_core=bool(core)),
+        advice=advice,
         doubts=tuple(doubts(values)),
     )
 
 
-def _written(
+def _line_text(
     properties: Mapping[str, object],
     metrics: Mapping[str, float],
     timestamp_ms: int,
@@ -189,7 +189,7 @@ def _labels(values: Mapping[str, Any]) -> dict[str, object]:
     return found
 
 
-def _named(summary: Summary, subject: Subject) -> dict[str, object]:
+def _named(summary: Summary, subject: ProfileSubject) -> dict[str, object]:
     found: dict[str, object] = {}
     if subject.instance_id is not None:
         found["InstanceId"] = subject.instance_id

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
+from neuron_emf.printing import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -17,48 +19,45 @@ if TYPE_CHECKING:
 
 def sentences(profile: Profile) -> Iterator[str]:
     """One line of text for each doubt and each finding."""
-    title = _printable(profile.title)
+    title = escaped(profile.title)
     for doubt in profile.doubts:
         yield f"{title}: {doubt}"
-    for one in profile.findings:
-        yield f"{title}: {one.rule}: {one.sentence}: {one.advice}"
+    for advice in profile.advice:
+        yield f"{title}: {advice.rule}: {advice.sentence}: {advice.advice}"
 
 
-def listing(found: Sequence[Profile]) -> Iterator[RenderableType]:
+def listing(profiles: Sequence[Profile]) -> Iterator[RenderableType]:
     """Every profile with what is worth a look, then the counts."""
-    for profile in found:
-        if profile.findings or profile.doubts:
-            yield Text(_printable(profile.title), style="bold", no_wrap=True)
+    for profile in profiles:
+        if profile.advice or profile.doubts:
+            yield Text(escaped(profile.title), style="bold", no_wrap=True)
         for doubt in profile.doubts:
-            yield _indented(Text.assemble(("doubt:", "yellow"), f" {_printable(doubt)}."))
-        for one in profile.findings:
+            yield _indented(Text.assemble(("doubt:", "yellow"), f" {escaped(doubt)}."))
+        for advice in profile.advice:
             yield _indented(
-                Text.assemble((f"{one.rule}:", "bold red"), f" {one.sentence}: {one.advice}.")
+                Text.assemble(
+                    (f"{advice.rule}:", "bold red"), f" {advice.sentence}: {advice.advice}."
+                )
             )
-    quiet = sum(not one.findings for one in found)
-    profiles = f"{len(found)} profile{'' if len(found) == 1 else 's'}"
-    yield Text(f"{profiles}, {quiet} of them without a finding.")
+    quiet = sum(not profile.advice for profile in profiles)
+    total = f"{len(profiles)} profile{'' if len(profiles) == 1 else 's'}"
+    yield Text(f"{total}, {quiet} of them without a finding.")
 
 
-def document(found: Sequence[Profile]) -> list[dict[str, object]]:
+def document(profiles: Sequence[Profile]) -> list[dict[str, object]]:
     """The same as JSON."""
     return [
         {
-            "profile": one.title,
-            "doubts": list(one.doubts),
+            "profile": profile.title,
+            "doubts": list(profile.doubts),
             "findings": [
                 {"rule": each.rule, "sentence": each.sentence, "advice": each.advice}
-                for each in one.findings
+                for each in profile.advice
             ],
         }
-        for one in found
+        for profile in profiles
     ]
 
 
 def _indented(text: Text) -> RenderableType:
     return Padding(text, (0, 0, 0, 2), expand=False)
-
-
-def _printable(text: str) -> str:
-    # Names come from the file: what does not print is shown as its number.
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text[:300])

@@ -127,7 +127,7 @@ def _variables() -> list[bytes]:
         "IDLE_AFTER_MINUTES": "15",
         "SILENT_AFTER_MINUTES": "5",
         "SILENT_FORGET_MINUTES": "60",
-        "PRICE_OVERRIDES": "trn1.32xlarge=13.5, inf2.xlarge=0.6",
+        "PRICE_OVERRIDES": "trn1.32xlarge=13.5,inf2.xlarge=0.6",
         "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
         "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/ingest",
     }

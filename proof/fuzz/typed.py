@@ -21,11 +21,11 @@ from urllib3.util import parse_url
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import account as accounts
 from neuron_emf.cost import tariff
-from neuron_emf.lint.judgement import judge
 from neuron_emf.lint.lines import KEPT_BYTES, lines_of
 from neuron_emf.lint.listing import document, listing
 from neuron_emf.lint.tally import Tally
-from neuron_emf.profile.line import Subject, profile_of
+from neuron_emf.lint.verdict import judge
+from neuron_emf.profile.line import ProfileSubject, profile_of
 from neuron_emf.profile.listing import document as profile_document
 from neuron_emf.profile.listing import listing as profile_listing
 from neuron_emf.profile.listing import sentences
@@ -61,9 +61,9 @@ def lints(content: bytes) -> None:
     except SourceError as error:
         require_sentence(error, MAX_SENTENCE_CHARS)
     assert lines == sum(tally.kinds.values())
-    assert len(tally.findings) <= LIMIT * len(tally.rules)
-    assert sum(tally.rules.values()) == len(tally.findings) + tally.left_out
-    assert all(len(one.violation.sentence) < MAX_LINE_BYTES for one in tally.findings)
+    assert len(tally.issues) <= LIMIT * len(tally.rules)
+    assert sum(tally.rules.values()) == len(tally.issues) + tally.left_out
+    assert all(len(one.violation.sentence) < MAX_LINE_BYTES for one in tally.issues)
     printed(listing(tally))
     json.dumps(document(tally, [str(FILE)]), allow_nan=False)
 
@@ -74,7 +74,7 @@ def reads_a_profile(content: bytes) -> None:
     file is refused in one.
     """
     FILE.write_bytes(content)
-    subject = Subject("training", "llama", None, AT_MS)
+    subject = ProfileSubject("training", "llama", None, AT_MS)
     try:
         summaries = summaries_in(FILE)
     except SourceError as error:

@@ -177,4 +177,20 @@ RULES: Final = (
             )
         ),
     ),
+    Rule(
+        "commands",
+        "what a month costs, and whose prices count",
+        (
+            "lambda/neuron_wire/prices.py",
+            "neuron_emf/cost/bill.py",
+            "neuron_emf/cost/estimate.py",
+            "neuron_emf/cost/interpolation.py",
+        ),
+        ("tests/wire/test_price_overrides.py", "tests/neuron_emf/cost"),
+        without=(
+            "tests/neuron_emf/cost/test_cost_laws.py",
+            "tests/neuron_emf/cost/test_cost_lines.py",
+            "tests/neuron_emf/cost/test_cost_command.py::test_it_needs_no_account",
+        ),
+    ),
 )

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from benchmarks.scale.fleets import FLEETS, SCATTERED
-from neuron_emf.cost.measured import (
+from neuron_emf.cost.measurements import (
     PAGE_CORES,
-    Closed,
-    Delivered,
-    Measured,
-    OfCores,
+    CloseMeasurement,
+    FunctionRuns,
+    IngestRun,
+    InstanceSizes,
+    LineVolume,
+    Measurements,
     Sizes,
-    Work,
-    Written,
 )
 
 
 def made_run(fleet):
     """A run of close whose numbers depend on the clusters alone, in straight lines."""
-    return Closed(
+    return CloseMeasurement(
         cpu_s=0.2,
         peak_mib=60.0,
         records=fleet.instances,
@@ -32,15 +32,15 @@ def made_run(fleet):
 
 
 def made_delivery(records):
-    return Delivered(
+    return IngestRun(
         cpu_s=0.001 * records, peak_mib=60.0, printed_bytes=174, calls=1, write_units=records
     )
 
 
 RUNS = {fleet.instances: made_run(fleet) for fleet in FLEETS}
 INGEST = {records: made_delivery(records) for records in (1, 10, 500)}
-LINES = dict.fromkeys(("none", "cluster", "instance", "core", "legacy"), Written(974, 1))
-MADE = Measured(
+LINES = dict.fromkeys(("none", "cluster", "instance", "core", "legacy"), LineVolume(974, 1))
+MADE = Measurements(
     as_of="2026-01-01",
     machine="made up",
     runtime_line=474,
@@ -50,7 +50,7 @@ MADE = Measured(
     close={"items": RUNS, "packs": RUNS},
     scattered=made_run(SCATTERED),
     by_cores={
-        PAGE_CORES: OfCores(
+        PAGE_CORES: InstanceSizes(
             sizes=Sizes(
                 payload=1_000,
                 rounded_payload=2_048,
@@ -65,7 +65,7 @@ MADE = Measured(
         )
     },
     work_by_cores={
-        PAGE_CORES: Work(
+        PAGE_CORES: FunctionRuns(
             ingest={count: INGEST[count] for count in (1, 500)},
             close=dict.fromkeys(("items", "packs"), RUNS[1000]),
         )

@@ -16,9 +16,9 @@ from benchmarks import freshly, month
 from benchmarks.scale.fleets import MIDDLE
 from benchmarks.scale.switch import share_of_counterfactual
 from local.rehearsal.table import ClusterRow, render
-from neuron_emf.cost.assumed import MODES
-from neuron_emf.cost.measured import read
-from neuron_emf.cost.other_ways import counterfactual_usd
+from neuron_emf.cost.alternatives import counterfactual_usd
+from neuron_emf.cost.assumptions import MODES
+from neuron_emf.cost.measurements import read
 
 NOW_S = 1_800_000_100.0
 ROWS = render([ClusterRow("serving", None), ClusterRow("research", 1_800_000_000)], NOW_S)

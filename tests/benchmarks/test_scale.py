@@ -13,12 +13,12 @@ from benchmarks.scale.page import page
 from benchmarks.scale.quotas import QUOTAS, loads
 from benchmarks.scale.tables import table
 from local.alarms.template import Template, load
-from neuron_emf.cost import assumed
-from neuron_emf.cost.assumed import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
+from neuron_emf.cost import assumptions
+from neuron_emf.cost.assumptions import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
 from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
-from neuron_emf.cost.fleet import Fleet, Setup
-from neuron_emf.cost.measured import Sizes, read
-from neuron_emf.cost.written import amount
+from neuron_emf.cost.fleet import FleetSpec, Setup
+from neuron_emf.cost.measurements import Sizes, read
+from neuron_emf.cost.quantities import amount
 from tests.benchmarks.made_measures import MADE
 
 KEPT = read()
@@ -120,7 +120,7 @@ def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("records", [1, assumed.BATCH_DELIVERIES])
+@pytest.mark.parametrize("records", [1, assumptions.BATCH_DELIVERIES])
 def test_the_requests_of_ingest_are_those_of_the_code(records):
     """One delivery, and one batch of the stream."""
     found, kept = measured.delivered(records, 1), KEPT.ingest[records]
@@ -137,11 +137,11 @@ def test_what_is_measured_is_kept_and_read_again(monkeypatch, tmp_path):
     """
     monkeypatch.setattr(measured, "delivered", lambda records, *_: MADE.ingest.get(records, ONE))
     monkeypatch.setattr(measured, "close_of", lambda *_, **__: MADE.scattered)
-    monkeypatch.setattr(measured, "FILE", tmp_path / "measured.json")
+    monkeypatch.setattr(measured, "FILE", tmp_path / "measurements.json")
     monkeypatch.setattr(measured, "CORES", (1, 32))
     monkeypatch.setattr(measured, "WORK_CORES", (1, 32))
     measured.write(measured.measure(tmp_path, "2026-01-01", "made up", 2))
-    found = read(tmp_path / "measured.json")
+    found = read(tmp_path / "measurements.json")
     assert (MADE.scattered, ONE) == (found.scattered, found.ingest[100])
     assert found.work_by_cores[1].close["packs"] == MADE.scattered
     assert found.by_cores[1].minute["core"].bytes > found.by_cores[1].minute["none"].bytes
@@ -153,15 +153,20 @@ def test_the_functions_are_those_of_the_template(mode, resources):
     """Memory, time, batches and retention."""
     found = resources(mode)
     ingest, close = (found[f"{name}Function"]["Properties"] for name in ("Ingest", "Close"))
-    assert assumed.INGEST_MB[mode] == ingest["MemorySize"]
-    assert (assumed.CLOSE_MB, assumed.CLOSE_TIMEOUT_S) == (close["MemorySize"], close["Timeout"])
-    assert assumed.RETENTION_DAYS == int(found["RollupsLogGroup"]["Properties"]["RetentionInDays"])
+    assert assumptions.INGEST_MB[mode] == ingest["MemorySize"]
+    assert (assumptions.CLOSE_MB, assumptions.CLOSE_TIMEOUT_S) == (
+        close["MemorySize"],
+        close["Timeout"],
+    )
+    assert assumptions.RETENTION_DAYS == int(
+        found["RollupsLogGroup"]["Properties"]["RetentionInDays"]
+    )
 
 
 def test_the_batches_are_those_of_the_template(resources):
     """Deliveries and seconds of one batch."""
     reader = resources("kinesis")["StreamReader"]["Properties"]
-    assert (assumed.BATCH_DELIVERIES, assumed.BATCH_WINDOW_S) == (
+    assert (assumptions.BATCH_DELIVERIES, assumptions.BATCH_WINDOW_S) == (
         int(reader["BatchSize"]),
         int(reader["MaximumBatchingWindowInSeconds"]),
     )
@@ -209,7 +214,7 @@ def test_the_modes_cross_once(on_demand):
     """Direct is cheaper below the switch, kinesis above, whichever stream it has."""
 
     def cheaper(instances):
-        fleet = Fleet(instances, 1)
+        fleet = FleetSpec(instances, 1)
         sums = {mode: usd(bill(KEPT, fleet, Setup(mode))) for mode in MODES}
         if on_demand:
             sums["kinesis"] += on_demand_usd(KEPT, fleet) - shards_usd(KEPT, fleet)

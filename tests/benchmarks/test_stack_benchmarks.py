@@ -21,11 +21,11 @@ from benchmarks.stack.closing import closed
 from benchmarks.stack.delivering import delivered
 from benchmarks.stack.dynamodb import StandIn
 from benchmarks.stack.prepared import PAGE_BYTES, page_of, prepare
-from neuron_emf.cost.measured import FORMS, Closed
+from neuron_emf.cost.measurements import FORMS, CloseMeasurement
 from neuron_wire import parse
 
 INSTANCES = 300
-CLOSED = Closed(
+CLOSED = CloseMeasurement(
     cpu_s=1.0,
     peak_mib=60.0,
     records=10_000,

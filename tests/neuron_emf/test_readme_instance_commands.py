@@ -1,7 +1,7 @@
 """
-What the README tells the owner of an instance to type does what it says.
+What README and docs tell the owner of an instance to type does what they say.
 
-Each command is taken from the README as it stands and given to a shell, with
+Each command is taken from the pages as it stands and given to a shell, with
 the simulated neuron-monitor on its path and a right account behind it.
 """
 
@@ -22,6 +22,7 @@ from proof.account.account import AccountDouble
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+PAGES = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
 PATIENCE_S = 40.0
 
 RUN = "neuron-emf run --cluster my-cluster --region us-east-1"
@@ -42,7 +43,7 @@ def account():
 
 @pytest.fixture
 def shell(tmp_path, account):
-    """Start a command as the README has it; gives the process, which leads a group of its own."""
+    """Start a command as a page has it; gives the process, which leads a group of its own."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "neuron-monitor").symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
@@ -67,7 +68,7 @@ def shell(tmp_path, account):
     started = []
 
     def start(command):
-        assert command in README, f"the README no longer says {command!r}"
+        assert any(command in page for page in PAGES), f"no page says {command!r} any more"
         process = subprocess.Popen(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=tmp_path,

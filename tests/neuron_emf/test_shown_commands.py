@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from emitter.owners import Reach
-from neuron_emf.check import attribution, kernel_log
+from neuron_emf.check import this_machine
 from neuron_emf.cli import COMMANDS, main
 from proof.account.account import AccountDouble
 from tests.neuron_emf.check.kernel_double import readable
@@ -69,8 +69,8 @@ def place(hour, folder, monkeypatch):
     monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
     monkeypatch.setenv("NEURON_SIM_INSTANCE_TYPE", "trn1.32xlarge")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setattr(attribution, "reach", lambda _places: Reach())
-    monkeypatch.setattr(kernel_log, "opener", readable)
+    monkeypatch.setattr(this_machine, "reach", lambda _places: Reach())
+    monkeypatch.setattr(this_machine, "opener", readable)
     with AccountDouble() as account:
         for name, value in account.variables.items():
             monkeypatch.setenv(name, value)

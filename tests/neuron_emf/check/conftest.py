@@ -13,7 +13,8 @@ import pytest
 from emitter.owners import Reach
 from emitter.settings import options
 from neuron_emf import account as accounts
-from neuron_emf.check import attribution, kernel_log, probe
+from neuron_emf.check import neuron_monitor, probe, sequence, this_machine
+from neuron_emf.check.settings import CheckSettings
 from neuron_emf.cli import cli
 from proof.account.account import AccountDouble
 from tests.neuron_emf.check import monitors
@@ -62,16 +63,28 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
     monkeypatch.setattr(options, "SYSTEM_FILE", tmp_path / "none.toml")
     monkeypatch.setattr(botocore.session, "create_loader", lambda _: sdk_loader)
     monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
-    monkeypatch.setattr(attribution, "reach", lambda _places: Reach())
-    monkeypatch.setattr(kernel_log, "opener", readable)
+    monkeypatch.setattr(this_machine, "reach", lambda _places: Reach())
+    monkeypatch.setattr(this_machine, "opener", readable)
     monkeypatch.setattr(probe, "READ_WITHIN_S", 0.02)
     monkeypatch.setattr(probe, "LOOK_EVERY_S", 0.01)
 
 
+@pytest.fixture(scope="session")
+def answer(tmp_path_factory):
+    """A neuron-monitor that answers at once, and what came of starting it: once for all tests."""
+    path = monitors.script(
+        tmp_path_factory.mktemp("monitor") / "monitor", monitors.answering(monitors.report())
+    )
+    settings = CheckSettings(monitor_command=str(path))
+    return path, neuron_monitor.check_monitor(settings, "{}")
+
+
 @pytest.fixture
-def monitor(tmp_path):
-    """A neuron-monitor that answers at once."""
-    return monitors.script(tmp_path / "monitor", monitors.answering(monitors.report()))
+def monitor(answer, monkeypatch):
+    """The path of that monitor; what the command would see of it is known already."""
+    path, seen = answer
+    monkeypatch.setattr(sequence, "check_monitor", lambda *_: seen)
+    return path
 
 
 @pytest.fixture

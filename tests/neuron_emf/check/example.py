@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 
 from click.core import ParameterSource
 
-from neuron_emf.check.course import run_checks
-from neuron_emf.check.origin import origins
-from neuron_emf.check.settings import CheckSettings
-from neuron_emf.check.showing import parts
+from neuron_emf.check.listing import parts
+from neuron_emf.check.sequence import run_checks
+from neuron_emf.check.settings import CheckSettings, origins
 from neuron_emf.printing import show
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from neuron_emf.check.course import Section
+    from neuron_emf.check.sequence import CheckSection
 
 GIVEN = ("cluster", "region")
 MONITOR = "/opt/aws/neuron/bin/neuron-monitor"
@@ -49,7 +48,7 @@ def example(folder: Path, monitor: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def _usual(section: Section, folder: Path, monitor: Path) -> Section:
+def _usual(section: CheckSection, folder: Path, monitor: Path) -> CheckSection:
     def told(text: str) -> str:
         text = text.replace(str(monitor), MONITOR).replace(str(folder), SPOOL)
         text = text.replace("arn:aws:iam::123456789012:user/testing", ROLE)
@@ -57,6 +56,6 @@ def _usual(section: Section, folder: Path, monitor: Path) -> Section:
         return re.sub(r"(?<=, )\d+ MiB are free", "18432 MiB are free", text)
 
     found = tuple(
-        replace(one, found=told(one.found), advice=told(one.advice)) for one in section.findings
+        replace(one, found=told(one.found), advice=told(one.advice)) for one in section.results
     )
-    return replace(section, findings=found)
+    return replace(section, results=found)

@@ -87,8 +87,6 @@ CLASS_ADVICE = "make a group of class STANDARD under another name"
 NO_EMF = "the account policy no-metrics disables EMF for"
 LOOK = "to whoever checks"
 THROTTLED = "ThrottlingException: Rate exceeded"
-UNAVAILABLE = "ServiceUnavailableException"
-RESET = "Connection was closed"
 
 ROWS = {
     "credentials expired": Row(
@@ -220,27 +218,5 @@ ROWS = {
     ),
     "throttled DescribeAccountPolicies": silent(
         "metric extraction", "logs:DescribeAccountPolicies", THROTTLED
-    ),
-    "unavailable CreateLogStream": fails("log stream", "CreateLogStream", "service", *LINES[1:]),
-    "unavailable PutLogEvents": fails("log line", "PutLogEvents", "service", "read back"),
-    "unavailable GetLogEvents": Row(
-        "read back", f"GetLogEvents was not answered ({UNAVAILABLE}", "try again", "warning"
-    ),
-    "unavailable DescribeSubscriptionFilters": silent(
-        "subscription", "logs:DescribeSubscriptionFilters", UNAVAILABLE
-    ),
-    "unavailable DescribeAccountPolicies": silent(
-        "metric extraction", "logs:DescribeAccountPolicies", UNAVAILABLE
-    ),
-    "reset CreateLogStream": fails("log stream", "CreateLogStream", "connection_lost", *LINES[1:]),
-    "reset PutLogEvents": fails("log line", "PutLogEvents", "connection_lost", "read back"),
-    "reset GetLogEvents": Row(
-        "read back", f"GetLogEvents was not answered ({RESET}", "try again", "warning"
-    ),
-    "reset DescribeSubscriptionFilters": silent(
-        "subscription", "logs:DescribeSubscriptionFilters", RESET
-    ),
-    "reset DescribeAccountPolicies": silent(
-        "metric extraction", "logs:DescribeAccountPolicies", RESET
     ),
 }

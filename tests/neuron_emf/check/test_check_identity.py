@@ -9,7 +9,7 @@ import pytest
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
-from neuron_emf.check import course
+from neuron_emf.check import sequence
 from neuron_emf.check.identity import check_instance
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
@@ -87,12 +87,12 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
     """Where neither a setting nor the SDK names one, as `run` does it; nowhere is a failure."""
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     facts = InstanceFacts(region="us-west-2")
-    monkeypatch.setattr(course, "find_instance", lambda: facts)
+    monkeypatch.setattr(sequence, "find_instance", lambda: facts)
     assert (
         "us-west-2, from the instance metadata"
         == (checked("--monitor-command", monitor).of("region")["found"])
     )
-    monkeypatch.setattr(course, "find_instance", InstanceFacts)
+    monkeypatch.setattr(sequence, "find_instance", InstanceFacts)
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["region"]
     assert "name the region with --region" == found.of("region")["advice"]

@@ -7,12 +7,13 @@ It is really started, and it is really gone afterwards.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from neuron_emf.check import monitor as started
+from neuron_emf.check import neuron_monitor
+from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
+from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
 from tests.neuron_emf.check.rows import CHECKS
 
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.timeout(30), pytest.mark.usefixtures("reach")]
 DRIVER = "install aws-neuronx-dkms, look whether /dev/neuron0 is there"
 BY_HAND = "run it by hand to see why"
 # A silent one is waited for to the end; any other has all the time a loaded machine may need.
-WAITS_S = {"is silent": 1, "is silent and does not listen": 1, "writes no report": 4}
+WAITS_S = {"is silent": 1, "is silent and does not listen": 1, "writes no report": 3}
 NO_HARDWARE = monitors.report()
 del NO_HARDWARE["neuron_hardware_info"]
 
@@ -59,17 +60,17 @@ BODIES = {
         sys.exit(3)
         """,
         ("failed", "ended with exit code 3 and wrote nothing; it said: no such driver", BY_HAND),
-        ("not tried", "there is no report", None),
+        ("not tried", "there is no report", ""),
     ),
     "is killed": (
         "os.kill(os.getpid(), signal.SIGKILL)",
         ("failed", "ended with signal SIGKILL and wrote nothing", BY_HAND),
-        ("not tried", "there is no report", None),
+        ("not tried", "there is no report", ""),
     ),
     "is silent": (
         "time.sleep(600)",
         ("failed", "runs and wrote nothing within", f"{BY_HAND}, or allow more with"),
-        ("not tried", "there is no report", None),
+        ("not tried", "there is no report", ""),
     ),
     "is silent and does not listen": (
         """
@@ -77,7 +78,7 @@ BODIES = {
         time.sleep(600)
         """,
         ("failed", "runs and wrote nothing within", BY_HAND),
-        ("not tried", "there is no report", None),
+        ("not tried", "there is no report", ""),
     ),
     "writes no report": (
         """
@@ -85,12 +86,12 @@ BODIES = {
         time.sleep(600)
         """,
         ("failed", "wrote nothing but what is no report: a line is no JSON object", BY_HAND),
-        ("not tried", "there is no report", None),
+        ("not tried", "there is no report", ""),
     ),
     "writes half a report and ends": (
         """os.write(1, b'{"neuron_runtime_data": [')""",
         ("failed", "exit code 0 and wrote nothing but what is no report: the input ended", BY_HAND),
-        ("not tried", "there is no report", None),
+        ("not tried", "there is no report", ""),
     ),
     "has a value of a wrong type": (
         monitors.answering(monitors.report(neuron_hardware_info=hardware(error=5))),
@@ -136,23 +137,23 @@ def gone(pid):
     return stat.rpartition(")")[2].split()[0] == "Z"
 
 
+def started(path, within_s=25):
+    settings = CheckSettings(monitor_command=str(path), monitor_seconds=within_s)
+    return check_monitor(settings, "{}")
+
+
 @pytest.mark.parametrize("name", BODIES)
-def test_a_monitor_is_told_as_it_is(checked, tmp_path, name):
-    """State, words and advice of its line and of the devices'; the rest of the list stays."""
+def test_a_monitor_is_told_as_it_is(tmp_path, name):
+    """State, words and advice of its line and of the devices'."""
     body, of_monitor, of_devices = BODIES[name]
     path = monitors.script(tmp_path / "monitor", body)
-    found = checked("--monitor-command", path, "--monitor-seconds", WAITS_S.get(name, 25))
-    for check, (state, words, advice) in (
-        ("neuron-monitor", of_monitor),
-        ("devices", of_devices),
-    ):
-        said = found.of(check)
-        assert state == said["state"], said
-        assert words in said["found"]
-        assert (said["advice"] or "").startswith(advice or "")
-    changed = {"neuron-monitor": of_monitor[0], "devices": of_devices[0]}
-    assert {**CHECKS, **changed, "instance": found.states["instance"]} == found.states
-    assert int("failed" in (of_monitor[0], of_devices[0])) == found.code
+    monitor, report = started(path, WAITS_S.get(name, 25))
+    instance_type = report.instance_info.instance_type if report is not None else None
+    devices = check_devices(report, instance_type)
+    for result, (state, words, advice) in ((monitor, of_monitor), (devices, of_devices)):
+        assert state == result.state, result
+        assert words in result.found
+        assert result.advice.startswith(advice)
     assert gone(int((tmp_path / "pid").read_text(encoding="ascii")))
 
 
@@ -166,26 +167,27 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
     assert {**CHECKS, **changed} == found.states
 
 
-def test_a_monitor_that_cannot_be_run_is_a_failure(checked, tmp_path):
+def test_a_monitor_that_cannot_be_run_is_a_failure(tmp_path):
     """A file with the right to be run and nothing in it that could."""
     path = tmp_path / "monitor"
     path.write_bytes(b"#!/nowhere/at/all\n")
     path.chmod(0o755)
-    said = checked("--monitor-command", path).of("neuron-monitor")
-    assert "failed" == said["state"]
-    assert f"{path} could not be started: No such file or directory" == said["found"]
+    result, _ = started(path)
+    assert "failed" == result.state
+    assert f"{path} could not be started: No such file or directory" == result.found
 
 
-def test_no_place_for_its_configuration_is_a_failure(checked, monitor, monkeypatch):
+def test_no_place_for_its_configuration_is_a_failure(tmp_path, monkeypatch):
     """As `run` says it: the monitor is all right, the disk is not."""
+    path = monitors.script(tmp_path / "monitor", "")
 
     def full(**_options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(started.tempfile, "TemporaryDirectory", full)
-    said = checked("--monitor-command", monitor).of("neuron-monitor")
-    assert "no temporary file takes its configuration: No space left on device" == said["found"]
-    assert "name a folder for it with TMPDIR" == said["advice"]
+    monkeypatch.setattr(neuron_monitor.tempfile, "TemporaryDirectory", full)
+    result, _ = started(path)
+    assert "no temporary file takes its configuration: No space left on device" == result.found
+    assert "name a folder for it with TMPDIR" == result.advice
 
 
 def test_it_is_asked_for_what_run_asks_for(checked, tmp_path):
@@ -226,20 +228,9 @@ def test_reports_from_elsewhere_need_no_monitor(checked, tmp_path, given):
     assert "which is not read by this check" in found.of("input")["found"]
 
 
-def test_an_input_that_cannot_be_read_is_a_failure(checked, tmp_path):
+def test_an_input_that_cannot_be_read_is_a_failure(tmp_path):
     """A name that is wrong, and a folder."""
-    missing = checked("--input", tmp_path / "missing").of("input")
-    assert ("failed", "correct --input") == (missing["state"], missing["advice"])
-    folder = checked("--input", tmp_path).of("input")
-    assert ("failed", f"{tmp_path} is a folder") == (folder["state"], folder["found"])
-
-
-@pytest.mark.slow
-def test_the_simulated_monitor_answers(checked, repository, monkeypatch):
-    """What the rehearsal starts in the place of the real one, as it is started there."""
-    monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
-    command = repository / "local" / "monitor" / "neuron-monitor"
-    found = checked("--monitor-command", command, "--period", 1)
-    assert ["ok"] * 4 == [
-        found.states[check] for check in ("neuron-monitor", "devices", "cluster", "instance")
-    ]
+    missing = check_input(CheckSettings(input=str(tmp_path / "missing")))
+    assert ("failed", "correct --input") == (missing.state, missing.advice)
+    folder = check_input(CheckSettings(input=str(tmp_path)))
+    assert ("failed", f"{tmp_path} is a folder") == (folder.state, folder.found)

@@ -17,9 +17,7 @@ from neuron_emf.check.subscription import PATTERN
 from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
-from proof.account.account import AccountDouble
 from proof.account.account_faults import EMITTER_ACTIONS, break_account
-from tests.neuron_emf.check.rows import CHECKS
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -111,47 +109,6 @@ def test_without_a_stack_nothing_of_it_is_asked(checked, reach, monitor):
         assert "not needed" == found.states[check]
 
 
-@pytest.mark.usefixtures("reach")
-def test_another_stack_has_other_names(checked, monitor):
-    """Its rollups and its filter carry its name; those of the first are not taken for them."""
-    found = checked("--monitor-command", monitor, "--stack-name", "other")
-    failed = [check for check, state in found.states.items() if state == "failed"]
-    assert ["rollups log group", "subscription"] == failed
-    assert "/neuron-emf/other/rollups" in found.of("rollups log group")["found"]
-    assert "there is neuron-emf-minutes" in found.of("subscription")["found"]
-
-
-@pytest.mark.parametrize(
-    ("destination", "is_right"),
-    [
-        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-IngestFunction-0a1B", True),
-        ("arn:aws:kinesis:us-west-2:1:stream/neuron-emf-RecordsStream-0a1B", True),
-        ("arn:aws-cn:logs:cn-north-1:1:destination:neuron-emf", True),
-        ("arn:aws:lambda:us-west-2:1:function:neuron-IngestFunction-0a1B", True),  # cut short
-        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-CloseFunction-0a1B", False),
-        ("arn:aws:lambda:us-west-2:1:function:other-IngestFunction-0a1B", False),
-        ("arn:aws:firehose:us-west-2:1:deliverystream/neuron-emf", False),
-        ("", False),
-    ],
-)
-def test_the_receiver_is_known_by_its_name(checked, reach, monitor, destination, is_right):
-    """The stack's function, its stream, or a destination that stands for another account."""
-    (found,) = reach.subscriptions
-    found["destinationArn"] = destination
-    state = checked("--monitor-command", monitor).states["subscription"]
-    assert ("ok" if is_right else "failed") == state
-
-
-def test_a_stream_between_is_right_as_well(checked, monitor, monkeypatch):
-    """The template deployed for a large fleet, under a name of its own."""
-    with AccountDouble(stack_name="big", Mode="kinesis") as account:
-        for name, value in account.variables.items():
-            monkeypatch.setenv(name, value)
-        found = checked("--monitor-command", monitor, "--stack-name", "big")
-    assert CHECKS == found.states
-    assert "stream/big-RecordsStream-" in found.of("subscription")["found"]
-
-
 def test_another_line_is_not_taken_for_this_one(checked, reach, monitor):
     """Somebody else may check from the same instance at the same moment."""
     others = [{"timestamp": 1, "message": probe_line("blue", "i-0", 1), "ingestionTime": 1}]
@@ -161,29 +118,3 @@ def test_another_line_is_not_taken_for_this_one(checked, reach, monitor):
     found = checked("--monitor-command", monitor)
     assert "warning" == found.states["read back"]
     assert "cannot be read after" in found.of("read back")["found"]
-
-
-@pytest.mark.parametrize(
-    ("pattern", "words"),
-    [
-        ("", "lets every line through"),
-        (" ", "lets every line through"),
-        ('"CoveredSeconds" "team"', 'lets what matches "CoveredSeconds" "team" through'),
-        ('-"CoveredSeconds"', 'lets what matches -"CoveredSeconds" through'),
-        ("CoveredSeconds", "lets what matches CoveredSeconds through"),
-    ],
-)
-def test_any_other_pattern_is_not_the_stacks(checked, reach, monitor, pattern, words):
-    """Less than the minute lines is missing in rollups, more is paid for with each invocation."""
-    (found,) = reach.subscriptions
-    found["filterPattern"] = pattern
-    said = checked("--monitor-command", monitor).of("subscription")
-    assert "failed" == said["state"]
-    assert words in said["found"]
-
-
-def test_white_space_around_the_pattern_changes_nothing(checked, reach, monitor):
-    """Terms are what counts."""
-    (found,) = reach.subscriptions
-    found["filterPattern"] = ' "CoveredSeconds" '
-    assert CHECKS == checked("--monitor-command", monitor).states

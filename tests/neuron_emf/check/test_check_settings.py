@@ -8,6 +8,7 @@ import pytest
 
 from emitter.errors import SettingsError
 from emitter.settings import RunSettings
+from neuron_emf.check.configuration import check_settings
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check.rows import CHECKS
 
@@ -72,28 +73,33 @@ def test_no_secret_of_the_environment_is_shown(shown, monitor, monkeypatch):
         assert [] == [word for word in ("a-secret", "a-token") if word in text]
 
 
-WRONG = {
-    "a tag that is none": (("--tag", "nothing"), "--tag"),
-    "metrics that contradict": (
-        ("--metrics", "none", "--high-resolution-metrics"),
-        "--high-resolution-metrics was expected with metrics to apply to",
-    ),
-    "a group that is none": (("--groups", "weather"), "groups were expected out of"),
-    "a name no stream can have": (("--log-stream", "{nobody}"), "unknown placeholder {nobody}"),
-    "a name no log group can have": (("--log-group", "a b"), "--log-group must be"),
-}
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"tag": ("nothing",)}, "--tag"),
+        (
+            {"metrics": "none", "high_resolution_metrics": True},
+            "--high-resolution-metrics was expected with metrics to apply to",
+        ),
+        ({"groups": ("weather",)}, "groups were expected out of"),
+        ({"log_stream": "{nobody}"}, "unknown placeholder {nobody}"),
+        ({"log_group": "a b"}, "--log-group must be"),
+    ],
+    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+)
+def test_settings_that_run_would_refuse_fail(values, words):
+    """In the words of `run`."""
+    result, configuration = check_settings(CheckSettings(**values), ())
+    assert ("failed", "") == (result.state, configuration)
+    assert words in result.found
+    assert "correct it; run would end with 2" == result.advice
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_settings_that_run_would_refuse_fail(checked, monitor, name):
-    """In the words of `run`; what does not depend on them is tried all the same."""
-    words, said = WRONG[name]
-    found = checked("--monitor-command", monitor, *words)
-    assert "failed" == found.states["settings"]
-    assert said in found.of("settings")["found"]
-    assert "correct it; run would end with 2" == found.of("settings")["advice"]
-    assert list(CHECKS) == list(found.states)
-    assert 1 == found.code
+def test_what_does_not_depend_on_them_is_tried_all_the_same(checked, monitor):
+    """Nobody knows what the monitor is to be asked for; the list is whole."""
+    states = checked("--monitor-command", monitor, "--groups", "weather").states
+    changed = {"settings": "failed", "neuron-monitor": "not tried", "devices": "not tried"}
+    assert {**CHECKS, **changed, "instance": "warning"} == states
 
 
 def test_what_run_would_warn_of_is_a_warning(checked, monitor):
@@ -110,8 +116,3 @@ def test_a_file_that_is_none_is_wrong_use(checked, tmp_path):
     file.write_text("periot = 5\n")
     with pytest.raises(SettingsError, match="periot"):
         checked("--config", file)
-
-
-def test_the_settings_are_those_of_run_and_few_more():
-    """A setting that `run` gets must be one of the check without anybody thinking of it."""
-    assert issubclass(CheckSettings, RunSettings)

@@ -12,10 +12,10 @@ import sys
 import pytest
 from rich.console import Console
 
-from neuron_emf.check import showing
-from neuron_emf.check.course import Section
-from neuron_emf.check.finding import STATES, Finding, failed, ok
-from neuron_emf.check.origin import Origin
+from neuron_emf.check import listing
+from neuron_emf.check.result import STATES, CheckResult, failed, ok
+from neuron_emf.check.sequence import CheckSection
+from neuron_emf.check.settings import Origin
 from proof.account.account_faults import break_account
 from tests.neuron_emf.check.example import example
 
@@ -32,7 +32,7 @@ def shown_on(sections, origins=(), **options):
     """What a console of that kind gets."""
     out = io.StringIO()
     console = Console(file=out, highlight=False, emoji=False, markup=False, **options)
-    for part in showing.parts(sections, origins):
+    for part in listing.parts(sections, origins):
         console.print(part)
     return out.getvalue()
 
@@ -68,7 +68,7 @@ def test_names_that_are_not_harmless_are_shown_and_not_obeyed():
     """
     Neither by the terminal nor as markup: such a name may come from a tag or from AWS's words.
     """
-    sections = [Section("one", (failed("log group", EVIL, EVIL),))]
+    sections = [CheckSection("one", (failed("log group", EVIL, EVIL),))]
     origins = [Origin("cluster", EVIL, "--cluster")]
     for is_terminal in (False, True):
         text = shown_on(sections, origins, width=200, force_terminal=is_terminal)
@@ -81,7 +81,7 @@ def test_names_that_are_not_harmless_are_shown_and_not_obeyed():
 @pytest.mark.parametrize("state", STATES)
 def test_a_state_is_a_word_before_it_is_a_colour(state):
     """The same words with colours and without."""
-    sections = [Section("one", (Finding("spool", state, "found"),))]
+    sections = [CheckSection("one", (CheckResult("spool", state, "found"),))]
     plain = shown_on(sections, width=100)
     coloured = shown_on(sections, width=100, force_terminal=True, color_system="standard")
     assert f"  {state}" in plain
@@ -93,18 +93,18 @@ def test_a_state_is_a_word_before_it_is_a_colour(state):
 def test_nothing_is_cut_off(columns):
     """On a narrow terminal it is folded: an ARN is of no use without its end."""
     arn = "arn:aws:logs:us-west-2:123456789012:log-group:/neuron-emf/records:*"
-    text = shown_on([Section("one", (ok("spool", arn),))], width=columns)
+    text = shown_on([CheckSection("one", (ok("spool", arn),))], width=columns)
     assert arn[-10:] in "".join(text.split()) or columns < 60
     assert max(len(line) for line in text.splitlines()) <= columns
 
 
 def test_the_sentence_counts_each_state():
     """And says first whether a record can be sent."""
-    good = Section("one", (ok("a", ""), ok("b", "")))
-    bad = Section("two", (failed("c", "", ""),))
-    assert "A first record can be sent: 2 ok." == showing.summary([good])
+    good = CheckSection("one", (ok("a", ""), ok("b", "")))
+    bad = CheckSection("two", (failed("c", "", ""),))
+    assert "A first record can be sent: 2 ok." == listing.summary([good])
     assert "A first record will not arrive as it should: 2 ok, 1 failed." == (
-        showing.summary([good, bad])
+        listing.summary([good, bad])
     )
 
 
@@ -124,14 +124,13 @@ def test_a_program_gets_the_same(checked, reach, monitor):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", [(), ("--json",)], ids=["people", "program"])
-def test_the_program_ends_with_1_when_something_failed(account, monitor, tmp_path, form):
+def test_the_program_ends_with_1_when_something_failed(account, monitor, tmp_path):
     """As a process of its own, as a person or a script starts it; piped it has no colour."""
     break_account(account, "rollups group missing")
     ended = subprocess.run(
         [
             *(sys.executable, "-m", "neuron_emf", "check", "--cluster", "blue"),
-            *("--monitor-command", str(monitor), "--spool-dir", str(tmp_path / "spool"), *form),
+            *("--monitor-command", str(monitor), "--spool-dir", str(tmp_path / "spool")),
         ],
         env={
             "HOME": str(tmp_path),
@@ -149,4 +148,3 @@ def test_the_program_ends_with_1_when_something_failed(account, monitor, tmp_pat
     assert (1, "") == (ended.returncode, ended.stderr)
     assert "/neuron-emf/neuron-emf/rollups" in ended.stdout
     assert "\x1b" not in ended.stdout
-    assert (bool(form)) is ended.stdout.startswith("{")

@@ -9,17 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.settings.minutes import RUNTIME_LINES, TIERS
-from neuron_emf.cost.assumed import MODES
+from neuron_emf.cost.assumptions import MODES
 from neuron_emf.cost.bill import GROUPS, bill, emitter_bytes, usd
-from neuron_emf.cost.estimate import Question, estimate
-from neuron_emf.cost.fleet import Fleet, Setup
-from neuron_emf.cost.measured import read
+from neuron_emf.cost.estimate import estimate
+from neuron_emf.cost.fleet import FleetSpec, Setup
+from neuron_emf.cost.measurements import read
+from neuron_emf.cost.question import Question
 from neuron_emf.cost.tariff import listed
 
 FOUND = read()
 FLEETS = st.builds(
-    Fleet,
-    instances=st.integers(100, 99_999),
+    FleetSpec,
+    instances=st.integers(1, 99_999),
     clusters=st.integers(1, 100),
     cores=st.integers(1, 127),
     types=st.integers(1, 5),

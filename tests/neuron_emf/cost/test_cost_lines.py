@@ -15,13 +15,13 @@ from benchmarks.stack import fleet as made
 from emitter.fold.sample import ReportSample
 from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.settings.minutes import TIERS
-from neuron_emf.cost.assumed import READINGS
+from neuron_emf.cost.assumptions import READINGS
 from neuron_emf.cost.bill import emitter_bytes
-from neuron_emf.cost.fleet import Fleet, Setup
+from neuron_emf.cost.emitter_lines import emitter_series
+from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import close_of, cluster_metrics, ingest_of
-from neuron_emf.cost.interpolated import minute_of, sizes_of
-from neuron_emf.cost.measured import EVENT_BYTES, PAGE_CORES, read
-from neuron_emf.cost.series import emitter_series
+from neuron_emf.cost.interpolation import minute_of, sizes_of
+from neuron_emf.cost.measurements import EVENT_BYTES, PAGE_CORES, read
 from neuron_emf.cost.settings import MOST_CORES
 from neuron_emf.cost.tariff import MINUTES
 from neuron_wire.instance_types import INSTANCE_TYPES
@@ -106,7 +106,7 @@ def small_fleets(draw):
     """With every type and every value of a tag in each cluster."""
     clusters = draw(st.integers(1, 3))
     cores, types = draw(st.sampled_from([1, 4, 101])), draw(st.integers(1, 2))
-    return Fleet(2 * draw(st.integers(1, 2)) * clusters, clusters, cores, types)
+    return FleetSpec(2 * draw(st.integers(1, 2)) * clusters, clusters, cores, types)
 
 
 @settings(max_examples=60)
@@ -159,7 +159,7 @@ def test_a_tag_adds_the_bytes_it_has(metrics):
     tagged = dataclasses.replace(
         plain, tags=tuple(tags.items()), tag_dimensions=dimensions, common_dims=common
     )
-    fleet = Fleet(1, 1)
+    fleet = FleetSpec(1, 1)
     found = [emitter_bytes(FOUND, fleet, one) / MINUTES for one in (plain, tagged)]
     # Of 100 instances that were measured one has no telemetry, so no lines of its cores.
     assert found[1] - found[0] == pytest.approx(billed[1] - billed[0], rel=0.01)
@@ -171,7 +171,7 @@ def test_the_instances_of_the_page_are_as_they_were_measured():
         form = "items" if mode == "direct" else "packs"
         for instances, clusters in ((10, 1), (1_000, 2), (100_000, 100)):
             kept = FOUND.close[form][instances]
-            found = close_of(FOUND, Fleet(instances, clusters), Setup(mode))
+            found = close_of(FOUND, FleetSpec(instances, clusters), Setup(mode))
             assert (kept.printed_bytes, kept.lines, kept.metrics, kept.write_units) == (
                 found.printed_bytes,
                 found.lines,
@@ -189,7 +189,7 @@ def test_the_functions_work_as_measured_for_the_cores_of_an_instance(cores, mode
     """
     work = FOUND.work_by_cores[cores]
     kept = work.close["items" if mode == "direct" else "packs"]
-    fleet, setup = Fleet(1_000, 2, cores), Setup(mode)
+    fleet, setup = FleetSpec(1_000, 2, cores), Setup(mode)
     found, records = close_of(FOUND, fleet, setup), 1 if mode == "direct" else 500
     assert (found.read_units, found.write_units, found.printed_bytes) == pytest.approx(
         (READINGS * kept.read_units, kept.write_units, kept.printed_bytes)
@@ -199,7 +199,10 @@ def test_the_functions_work_as_measured_for_the_cores_of_an_instance(cores, mode
     units = MINUTES * 1_000 * work.ingest[records].write_units / records
     # Measured in two runs: a pack of the one may round up to a unit where the other's does not.
     assert ingest.write_units == pytest.approx(units, rel=0.01)
-    at_page = [ingest_of(FOUND, Fleet(1_000, 2), setup), close_of(FOUND, Fleet(1_000, 2), setup)]
+    at_page = [
+        ingest_of(FOUND, FleetSpec(1_000, 2), setup),
+        close_of(FOUND, FleetSpec(1_000, 2), setup),
+    ]
     if cores > PAGE_CORES:
         assert ingest.seconds > at_page[0].seconds
         assert found.seconds > at_page[1].seconds
@@ -210,5 +213,5 @@ def test_a_rollup_has_the_metrics_of_the_catalogue(instances, clusters, types):
     """
     What close printed when it was measured, of one type among ten instances and two among many.
     """
-    counted = cluster_metrics(Fleet(instances, clusters, types=types))
+    counted = cluster_metrics(FleetSpec(instances, clusters, types=types))
     assert FOUND.close["items"][instances].metrics == counted

@@ -110,12 +110,25 @@ def test_an_unknown_tier_matters_only_to_who_reaches_it():
     assert ("metrics-first", "metrics-second") == tariff.tiers_of(10_001)
 
 
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        (0, 0),
+        (1, 0.30),
+        (10_000, 3_000),
+        (10_001, 3_000.10),
+        (250_001, 27_000.05),
+        (2_000_000, 84_500),
+    ],
+)
+def test_a_tier_begins_behind_its_last_metric(metrics, expected):
+    """The ten thousandth costs as the first."""
+    assert listed().metrics_usd(metrics) == pytest.approx(expected)
+
+
 def test_the_last_tier_has_no_end():
     """Whatever is asked, every metric has a tier."""
     assert math.inf == listed().tiers[-1].tier
-    assert listed().metrics_usd(2_000_000) == pytest.approx(
-        10_000 * 0.30 + 240_000 * 0.10 + 750_000 * 0.05 + 1_000_000 * 0.02
-    )
 
 
 def test_nothing_costs_nothing():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from neuron_emf.lint.judgement import judge
-from neuron_emf.lint.lines import Line
+from neuron_emf.lint.lines import FileLine
+from neuron_emf.lint.verdict import judge
 
 NOW_MS = 1_790_000_000_000
 
@@ -36,7 +36,7 @@ def judged(line, now_ms=NOW_MS):
     """What lint says of *line*: bytes, a text or a document."""
     text = line if isinstance(line, (str, bytes)) else json.dumps(line)
     content = text if isinstance(text, bytes) else text.encode()
-    return judge(Line(1, content, len(content)), now_ms)
+    return judge(FileLine(1, content, len(content)), now_ms)
 
 
 def errors(line, **now):

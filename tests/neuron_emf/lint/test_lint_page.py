@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from neuron_emf.cli import cli
-from neuron_emf.lint import advice, judgement, surprises
+from neuron_emf.lint import advice, surprises, verdict
 from neuron_emf.lint.advice import RULES
 from neuron_wire import extraction
 from tests.neuron_emf.lint.linted import DIRECTIVE, METRIC, changed, document
@@ -73,8 +73,8 @@ def test_every_rule_that_is_found_has_its_advice(repository):
     }
     assert RULES.keys() == found
     assert {"error", "warning"} == {rule.level for rule in RULES.values()}
-    assert extraction.violations is judgement.violations
-    assert surprises.surprises is judgement.surprises
+    assert extraction.violations is verdict.violations
+    assert surprises.surprises is verdict.surprises
     assert advice.RULES is RULES
 
 

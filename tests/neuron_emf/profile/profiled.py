@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from neuron_emf.profile.line import Subject, profile_of
+from neuron_emf.profile.line import ProfileSubject, profile_of
 from neuron_emf.profile.summaries import Summary, summaries_in
 from neuron_wire.catalogue import undocumented
 from neuron_wire.emf import violations
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "profile"
 AT_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z
-SUBJECT = Subject("training", "llama-8b", None, AT_MS)
+SUBJECT = ProfileSubject("training", "llama-8b", None, AT_MS)
 
 
 def made(name):

@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from neuron_emf.cli import cli
-from neuron_emf.profile import findings
+from neuron_emf.profile import advice
 from tests.neuron_emf.profile.profiled import FOLDER, SUBJECT, made, profile_of
 
 BOUNDS = {
-    "transpose": f"`TransposePercent` above {findings.TRANSPOSE_PERCENT:g}",
-    "spill": f"`SpillReloadPercent` above {findings.SPILL_PERCENT:g}",
-    "low_model_flops": f"`MfuPercent` below {100 * findings.MODEL_SHARE:g} % of "
+    "transpose": f"`TransposePercent` above {advice.TRANSPOSE_PERCENT:g}",
+    "spill": f"`SpillReloadPercent` above {advice.SPILL_PERCENT:g}",
+    "low_model_flops": f"`MfuPercent` below {100 * advice.MODEL_SHARE:g} % of "
     "`TensorActivePercent`",
     "throttled": "any time in which a core was held back while it worked",
 }
@@ -26,7 +26,7 @@ BOUNDS = {
 
 def table():
     """Every rule with its bound and its advice."""
-    broken = profile_of(made("workers")[1], SUBJECT).findings
+    broken = profile_of(made("workers")[1], SUBJECT).advice
     assert list(BOUNDS) == [one.rule for one in broken]
     rows = [f"| `{one.rule}` | {BOUNDS[one.rule]} | {one.advice} |\n" for one in broken]
     return "".join(["| rule | found when | what to do |\n|---|---|---|\n", *rows])

@@ -169,7 +169,7 @@ def test_a_device_is_written_to_and_stays(typed, lines):
         (["--until", "soon"], 2, "--until was expected to be a period"),
         (["--since", "1h", "--until", "2h"], 2, "between --since and --until"),
         (["--price-overrides", "trn1=cheap"], 2, "write it as trn1.32xlarge=13.5"),
-        (["--price-overrides", "trn1=nan"], 2, "expected to be TYPE=USD"),
+        (["--price-overrides", "trn1=nan"], 2, "is not TYPE=USD"),
         (["--idle-after", "0"], 2, "0 is not in the range"),
         (["--read", "guesses"], 2, "is not one of"),
         (["--cluster", "nobody"], 3, "of cluster nobody were expected"),

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import account as accounts
 from neuron_emf.account import AccountSettings, account, refusal
-from neuron_emf.check.asking import Asking
+from neuron_emf.check.aws_client import AwsClient
 from neuron_emf.cost import tariff
 from neuron_emf.reading import LogGroup, Records
 from neuron_emf.reading.periods import ALWAYS
@@ -169,7 +169,7 @@ def test_a_date_that_no_calendar_has_tells_no_time(date):
     """It ended `check`; the clocks are then not compared."""
     answer = {"ResponseMetadata": {"HTTPHeaders": {"date": date}}}
     client = SimpleNamespace(describe_log_groups=lambda: answer)
-    asking = Asking(SimpleNamespace(client=lambda _: client))
+    asking = AwsClient(SimpleNamespace(client=lambda _: client))
     assert "" == asking.ask("logs", "describe_log_groups").reason
     assert asking.skew_s is None
 

@@ -52,6 +52,10 @@ CHOSEN = {
         "tests/emitter/spool/test_spool.py",
         [("self.books[boot].delivered += records", "self.books[boot].delivered += 1")],
     ),
+    "neuron_emf/cost/interpolation.py": (
+        "tests/neuron_emf/cost/test_bill.py",
+        [("(at - left)", "(at + left)")],
+    ),
 }
 
 SOURCE = """\

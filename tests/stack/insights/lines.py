@@ -7,7 +7,7 @@ that it has there: Logs Insights discovers only the first 200.
 
 from __future__ import annotations
 
-from neuron_emf.profile.line import Subject, profile_of
+from neuron_emf.profile.line import ProfileSubject, profile_of
 from neuron_emf.profile.summaries import Summary
 from neuron_wire import CLUSTER_NAMESPACE, VERSION
 from neuron_wire.catalogue import ROLLUP, undocumented
@@ -75,7 +75,7 @@ def profile(minute, *, cluster="training", model="llama", core=0, **values):
     """A line of `neuron-emf profile`, of a summary with these *values*."""
     at = START_MS + minute * MINUTE_MS
     summary = Summary("made.json", "", {"nd_idx": 0, "nc_idx": core, **values})
-    return at, profile_of(summary, Subject(cluster, model, None, at)).line
+    return at, profile_of(summary, ProfileSubject(cluster, model, None, at)).line
 
 
 def idle(instance, cores, minutes, **members):

@@ -1,0 +1,171 @@
+"""
+One question to AWS, and what its answer means.
+
+An answer is a value, never an exception; what an error means is decided by the
+emitter's own table, `emitter.delivery.aws_failures`. Every answer, also a
+refusal, says by its Date header what the time is at AWS.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.delivery.aws_failures import (
+    ALREADY_EXISTS,
+    Failure,
+    bounded,
+    outcome_of,
+    sdk_outcome,
+)
+from emitter.delivery.destination import Delivered, Invalid
+from neuron_emf.account import is_refusal
+from neuron_emf.check.result import CheckResult, warning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from neuron_emf.account import Account
+
+ACCESS: Final = "access"
+CREDENTIALS: Final = "credentials"
+EXISTS: Final = "exists"
+MISSING: Final = "no_log_group"
+REFUSED: Final = "refused"
+SIGNATURE: Final = "signature"
+NOBODY: Final = frozenset({CREDENTIALS, SIGNATURE})
+"""AWS does not know who asks: every other question would be refused, too."""
+
+UNREACHABLE: Final = "no_connection"
+MAX_PAGES: Final = 100
+
+_ASKED: Final = "CreateLogStream"  # whatever was asked, an error of it means the same
+_OF_THE_PARSER: Final = "ResponseParserError"  # not among the SDK's own errors
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """
+    What came back.
+
+    Attributes:
+        action: What was asked, as a policy calls it, such as `logs:PutLogEvents`.
+
+        response: What AWS said, empty for a refusal.
+
+        reason: One of few words why not, such as `access`; empty for a success.
+
+        words: Of AWS or of its SDK, bounded.
+    """
+
+    action: str
+    response: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    words: str = ""
+
+
+class AwsClient:
+    """
+    The clients of one account, and AWS's clock beside ours.
+
+    Attributes:
+        skew_s: This machine's clock minus AWS's, at the last answer that had a
+            date; None before the first.
+    """
+
+    def __init__(self, account: Account, clock: Callable[[], float] = time.time) -> None:
+        self.skew_s: float | None = None
+        self._account = account
+        self._clock = clock
+        self._clients: dict[str, Any] = {}
+
+    @property
+    def region(self) -> str:
+        """
+        Where CloudWatch Logs is asked.
+
+        Raises:
+            SettingsError: If no region is known.
+        """
+        return str(self._client("logs").meta.region_name)
+
+    def ask(self, service: str, operation: str, **parameters: object) -> Answer:
+        """
+        Call *operation*, such as `put_log_events`, of *service*.
+
+        Raises:
+            SettingsError: If no region is known.
+        """
+        name = "".join(word.title() for word in operation.split("_"))
+        action = f"{service}:{name}"
+        call = getattr(self._client(service), operation)
+        try:
+            response: Mapping[str, Any] = call(**parameters)
+        except Exception as error:
+            if not is_refusal(error) and type(error).__name__ != _OF_THE_PARSER:
+                raise
+            return self._refusal(error, action, name)
+        self._compare_clocks(response)
+        return Answer(action, response)
+
+    def ask_all(
+        self, service: str, operation: str, member: str, **parameters: object
+    ) -> tuple[Answer, list[Mapping[str, Any]]]:
+        """The last answer, and the entries of *member* in all pages until then."""
+        answer = self.ask(service, operation, **parameters)
+        found = list(answer.response.get(member, ()))
+        for _ in range(MAX_PAGES - 1):
+            token = answer.response.get("nextToken")
+            if not token:
+                break
+            answer = self.ask(service, operation, **parameters, nextToken=token)
+            found += answer.response.get(member, ())
+        return answer, found
+
+    def _client(self, service: str) -> Any:  # noqa: ANN401 - as the account gives it
+        if service not in self._clients:
+            self._clients[service] = self._account.client(service)
+        return self._clients[service]
+
+    def _refusal(self, error: Exception, action: str, name: str) -> Answer:
+        response: Mapping[str, Any] | None = getattr(error, "response", None)
+        if not isinstance(response, dict):
+            kinds = {kind.__name__ for kind in type(error).__mro__}
+            outcome = sdk_outcome(kinds, str(error))
+            words = str(error)
+        else:
+            self._compare_clocks(response)
+            said = response.get("Error", {})
+            code, words = str(said.get("Code", "")), str(said.get("Message", ""))
+            if code == ALREADY_EXISTS:
+                return Answer(action, reason=EXISTS)
+            asked = getattr(error, "operation_name", name)
+            status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+            failure = Failure(_ASKED if asked == name else asked, code, status, words)
+            outcome = outcome_of(failure, group="", region="")
+            words = f"{code}: {words}" if words else code
+        # The reason of a call that can never succeed is the service's words, not one of ours.
+        reason = REFUSED if isinstance(outcome, (Delivered, Invalid)) else outcome.reason
+        return Answer(action, reason=reason, words=bounded(words))
+
+    def _compare_clocks(self, response: Mapping[str, Any]) -> None:
+        date = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
+        try:
+            self.skew_s = self._clock() - parsedate_to_datetime(date).timestamp()
+        except (TypeError, ValueError, OverflowError):
+            return
+
+
+def unknown(check: str, answer: Answer, resource: str, otherwise: str) -> CheckResult:
+    """What *answer* did not say of *resource*; *otherwise* follows who should be allowed to ask."""
+    if answer.reason == ACCESS:
+        return warning(
+            check,
+            f"not known: {answer.action} on {resource} is denied",
+            f"allow {answer.action} to whoever checks{otherwise}",
+        )
+    return warning(
+        check, f"not known: {answer.action} was not answered ({answer.words})", "try again"
+    )

@@ -1,0 +1,119 @@
+"""
+The results, for people as a list with what to do, for programs as one document.
+
+States are words; colours only repeat them. Names that come from AWS or from an
+instance are text, whatever characters they have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from neuron_emf.check.result import FAILED, NOT_NEEDED, NOT_TRIED, OK, STATES, WARNING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from neuron_emf.check.result import CheckResult, CheckSection
+    from neuron_emf.check.settings import Origin
+
+STYLES: Final[Mapping[str, str]] = {
+    OK: "green",
+    WARNING: "yellow",
+    FAILED: "bold red",
+    NOT_TRIED: "magenta",
+    NOT_NEEDED: "dim",
+}
+
+_STATE_COLUMNS: Final = max(map(len, STATES))
+_CHECK_COLUMNS: Final = 23  # of `rollups log group class`, and no more
+
+
+def parts(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> Iterator[RenderableType]:
+    """What a person reads, from the top."""
+    for section in sections:
+        yield Text(section.title, style="bold")
+        yield _table(section.results)
+        yield Text()
+    yield from _settings(origins)
+    yield Text(summary(sections))
+
+
+def summary(sections: Sequence[CheckSection]) -> str:
+    """How many checks ended how, in one sentence."""
+    states = [result.state for section in sections for result in section.results]
+    counted = ", ".join(_counted(states.count(state), state) for state in STATES if state in states)
+    if FAILED in states:
+        return f"A first record will not arrive as it should: {counted}."
+    return f"A first record can be sent: {counted}."
+
+
+def document(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> dict[str, object]:
+    """The same for a program."""
+    results = [result for section in sections for result in section.results]
+    return {
+        "ok": all(result.state != FAILED for result in results),
+        "counts": {state: sum(result.state == state for result in results) for state in STATES},
+        "checks": [
+            {
+                "section": section.title,
+                "check": result.check,
+                "state": result.state,
+                "found": result.found,
+                "advice": result.advice or None,
+            }
+            for section in sections
+            for result in section.results
+        ],
+        "settings": [
+            {"setting": origin.name, "value": origin.value or None, "from": origin.where}
+            for origin in origins
+        ],
+    }
+
+
+def _counted(count: int, state: str) -> str:
+    return f"{count} {state}{'s' if state == WARNING and count > 1 else ''}"
+
+
+def _table(results: Sequence[CheckResult]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(min_width=_STATE_COLUMNS + 2, no_wrap=True)
+    table.add_column(min_width=_CHECK_COLUMNS, no_wrap=True)
+    table.add_column(overflow="fold")
+    for result in results:
+        state = Text(f"  {result.state}", style=STYLES[result.state])
+        found = _text(result.found)
+        if result.advice:
+            found.append(f"\ndo: {_printable(result.advice)}", style="bold")
+        table.add_row(state, Text(result.check), found)
+    return table
+
+
+def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
+    given = [origin for origin in origins if origin.is_given]
+    if not given:
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for origin in given:
+        table.add_row(Text(f"  {origin.name}"), _text(origin.value), _text(f"from {origin.where}"))
+    yield Text("settings that are not left at their defaults", style="bold")
+    yield table
+    yield Text()
+
+
+def _text(text: str) -> Text:
+    return Text(_printable(text))
+
+
+def _printable(text: str) -> str:
+    """*text* without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

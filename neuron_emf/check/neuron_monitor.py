@@ -1,0 +1,177 @@
+"""
+neuron-monitor is there, starts as `run` would start it, answers, and sees devices.
+
+It is started with the very configuration that `run` gives it, read until its
+first report and stopped by its own process id; other monitors of this machine
+are left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import SourceError
+from emitter.reports.child import END_WITHIN_S, Child
+from emitter.reports.framing import Framer
+from emitter.reports.monitor import find_monitor
+from emitter.settings.run import MONITOR as START_MONITOR
+from neuron_emf.check.result import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_wire.instance_types import INSTANCE_TYPES
+
+if TYPE_CHECKING:
+    from emitter.reports.report import Report
+    from emitter.reports.system_groups import Hardware
+    from neuron_emf.check.settings import CheckSettings
+
+MONITOR: Final = "neuron-monitor"
+DEVICES: Final = "devices"
+INPUT: Final = "input"
+
+_LOOK_EVERY_S: Final = 0.25
+_RUN_IT: Final = "run it by hand to see why"
+_DRIVER: Final = (
+    "install aws-neuronx-dkms, look whether /dev/neuron0 is there, and give it to the container "
+    "that neuron-monitor runs in"
+)
+
+
+def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckResult, Report | None]:
+    """
+    Start the monitor with *configuration*, wait for its first report, stop it.
+
+    Also the report; None when none came. Where reports come from elsewhere, nothing is started.
+    """
+    if settings.input != START_MONITOR:
+        return not_needed(MONITOR, f"reports come from {_input(settings)}"), None
+    try:
+        path = find_monitor(settings.monitor_command)
+    except SourceError as error:
+        found, _, advice = str(error).partition(": ")
+        return failed(MONITOR, found, advice), None
+    try:
+        with tempfile.TemporaryDirectory(prefix="neuron-emf-") as folder:
+            file = Path(folder) / "monitor.json"
+            file.write_bytes(configuration.encode())
+            return _started([path, "-c", str(file)], settings.monitor_seconds)
+    except OSError as error:
+        said = error.strerror or type(error).__name__
+        found = f"no temporary file takes its configuration: {said}"
+        return failed(MONITOR, found, "name a folder for it with TMPDIR"), None
+
+
+def check_input(settings: CheckSettings) -> CheckResult:
+    """Whether what `--input` names can be read."""
+    if settings.input == START_MONITOR:
+        return not_needed(INPUT, "neuron-monitor is started and read")
+    if settings.input == "-":
+        return ok(INPUT, "standard input, which is not read by this check")
+    path = Path(settings.input)
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:  # ValueError: a NUL in a name out of a file
+        said = error.strerror if isinstance(error, OSError) else error
+        return failed(INPUT, f"{path}: {said}", "correct --input")
+    if stat.S_ISDIR(mode):
+        return failed(INPUT, f"{path} is a folder", "name a file or a named pipe with --input")
+    if not os.access(path, os.R_OK):
+        return failed(INPUT, f"{path} cannot be read by this user", "let this user read it")
+    kind = "named pipe" if stat.S_ISFIFO(mode) else "file"
+    return ok(INPUT, f"{kind} {path}, which is not read by this check")
+
+
+def _input(settings: CheckSettings) -> str:
+    return "standard input" if settings.input == "-" else settings.input
+
+
+def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report | None]:
+    name = command[0]
+    framer = Framer()
+    report: Report | None = None
+    has_ended = False
+    began_s = time.monotonic()
+    passed_s = 0.0
+    try:
+        child = Child(command)
+    except OSError as error:
+        found = f"{name} could not be started: {error.strerror or type(error).__name__}"
+        return failed(MONITOR, found, "make it a program that can run"), None
+    try:
+        while report is None and not has_ended and passed_s < within_s:
+            chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
+            passed_s = time.monotonic() - began_s
+            has_ended = chunk is None
+            report = next(iter(framer.end() if chunk is None else framer.feed(chunk)), None)
+    finally:
+        end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its pid, once; never by name
+    if report is not None:
+        return _answered(report, name, passed_s), report
+    said = child.last_words.text()
+    words = f"; it said: {said}" if said else ""
+    what = f" but what is no report: {framer.last_problem}" if framer.malformed else ""
+    if has_ended:
+        how = f"signal {end.signal_name}" if end.exit_code is None else f"exit code {end.exit_code}"
+        found = f"{name} ended with {how} and wrote nothing{what}{words}"
+        return failed(MONITOR, found, _RUN_IT), None
+    found = f"{name} runs and wrote nothing{what} within {within_s:g} s{words}"
+    return failed(MONITOR, found, f"{_RUN_IT}, or allow more with --monitor-seconds"), None
+
+
+def _answered(report: Report, name: str, after_s: float) -> CheckResult:
+    found = f"{name} answered within {after_s:.1f} s"
+    if report.dropped_groups:
+        groups = ", ".join(sorted(set(report.dropped_groups)))
+        return warning(
+            MONITOR,
+            f"{found}, with values of a wrong type in {groups}",
+            "what these groups tell is unknown in records: look for a newer neuron-emf",
+        )
+    return ok(MONITOR, found)
+
+
+def check_devices(report: Report | None, instance_type: str | None) -> CheckResult:
+    """Devices and logical cores, beside what *instance_type* should have."""
+    if report is None:
+        return not_tried(DEVICES, "there is no report to read them from")
+    hardware = report.neuron_hardware_info
+    if hardware is None:
+        return warning(
+            DEVICES,
+            "the first report says nothing of the hardware",
+            "cores are taken from the instance type: update aws-neuronx-tools",
+        )
+    if hardware.error:
+        return failed(DEVICES, f"neuron-monitor sees none: {_line(hardware.error)}", _DRIVER)
+    cores = _cores(hardware)
+    if not cores:
+        return failed(DEVICES, "neuron-monitor sees none", _DRIVER)
+    found = _seen(hardware, cores)
+    known = INSTANCE_TYPES.get(instance_type or "")
+    devices = hardware.neuron_device_count or 0
+    if known is not None and devices < known.devices:
+        return warning(
+            DEVICES,
+            f"{found}, of the {known.devices} devices of {known.name}",
+            "what is not seen is in no figure: right where a container has a part of the "
+            "instance, else give it all devices",
+        )
+    return ok(DEVICES, found)
+
+
+def _cores(hardware: Hardware) -> int:
+    devices = hardware.neuron_device_count or 0
+    return max(0, devices) * max(0, hardware.neuroncore_per_device_count or 0)
+
+
+def _seen(hardware: Hardware, cores: int) -> str:
+    devices = hardware.neuron_device_count
+    kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
+    return f"{devices} device{'' if devices == 1 else 's'}{kind}, {cores} logical cores"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:200]

@@ -1,0 +1,121 @@
+"""
+What `run` would use of this machine.
+
+Owners that can be named, the kernel's messages, and where lines go when not to
+CloudWatch Logs: the agent, a file, standard output.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Final
+
+from emitter.delivery.agent_socket import parse_endpoint
+from emitter.delivery.rotating_file import file_of
+from emitter.errors import SettingsError
+from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
+from emitter.kernel.kmsg import JOURNAL, NONE, choice_for, opener
+from emitter.kernel.message import UnreadableLogError
+from emitter.owners import Places, reach
+from emitter.owners.lookup import OFF
+from emitter.settings.run import AGENT, FILE_PREFIX, LOGS
+from neuron_emf.check.result import CheckResult, failed, not_needed, ok, warning
+from neuron_emf.check.settings import without_password
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neuron_emf.check.settings import CheckSettings
+
+ATTRIBUTION: Final = "attribution"
+KERNEL_LOG: Final = "kernel log"
+OUTPUT: Final = "output"
+CONNECT_WITHIN_S: Final = 5.0
+
+
+def check_attribution(settings: CheckSettings) -> CheckResult:
+    """What can be named and what cannot; never a failure, because every number is right without."""
+    if settings.attribution == OFF:
+        return not_needed(ATTRIBUTION, "--attribution none names nobody by the pid")
+    if settings.input not in INPUTS_OF_THIS_MACHINE:
+        return not_needed(ATTRIBUTION, "the pids in a file may be of another machine")
+    found = reach(Places.beside(settings.proc_dir))
+    if found.why_not:
+        return warning(ATTRIBUTION, f"nobody is named by the pid: {found.why_not}", found.advice)
+    if found.limits:
+        return warning(
+            ATTRIBUTION, f"owners are named, but for {' and '.join(found.limits)}", found.advice
+        )
+    return ok(ATTRIBUTION, f"owners are named by what {settings.proc_dir} says of their processes")
+
+
+def check_kernel_log(settings: CheckSettings) -> CheckResult:
+    """Where faults are read; never a failure, because every other number is right without."""
+    open_log = opener(choice_for(settings.kernel_messages, settings.input))
+    if open_log is None:
+        if settings.kernel_messages == NONE:
+            return not_needed(KERNEL_LOG, "--kernel-messages none counts no hardware fault")
+        return not_needed(KERNEL_LOG, "the reports in a file may be of another machine")
+    try:
+        ring = open_log()
+        ring.close()
+    except UnreadableLogError as error:
+        return warning(
+            KERNEL_LOG, "hardware faults are not counted: nobody may read it", str(error)
+        )
+    counted = f"hardware faults are counted by what {ring.name} says"
+    if settings.kernel_messages == JOURNAL:
+        advice = "use --kernel-messages auto"
+        return warning(KERNEL_LOG, f"{counted}: the journal is no longer read", advice)
+    return ok(KERNEL_LOG, counted)
+
+
+def check_output(settings: CheckSettings) -> CheckResult:
+    """Whether the lines can go where `--output` says; nothing is written."""
+    if settings.output == LOGS:
+        return not_needed(OUTPUT, "lines go to CloudWatch Logs")
+    if settings.output == AGENT:
+        return _agent(settings.agent_endpoint)
+    if settings.output.startswith(FILE_PREFIX):
+        return _file(file_of(settings.output, FILE_PREFIX))
+    if sys.stdout is None:
+        return failed(OUTPUT, "standard output is closed", "open it")
+    return ok(OUTPUT, "standard output")
+
+
+def _agent(endpoint: str) -> CheckResult:
+    try:
+        address = parse_endpoint(endpoint)
+    except SettingsError as error:
+        return failed(OUTPUT, without_password(str(error)), "correct --agent-endpoint")
+    try:
+        with socket.create_connection(address, CONNECT_WITHIN_S):
+            return ok(OUTPUT, f"something listens at {endpoint}: the CloudWatch agent, we hope")
+    except OSError as error:
+        said = error.strerror or type(error).__name__
+        return failed(
+            OUTPUT,
+            f"the CloudWatch agent cannot be reached at {endpoint}: {said}",
+            'start it with "emf": {} under logs, metrics_collected in its configuration, or '
+            "correct --agent-endpoint",
+        )
+
+
+def _file(path: Path) -> CheckResult:
+    folder = path.parent
+    if not folder.is_dir():
+        return failed(OUTPUT, f"there is no folder {folder}", "make it")
+    if path.exists() and not path.is_file():
+        return failed(OUTPUT, f"{path} is no ordinary file", "name another with --output file:PATH")
+    is_writable = os.access(folder, os.W_OK | os.X_OK) and (
+        not path.exists() or os.access(path, os.W_OK)
+    )
+    if not is_writable:
+        return failed(
+            OUTPUT,
+            f"{path} cannot be written by this user",
+            "let this user write there, or name another with --output file:PATH",
+        )
+    return ok(OUTPUT, f"{path} can be written")

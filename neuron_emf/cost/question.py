@@ -1,0 +1,149 @@
+"""What is asked, and how settings come to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final, cast
+
+from emitter.errors import SettingsError
+from emitter.lines import LineSettings, check_settings, parse_tags
+from neuron_emf.cost.assumptions import RUNTIMES, Mode
+from neuron_emf.cost.fleet import FleetSpec, Setup
+from neuron_emf.cost.tariff import listed, with_file
+from neuron_emf.prices import prices
+from neuron_wire.instance_types import INSTANCE_TYPES
+
+if TYPE_CHECKING:
+    from neuron_emf.cost.settings import CostSettings
+    from neuron_emf.cost.tariff import Tariff
+
+_INSTANCE_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9.\-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """
+    What is asked.
+
+    Attributes:
+        fleet: See `FleetSpec`.
+
+        instance_type: Of its instances.
+
+        setup: See `Setup`.
+
+        tariff: What AWS charges.
+
+        usd_per_hour: For one instance; None if nobody knows.
+
+        is_price_yours: That price is not of the list.
+    """
+
+    fleet: FleetSpec
+    instance_type: str
+    setup: Setup
+    tariff: Tariff
+    usd_per_hour: float | None
+    is_price_yours: bool = False
+
+
+def question(settings: CostSettings) -> Question:
+    """
+    What *settings* ask.
+
+    Raises:
+        SettingsError: If something is missing, contradicts, or is not known.
+    """
+    tariff = listed()
+    if settings.prices is not None:
+        tariff = with_file(settings.prices, datetime.now(tz=timezone.utc).date().isoformat())
+    instance_prices = prices(settings.price_overrides)
+    return Question(
+        fleet=_fleet(settings),
+        instance_type=settings.instance_type,
+        setup=_setup(settings),
+        tariff=tariff,
+        usd_per_hour=instance_prices.usd_per_core_hour(settings.instance_type, 1),
+        is_price_yours=instance_prices.is_overridden(settings.instance_type),
+    )
+
+
+def _fleet(settings: CostSettings) -> FleetSpec:
+    if settings.instances is None:
+        msg = "a number of instances was expected and none was given: use --instances 1000"
+        raise SettingsError(msg)
+    if settings.clusters > settings.instances:
+        msg = (
+            f"at most a cluster an instance was expected, and {settings.clusters:,} clusters of "
+            f"{settings.instances:,} instances were given: correct --clusters or --instances"
+        )
+        raise SettingsError(msg)
+    if settings.types_per_cluster * settings.clusters > settings.instances:
+        msg = (
+            "at least an instance of each type in each cluster was expected, and "
+            f"{settings.instances:,} instances are too few: correct --types-per-cluster"
+        )
+        raise SettingsError(msg)
+    return FleetSpec(
+        instances=settings.instances,
+        clusters=settings.clusters,
+        cores=_cores(settings),
+        types=settings.types_per_cluster,
+    )
+
+
+def _cores(settings: CostSettings) -> int:
+    if not _INSTANCE_TYPE.fullmatch(settings.instance_type):
+        msg = (
+            "an instance type such as trn1.32xlarge was expected and is "
+            f"{settings.instance_type[:40]!a}: correct --instance-type"
+        )
+        raise SettingsError(msg)
+    if settings.cores is not None:
+        return settings.cores
+    known = INSTANCE_TYPES.get(settings.instance_type)
+    if known is None:
+        msg = (
+            "an instance type whose cores are known was expected and is "
+            f"{settings.instance_type[:40]!a}: give --cores too, or one of "
+            f"{', '.join(INSTANCE_TYPES)}"
+        )
+        raise SettingsError(msg)
+    return known.cores
+
+
+def _setup(settings: CostSettings) -> Setup:
+    tags = parse_tags(settings.tag)
+    check_settings(
+        LineSettings(
+            tier=settings.metrics,
+            tags=tags,
+            tag_dimensions=settings.tag_dimension,
+            common_dims=settings.common_dims,
+            high_resolution=settings.high_resolution_metrics,
+        )
+    )
+    if settings.stream_shards is not None and (settings.mode != "kinesis" or settings.no_stack):
+        msg = (
+            "--stream-shards was expected with a stream to apply to, and there is none: add "
+            "--mode kinesis or leave it out"
+        )
+        raise SettingsError(msg)
+    runtimes = settings.runtimes
+    return Setup(
+        mode=cast("Mode", settings.mode),
+        has_stack=not settings.no_stack,
+        stream_shards=settings.stream_shards,
+        retention_days=settings.retention_days,
+        metrics=settings.metrics,
+        runtime_lines=settings.runtime_lines,
+        runtimes=min(RUNTIMES, _cores(settings)) if runtimes is None else runtimes,
+        is_high_resolution=settings.high_resolution_metrics,
+        period_s=settings.period,
+        tags=tuple(tags.items()),
+        tag_dimensions=settings.tag_dimension,
+        tag_values=settings.tag_values,
+        common_dims=settings.common_dims,
+    )

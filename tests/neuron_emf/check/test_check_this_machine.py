@@ -1,0 +1,135 @@
+"""What `run` would use of this machine: owners, the kernel's messages, where lines go."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from emitter.owners import Reach
+from neuron_emf.check import this_machine
+from neuron_emf.check.settings import CheckSettings
+from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_output
+from proof.factories.kernel_logs import REAL, record
+from tests.neuron_emf.check.kernel_double import readable
+from tests.neuron_emf.check.rows import CHECKS, GROUPS, LINES
+
+pytestmark = pytest.mark.timeout(30)
+
+OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
+
+
+@pytest.mark.parametrize(
+    ("found", "state", "words"),
+    [
+        (Reach(), "ok", "/proc"),
+        (
+            Reach(limits=("ECS services", "units"), advice="be root"),
+            "warning",
+            "services and units",
+        ),
+        (Reach(why_not="a namespace of its own", advice="hostPID"), "warning", "nobody is named"),
+    ],
+)
+def test_what_can_be_named_is_said(monkeypatch, found, state, words):
+    """A warning has what to do; every number is right without a name."""
+    monkeypatch.setattr(this_machine, "reach", lambda _places: found)
+    finding = check_attribution(CheckSettings())
+    assert (state, found.advice) == (finding.state, finding.advice)
+    assert words in finding.found
+
+
+@pytest.mark.parametrize("changes", [{"attribution": "none"}, {"input": "/reports.json"}])
+def test_nobody_looks_where_run_would_not(monkeypatch, changes):
+    """Turned off, or with the reports of another machine."""
+    monkeypatch.setattr(this_machine, "reach", None)
+    assert "not needed" == check_attribution(CheckSettings(**changes)).state
+
+
+def test_the_folder_given_is_looked_at(tmp_path):
+    """As `run` would: an empty folder names nobody."""
+    finding = check_attribution(CheckSettings(proc_dir=tmp_path))
+    assert "warning" == finding.state
+    assert str(tmp_path) in finding.found
+
+
+def test_a_log_that_may_be_read_is_ok(tmp_path):
+    """And is named."""
+    path = tmp_path / "kmsg"
+    path.write_bytes(record(1, 1, REAL))
+    finding = check_kernel_log(CheckSettings(kernel_messages=f"file:{path}"))
+    assert ("ok", "") == (finding.state, finding.advice)
+    assert f"counted by what {path} says" in finding.found
+
+
+def test_a_log_that_may_not_be_read_is_a_warning(tmp_path):
+    """With what to do: every other number is right without."""
+    finding = check_kernel_log(CheckSettings(kernel_messages=f"file:{tmp_path / 'none'}"))
+    assert "warning" == finding.state
+    assert "not counted" in finding.found
+    assert "CAP_SYSLOG" in finding.advice
+
+
+@pytest.mark.parametrize("changes", [{"kernel_messages": "none"}, {"input": "/reports.json"}])
+def test_no_log_is_opened_where_run_would_open_none(monkeypatch, changes):
+    """Turned off, or with the reports of another machine."""
+    monkeypatch.setattr(this_machine, "opener", readable)
+    assert "not needed" == check_kernel_log(CheckSettings(**changes)).state
+
+
+def test_a_log_that_was_asked_for_is_opened_beside_a_file_too(monkeypatch):
+    """Whoever names it knows whose it is."""
+    monkeypatch.setattr(this_machine, "opener", readable)
+    settings = CheckSettings(kernel_messages="kmsg", input="/reports.json")
+    assert "ok" == check_kernel_log(settings).state
+
+
+@pytest.mark.parametrize("output", ["stdout", "agent", "file:PATH"])
+def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor, tmp_path, output):
+    """No question reaches it, and every line of it says why."""
+    with socket.create_server(("127.0.0.1", 0)) as agent:
+        endpoint = f"tcp://127.0.0.1:{agent.getsockname()[1]}"
+        found = checked(
+            *("--monitor-command", monitor, "--agent-endpoint", endpoint),
+            *("--output", output.replace("PATH", str(tmp_path / "lines"))),
+        )
+    changed = {**dict.fromkeys(OF_AWS, "not needed"), "output": "ok"}
+    assert {**CHECKS, **changed} == found.states
+    assert "lines go to" in found.of("log group")["found"]
+    assert [] == account.operations
+    assert not (tmp_path / "lines").exists()
+    assert 0 == found.code
+
+
+@pytest.mark.parametrize(
+    ("output", "words", "advice"),
+    [
+        ("file:{}/none/lines", "there is no folder", "make it"),
+        ("file:{}", "is no ordinary file", "name another"),
+    ],
+)
+def test_a_file_that_cannot_be_fails(tmp_path, output, words, advice):
+    """As `run` would find it with the first minute."""
+    result = check_output(CheckSettings(output=output.format(tmp_path)))
+    assert "failed" == result.state
+    assert words in result.found
+    assert result.advice.startswith(advice)
+
+
+def test_an_agent_that_is_not_there_fails():
+    """With how it is made to listen."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        endpoint = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
+    result = check_output(CheckSettings(output="agent", agent_endpoint=endpoint))
+    assert "failed" == result.state
+    assert f"the CloudWatch agent cannot be reached at {endpoint}" in result.found
+    assert '"emf": {}' in result.advice
+
+
+def test_the_journal_of_earlier_versions_is_a_warning(monkeypatch):
+    """What is read in its place is named, and the option to use."""
+    monkeypatch.setattr(this_machine, "opener", readable)
+    finding = check_kernel_log(CheckSettings(kernel_messages="journal"))
+    assert "warning" == finding.state
+    assert "/dev/kmsg" in finding.found
+    assert "--kernel-messages auto" in finding.advice

@@ -1,0 +1,133 @@
+"""A shell completes commands, options and values: a real bash asks, and gets the answers."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from neuron_emf.cli import COMMANDS, cli
+from neuron_emf.completion import INSTALLING, VARIABLE, script_of
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A PATH on which the program is installed, as pip would."""
+    folder = tmp_path_factory.mktemp("bin")
+    program = folder / "neuron-emf"
+    program.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m neuron_emf "$@"\n', "utf-8"
+    )
+    program.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def printed(shell):
+    """The script as the command prints it."""
+    ended = CliRunner().invoke(cli, ["completion", shell], standalone_mode=False)
+    assert 0 == ended.return_value
+    return ended.stdout
+
+
+def completed(path, folder, *words):
+    """What bash offers for the last of *words*."""
+    script = folder / "completion.bash"
+    script.write_text(printed("bash"), "utf-8")
+    typed = " ".join(shlex.quote(word) for word in words)
+    asked = (
+        f"source {shlex.quote(str(script))}\n"
+        f"COMP_WORDS=(neuron-emf {typed})\nCOMP_CWORD={len(words)}\n"
+        'function_of() { echo "${@: -2:1}"; }\n'
+        '"$(function_of $(complete -p neuron-emf))" neuron-emf\n'
+        "printf '%s\\n' \"${COMPREPLY[@]}\"\n"
+    )
+    ended = subprocess.run(
+        ["bash", "--norc", "--noprofile", "-c", asked],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+        env={"PATH": path, "HOME": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    return ended.stdout.split()
+
+
+bash = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+
+
+@bash
+def test_bash_completes_commands(path, tmp_path):
+    """All of them, those of an instance and those of an operator."""
+    assert set(COMMANDS) == set(completed(path, tmp_path, ""))
+
+
+@bash
+def test_bash_completes_options_and_their_values(path, tmp_path):
+    """Of the command that stands before; a choice is completed by its words."""
+    found = completed(path, tmp_path, "lint", "--")
+    assert {"--json", "--limit", "--no-age", "--now", "--help"} <= set(found)
+    assert ["stdout", "logs"] == completed(path, tmp_path, "profile", "--output", "")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_other_shells_are_answered(path, tmp_path, shell):
+    """With a line of kind, value and help each, as click's scripts for them read it."""
+    words = {"zsh": "neuron-emf li", "fish": "neuron-emf li"}[shell]
+    asked = {"COMP_WORDS": words, "COMP_CWORD": {"zsh": "1", "fish": "li"}[shell]}
+    ended = subprocess.run(
+        ["neuron-emf"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={
+            "PATH": path,
+            "HOME": str(tmp_path),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            VARIABLE: f"{shell}_complete",
+            **asked,
+        },
+    )
+    assert "lint" in ended.stdout
+    assert "replay" not in ended.stdout
+
+
+@pytest.mark.parametrize("shell", INSTALLING)
+def test_a_script_says_how_to_have_it_every_time(shell):
+    """In comments, which every shell passes over; the help says the same."""
+    text = printed(shell)
+    assert VARIABLE in text
+    last = [line for line in text.splitlines() if line][-2:]
+    assert ["# To have it in every new shell:", f"#   {INSTALLING[shell]}"] == last
+    shown = CliRunner().invoke(cli, ["completion", "--help"], terminal_width=120).output
+    assert INSTALLING[shell] in shown
+
+
+def test_zsh_finds_its_script_by_the_first_line():
+    """A file on its function path is known by `#compdef`."""
+    assert printed("zsh").startswith("#compdef neuron-emf\n")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_a_shell_that_is_here_reads_its_script(tmp_path, shell):
+    """Its own syntax check finds nothing."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    script = tmp_path / f"completion.{shell}"
+    script.write_text(printed(shell), "utf-8")
+    subprocess.run([shell, "-n", str(script)], check=True, capture_output=True)
+
+
+def test_another_shell_is_wrong_use():
+    """The words there are, are said."""
+    with pytest.raises(click.BadParameter, match="'bash', 'zsh', 'fish'"):
+        cli.main(["completion", "tcsh"], standalone_mode=False)
+    with pytest.raises(LookupError):
+        script_of(cli, "tcsh")

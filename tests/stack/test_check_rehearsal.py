@@ -1,0 +1,81 @@
+"""The check against the deployed template, on the embedded AWS of the rehearsal."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from emitter.owners import Reach
+from local.embedded_aws.clients import REGION
+from local.rehearsal.stack import STACK_NAME, Stack, overrides
+from neuron_emf import account as accounts
+from neuron_emf.check import this_machine
+from neuron_emf.cli import main
+from tests.neuron_emf.check.kernel_double import readable
+from tests.neuron_emf.check.rows import CHECKS
+
+pytestmark = [
+    pytest.mark.embedded,
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
+]
+
+
+@pytest.fixture
+def rehearsal(aws, sam_build, template, monkeypatch):
+    """The real template in the emulator, and the page that says where it is."""
+    deployment = sam_build.sam.deploy(sam_build.template, STACK_NAME, overrides(template), aws)
+    stack = Stack(aws, deployment, round(time.time() * 1000))
+    place = {
+        "endpoint_url": aws.endpoint_url,
+        "region": REGION,
+        "log_group": stack.records_group,
+        "rollups_log_group": f"/neuron-emf/{STACK_NAME}/rollups",
+        "stack_name": STACK_NAME,
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(place).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}/rehearsal.json"
+        monkeypatch.setattr(accounts, "REHEARSAL", address)
+        yield stack
+        server.shutdown()
+        thread.join()
+
+
+def test_of_the_deployed_template_nothing_is_wrong(
+    rehearsal, repository, monkeypatch, capsys, tmp_path
+):
+    """
+    Groups, classes, filter, receiver and permissions as deployed; the probe becomes no record.
+    """
+    monkeypatch.setenv("NEURON_SIM_PYTHON", sys.executable)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(this_machine, "reach", lambda _places: Reach())
+    monkeypatch.setattr(this_machine, "opener", readable)
+    monitor = repository / "local" / "monitor" / "neuron-monitor"
+    words = ("--rehearsal", "--json", "--cluster", "blue", "--monitor-command", str(monitor))
+    with pytest.raises(SystemExit) as ended:
+        main(["check", *words, "--spool-dir", str(tmp_path / "spool")])
+    results = json.loads(capsys.readouterr().out)["checks"]
+    states = {result["check"]: result["state"] for result in results}
+    assert {**CHECKS, "metric extraction": "not needed"} == states, results
+    assert f"{REGION}, from the rehearsal" in [result["found"] for result in results]
+    assert 0 == ended.value.code
+    assert 0 == rehearsal.stored_records()
