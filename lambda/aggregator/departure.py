@@ -70,8 +70,8 @@ def departure_of(event: Mapping[str, object]) -> Departure:
     Raises:
         NoDepartureError: If it is not the departure of an instance.
     """
-    found = event.get("detail")
-    detail: Mapping[str, object] = found if isinstance(found, Mapping) else {}
+    given = event.get("detail")
+    detail: Mapping[str, object] = given if isinstance(given, Mapping) else {}
     kind, state = str(event.get("detail-type")), str(detail.get("state"))
     if kind != DETAIL_TYPE or state not in DEPARTING:
         msg = (

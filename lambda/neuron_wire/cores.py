@@ -27,10 +27,10 @@ def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]
     known = [round(value, 2) for value in per_core if value is not None]
     if not known:
         return {}
-    found: dict[str, object] = {"NeuronCoreUtilization": known[: names.MAX_METRIC_VALUES]}
+    members: dict[str, object] = {"NeuronCoreUtilization": known[: names.MAX_METRIC_VALUES]}
     if len(known) > names.MAX_METRIC_VALUES:
-        found["NeuronCoreUtilizationMore"] = known[names.MAX_METRIC_VALUES :]
-    return found
+        members["NeuronCoreUtilizationMore"] = known[names.MAX_METRIC_VALUES :]
+    return members
 
 
 def core_state(line: Mapping[str, object]) -> str:

@@ -62,18 +62,18 @@ def core_indexes(text: str) -> tuple[int, ...]:
         WireFormatError: If *text* is not of that form or names a core that no
             instance has.
     """
-    found: list[int] = []
+    indexes: list[int] = []
     if text and not _RANGES.fullmatch(text):
         msg = "Cores is not a list of core ranges such as 0-7,12"
         raise checked.bad(msg)
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
         start, end = int(first), int(last or first)
-        if not (found[-1] if found else -1) < start <= end < names.MAX_CORES:
+        if not (indexes[-1] if indexes else -1) < start <= end < names.MAX_CORES:
             msg = f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
             raise checked.bad(msg)
-        found.extend(range(start, end + 1))
-    return tuple(found)
+        indexes.extend(range(start, end + 1))
+    return tuple(indexes)
 
 
 def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:

@@ -31,7 +31,7 @@ def holders_of(said: Naming, cores: Collection[int]) -> Naming:
     """
     if not cores:
         return (), 0
-    found = []
+    holding = []
     unreadable = 0
     holders, holders_more = said
     for holder in holders:
@@ -42,8 +42,8 @@ def holders_of(said: Naming, cores: Collection[int]) -> Naming:
             continue
         theirs = [core_index for core_index in held if core_index in cores]
         if theirs:
-            found.append(replace(holder, cores=core_ranges(theirs)))
-    return found, holders_more + unreadable
+            holding.append(replace(holder, cores=core_ranges(theirs)))
+    return holding, holders_more + unreadable
 
 
 def merge_holders(

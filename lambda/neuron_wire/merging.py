@@ -128,7 +128,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
 def _readings(parts: Sequence[MinuteRecord]) -> dict[str, int | float]:
     """Each reading as the catalogue says it merges; one that no part told is absent."""
     told = {name for part in parts for name in part.readings}
-    found: dict[str, int | float] = {}
+    merged: dict[str, int | float] = {}
     for name, member in READINGS.items():
         if name in told:
             pairs = [
@@ -137,8 +137,8 @@ def _readings(parts: Sequence[MinuteRecord]) -> dict[str, int | float]:
                 if name in part.readings
             ]
             value = _one_reading(pairs, member.merges)
-            found[name] = round(value) if member.is_whole else value
-    return found
+            merged[name] = round(value) if member.is_whole else value
+    return merged
 
 
 def _one_reading(pairs: Sequence[tuple[int | float, float]], merges: Merging) -> int | float:

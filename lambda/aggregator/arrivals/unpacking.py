@@ -64,11 +64,11 @@ def unpacked(compressed: bytes) -> dict[str, object]:
         ValueError: If it is no JSON in UTF-8.
         RecursionError: If it is nested without end.
     """
-    found = json.loads(_text(compressed))
-    if not isinstance(found, dict):
-        msg = f"the delivery is {type(found).__name__}, expected a JSON object"
+    delivery = json.loads(_text(compressed))
+    if not isinstance(delivery, dict):
+        msg = f"the delivery is {type(delivery).__name__}, expected a JSON object"
         raise DeliveryFormatError(msg)
-    return found
+    return delivery
 
 
 def _text(compressed: bytes) -> str:
@@ -90,9 +90,9 @@ def _has_too_many_brackets(plain: bytes) -> bool:
     # Nearly always there are few in all, and it need not be told which stand in a text.
     if plain.count(b"{") + plain.count(b"[") <= MAX_BRACKETS:
         return False
-    found = 0
+    brackets = 0
     for mark in _MARKS.finditer(plain):
-        found += plain[mark.start()] != _QUOTE
-        if found > MAX_BRACKETS:
+        brackets += plain[mark.start()] != _QUOTE
+        if brackets > MAX_BRACKETS:
             return True
     return False

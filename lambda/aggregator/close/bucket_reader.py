@@ -54,7 +54,7 @@ PAYLOADS_BETWEEN_LOOKS: Final = 64
 @dataclass(slots=True)
 class BucketReader:
     """
-    The reading of one minute.
+    Reads the buckets of one minute.
 
     Attributes:
         table: Where the records are.
@@ -103,10 +103,10 @@ class BucketReader:
                 weights[key] = weights.get(key, 0) + weight
                 total += weight
                 held[identity] = record
-        found: dict[Key, list[MinuteRecord]] = defaultdict(list)
+        by_instance: dict[Key, list[MinuteRecord]] = defaultdict(list)
         for record in held.values():
-            found[record.cluster, record.instance_id].append(record)
-        return found
+            by_instance[record.cluster, record.instance_id].append(record)
+        return by_instance
 
     def _admits(self, key: Key) -> bool:
         cluster, instance_id = key

@@ -79,9 +79,9 @@ class Registry:
             for cluster, instances in clusters.items():
                 for instance_id, (instance_type, *runs) in instances.items():
                     capacity.take(cluster, instance_id, instance_type)
-                    found = [PresenceRun(first, last, bool(bye)) for first, last, bye in runs]
+                    presence = [PresenceRun(first, last, bool(bye)) for first, last, bye in runs]
                     entries.setdefault(instance_id, []).append(
-                        RegistryEntry(cluster, instance_type, found)
+                        RegistryEntry(cluster, instance_type, presence)
                     )
             self._buckets[bucket] = entries
 

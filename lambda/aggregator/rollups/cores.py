@@ -101,15 +101,15 @@ class CoresByType:
 
     def total(self) -> CoreSums:
         """The sums over all types."""
-        found = CoreSums()
-        for one in self._sums.values():
-            found.instances += one.instances
-            found.cores += one.cores
-            found.busy += one.busy
-            found.attached_idle += one.attached_idle
-            found.unattached += one.unattached
-            found.hundredths += one.hundredths
-        return found
+        total = CoreSums()
+        for sums in self._sums.values():
+            total.instances += sums.instances
+            total.cores += sums.cores
+            total.busy += sums.busy
+            total.attached_idle += sums.attached_idle
+            total.unattached += sums.unattached
+            total.hundredths += sums.hundredths
+        return total
 
     def gauges(self) -> tuple[dict[str, dict[str, float]], int]:
         """

@@ -151,17 +151,17 @@ class IdleCores:
         return [_idle_instance(one) for one in self._most.first()]
 
 
-def _idle_instance(one: _Candidate) -> IdleInstance:
-    attached = [core for core in one.cores if one.state[core] == ATTACHED_IDLE]
-    holders, holders_more = holders_of((one.holders, one.holders_more), set(attached))
-    price = one.usd_per_core_hour
+def _idle_instance(candidate: _Candidate) -> IdleInstance:
+    attached = [core for core in candidate.cores if candidate.state[core] == ATTACHED_IDLE]
+    holders, holders_more = holders_of((candidate.holders, candidate.holders_more), set(attached))
+    price = candidate.usd_per_core_hour
     return IdleInstance(
-        instance_id=one.instance_id,
-        instance_type=one.instance_type,
-        cores=one.cores,
+        instance_id=candidate.instance_id,
+        instance_type=candidate.instance_type,
+        cores=candidate.cores,
         attached=attached,
-        minutes=one.minutes,
-        usd_per_hour=None if price is None else price * len(one.cores),
+        minutes=candidate.minutes,
+        usd_per_hour=None if price is None else price * len(candidate.cores),
         holders=holders,
         holders_more=holders_more,
     )

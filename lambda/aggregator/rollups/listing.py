@@ -66,40 +66,41 @@ def _present(members: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _idle(one: IdleInstance) -> dict[str, object]:
+def _idle(instance: IdleInstance) -> dict[str, object]:
+    usd_per_hour = instance.usd_per_hour
     return _present(
         {
-            "InstanceId": one.instance_id,
-            "InstanceType": one.instance_type,
-            "IdleCores": len(one.cores),
-            "Cores": core_ranges(one.cores),
-            "IdleMinutes": one.minutes,
-            "UsdPerHour": None if one.usd_per_hour is None else round(one.usd_per_hour, 4),
-            "AttachedCores": core_ranges(one.attached) or None,
-            "Holders": holder_members(one.holders) or None,
-            "HoldersMore": one.holders_more or None,
+            "InstanceId": instance.instance_id,
+            "InstanceType": instance.instance_type,
+            "IdleCores": len(instance.cores),
+            "Cores": core_ranges(instance.cores),
+            "IdleMinutes": instance.minutes,
+            "UsdPerHour": None if usd_per_hour is None else round(usd_per_hour, 4),
+            "AttachedCores": core_ranges(instance.attached) or None,
+            "Holders": holder_members(instance.holders) or None,
+            "HoldersMore": instance.holders_more or None,
         }
     )
 
 
-def _straggler(one: Straggler) -> dict[str, object]:
+def _straggler(straggler: Straggler) -> dict[str, object]:
     return {
-        "InstanceId": one.instance_id,
-        "InstanceType": one.instance_type,
-        "BusyUtilization": one.busy_percent,
-        "TypeMedian": one.median_percent,
+        "InstanceId": straggler.instance_id,
+        "InstanceType": straggler.instance_type,
+        "BusyUtilization": straggler.busy_percent,
+        "TypeMedian": straggler.median_percent,
     }
 
 
-def _silent(one: SilentInstance) -> dict[str, object]:
+def _silent(instance: SilentInstance) -> dict[str, object]:
     return _present(
         {
-            "InstanceId": one.instance_id,
-            "InstanceType": one.instance_type,
-            "LastSeen": iso(one.last_minute),
+            "InstanceId": instance.instance_id,
+            "InstanceType": instance.instance_type,
+            "LastSeen": iso(instance.last_minute),
         }
     )
 
 
-def _failing(one: Failing, member: str) -> dict[str, object]:
-    return {"InstanceId": one.instance_id, member: one.count}
+def _failing(instance: Failing, member: str) -> dict[str, object]:
+    return {"InstanceId": instance.instance_id, member: instance.count}

@@ -77,16 +77,16 @@ class Stragglers:
             low, high = busy[(len(busy) - 1) // 2], busy[len(busy) // 2]
             twice_median = low.hundredths * high.cores + high.hundredths * low.cores
             cores = low.cores * high.cores
-            for one in busy:
-                if 4 * one.hundredths * cores >= one.cores * twice_median:
+            for instance in busy:
+                if 4 * instance.hundredths * cores >= instance.cores * twice_median:
                     break
                 median = twice_median / (2 * cores)
                 found.add(
-                    (one.mean / median, one.instance_id),
+                    (instance.mean / median, instance.instance_id),
                     Straggler(
-                        one.instance_id,
+                        instance.instance_id,
                         instance_type,
-                        round(one.mean / 100, 2),
+                        round(instance.mean / 100, 2),
                         round(median / 100, 2),
                     ),
                 )

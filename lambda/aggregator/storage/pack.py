@@ -58,8 +58,8 @@ def packs_of(records: Iterable[MinuteRecord], late_minutes: int) -> list[RecordI
             payload=packed(text),
             expires_s=expires_s(minute, late_minutes),
         )
-        for (minute, bucket), found in places.items()
-        for text in _texts(found[identity] for identity in sorted(found))
+        for (minute, bucket), distinct in places.items()
+        for text in _texts(distinct[identity] for identity in sorted(distinct))
     ]
 
 

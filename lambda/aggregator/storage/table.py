@@ -164,12 +164,12 @@ class Table:
 
         May hold some that are up to an hour outside.
         """
-        found: dict[str, list[int]] = {}
+        departures: dict[str, list[int]] = {}
         for pk in layout.departures_pks(first_minute, last_minute):
             for item in self._requests.query(pk, "sk"):
                 instance_id, minute = layout.departure_of(item)
-                found.setdefault(instance_id, []).append(minute)
-        return found
+                departures.setdefault(instance_id, []).append(minute)
+        return departures
 
     def was_notified(self, transition: str) -> bool:
         """Whether people were told of *transition*."""
