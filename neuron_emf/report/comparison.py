@@ -194,7 +194,7 @@ class Comparison:
     """
 
     rollups: int
-    unreadable: int = 0
+    unreadable: int
     equal_minutes: int = 0
     core_minutes: int = 0
     usd: float = 0.0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.reading.periods import ALWAYS, Period
-from neuron_emf.report.comparison import MAX_LISTED, Cause, PublishedRollups, compare
+from neuron_emf.report.comparison import Cause, PublishedRollups, compare
 from neuron_emf.report.counting import Counting
 from neuron_wire.prices import Prices
 from tests.neuron_emf.report.minutes import (
@@ -135,6 +135,7 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
         {"IdleCost": -1},
         {"IdleCost": 1 << 63},
         {"IdleCost": float("nan")},
+        {"Schema": 0},
         {"Schema": 99},
     ],
     ids=str,
@@ -175,9 +176,7 @@ def test_the_greatest_differences_stand_first():
     told = [replace(one, idle_minutes=(0,) * len(one.core_state)) for one in records]
     found = compared(records, rollups_of(told))
     assert {Cause.RULES: 20} == causes(found)
-    assert [20 - place for place in range(MAX_LISTED)] == [
-        one.core_minutes[0] for one in found.worst
-    ]
+    assert [20 - place for place in range(10)] == [one.core_minutes[0] for one in found.worst]
 
 
 def test_a_difference_is_what_one_says_more_than_the_other():

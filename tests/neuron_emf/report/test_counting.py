@@ -135,6 +135,12 @@ def test_of_two_emitters_on_one_host_one_counts():
     assert (4, 1) == (found.idle.core_minutes, found.duplicate_minutes)
 
 
+def test_an_instance_keeps_the_type_that_was_told_last():
+    """A line may lack it."""
+    found = the_one(counted(minute(0), minute(1, instance_type=None)))
+    assert "trn1.2xlarge" == found.instance_type
+
+
 def test_only_what_was_asked_for_counts():
     """Other times and clusters are counted apart."""
     period = Period(START_MS, START_MS + 2 * MINUTE_MS)
