@@ -109,7 +109,7 @@ make_wheel() {
   fi
   [ -f "$clone/pyproject.toml" ] || fail "$here was expected to have a wheel of neuron-emf, or to be in a clone, and is neither: run deploy/systemd/bundle.sh in a clone"
   mkdir "$folder/source"
-  cp -r "$clone"/{pyproject.toml,README.md,LICENSE,emitter,lambda} "$folder/source/"
+  cp -r "$clone"/{pyproject.toml,README.md,LICENSE,emitter,neuron_emf,lambda} "$folder/source/"
   awk '/^[a-z]/ {is_it = /^setuptools==/} is_it' "$clone/requirements/dev.txt" >"$folder/setuptools.txt"
   "$python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps \
     --require-hashes --requirement "$folder/setuptools.txt"

@@ -152,8 +152,6 @@ class Watched:
         self._monitor = HeldMonitor(folder)
         self._write_settings()
         options = ("--config", self._settings, "--spool-dir", self._spool)
-        if receiver.name == "stdout":
-            options = options[:2]  # kept in memory, as is its default
         with self.said.open("wb") as stderr:
             self._process = subprocess.Popen(
                 [
@@ -161,12 +159,11 @@ class Watched:
                     *("--cluster", "blue", "--monitor-command", self._monitor.command),
                 ],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
                 stderr=stderr,
                 env=environment(folder, **receiver.variables),
                 cwd=folder,
             )
-        receiver.listen(self._process.stdout)
 
     def feed(self, lines: Iterator[bytes], say: Callable[[str], object]) -> None:
         """Every line in its minute, and every trouble in its hour."""
@@ -276,4 +273,3 @@ class Watched:
                 self._process.wait(PATIENCE_S / 12)
         self._process.kill()
         self._process.wait()
-        self._process.stdout.close()

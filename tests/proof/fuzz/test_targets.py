@@ -23,8 +23,8 @@ from proof.fuzz.targets import PLACES, target
 
 pytestmark = pytest.mark.timeout(120)
 
-EXAMPLES = 150
-KEPT = [(name, path) for name in PLACES for path in kept(name)]
+EXAMPLES = 75  # of each reader; `make fuzz` has no end of them
+KEPT = [name for name in PLACES if kept(name)]
 
 
 @pytest.mark.parametrize("name", [name for name in PLACES if name != "reports"])
@@ -95,10 +95,11 @@ def test_any_bytes_keep_the_promise(name):
     holds()
 
 
-@pytest.mark.parametrize(("name", "path"), KEPT, ids=[f"{name} {path.name}" for name, path in KEPT])
-def test_what_broke_a_promise_once_does_not_any_more(name, path):
+@pytest.mark.parametrize("name", KEPT)
+def test_what_broke_a_promise_once_does_not_any_more(name):
     """Each was found by the search, and mended."""
-    target(name).once(path.read_bytes())
+    for path in kept(name):
+        target(name).once(path.read_bytes())
 
 
 def test_inputs_are_kept_for_readers_that_there_are():
