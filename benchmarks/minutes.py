@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import reports
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.instance import Minutes
 from emitter.lines import Lines, LineSettings
 from emitter.spool import NewRecord, Spool

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.scale.fleets import MIDDLE, PROMISED_SHARE
 from neuron_emf.cost.assumed import COUNTERFACTUAL_METRICS, MODES
 from neuron_emf.cost.bill import bill, usd

@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.figures import HEADS, NOT_MEASURED
-from benchmarks.others.comparing import BATCH_LINES
-from benchmarks.others.losing import LINES, USUAL
-from benchmarks.others.shipping import SEND_INTERVAL_S
+from benchmarks.figure import HEADS, NOT_MEASURED
+from benchmarks.others.costs import BATCH_LINES
+from benchmarks.others.losses import LINES, USUAL
+from benchmarks.others.shippers import SEND_INTERVAL_S
 from benchmarks.record import FOLDER, read
 from benchmarks.reports import ROOT
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.reports import environment
 from benchmarks.sink import PUT_LOG_EVENTS, PUT_METRIC_DATA, Sink
 

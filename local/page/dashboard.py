@@ -14,8 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from local.page.errors import DashboardError
-from local.page.series import Asked, search
+from local.page.series import DashboardError, MetricRequest, search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +68,7 @@ class Dashboard:
 
     name: str
     range_s: int
-    clusters: Asked
+    clusters: MetricRequest
     populates: str
     pattern: str
     default: str

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from local.page.errors import DashboardError
-from local.page.series import Asked, asked_by
+from local.page.series import DashboardError, MetricRequest, asked_by
 from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE, STACK_NAMESPACE
 from neuron_wire.catalogue import BY_TYPE, MINUTE, PROFILE, ROLLUP, STACK
 from neuron_wire.names import CLUSTER_DIMENSION, MODEL_DIMENSION, PROFILE_NAMESPACE, TYPE_DIMENSION
@@ -57,7 +56,7 @@ def graph(
     except DashboardError as error:
         drawn["missing"].append(f"Not drawn: {error}.")
         return drawn
-    found: list[tuple[Asked, Dimensions, Mapping[int, StatisticSet]]] = []
+    found: list[tuple[MetricRequest, Dimensions, Mapping[int, StatisticSet]]] = []
     for one in asked:
         read = history.read(one.namespace, one.metric, one.period_s, start_s, end_s)
         matches = [
@@ -77,7 +76,7 @@ def graph(
     return drawn
 
 
-def without_data(asked: Asked, range_s: int) -> str:
+def without_data(asked: MetricRequest, range_s: int) -> str:
     """A sentence for what was asked for and is not there."""
     sentence = f"{asked} has no data in the last {_hours(range_s)}"
     if asked.namespace.startswith(OF_AWS):
@@ -87,7 +86,7 @@ def without_data(asked: Asked, range_s: int) -> str:
     return f"{sentence}."
 
 
-def _asked(properties: Mapping[str, Any]) -> list[Asked]:
+def _asked(properties: Mapping[str, Any]) -> list[MetricRequest]:
     strangers = sorted(properties.keys() - _PROPERTIES)
     if strangers:
         msg = f"it has the property {strangers[0]}, which the page does not know"
@@ -100,7 +99,7 @@ def _asked(properties: Mapping[str, Any]) -> list[Asked]:
 
 def _series(
     label: str,
-    asked: Asked,
+    asked: MetricRequest,
     dimensions: Dimensions,
     periods: Mapping[int, StatisticSet],
     missing: str | None,
@@ -121,12 +120,12 @@ def _series(
     }
 
 
-def _member(asked: Asked) -> Member | None:
+def _member(asked: MetricRequest) -> Member | None:
     names = frozenset(name for name, _ in asked.dimensions) | asked.open
     return _OURS.get((asked.namespace, names), {}).get(asked.metric)
 
 
-def _labels(found: Sequence[tuple[Asked, Dimensions]]) -> list[str]:
+def _labels(found: Sequence[tuple[MetricRequest, Dimensions]]) -> list[str]:
     """What tells the series of one widget apart: the metric, or the dimensions that differ."""
     metrics = {asked.metric for asked, _ in found}
     values: dict[str, set[str]] = {}

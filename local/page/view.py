@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 from local.page.alarms import AlarmBoard
 from local.page.cores import cores
 from local.page.dashboard import Dashboard, Widget
-from local.page.errors import UnknownClusterError
 from local.page.graph import graph
 from local.page.log_table import log_table
 from neuron_wire.names import MINUTE_S
@@ -30,8 +29,12 @@ FRESH_S: Final = 5.0
 """How old what a tab gets may be."""
 
 
+class UnknownClusterError(ValueError):
+    """There is no such cluster."""
+
+
 @dataclass(frozen=True, slots=True)
-class Place:
+class Endpoint:
     """
     Where the rehearsal's account is, for commands that look at it.
 
@@ -54,7 +57,7 @@ class Place:
         return asdict(self)
 
 
-class View:
+class DashboardView:
     """
     One dashboard on the metrics and lines of one account.
 
@@ -67,7 +70,7 @@ class View:
         template: Template,
         history: MetricHistory,
         lines: LogLines,
-        place: Place,
+        place: Endpoint,
         limits: Sequence[str] = (),
         *,
         now_s: Callable[[], float] = time.time,

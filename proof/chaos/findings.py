@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from local.monitor.truth import read_truth
-from proof.chaos.hosts.hosted import sightings
-from proof.chaos.hosts.promises import Account, account
-from proof.chaos.hosts.undisturbed import surely_closed, undisturbed
+from proof.chaos.hosts.certain_minutes import surely_closed, undisturbed
+from proof.chaos.hosts.host_program import sightings
+from proof.chaos.hosts.promises import RecordBalance, account
 from proof.chaos.truth import comparison as truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from proof.chaos.hosts.host import Host
-    from proof.chaos.stack.stack import Stack
+    from proof.chaos.hosts.host import ChaosHost
+    from proof.chaos.stack.stack import ChaosStack
     from proof.chaos.truth.comparison import Undisturbed
     from proof.logs.rules import Applied
 
@@ -44,7 +44,7 @@ class Findings:
         differences: By cluster, with host and minute; under an empty name what is of none.
     """
 
-    accounts: dict[str, list[Account]] = field(default_factory=dict)
+    accounts: dict[str, list[RecordBalance]] = field(default_factory=dict)
     rollups: Counter[str] = field(default_factory=Counter)
     undisturbed: int = 0
     happened: Counter[str] = field(default_factory=Counter)
@@ -59,7 +59,11 @@ class Findings:
 
 
 def findings(
-    seed: int, hosts: Sequence[Host], applied: Sequence[Applied], functions: Stack, ended_ms: int
+    seed: int,
+    hosts: Sequence[ChaosHost],
+    applied: Sequence[Applied],
+    functions: ChaosStack,
+    ended_ms: int,
 ) -> Findings:
     """What *hosts* and the stack's *functions* made of it, given what the service has *applied*."""
     found = Findings(
@@ -90,7 +94,7 @@ def _compare(
     found: Findings,
     seed: int,
     applied: Iterable[Applied],
-    functions: Stack,
+    functions: ChaosStack,
     calm: list[Undisturbed],
 ) -> None:
     compared = truth.compare(

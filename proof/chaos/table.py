@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from proof.chaos.hosts.promises import Account
+    from proof.chaos.hosts.promises import RecordBalance
     from proof.chaos.run import Findings
 
 HEADS = (
@@ -61,7 +61,9 @@ def _listed(happened: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in sorted(happened.items()) if count)
 
 
-def _row(name: str, accounts: Sequence[Account], rollups: int, differences: int) -> tuple[str, ...]:
+def _row(
+    name: str, accounts: Sequence[RecordBalance], rollups: int, differences: int
+) -> tuple[str, ...]:
     dropped: Counter[str] = Counter()
     for one in accounts:
         dropped += one.dropped

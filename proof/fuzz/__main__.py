@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "lambda"))
 
 from proof.fuzz import bombs
-from proof.fuzz.run import INNER, Run, fuzz, fuzzed
+from proof.fuzz.run import INNER, FuzzRun, fuzz, fuzzed
 from proof.fuzz.targets import PLACES
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _run(chosen: argparse.Namespace) -> int:
     return 1 if findings else 0
 
 
-def _row(run: Run) -> tuple[tuple[str, ...], int]:
+def _row(run: FuzzRun) -> tuple[tuple[str, ...], int]:
     found = max(len(run.found), int(bool(run.failure)))
     cells = (
         run.name,
@@ -103,7 +103,7 @@ def _bombs() -> tuple[tuple[str, ...], int]:
     return cells, len(broken)
 
 
-def _show(run: Run) -> None:
+def _show(run: FuzzRun) -> None:
     """What was found, so that it can be looked at and kept."""
     if not run.failure:
         return

@@ -111,7 +111,7 @@ def reads_tags(content: bytes) -> None:
     assert len(_refusal(403, content)) < 200
 
 
-class Logs:
+class AnsweredStream:
     """A log stream whose service answers what it is told to."""
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ class Logs:
         return answer
 
 
-_LOGS: Final = Logs()
+_LOGS: Final = AnsweredStream()
 
 
 def answer_in(content: bytes) -> tuple[int, str, bytes]:

@@ -43,7 +43,7 @@ ENVIRONMENT: Final = Environment(
 MAX_LOGGED_CHARS: Final = 16_384
 
 
-class Ingest:
+class IngestFunction:
     """
     One function that takes in one event: the real handler, a table in memory.
 
@@ -144,7 +144,7 @@ def takes_in_a_delivery(content: bytes) -> None:
 
 
 def _takes_in(compressed: bytes) -> None:
-    function = Ingest()
+    function = IngestFunction()
     failed = False
     try:
         counts = function.handle({"awslogs": {"data": base64.b64encode(compressed).decode()}})
@@ -167,7 +167,7 @@ def takes_in_a_batch(compressed: bytes) -> None:
     """What stands between two good records of a stream costs neither, and is read or named."""
     first, last = record(instance_id="i-first"), record(instance_id="i-last")
     event = batch(payload(*lines(first)), compressed, payload(*lines(last)))
-    function = Ingest()
+    function = IngestFunction()
     answer = function.handle(event)
     assert {identity_of(first), identity_of(last)} <= function.records
     named = [one["itemIdentifier"] for one in answer["batchItemFailures"]]

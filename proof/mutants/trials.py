@@ -36,7 +36,7 @@ FILES: Final = ("pyproject.toml", "template.yaml", "README.md")
 LONGEST_CLEAN_S: Final = 300.0
 
 
-class Outcome(NamedTuple):
+class TrialResult(NamedTuple):
     """
     How a trial ended.
 
@@ -84,7 +84,7 @@ class Trials:
 
     def outcome(
         self, file: str, source: str, stages: Sequence[Sequence[str]], seconds: float
-    ) -> Outcome:
+    ) -> TrialResult:
         """
         Run the tests of each stage with *source* as *file*, until one fails or takes *seconds*.
 
@@ -95,8 +95,8 @@ class Trials:
                 {"file": file, "source": source, "tests": list(tests), "seconds": seconds}
             )
             if said["code"]:
-                return Outcome(survived=False, by=str(said["by"]))
-        return Outcome(survived=True, by="")
+                return TrialResult(survived=False, by=str(said["by"]))
+        return TrialResult(survived=True, by="")
 
     def _ask(self, request: dict[str, object]) -> dict[str, object]:
         assert self._process.stdin is not None

@@ -62,18 +62,18 @@ def _troubles(soaked: Soaked) -> dict[str, str]:
 
 
 def _column(soaked: Soaked) -> dict[str, str]:
-    course, found, looks = soaked.course, soaked.found, soaked.looks
+    timetable, found, looks = soaked.timetable, soaked.found, soaked.looks
     minutes = [one for one in found.documents if one["Kind"] == "minute"]
     resident = [look.resident for look in looks]
     files = max(look.output_bytes for look in looks)
-    without = sum(not look.is_quiet for look in looks) / course.looks_an_hour
+    without = sum(not look.is_quiet for look in looks) / timetable.looks_an_hour
     return {
-        "hours": f"{course.hours:,}",
+        "hours": f"{timetable.hours:,}",
         "hours of them without the service": f"{without:g}",
         "reports read": f"{sum(one['Reports'] for one in minutes):,}",
         "lines that arrived": f"{len(found.lines):,}",
         "lines that came once more": f"{found.copies:,}",
-        "minutes without a line": f"{60 * course.hours - len(found.minutes()):,}",
+        "minutes without a line": f"{60 * timetable.hours - len(found.minutes()):,}",
         "records dropped": f"{found.dropped():,}",
         "records in the spool at most": f"{max(one['SpoolRecords'] for one in minutes):,}",
         "records left in the spool": f"{soaked.left:,}",
@@ -120,7 +120,7 @@ def curves(soaked: Soaked) -> dict[str, str]:
 
 def limits(soaked: Soaked) -> dict[str, float]:
     """Of the curves: what none may be above, at least after the warm-up."""
-    warm = [one for one in soaked.looks if one.hour <= soaked.course.warm_hours]
+    warm = [one for one in soaked.looks if one.hour <= soaked.timetable.warm_hours]
     room_bytes = max(one.spool_bytes for one in warm) + MAX_SPOOL_GROWTH_BYTES
     return {
         "resident_mib": soaked.resident_limit_mib,

@@ -23,8 +23,8 @@ from proof.logs.service import (
     UNAVAILABLE,
     LogsService,
 )
-from proof.soak.course import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART
-from proof.soak.held_monitor import PATIENCE_S
+from proof.soak.manual_monitor import PATIENCE_S
+from proof.soak.timetable import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ class Receiver:
 
         resident_limit_mib: How much memory an emitter may take that sends here.
 
-        troubles: Those of a course that can happen here.
+        troubles: Those of a timetable that can happen here.
 
         happened: What did go wrong, and how often.
 

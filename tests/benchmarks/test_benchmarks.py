@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import __main__ as benchmarks
 from benchmarks import reports
-from benchmarks.figures import Figure, table
+from benchmarks.figure import Figure, table
 from benchmarks.machine import machine
 from benchmarks.page import PARTS
 from benchmarks.turns import Turns
@@ -133,7 +133,7 @@ def test_every_part_of_the_page_is_measured(monkeypatch, tmp_path):
         benchmarks.minutes: ("line_sizes", "closing"),
         benchmarks.spooling: ("throughput",),
         benchmarks.stack: ("ingest", "closing"),
-        benchmarks.freshly: ("rehearsal",),
+        benchmarks.fresh_clone: ("rehearsal",),
     }.items():
         for name in names:
             answer = one if module is benchmarks.reading else [one]

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import __main__ as benchmarks
 from benchmarks import page as pages
 from benchmarks import record
-from benchmarks.figures import HEADS, Figure
+from benchmarks.figure import HEADS, Figure
 from benchmarks.page import NAME, PARTS, page
 
 KEPT = record.read(NAME)

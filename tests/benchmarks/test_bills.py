@@ -17,7 +17,7 @@ from neuron_emf.cost.interpolated import between
 from neuron_emf.cost.measured import read
 from neuron_emf.cost.other_ways import counterfactual_usd
 from neuron_emf.cost.tariff import listed
-from tests.benchmarks.made_measures import MADE
+from tests.benchmarks.measures_example import MADE
 
 metrics_usd = listed().metrics_usd
 KEPT = read()

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.docs.linked_page import DOCS, FENCE, LinkedPage
+from tests.docs.pages import DOCS, FENCE, LinkedPage
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

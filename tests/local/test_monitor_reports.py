@@ -13,8 +13,8 @@ from local.monitor.hosts import HOST_NAMES
 from local.monitor.instance import SimulatedInstance
 from local.monitor.scenarios import SCENARIOS
 from neuron_wire.instance_types import INSTANCE_TYPES
-from tests.local.played_reports import groups, held, percents, play, reports_of
 from tests.local.report_shape import ECC, ENDINGS, SYSTEM, misfits, shape_of
+from tests.local.simulated_reports import groups, held, percents, play, reports_of
 
 
 @pytest.mark.parametrize("instance_type", HOST_NAMES)

@@ -26,7 +26,7 @@ TOO_NEW = "too_new"
 
 
 @dataclass
-class Account:
+class RecordBalance:
     """
     Of one host's records.
 
@@ -57,7 +57,7 @@ class Account:
 
 def account(
     notes: Notes, events: Iterable[tuple[int, str]], closed: AbstractSet[int], latest_ms: int
-) -> Account:
+) -> RecordBalance:
     """
     What became of everything one host has produced, given the *events* that arrived from it.
 
@@ -67,7 +67,7 @@ def account(
     """
     found = Arrivals.of(events)
     minutes = found.minutes()
-    made = Account(
+    made = RecordBalance(
         produced=sum(notes.produced.values()),
         delivered=len(found.lines),
         copies=found.copies,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aggregator.storage.item import bucket_of
-from proof.chaos.stack.stack import Stack
+from proof.chaos.stack.stack import ChaosStack
 from proof.factories.records import full_record, message
 from proof.logs.rules import Applied
 
@@ -39,7 +39,7 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class Fleet:
+class ChaosFleet:
     """
     What was accepted.
 
@@ -58,17 +58,17 @@ class Fleet:
         return [one.applied for one in self.lines]
 
 
-def fleet(seed: int, hosts: int, minutes: int) -> Fleet:
+def fleet(seed: int, hosts: int, minutes: int) -> ChaosFleet:
     """*hosts* in four clusters, for so many *minutes*."""
     rng = random.Random(f"fleet/{seed}")
     lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
     clusters = tuple(sorted({f"cluster-{host % 4}" for host in range(hosts)}))
-    return Fleet(clusters, tuple(sorted(lines, key=lambda one: one.at_s)))
+    return ChaosFleet(clusters, tuple(sorted(lines, key=lambda one: one.at_s)))
 
 
-def lived_through(lived: Fleet, seed: int) -> Stack:
+def lived_through(lived: ChaosFleet, seed: int) -> ChaosStack:
     """The stack to which all this happened, settled."""
-    stack = Stack(seed, lived.clusters)
+    stack = ChaosStack(seed, lived.clusters)
     now_s = float(START_MINUTE * MINUTE_S)
     stack.tick(now_s)
     left = list(lived.lines)

@@ -79,7 +79,7 @@ def _array(line: dict[str, Any], member: str) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Lines:
+class PrintedMinute:
     """
     What was printed of one minute of one cluster.
 
@@ -93,7 +93,7 @@ class Lines:
     types: dict[str, dict[str, Any]]
 
 
-def printed_lines(printed: Iterable[str]) -> dict[Key, Lines]:
+def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
     """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
     rollups: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     types: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
@@ -107,6 +107,6 @@ def printed_lines(printed: Iterable[str]) -> dict[Key, Lines]:
         own.pop(line["RollupId"], None)
         own[line["RollupId"]] = line
     return {
-        key: Lines(list(rollups.get(key, {}).values()), types.get(key, {}))
+        key: PrintedMinute(list(rollups.get(key, {}).values()), types.get(key, {}))
         for key in rollups.keys() | types.keys()
     }

@@ -13,8 +13,8 @@ import signal
 import pytest
 
 from proof.emitter_process import wait_until
+from tests.deploy.container.chroot import Container, status_of
 from tests.deploy.container.image import BASE_VERSION, RELEASE, Image, build, make_base, missing
-from tests.deploy.container.started import Container, status_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import emitter
-from tests.deploy.systemd.installing import python_of, run_installer, small_bundle
+from tests.deploy.systemd.installer import python_of, run_installer, small_bundle
 
 BUNDLE = f"neuron-emf-{emitter.__version__}"
 RECORDING = """\

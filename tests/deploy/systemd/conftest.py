@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # installing, real_systemd
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # installer, real_systemd
 
-from installing import install, system_python
+from installer import install, system_python
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from installing import python_of, run_installer, small_bundle
+from installer import python_of, run_installer, small_bundle
 
 import emitter
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from installing import files, install, run_installer, small_bundle
+from installer import files, install, run_installer, small_bundle
 
 import emitter
 

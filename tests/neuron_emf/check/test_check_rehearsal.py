@@ -13,7 +13,7 @@ import pytest
 from local.alarms.template import load
 from local.embedded_aws import EmbeddedAws, SamCli
 from local.embedded_aws.clients import REGION, environment
-from local.rehearsal.stack import STACK_NAME, Stack, overrides
+from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides
 from neuron_emf import account as accounts
 from tests.neuron_emf.check.rows import CHECKS
 
@@ -45,7 +45,7 @@ def stack(aws, programs, repository, tmp_path):
     template = load((repository / "template.yaml").read_text(encoding="utf-8"))
     built = sam.build(repository / "template.yaml", environment())
     deployment = sam.deploy(built, STACK_NAME, overrides(template), aws)
-    return Stack(aws, deployment, round(time.time() * 1000))
+    return DeployedStack(aws, deployment, round(time.time() * 1000))
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from neuron_wire.holders import MAX_HOLDERS
 from proof.factories.deliveries import batch, payload
 from proof.factories.records import full_record, lines, record, some_holders
 from proof.fuzz import bombs
-from proof.fuzz.lines import Ingest
+from proof.fuzz.lines import IngestFunction
 
 OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20), max_size=5)
 
@@ -145,7 +145,7 @@ def test_a_bomb_in_a_batch_costs_itself_only():
     """It is counted and named; what stands before and behind it is stored."""
     bomb = bombs.compressed(bombs.repeated(b" ", MAX_DELIVERY_BYTES + 1))
     first, last = (payload(*lines(record(seq=seq))) for seq in (1, 2))
-    function = Ingest()
+    function = IngestFunction()
     answer = function.handle(batch(first, bomb, last))
     assert {"batchItemFailures": [{"itemIdentifier": "n-1"}]} == answer
     assert [1, 2] == sorted(seq for *_, seq in function.records)
@@ -162,7 +162,7 @@ def test_a_bomb_alone_fails_the_invocation_and_stores_nothing():
     Lambda invokes twice more and then keeps the event: it is not tried for ever, and not lost.
     """
     bomb = bombs.compressed(bombs.repeated(b" ", MAX_DELIVERY_BYTES + 1))
-    function = Ingest()
+    function = IngestFunction()
     event = {"awslogs": {"data": base64.b64encode(bomb).decode()}}
     with pytest.raises(DeliveryError, match=f"more than {MAX_DELIVERY_BYTES} bytes"):
         function.handle(event)
@@ -176,7 +176,7 @@ def test_what_a_batch_holds_beyond_the_limit_comes_again(monkeypatch):
     stored, batches = set(), 0
     event = batch(*payloads)
     while event["Records"]:
-        function = Ingest()
+        function = IngestFunction()
         answer = function.handle(event)
         assert "DeliveriesUnreadable" not in function.printed
         stored |= {instance for _, instance, *_ in function.records}

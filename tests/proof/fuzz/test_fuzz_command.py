@@ -9,7 +9,7 @@ import pytest
 
 from proof.fuzz import __main__ as command
 from proof.fuzz import run as runs
-from proof.fuzz.run import Run
+from proof.fuzz.run import FuzzRun
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_without_atheris_it_says_so(monkeypatch, capsys, words, code):
 
 def test_a_row_says_what_was_read_and_found(fuzzed, capsys):
     """Executions, seconds, findings and memory; without a finding it ends with 0."""
-    fuzzed["log lines"] = Run("log lines", 12_345, 7.4, 99, (), "")
+    fuzzed["log lines"] = FuzzRun("log lines", 12_345, 7.4, 99, (), "")
     assert 0 == command.main(["log lines"])
     row = capsys.readouterr().out.splitlines()[1].split()
     assert ["log", "lines", "12,345", "7", "0", "99", "MiB"] == row
@@ -47,7 +47,7 @@ def test_a_finding_is_shown_and_ends_with_1(fuzzed, capsys, tmp_path):
     """The input is printed, and where it is kept."""
     path = tmp_path / "0123456789ab"
     path.write_bytes(b"\x00junk")
-    fuzzed["log lines"] = Run("log lines", 5, 1.0, 99, (path,), "INFO: x\nAssertionError\n")
+    fuzzed["log lines"] = FuzzRun("log lines", 5, 1.0, 99, (path,), "INFO: x\nAssertionError\n")
     assert 1 == command.main(["log lines"])
     written = capsys.readouterr().out
     assert "  AssertionError\n  5 bytes: b'\\x00junk'\n" in written
@@ -57,7 +57,7 @@ def test_a_finding_is_shown_and_ends_with_1(fuzzed, capsys, tmp_path):
 
 def test_a_process_that_ends_without_an_input_is_a_finding_too(fuzzed):
     """One that was killed left none."""
-    fuzzed["log lines"] = Run("log lines", 0, 1.0, 0, (), "Killed")
+    fuzzed["log lines"] = FuzzRun("log lines", 0, 1.0, 0, (), "Killed")
     assert 1 == command.main(["log lines"])
 
 

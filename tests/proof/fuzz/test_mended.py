@@ -40,8 +40,8 @@ from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, entry
 from proof.factories.kernel_logs import record as kernel_record
 from proof.factories.records import message, record
 from proof.fuzz import owners
-from proof.fuzz.answers import Logs, answering
-from proof.fuzz.lines import Ingest
+from proof.fuzz.answers import AnsweredStream, answering
+from proof.fuzz.lines import IngestFunction
 from proof.fuzz.settings import command
 
 DATE = "Sat, 21 Nov 2026 08:15:30 GMT"
@@ -68,7 +68,7 @@ def test_a_settings_file_is_read_up_to_its_limit(file, more):
 
 def test_half_a_letter_in_a_name_does_not_cost_the_log_line():
     """A stream's name is somebody else's: where its bad lines are is said, in whole letters."""
-    function = Ingest()
+    function = IngestFunction()
     document = json.loads(gzip.decompress(payload(LogLine("id \udc00", "junk"))))
     content = gzip.compress(json.dumps({**document, "logStream": "i-\ud800"}).encode())
     function.handle(batch(content))
@@ -81,7 +81,7 @@ def test_a_name_is_as_long_as_cloudwatch_logs_lets_it_be(letters):
     """What is longer is no name of a stream, and would stand in the log."""
     document = json.loads(gzip.decompress(payload(LogLine("1", "junk"))))
     content = gzip.compress(json.dumps({**document, "logStream": "x" * letters}).encode())
-    answer = Ingest().handle(batch(content))
+    answer = IngestFunction().handle(batch(content))
     assert letters - 512 == len(answer["batchItemFailures"])
 
 
@@ -123,7 +123,7 @@ def test_a_spool_whose_numbers_cannot_count_on_is_set_aside(tmp_path, change):
 
 def test_an_answer_that_the_sdk_stumbles_over_is_sent_again():
     """Whether the records were taken is not known."""
-    outcome = Logs().send(400, DATE, b'{"__type":[]}')
+    outcome = AnsweredStream().send(400, DATE, b'{"__type":[]}')
     assert isinstance(outcome, Retry)
     assert "connection_lost" == outcome.reason
 
@@ -141,7 +141,9 @@ def test_a_place_that_is_none_is_not_dropped(indexes, rejected):
     """
     A record is dropped when the answer names it, and no record but those that were sent is named.
     """
-    assert Delivered(rejected) == Logs().send(200, DATE, b'{"rejectedLogEventsInfo":%b}' % indexes)
+    assert Delivered(rejected) == AnsweredStream().send(
+        200, DATE, b'{"rejectedLogEventsInfo":%b}' % indexes
+    )
 
 
 def test_a_minute_that_no_calendar_has_is_outside(tmp_path):

@@ -15,9 +15,9 @@ from emitter.instance.ecs_answer import ask_for_cluster
 from emitter.instance.identity import find_instance
 from emitter.instance.metadata_service import MetadataService
 from emitter.spool import Spool
-from proof.fuzz.answers import Logs, answer_in, answering
+from proof.fuzz.answers import AnsweredStream, answer_in, answering
+from proof.fuzz.corpus import folder_of, keep, kept
 from proof.fuzz.files import NOW_S, SPOOL
-from proof.fuzz.kept import folder_of, keep, kept
 from proof.fuzz.target import spoiled
 from proof.fuzz.targets import PLACES, target
 
@@ -48,7 +48,7 @@ def test_local_services_are_heard():
 def test_cloudwatch_logs_answers_are_heard():
     """The SDK reads what the input says: what it rejected, and that it throttles."""
     rejected, _, invalid, _, throttled, _ = target("CloudWatch Logs' answers").seeds()
-    heard = [Logs().send(*answer_in(one)) for one in (rejected, invalid, throttled)]
+    heard = [AnsweredStream().send(*answer_in(one)) for one in (rejected, invalid, throttled)]
     assert Delivered({"too_old": (0,), "expired": (1,), "too_new": (4,)}) == heard[0]
     assert [Invalid, Retry] == [type(one) for one in heard[1:]]
     assert heard[2].throttled

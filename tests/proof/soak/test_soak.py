@@ -1,7 +1,7 @@
 """
 Hours of reports through one process: it stays as small as it was.
 
-The short form of `make soak`: the same course, compressed, and the same verdict, which
+The short form of `make soak`: the same timetable, compressed, and the same verdict, which
 a leak of 4 KiB a minute or of a descriptor an hour does not pass.
 """
 
@@ -13,9 +13,9 @@ import pytest
 
 from proof.soak import leaking
 from proof.soak.account import heads, rows
-from proof.soak.course import SHORT_HOURS, short
 from proof.soak.receivers import LogsReceiver
 from proof.soak.run import soak
+from proof.soak.timetable import SHORT_HOURS, short
 from proof.soak.verdict import KIB, broken, steady_bytes
 
 LEAK_HOURS = 8  # what the heap has left over takes in the first of a leak

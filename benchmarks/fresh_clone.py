@@ -23,7 +23,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.reports import ROOT
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from local.monitor.truth import ReportTruth
-    from proof.chaos.hosts.hosted import Label
+    from proof.chaos.hosts.host_program import SeenMinute
     from proof.chaos.hosts.notes import Moved
 
 MINUTE_MS = 60_000
@@ -25,7 +25,7 @@ READ_WITHIN_S = 6.5  # of the host's clock: a loop that was longer away may have
 MARGIN_MS = 6_500
 
 
-def surely_closed(seen: Sequence[Label], reports: Sequence[ReportTruth]) -> set[int]:
+def surely_closed(seen: Sequence[SeenMinute], reports: Sequence[ReportTruth]) -> set[int]:
     """
     Minutes that one life must have closed and kept, ms since the epoch.
 
@@ -50,23 +50,23 @@ def surely_closed(seen: Sequence[Label], reports: Sequence[ReportTruth]) -> set[
 
 
 @dataclass(frozen=True)
-class Run:
+class MonitorRun:
     """What one monitor wrote: report 0 and what followed."""
 
     reports: Sequence[ReportTruth]
 
 
-def runs(reports: Sequence[ReportTruth]) -> Iterator[Run]:
+def runs(reports: Sequence[ReportTruth]) -> Iterator[MonitorRun]:
     """Each monitor's own, of a file that several wrote to one after the other."""
     begins = [place for place, one in enumerate(reports) if not one.report]
     for begin, end in pairwise([*begins, len(reports)]):
-        yield Run(reports[begin:end])
+        yield MonitorRun(reports[begin:end])
 
 
 def undisturbed(
     instance_id: str,
     reports: Sequence[ReportTruth],
-    seen: Sequence[Label],
+    seen: Sequence[SeenMinute],
     moves: Sequence[Moved],
 ) -> list[Undisturbed]:
     """Minutes of one life to compare with what its monitors say."""
@@ -88,7 +88,7 @@ def undisturbed(
     return found
 
 
-def _steady(seen: Sequence[Label]) -> set[int]:
+def _steady(seen: Sequence[SeenMinute]) -> set[int]:
     """Minutes that the loop came to once, stayed in, and left for the next, never long away."""
     times = [one.minute for one in seen]
     return {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from local.monitor.instance import SimulatedInstance
-from local.monitor.outlet import Outlet, stopping_on_signals
+from local.monitor.output import ReportStream, stopping_on_signals
 from local.monitor.report import ReportWriter
 from local.monitor.scenarios import SCENARIOS
 from local.monitor.schedule import Schedule, live_schedule
@@ -17,8 +17,8 @@ from local.monitor.truth_log import TruthLog
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from local.monitor.configuration import Configuration, Group
-    from local.monitor.outlet import Stop
+    from local.monitor.configuration import Configuration, GroupKey
+    from local.monitor.output import Stop
 
 EXIT_DIED: Final = 1
 DEATH_MESSAGE: Final = "neuron-monitor: lost the connection to the Neuron driver (simulated)"
@@ -84,7 +84,7 @@ def run(play: Play, configuration: Configuration, descriptor: int) -> int:
         with stopping_on_signals() as stop:
             writer = ReportWriter(instance, configuration)
             schedule = _schedule(play, _periods_ms(play, configuration), instance)
-            outlet = Outlet(descriptor, stop)
+            outlet = ReportStream(descriptor, stop)
             return _run(play, writer=writer, schedule=schedule, outlet=outlet, truth=truth)
     except BrokenPipeError:
         return 0  # the reader has what it wanted
@@ -98,7 +98,7 @@ def _run(
     *,
     writer: ReportWriter,
     schedule: Schedule,
-    outlet: Outlet,
+    outlet: ReportStream,
     truth: TruthLog | None,
 ) -> int:
     ending = SCENARIOS[play.scenario].ending
@@ -135,14 +135,14 @@ def _wait(at_ms: int, stop: Stop) -> bool:
     return stop.requested
 
 
-def _schedule(play: Play, periods_ms: dict[Group, int], instance: SimulatedInstance) -> Schedule:
+def _schedule(play: Play, periods_ms: dict[GroupKey, int], instance: SimulatedInstance) -> Schedule:
     if not play.waits:
         return Schedule(periods_ms, play.start_ms)
     chance = instance.rng("phase").random()
     return live_schedule(periods_ms, _now_ms(), chance=chance, aligned=play.aligned)
 
 
-def _periods_ms(play: Play, configuration: Configuration) -> dict[Group, int]:
+def _periods_ms(play: Play, configuration: Configuration) -> dict[GroupKey, int]:
     periods_ms = configuration.periods_ms()
     return periods_ms if play.period_ms is None else dict.fromkeys(periods_ms, play.period_ms)
 

@@ -1,5 +1,5 @@
 """
-Lines to CloudWatch Logs: `python -m benchmarks.others.shipping ours|watchtower FOLDER < lines`.
+Lines to CloudWatch Logs: `python -m benchmarks.others.shippers ours|watchtower FOLDER < lines`.
 
 By watchtower, as its documentation shows it: a handler of a logger. By the
 emitter's own parts: a spool in FOLDER, `Delivery`, `Sender`, `LogStream`. Each

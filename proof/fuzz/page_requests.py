@@ -18,8 +18,8 @@ if importlib.util.find_spec("yaml") is None:
     _package.__path__ = [str(Path(__file__).resolve().parents[2] / "local" / "page")]
     sys.modules.setdefault("local.page", _package)
 
-from local.page.errors import UnknownClusterError
 from local.page.server import HOST, POLICY, _Handler
+from local.page.view import UnknownClusterError
 
 PORT: Final = 8600
 

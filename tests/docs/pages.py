@@ -1,4 +1,4 @@
-"""A page of Markdown as far as links go: its headings, what it links to, the files it names."""
+"""A page of Markdown as far as links go: its headings, and what it links to."""
 
 from __future__ import annotations
 
@@ -15,31 +15,6 @@ LINK = re.compile(r"!?\[[^\]]*\]\(<?([^)\s>]+)>?\)")
 ADDRESS = re.compile(r'\b(?:src|srcset|href)="([^"]+)"')
 ELSEWHERE = re.compile(r"https://|http://127\.0\.0\.1|mailto:")
 HEADING = re.compile(r"^#{1,6} (.+?) *#*$", re.MULTILINE)
-FOLDERS = (
-    "benchmarks",
-    "deploy",
-    "docs",
-    "emitter",
-    "lambda",
-    "local",
-    "neuron_emf",
-    "proof",
-    "requirements",
-    "tests",
-)
-BESIDE = (
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "Makefile",
-    "README.md",
-    "mkdocs.yml",
-    "pyproject.toml",
-    "samconfig.toml",
-    "template.yaml",
-)
-NAMED = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w./-]*|{'|'.join(map(re.escape, BESIDE))}")
-"""Files and folders of the repository; any other name may be one on the reader's machine."""
 
 
 def pages():
@@ -90,12 +65,6 @@ class LinkedPage:
         prose = CODE.sub("", self.text)
         return [*LINK.findall(prose), *ADDRESS.findall(prose)]
 
-    @property
-    def named_files(self):
-        """Files and folders of the repository that it names as code."""
-        words = (one.partition("::")[0] for one in CODE.findall(self.text))
-        return [one for one in words if NAMED.fullmatch(one)]
-
     def broken_links(self):
         """What is wrong with its links, a sentence each."""
         return [fault for link in self.links if (fault := self._fault(link))]
@@ -119,10 +88,3 @@ class LinkedPage:
         page = self if target == self.path else LinkedPage.read(target) if anchor else None
         found = page.anchors.count(anchor) if anchor else 1
         return None if found == 1 else f"{found} headings have that anchor"
-
-    def missing_files(self):
-        """Files that it names and that are not in the repository."""
-        return [one for one in self.named_files if not self._is_there(one)]
-
-    def _is_there(self, name):
-        return (ROOT / name).exists() or (self.path.parent / name).exists()

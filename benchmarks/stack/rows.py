@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.figures import Figure
-from benchmarks.stack.closing import closed
-from benchmarks.stack.delivering import delivered
+from benchmarks.figure import Figure
+from benchmarks.stack.close_runs import closed
+from benchmarks.stack.deliveries import delivered
 from benchmarks.stack.fleet import CORES
-from benchmarks.stack.prepared import BATCH_RECORDS, prepare
+from benchmarks.stack.table_files import BATCH_RECORDS, prepare
 from neuron_emf.cost.measured import FORMS, Closed, Form
 
 if TYPE_CHECKING:

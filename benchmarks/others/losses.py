@@ -122,7 +122,7 @@ class _Scene:
 
     def process(self) -> _Process:
         """A process that ships, with what the one before left behind."""
-        command = [sys.executable, "-m", "benchmarks.others.shipping", self.way, str(self.folder)]
+        command = [sys.executable, "-m", "benchmarks.others.shippers", self.way, str(self.folder)]
         variables = {"HOME": str(self.folder), **self.sink.variables, **self.variables}
         process = subprocess.Popen(
             command,

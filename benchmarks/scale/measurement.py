@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregator.storage.item import item_of, stored_bytes
 from benchmarks.scale.fleets import FLEETS, MIDDLE, SCATTERED
 from benchmarks.stack import fleet
-from benchmarks.stack.closing import closed
-from benchmarks.stack.delivering import delivered, payload_of
-from benchmarks.stack.prepared import prepare
+from benchmarks.stack.close_runs import closed
+from benchmarks.stack.deliveries import delivered, payload_of
+from benchmarks.stack.table_files import prepare
 from emitter.fold.runtimes import RuntimeMinute
 from emitter.fold.sample import ReportSample
 from emitter.lines import Lines, LineSettings, Source

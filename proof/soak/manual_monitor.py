@@ -36,7 +36,7 @@ class MonitorGoneError(Exception):
 
 
 @final
-class HeldMonitor:
+class ManualMonitor:
     """
     One command, and the process that was started with it last.
 

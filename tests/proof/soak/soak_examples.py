@@ -6,16 +6,16 @@ import json
 from collections import Counter
 
 from proof.arrivals import Arrivals
-from proof.soak.course import short
 from proof.soak.history import REPORTS_A_MINUTE, is_broken
 from proof.soak.run import START_S, Look, Soaked
+from proof.soak.timetable import short
 
 MIB = 1 << 20
 HOURS = 6
 WARM = 2
 BOOT = "0" * 20
-COURSE = short(HOURS, WARM)
-LOOKS = HOURS * COURSE.looks_an_hour
+TIMETABLE = short(HOURS, WARM)
+LOOKS = HOURS * TIMETABLE.looks_an_hour
 
 
 def line(minute, **members):
@@ -54,13 +54,13 @@ def look(number, **members):
         "is_quiet": True,
         **members,
     }
-    return Look(hour=(number + 1) / COURSE.looks_an_hour, **values)
+    return Look(hour=(number + 1) / TIMETABLE.looks_an_hour, **values)
 
 
 def made(**members):
     """A soak in which all is well, but for *members*."""
     values = {
-        "course": COURSE,
+        "timetable": TIMETABLE,
         "output": "logs",
         "resident_limit_mib": 60,
         "looks": [look(number) for number in range(LOOKS)],

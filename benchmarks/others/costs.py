@@ -1,5 +1,5 @@
 """
-The emitter and another way in turns: `python -m benchmarks.others.comparing WHAT FOLDER ROUNDS`.
+The emitter and another way in turns: `python -m benchmarks.others.costs WHAT FOLDER ROUNDS`.
 
 A process of its own, whose processor time is all that counts: what it sends to
 is another process. Its reports are the simulated neuron-monitor's, its minute
@@ -18,8 +18,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import reports
-from benchmarks.instance import Instance, Minutes
-from benchmarks.others.shipping import GROUP, STREAM, Watchtower
+from benchmarks.instance import MeasuredEmitter, Minutes
+from benchmarks.others.shippers import GROUP, STREAM, Watchtower
 from benchmarks.sink import PUT_LOG_EVENTS, PUT_METRIC_DATA, Sink
 from benchmarks.turns import in_turns
 from emitter.delivery.cloudwatch_logs import LogStream
@@ -71,7 +71,7 @@ def compared(what: str, folder: Path, rounds: int) -> Compared:
     folder.mkdir()
     with Sink() as sink:
         ended = subprocess.run(
-            [sys.executable, "-m", "benchmarks.others.comparing", what, str(folder), str(rounds)],
+            [sys.executable, "-m", "benchmarks.others.costs", what, str(folder), str(rounds)],
             stdout=subprocess.PIPE,
             env=reports.environment(
                 HOME=str(folder), AWS_EMF_ENVIRONMENT="Local", **sink.variables
@@ -155,8 +155,8 @@ def _minute_line() -> str:
 
 
 @contextlib.contextmanager
-def _instance(folder: Path, destination: Destination) -> Iterator[Instance]:
-    instance = Instance(folder / "spool", destination)
+def _instance(folder: Path, destination: Destination) -> Iterator[MeasuredEmitter]:
+    instance = MeasuredEmitter(folder / "spool", destination)
     try:
         yield instance
     finally:

@@ -30,7 +30,7 @@ CLEAN_TIMES: Final = 3  # a mutant that takes longer than this many clean runs d
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class MutantBatch:
     """One module of one rule, and those of its mutants that are to be tried."""
 
     rule: Rule
@@ -46,7 +46,7 @@ class Task:
 
 
 @dataclass(slots=True)
-class Judgement:
+class MutantReport:
     """
     What became of the mutants.
 
@@ -87,7 +87,7 @@ def _cells(counts: Counter[str]) -> tuple[str, ...]:
 
 def tasks(
     rules: Sequence[Rule], modules: Sequence[str], sample: int | None, seed: int
-) -> list[Task]:
+) -> list[MutantBatch]:
     """What to try: every mutant of *modules* of *rules*, or *sample* of them, chosen by *seed*."""
     whole = [
         (rule, module, source, tuple(mutants_of(module, source)))
@@ -100,12 +100,14 @@ def tasks(
     if sample is not None and sample < len(places):
         places = sorted(random.Random(seed).sample(places, sample))
     return [
-        Task(rule, module, source, tuple(found[n] for at, n in places if at == place), found)
+        MutantBatch(rule, module, source, tuple(found[n] for at, n in places if at == place), found)
         for place, (rule, module, source, found) in enumerate(whole)
     ]
 
 
-def judge(task: Task, trials: Trials, given: Mapping[Likeness, str], into: Judgement) -> None:
+def judge(
+    task: MutantBatch, trials: Trials, given: Mapping[Likeness, str], into: MutantReport
+) -> None:
     """
     Try the mutants of *task*, one after the other.
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.figures import Figure
-from benchmarks.others.comparing import BATCH_LINES, compared
-from benchmarks.others.losing import USUAL, lost
-from benchmarks.others.shipping import SEND_INTERVAL_S
+from benchmarks.figure import Figure
+from benchmarks.others.costs import BATCH_LINES, compared
+from benchmarks.others.losses import USUAL, lost
+from benchmarks.others.shippers import SEND_INTERVAL_S
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.others.comparing import Compared
-    from benchmarks.others.losing import Arrived, Pace
+    from benchmarks.others.costs import Compared
+    from benchmarks.others.losses import Arrived, Pace
 
 MINUTES_AN_HOUR: Final = 60
 _WIDTHS: Final = {"2": "4 KB", "32": "32 cores"}

@@ -1,5 +1,5 @@
 """
-One minute closed, in a process of its own: `python -m benchmarks.stack.closing`.
+One minute closed, in a process of its own: `python -m benchmarks.stack.close_runs`.
 
 The minute before it has been closed by the same process, so that the registry
 knows every instance, as at any later minute. All of the function is loaded, so
@@ -41,7 +41,7 @@ _PLENTY_S: Final = 1_000.0
 
 def closed(folder: Path, *, boto3: bool = False) -> Closed:
     """Close the minute that `prepare` wrote into *folder*; with *boto3* through its client."""
-    command = [sys.executable, "-m", "benchmarks.stack.closing", str(folder.resolve())]
+    command = [sys.executable, "-m", "benchmarks.stack.close_runs", str(folder.resolve())]
     ended = subprocess.run(
         [*command, *(["--boto3"] if boto3 else [])],
         stdout=subprocess.PIPE,
@@ -105,7 +105,7 @@ def _metrics(line: str) -> Iterator[tuple[str, ...]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Close the minute of one folder, and print what it took as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.stack.closing")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stack.close_runs")
     parser.add_argument("folder", type=Path, help="what `prepare` wrote")
     parser.add_argument("--boto3", action="store_true", help="through boto3's client")
     chosen = parser.parse_args(arguments)

@@ -1,5 +1,5 @@
 """
-Lines delivered to ingest, in a process of its own: `python -m benchmarks.stack.delivering`.
+Lines delivered to ingest, in a process of its own: `python -m benchmarks.stack.deliveries`.
 
 The real handler with the real client of the table; the other end of its
 connection answers in the same process, and its time is taken off.
@@ -65,7 +65,7 @@ class _Context:
 def delivered(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
     """Ingest *rounds* deliveries: one record each from CloudWatch Logs, more from Kinesis."""
     numbers = map(str, (records, rounds, cores))
-    command = [sys.executable, "-m", "benchmarks.stack.delivering", *numbers]
+    command = [sys.executable, "-m", "benchmarks.stack.deliveries", *numbers]
     ended = subprocess.run(command, stdout=subprocess.PIPE, env=environment(**SETTINGS), check=True)
     return Delivered(**json.loads(ended.stdout))
 
@@ -174,7 +174,7 @@ def _stored(line: str) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Deliver, and print what an invocation took as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.stack.delivering")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stack.deliveries")
     parser.add_argument("records", type=int, help="of one delivery; 1 is by CloudWatch Logs")
     parser.add_argument("rounds", type=int, help="deliveries")
     parser.add_argument("cores", type=int, nargs="?", default=fleet.CORES, help="of an instance")

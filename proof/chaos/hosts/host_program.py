@@ -37,7 +37,7 @@ MINUTE_S = 60.0
 _LABEL = struct.Struct("qd")  # epoch minute, longest gap
 
 
-class Label(NamedTuple):
+class SeenMinute(NamedTuple):
     """
     One minute as the reading loop saw it, once for each time it came to it.
 
@@ -62,7 +62,7 @@ class Sightings:
         with path.open("r+b") as file:
             self._shared = mmap.mmap(file.fileno(), 0)
         self._place = -1
-        self._now = Label(-1, 0.0)
+        self._now = SeenMinute(-1, 0.0)
         self._last_s: float | None = None
 
     def note(self, now_s: float) -> None:
@@ -72,11 +72,11 @@ class Sightings:
         self._last_s = now_s
         if minute != self._now.minute and self._place + 1 < MOST_LABELS:
             self._place += 1
-            self._now = Label(minute, gap_s)
+            self._now = SeenMinute(minute, gap_s)
         elif gap_s <= self._now.longest_gap_s:
             return
         else:
-            self._now = Label(minute, gap_s)
+            self._now = SeenMinute(minute, gap_s)
         _LABEL.pack_into(self._shared, self._place * _LABEL.size, *self._now)
 
 
@@ -86,9 +86,9 @@ def make_room(path: Path) -> Path:
     return path
 
 
-def sightings(path: Path) -> list[Label]:
+def sightings(path: Path) -> list[SeenMinute]:
     """What was written down, in order."""
-    found = (Label(*one) for one in _LABEL.iter_unpack(path.read_bytes()))
+    found = (SeenMinute(*one) for one in _LABEL.iter_unpack(path.read_bytes()))
     return [one for one in found if one.minute]
 
 

@@ -77,7 +77,7 @@ def stopping_on_signals() -> Iterator[Stop]:
         stop.close()
 
 
-class Outlet:
+class ReportStream:
     """
     Where the lines go: standard output, unbuffered, so that each report is out when written.
 

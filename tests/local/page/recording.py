@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING
 
 from local.alarms import RecordedHistory, Template
-from local.page import LogLines, Place, View
+from local.page import DashboardView, Endpoint, LogLines
 from local.pump import extract
 from tests.hour import END_S
 
@@ -19,7 +19,7 @@ NOW_S = END_S + 150.0
 """When the newest minute of the hour has been closed."""
 
 RECORDS, ROLLUPS = "/neuron-emf/records", "/neuron-emf/neuron-emf/rollups"
-PLACE = Place("http://127.0.0.1:4566", "us-east-1", RECORDS, ROLLUPS, "neuron-emf")
+PLACE = Endpoint("http://127.0.0.1:4566", "us-east-1", RECORDS, ROLLUPS, "neuron-emf")
 
 
 def history_of(texts):
@@ -50,7 +50,7 @@ def template_of(repository: Path, **parameters: str) -> Template:
 def view_of(hour, repository, history=None, lines=None, **options):
     """The page of *hour*, at a time when it is just over."""
     options = {"now_s": lambda: NOW_S, "fresh_s": 0.0, **options}
-    return View(
+    return DashboardView(
         template_of(repository),
         history or history_of([*hour.lines, *hour.rollups]),
         lines or lines_of(hour),

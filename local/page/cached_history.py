@@ -33,7 +33,7 @@ class _Reading:
     found: dict[Dimensions, dict[int, StatisticSet]] = field(default_factory=dict)
 
 
-class Readings:
+class CachedHistory:
     """A metric history that remembers what it read; any thread may ask it."""
 
     def __init__(

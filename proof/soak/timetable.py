@@ -25,7 +25,7 @@ SHORT_HOURS = 12  # of the soak that is a test
 
 
 @dataclass(frozen=True)
-class Course:
+class Timetable:
     """
     One plan.
 
@@ -71,11 +71,11 @@ class Course:
         return frozenset(kind for hour in range(self.hours) for kind in self.at(hour))
 
 
-def days(count: int, warm: int) -> Course:
+def days(count: int, warm: int) -> Timetable:
     """Whole days, the first *warm* of them to warm up; the second of each week has no network."""
     without = range(1, count, DAYS_A_WEEK)
     gone = {hour for day in without for hour in range(day * HOURS_A_DAY, (day + 1) * HOURS_A_DAY)}
-    return Course(
+    return Timetable(
         hours=count * HOURS_A_DAY,
         warm_hours=warm * HOURS_A_DAY,
         fault_hours=4,
@@ -85,9 +85,9 @@ def days(count: int, warm: int) -> Course:
     )
 
 
-def short(hours: int, warm: int) -> Course:
+def short(hours: int, warm: int) -> Timetable:
     """Some hours with the troubles of a day every six, and one hour without network."""
-    return Course(
+    return Timetable(
         hours=hours,
         warm_hours=warm,
         fault_hours=1,

@@ -2,7 +2,7 @@
 """
 Rewrite what stands beside this program: daemon.json, sidecar.json, parts of service.yaml.
 
-    deploy/ecs/written_files.py
+    deploy/ecs/task_files.py
 
 The two task definitions are examples for an instance of 12 devices; the template has
 a list of instance types and a daemon service for each number of devices.

@@ -27,7 +27,7 @@ from local.rehearsal.overview import Overview
 from local.rehearsal.page import opened
 from local.rehearsal.past import MINUTES, PERIOD_S, Past
 from local.rehearsal.profiles import profile_jobs
-from local.rehearsal.stack import STACK_NAME, Stack, overrides, refused_lines
+from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides, refused_lines
 from local.rehearsal.table import render
 from local.rehearsal.verdict import against_metrics, against_totals, against_truth
 from local.rehearsal.waiting import (
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from local.monitor.truth import Expected
     from local.rehearsal.figures import ClusterMinute
-    from local.rehearsal.stage import Progress, Stage
+    from local.rehearsal.stage import Stage, StepProgress
     from local.rehearsal.table import ClusterRow, Screen
 
 CLUSTERS: Final = tuple(dict.fromkeys(member.cluster for member in FLEET))
@@ -92,7 +92,7 @@ class Rehearsal:
         self,
         tools: Tools,
         stage: Stage,
-        progress: Progress,
+        progress: StepProgress,
         screen: Screen,
         page_port: int = PORT,
     ) -> None:
@@ -139,7 +139,7 @@ class Rehearsal:
             stack.readings.forget()  # the last rollups have only just come
             return Verdict([*wrong, *problems], *compared, overview.rows(CLUSTERS))
 
-    def _prepare(self, aws: EmbeddedAws) -> tuple[Past, Stack]:
+    def _prepare(self, aws: EmbeddedAws) -> tuple[Past, DeployedStack]:
         stage, step = self._stage, self._progress.step
         past = Past(stage.folder, int(time.time()) // MINUTE_S * MINUTE_S)
         jobs = past.jobs(stage, environment())
@@ -155,7 +155,7 @@ class Rehearsal:
         shown = " ".join(f"{name}={value}" for name, value in parameters.items())
         with step(f"Deploying template.yaml: sam deploy, {shown}"):
             deployment = sam.deploy(built, STACK_NAME, parameters, aws)
-        stack = Stack(aws, deployment, past.start_s * 1000)
+        stack = DeployedStack(aws, deployment, past.start_s * 1000)
         title = f"Simulating and replaying {MINUTES} minutes, a report each {PERIOD_S} s"
         with step(f"{title}, begun with the build"):
             jobs.finish()
@@ -184,7 +184,7 @@ class Rehearsal:
             print(f"WRONG already: {problem}")
         return past, stack
 
-    def _tell(self, aws: EmbeddedAws, stack: Stack, overview: Overview) -> None:
+    def _tell(self, aws: EmbeddedAws, stack: DeployedStack, overview: Overview) -> None:
         """What people would be told of the alarms that ring after the history."""
         overview.rows(CLUSTERS)
         notices = []
@@ -211,7 +211,7 @@ class Rehearsal:
 
     def _show(
         self,
-        stack: Stack,
+        stack: DeployedStack,
         fleet: LiveFleet,
         overview: Overview,
         aws: EmbeddedAws,
@@ -245,7 +245,7 @@ class Rehearsal:
         print()
 
     def _compare(
-        self, stack: Stack, fleet: LiveFleet, past: Past, stopped_s: float
+        self, stack: DeployedStack, fleet: LiveFleet, past: Past, stopped_s: float
     ) -> tuple[list[str], tuple[int, int]]:
         """What is wrong, and how many rollups of the history and live were compared."""
         history = expected_past(past)
@@ -266,7 +266,9 @@ class Rehearsal:
         found = [*mute, *map(str, problems), *refused_lines(stack)]
         return found, (len(history), len(live))
 
-    def _wait_for_the_last(self, expected: Mapping[ClusterMinute, Expected], stack: Stack) -> None:
+    def _wait_for_the_last(
+        self, expected: Mapping[ClusterMinute, Expected], stack: DeployedStack
+    ) -> None:
         missing = expected.keys() - stack.rollups.minutes.keys()
         title = f"Waiting for the last {len(missing)} rollups"
         with self._progress.step(f"{title}: a minute closes {CLOSES_AFTER_S} s after its end"):
