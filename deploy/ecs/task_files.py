@@ -29,7 +29,7 @@ EXAMPLE_DEVICES: Final = 12  # of an inf2.48xlarge
 
 
 GENERATED: Final = re.compile(
-    r"(?<=\n)(?P<indent> *)# --- written by written_files.py: (?P<name>[a-z ]+) ---\n"
+    r"(?<=\n)(?P<indent> *)# --- written by task_files.py: (?P<name>[a-z ]+) ---\n"
     r".*?(?=(?P=indent)# --- end: (?P=name) ---\n)",
     re.DOTALL,
 )

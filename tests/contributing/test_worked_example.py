@@ -25,7 +25,10 @@ ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE = PERFORMED.findall(
 )
 DIFFS = (ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE)
 LINES = {f"tests/data/wire/v1/{name}.lines.jsonl" for name in ("bare", "busy", "empty")}
-GOLDENS = ("tests/test_readme.py", "tests/wire/test_wire_golden.py", "-k", "metrics or replay")
+GOLDENS = (
+    *("tests/docs/test_generated_blocks.py", "tests/wire/test_wire_golden.py"),
+    *("-k", "README or metrics or replay"),
+)
 ROLL_UP = """
 import sys
 from aggregator.rollups.publication import due
