@@ -13,6 +13,7 @@ import builtins
 import functools
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (
@@ -68,14 +69,7 @@ def unknown_in_map(text: str, package: Path) -> list[str]:
 
 def docstrings(path: Path) -> str:
     """Every docstring of a module, and the texts that explain its constants."""
-    texts = [
-        node.value.value
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    ]
-    return "\n".join(texts)
+    return _read(path).texts
 
 
 def _is_there(package: str, *rest: str) -> bool:
@@ -97,24 +91,42 @@ def _has(module: Path, *rest: str) -> bool:
     return rest[0] in _names_of(module) and {*rest[1:]} <= attributes
 
 
+class _Module(NamedTuple):
+    """Of one module: its prose, its names, its classes with their bases and attributes."""
+
+    texts: str
+    names: set[str]
+    classes: list[tuple[str, set[str], set[str]]]
+
+
 @functools.cache
-def _names_of(module: Path) -> set[str]:
-    """What a module defines or imports."""
-    if not module.exists():
-        return set()
-    found: set[str] = set()
-    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+def _read(path: Path) -> _Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names: set[str] = set()
+    for node in tree.body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found |= {alias.asname or alias.name for alias in node.names}
+            names |= {alias.asname or alias.name for alias in node.names}
         else:
-            found |= {
+            names |= {
                 part.id
                 for part in ast.walk(node)
                 if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
             }
-    return found
+    texts, classes = [], []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+            classes.append((node.name, bases, _attributes(node)))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            texts.append(str(node.value.value))
+    return _Module("\n".join(texts), names, classes)
+
+
+def _names_of(module: Path) -> set[str]:
+    """What a module defines or imports."""
+    return _read(module).names if module.exists() else set()
 
 
 @functools.cache
@@ -124,11 +136,9 @@ def _classes() -> dict[str, set[str]]:
     bases: dict[str, set[str]] = {}
     for folder in PACKAGES.values():
         for path in folder.rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ClassDef):
-                    found.setdefault(node.name, set()).update(_attributes(node))
-                    names = {base.id for base in node.bases if isinstance(base, ast.Name)}
-                    bases.setdefault(node.name, set()).update(names)
+            for name, above, attributes in _read(path).classes:
+                found.setdefault(name, set()).update(attributes)
+                bases.setdefault(name, set()).update(above)
     for _ in range(3):  # no class is deeper below another
         for name, above in bases.items():
             for base in above & found.keys():

@@ -19,6 +19,8 @@ from tests.docs.names import PACKAGES, docstrings, unknown, unknown_in_map
 from tests.docs.pages import DOCS, ROOT, LinkedPage, anchor_of, pages
 from tests.docs.shown_blocks import PAGES as STEPS
 
+pytestmark = pytest.mark.timeout(60)  # the first test reads all of the code
+
 EACH_PAGE = pytest.mark.parametrize("path", pages(), ids=lambda path: str(path.relative_to(ROOT)))
 OF_THEIR_TIME = {"decisions.md", "CHANGELOG.md"}
 """What was decided or released names the files of that day."""
