@@ -81,12 +81,12 @@ def _over(kept: Record) -> str:
     promised = [row for row in kept.rows if row[VERDICT]]
     over = [row[1] for row in promised if row[VERDICT] == "over"]
     unknown = [row[1] for row in kept.rows if row[MEASURED] == NOT_MEASURED]
-    said = f"All {len(promised)} figures with a limit are within it."
+    sentence = f"All {len(promised)} figures with a limit are within it."
     if over:
-        said = (
+        sentence = (
             f"{len(over)} of {len(promised)} figures with a limit are over it: {'; '.join(over)}."
         )
-    return f"{said}\nNot measured in this run: {'; '.join(unknown)}." if unknown else said
+    return f"{sentence}\nNot measured in this run: {'; '.join(unknown)}." if unknown else sentence
 
 
 def main(_arguments: Sequence[str] = ()) -> int:

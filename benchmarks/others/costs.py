@@ -78,12 +78,12 @@ def compared(what: str, folder: Path, rounds: int) -> Compared:
             ),
             check=True,
         )
-        found = Compared(**json.loads(ended.stdout))
+        result = Compared(**json.loads(ended.stdout))
         if not sink.calls[PUT_METRIC_DATA]:
-            return found
+            return result
         executions = rounds + 1
         return replace(
-            found,
+            result,
             ours_bytes=sink.sent_bytes[PUT_LOG_EVENTS] / executions,
             theirs_bytes=sink.sent_bytes[PUT_METRIC_DATA] / executions,
             ours_calls=sink.calls[PUT_LOG_EVENTS] / executions,
@@ -167,11 +167,11 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, and print it as JSON; the exit code."""
     match arguments:
         case [what, folder, rounds] if what in COMPARISONS:
-            found = COMPARISONS[what](Path(folder), int(rounds))
+            result = COMPARISONS[what](Path(folder), int(rounds))
         case _:
             sys.stderr.write(f"expected one of {', '.join(COMPARISONS)}, a folder and rounds\n")
             return 2
-    sys.stdout.write(json.dumps(asdict(found)) + "\n")
+    sys.stdout.write(json.dumps(asdict(result)) + "\n")
     return 0
 
 

@@ -33,11 +33,11 @@ def whole_minutes(folder: Path, rounds: int) -> list[Figure]:
 
 def shipping(folder: Path, rounds: int) -> list[Figure]:
     """A minute line from a program to CloudWatch Logs, by the emitter and by watchtower."""
-    one = compared("shipped-1", folder / "shipped-1", rounds)
+    single = compared("shipped-1", folder / "shipped-1", rounds)
     batch = compared("shipped-100", folder / "shipped-100", rounds)
     beside = f"watchtower; ours is on disk before it is sent; {rounds} rounds in turns"
     return [
-        _processor("a minute line, sent by itself", one, beside),
+        _processor("a minute line, sent by itself", single, beside),
         _processor(f"{BATCH_LINES} minute lines, sent in one call", batch, beside),
     ]
 

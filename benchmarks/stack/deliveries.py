@@ -155,11 +155,11 @@ def deliver(records: int, rounds: int, cores: int = fleet.CORES) -> Delivered:
 
 def _events(records: int, count: int, cores: int) -> Iterator[dict[str, object]]:
     now_minute = int(time.time()) // 60
-    found = (
+    events = (
         dataclasses.replace(record, minute_ms=now_minute * 60_000)
         for record in fleet.records(records * count, cores=cores)
     )
-    while batch := list(islice(found, records)):
+    while batch := list(islice(events, records)):
         payloads = [
             payload_of(record.instance_id, [fleet.line_of(record)], record.minute_ms)
             for record in batch

@@ -63,16 +63,16 @@ def page_of(folder: Path, bucket: int, offset: int) -> tuple[list[tuple[str, byt
 
     That is 0 when there is none.
     """
-    found: list[tuple[str, bytes]] = []
+    items: list[tuple[str, bytes]] = []
     size = 0
     with (folder / f"{bucket:02d}").open("rb") as file:
         file.seek(offset)
         while size < PAGE_BYTES:
             head = file.read(_HEAD.size)
             if not head:
-                return found, 0
+                return items, 0
             key_bytes, payload_bytes = _HEAD.unpack(head)
             key = file.read(key_bytes).decode()
-            found.append((key, file.read(payload_bytes)))
+            items.append((key, file.read(payload_bytes)))
             size += key_bytes + payload_bytes
-        return found, file.tell()
+        return items, file.tell()

@@ -44,11 +44,11 @@ def measure(
     if isinstance(expression, FunctionCall) and expression.function in AGGREGATES:
         if not expression.arguments:
             return len(rows)
-        found = [
+        operands = [
             (row.field("@timestamp"), value_of(expression.arguments[0], row, values))
             for row in rows
         ]
-        return _aggregate(expression.function, [pair for pair in found if pair[1] is not None])
+        return _aggregate(expression.function, [pair for pair in operands if pair[1] is not None])
     if isinstance(expression, Constant):
         return expression.value
     if not isinstance(expression, Operation):

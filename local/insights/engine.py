@@ -121,14 +121,14 @@ def _fields(
 def _unnest(
     command: Command, rows: list[ResultRow], values: Mapping[str, Value]
 ) -> list[ResultRow]:
-    (one,) = command.expressions
+    (named,) = command.expressions
     taken_apart = []
     for row in rows:
-        found = value_of(one.expression, row, values)
-        if not isinstance(found, list):
-            msg = f"nobody says what unnest does where {_path(one)} is no list"
+        value = value_of(named.expression, row, values)
+        if not isinstance(value, list):
+            msg = f"nobody says what unnest does where {_path(named)} is no list"
             raise QueryError(msg)
-        taken_apart += [row.with_(**{one.name: each}) for each in found]
+        taken_apart += [row.with_(**{named.name: each}) for each in value]
     return taken_apart
 
 
@@ -149,12 +149,12 @@ def _stats(command: Command, rows: list[ResultRow], values: Mapping[str, Value])
 
 
 def _sort(command: Command, rows: list[ResultRow], _values: Mapping[str, Value]) -> list[ResultRow]:
-    for one, is_descending in reversed(
+    for named, is_descending in reversed(
         [*zip(command.expressions, command.descending, strict=True)]
     ):
-        present = [row for row in rows if row.field(one.name) is not None]
-        absent = [row for row in rows if row.field(one.name) is None]
-        present.sort(key=_by(one.name), reverse=is_descending)
+        present = [row for row in rows if row.field(named.name) is not None]
+        absent = [row for row in rows if row.field(named.name) is None]
+        present.sort(key=_by(named.name), reverse=is_descending)
         rows = present + absent
     return rows
 

@@ -148,7 +148,7 @@ def parse_configuration(document: object) -> Configuration:
 def _groups(
     holder: Mapping[str, object], member: str, known: tuple[str, ...], inherited_ms: int
 ) -> dict[str, int]:
-    found = {}
+    periods_ms = {}
     for entry in _objects(holder, member):
         name = entry.get("type")
         if name not in known:
@@ -157,8 +157,8 @@ def _groups(
                 f"{str(name)[:40]!r}; remove or correct it"
             )
             raise ConfigurationError(msg)
-        found[str(name)] = _period_ms(entry, inherited_ms)
-    return found
+        periods_ms[str(name)] = _period_ms(entry, inherited_ms)
+    return periods_ms
 
 
 def _period_ms(holder: Mapping[str, object], inherited_ms: int) -> int:

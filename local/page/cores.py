@@ -61,18 +61,22 @@ def _instance(
     newest = records[max(records)]
     core_count = max(len(record.core_state) for record in records.values())
     types = [records[at].instance_type for at in sorted(records) if records[at].instance_type]
-    found = [records.get(minute_ms) for minute_ms in minutes]
+    records_by_minute = [records.get(minute_ms) for minute_ms in minutes]
     return {
         "instance_id": instance_id,
         "instance_type": types[-1] if types else None,
         "cores": core_count,
         "utilization": [
-            [_at(record.utilization_percent, core) if record else None for record in found]
+            [
+                _at(record.utilization_percent, core) if record else None
+                for record in records_by_minute
+            ]
             for core in range(core_count)
         ],
         "states": [
             "".join(
-                (_at(record.core_state, core) or NO_LINE) if record else NO_LINE for record in found
+                (_at(record.core_state, core) or NO_LINE) if record else NO_LINE
+                for record in records_by_minute
             )
             for core in range(core_count)
         ],

@@ -82,11 +82,11 @@ class Dashboard:
         Raises:
             DashboardError: If it has none, or one that the page does not know.
         """
-        found = [one for _, one in template.resources("AWS::CloudWatch::Dashboard")]
-        if len(found) != 1:
-            msg = f"the template has {len(found)} dashboards, expected one"
+        bodies = [one for _, one in template.resources("AWS::CloudWatch::Dashboard")]
+        if len(bodies) != 1:
+            msg = f"the template has {len(bodies)} dashboards, expected one"
             raise DashboardError(msg)
-        return read(found[0]["DashboardName"], found[0]["DashboardBody"])
+        return read(bodies[0]["DashboardName"], bodies[0]["DashboardBody"])
 
     def widgets(self, cluster: str) -> list[Widget]:
         """Every widget, with *cluster* where the pattern stands."""

@@ -52,27 +52,27 @@ def graph(
     }
     drawn["axes"].setdefault("left", {"min": None, "max": None})
     try:
-        asked = _asked(properties)
+        requests = _asked(properties)
     except DashboardError as error:
         drawn["missing"].append(f"Not drawn: {error}.")
         return drawn
     found: list[tuple[MetricRequest, Dimensions, Mapping[int, StatisticSet]]] = []
-    for one in asked:
-        read = history.read(one.namespace, one.metric, one.period_s, start_s, end_s)
+    for request in requests:
+        read = history.read(request.namespace, request.metric, request.period_s, start_s, end_s)
         matches = [
-            (one, dimensions, read[dimensions])
+            (request, dimensions, read[dimensions])
             for dimensions in sorted(read)
-            if one.finds(dimensions)
+            if request.finds(dimensions)
         ]
-        if not matches and one.is_search:
-            drawn["missing"].append(without_data(one, end_s - start_s))
-        found += matches or ([] if one.is_search else [(one, one.dimensions, {})])
+        if not matches and request.is_search:
+            drawn["missing"].append(without_data(request, end_s - start_s))
+        found += matches or ([] if request.is_search else [(request, request.dimensions, {})])
     labels = _labels([(one, dimensions) for one, dimensions, _ in found])
-    for label, (one, dimensions, periods) in zip(labels, found, strict=True):
-        missing = None if periods else without_data(one, end_s - start_s)
+    for label, (request, dimensions, periods) in zip(labels, found, strict=True):
+        missing = None if periods else without_data(request, end_s - start_s)
         if missing:
             drawn["missing"].append(missing)
-        drawn["series"].append(_series(label, one, dimensions, periods, missing))
+        drawn["series"].append(_series(label, request, dimensions, periods, missing))
     return drawn
 
 
@@ -133,10 +133,12 @@ def _labels(found: Sequence[tuple[MetricRequest, Dimensions]]) -> list[str]:
         for name, value in dimensions:
             values.setdefault(name, set()).add(value)
     labels = []
-    for asked, dimensions in found:
-        parts = [value for name, value in dimensions if name in asked.open or len(values[name]) > 1]
+    for request, dimensions in found:
+        parts = [
+            value for name, value in dimensions if name in request.open or len(values[name]) > 1
+        ]
         named = len(metrics) > 1 or not parts
-        labels.append(asked.label or " ".join([asked.metric, *parts] if named else parts))
+        labels.append(request.label or " ".join([request.metric, *parts] if named else parts))
     twice = {label for label, count in Counter(labels).items() if count > 1}
     return [
         f"{label} {asked.statistic}" if label in twice else label

@@ -88,7 +88,7 @@ def asked_by(properties: Mapping[str, Any]) -> list[MetricRequest]:
     Raises:
         DashboardError: If it asks in a form that the page does not know.
     """
-    found: list[MetricRequest] = []
+    requests: list[MetricRequest] = []
     above: list[str] = []
     for row in properties["metrics"]:
         rendering = row[-1] if isinstance(row[-1], dict) else {}
@@ -99,12 +99,12 @@ def asked_by(properties: Mapping[str, Any]) -> list[MetricRequest]:
         if not rendering.get("visible", True):
             continue
         if "expression" in rendering:
-            found.append(search(rendering["expression"], rendering))
+            requests.append(search(rendering["expression"], rendering))
             continue
         texts = [one for one in row if isinstance(one, str)]
         above = [above[at] if one == "." else one for at, one in enumerate(texts)]
-        found.append(_named(above, {**_of_all(properties), **rendering}))
-    return found
+        requests.append(_named(above, {**_of_all(properties), **rendering}))
+    return requests
 
 
 def search(expression: str, rendering: Mapping[str, Any] | None = None) -> MetricRequest:

@@ -131,14 +131,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, f"the page answers at http://{HOST} only")
             return
         try:
-            asked = urllib.parse.urlsplit(self.path)
+            address = urllib.parse.urlsplit(self.path)
         except ValueError:
             self._refuse(
                 HTTPStatus.BAD_REQUEST, "the address was expected to be a path of the page"
             )
             return
         try:
-            self._answer(asked.path, asked.query)
+            self._answer(address.path, address.query)
         except UnknownClusterError as error:
             self._refuse(HTTPStatus.NOT_FOUND, str(error))
         except (EmbeddedAwsError, *SDK_ERRORS) as error:

@@ -115,11 +115,11 @@ class DashboardView:
         self, what: str, cluster: str, make: Callable[[str], dict[str, Any]]
     ) -> dict[str, Any]:
         with self._lock:
-            made_s, made = self._made.get((what, cluster), (0.0, {}))
-            if not made or not 0 <= self._now_s() - made_s < self._fresh_s:
-                made = make(cluster)
-                self._made[what, cluster] = self._now_s(), made
-            return made
+            made_s, answer = self._made.get((what, cluster), (0.0, {}))
+            if not answer or not 0 <= self._now_s() - made_s < self._fresh_s:
+                answer = make(cluster)
+                self._made[what, cluster] = self._now_s(), answer
+            return answer
 
     def _page(self, cluster: str) -> dict[str, Any]:
         now_s = self._now_s()
@@ -164,11 +164,13 @@ class DashboardView:
 
     def _clusters(self, start_s: int, end_s: int) -> list[str]:
         wanted = self._dashboard.clusters
-        found = self._history.read(wanted.namespace, wanted.metric, wanted.period_s, start_s, end_s)
+        series = self._history.read(
+            wanted.namespace, wanted.metric, wanted.period_s, start_s, end_s
+        )
         return sorted(
             {
                 dict(dimensions)[self._dashboard.populates]
-                for dimensions in found
+                for dimensions in series
                 if wanted.finds(dimensions)
             }
         )

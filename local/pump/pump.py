@@ -70,13 +70,13 @@ class EmfPump:
             new[tail.group] = tail.new_events()
             for event in new[tail.group]:
                 self.counts.events += 1
-                found = extract(event.message, now_ms)
-                self.counts.emf_lines += bool(found.data or found.refused)
-                if found.refused:
-                    self.counts.rules.update(found.refused)
-                    self.counts.parsing_errors += found.unreadable
-                    self.counts.validation_errors += not found.unreadable
-                data.extend(found.data)
+                extraction = extract(event.message, now_ms)
+                self.counts.emf_lines += bool(extraction.data or extraction.refused)
+                if extraction.refused:
+                    self.counts.rules.update(extraction.refused)
+                    self.counts.parsing_errors += extraction.unreadable
+                    self.counts.validation_errors += not extraction.unreadable
+                data.extend(extraction.data)
         self.counts.calls += publish(self._cloudwatch, data)
         self.counts.data += len(data)
         return new

@@ -66,7 +66,7 @@ def findings(
     ended_ms: int,
 ) -> Findings:
     """What *hosts* and the stack's *functions* made of it, given what the service has *applied*."""
-    found = Findings(
+    result = Findings(
         behind=Counter(functions.happened), steps=functions.killed_at, missing=functions.missing()
     )
     calm: list[Undisturbed] = []
@@ -75,7 +75,7 @@ def findings(
         by_stream.setdefault(one.stream, []).append((one.timestamp_ms, one.message))
     for host in hosts:
         name, cluster = host.instance.instance_id, host.instance.cluster
-        found.happened += host.notes.happened
+        result.happened += host.notes.happened
         closed: set[int] = set()
         for life in host.notes.lives:
             reports = read_truth([life.truth]) if life.truth.exists() else []
@@ -83,11 +83,11 @@ def findings(
             closed |= surely_closed(seen, reports)
             calm += undisturbed(name, reports, seen, host.notes.moves)
         of_host = account(host.notes, by_stream.get(name, []), closed, ended_ms)
-        found.accounts.setdefault(cluster, []).append(of_host)
+        result.accounts.setdefault(cluster, []).append(of_host)
         for sentence in of_host.wrong:
-            found.differ(cluster, f"seed {seed}, {name}: {sentence}")
-    _compare(found, seed, applied, functions, calm)
-    return found
+            result.differ(cluster, f"seed {seed}, {name}: {sentence}")
+    _compare(result, seed, applied, functions, calm)
+    return result
 
 
 def _compare(

@@ -80,12 +80,12 @@ def run(plan: Plan, folder: Path) -> Findings:
             host.notes.wrong.append(f"it did not end within {ENDED_WITHIN_S:.0f} s")
         ended_s = clock()
         functions.settle(ended_s)
-        found = findings(plan.seed, hosts, rules.applied, functions, round(ended_s * 1000))
-        found.happened += weather
+        result = findings(plan.seed, hosts, rules.applied, functions, round(ended_s * 1000))
+        result.happened += weather
         for door in doors:
-            found.happened += Counter({kind: door.service.happened[kind] for kind in FAULTS})
-        found.missing += [kind for kind in KINDS if not found.happened[kind]]
-        return found
+            result.happened += Counter({kind: door.service.happened[kind] for kind in FAULTS})
+        result.missing += [kind for kind in KINDS if not result.happened[kind]]
+        return result
 
 
 class _Follower:
@@ -143,7 +143,7 @@ def _live(
     happened: Counter[str] = Counter()
     weather = list(plan.weather)
     began_s = time.monotonic()
-    said = 0
+    next_minute = 0
     while True:
         minute = (time.monotonic() - began_s) * SPEED / 60.0
         while weather and weather[0].at_minute <= minute:
@@ -151,9 +151,9 @@ def _live(
             change(doors, kind)
             happened[kind] += kind in {ALL_LOST, STORM}
         follower.follow()
-        if minute >= said:
+        if minute >= next_minute:
             _say(f"minute {minute:.0f} of {plan.minutes:g}")
-            said += 5
+            next_minute += 5
         if minute >= plan.minutes and all(host.is_through.is_set() for host in hosts):
             return happened
         if minute >= plan.minutes + LATE_BY_MINUTES:

@@ -28,13 +28,13 @@ CLOSE_KILLED = "close killed"
 
 def rows(found: Findings) -> list[tuple[str, ...]]:
     """As text; the last row is that of all."""
-    made = [
+    cells = [
         _row(cluster, accounts, found.rollups[cluster], len(found.differences.get(cluster, [])))
         for cluster, accounts in sorted(found.accounts.items())
     ]
     everything = [one for accounts in found.accounts.values() for one in accounts]
     differences = sum(len(each) for each in found.differences.values())
-    return [*made, _row(ALL, everything, found.rollups.total(), differences)]
+    return [*cells, _row(ALL, everything, found.rollups.total(), differences)]
 
 
 def sentences(found: Findings) -> Iterator[str]:
@@ -65,8 +65,8 @@ def _row(
     name: str, accounts: Sequence[RecordBalance], rollups: int, differences: int
 ) -> tuple[str, ...]:
     dropped: Counter[str] = Counter()
-    for one in accounts:
-        dropped += one.dropped
+    for balance in accounts:
+        dropped += balance.dropped
     return (
         name,
         str(len(accounts)),

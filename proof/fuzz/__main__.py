@@ -61,15 +61,15 @@ def _run(chosen: argparse.Namespace) -> int:
     findings = executions = 0
     for name in names:
         if name == BOMBS:
-            row, found = _bombs()
+            row, count = _bombs()
         else:
             run = fuzzed(name, share_s, chosen.seed, chosen.report)
-            row, found = _row(run)
+            row, count = _row(run)
             executions += run.executions
             _show(run)
         rows.append(row)
-        findings += found
-        sys.stderr.write(f"{name}: {row[1]} executions, {found} findings\n")
+        findings += count
+        sys.stderr.write(f"{name}: {row[1]} executions, {count} findings\n")
     command = f"make fuzz SECONDS={chosen.seconds}"
     facts = {"executions": executions, "findings": findings, "targets": len(rows)}
     record = made("fuzz", command, time.monotonic() - begun_s, HEADS, rows, **facts)
@@ -80,15 +80,15 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 def _row(run: FuzzRun) -> tuple[tuple[str, ...], int]:
-    found = max(len(run.found), int(bool(run.failure)))
+    count = max(len(run.found), int(bool(run.failure)))
     cells = (
         run.name,
         f"{run.executions:,}",
         f"{run.seconds:.0f}",
-        str(found),
+        str(count),
         f"{run.peak_mib} MiB",
     )
-    return cells, found
+    return cells, count
 
 
 def _bombs() -> tuple[tuple[str, ...], int]:

@@ -60,11 +60,11 @@ class Answering:
         self._status = _STATUSES[(content[0] if content else 0) % len(_STATUSES)]
         self._body, self._by_action, self._calls = content[1:], {}, 0
         try:
-            found = json.loads(self._body)
+            document = json.loads(self._body)
         except (ValueError, RecursionError):
             return
-        if isinstance(found, dict) and "StartQuery" in found:
-            self._by_action = found
+        if isinstance(document, dict) and "StartQuery" in document:
+            self._by_action = document
 
     def client(self, _service: str) -> Any:
         return self._made
@@ -91,13 +91,13 @@ def reads_a_log_group(content: bytes) -> None:
     group: Any = LogGroup(_ACCOUNT, _ACCOUNT.log_group)  # type: ignore[arg-type]
     records = Records()
     try:
-        found = list(records.of(group.lines(PERIOD.start_ms, PERIOD.end_ms)))
+        read = list(records.of(group.lines(PERIOD.start_ms, PERIOD.end_ms)))
     except SourceError as error:
         require_sentence(error, MAX_SENTENCE_CHARS)
     except _EnoughError:
         assert b"nextToken" in content  # whoever says so for ever is asked for ever
     else:
-        assert len(found) == records.read
+        assert len(read) == records.read
 
 
 def reads_query_results(content: bytes) -> None:
@@ -107,7 +107,7 @@ def reads_query_results(content: bytes) -> None:
     _ACCOUNT.answer(content)
     counting, published = Counting(PERIOD, 15, Prices()), Published(PERIOD)
     try:
-        found = from_queries(
+        reading = from_queries(
             _ACCOUNT,  # type: ignore[arg-type]
             PERIOD,
             "training",
@@ -120,8 +120,8 @@ def reads_query_results(content: bytes) -> None:
     except _EnoughError:
         pass  # a query that runs, or has pages, for ever
     else:
-        assert found.records >= len(counting.instances)
-        assert len(found.rollups_problem) < MAX_SENTENCE_CHARS
+        assert reading.records >= len(counting.instances)
+        assert len(reading.rollups_problem) < MAX_SENTENCE_CHARS
 
 
 def _changed(content: bytes, chance: random.Random) -> bytes:

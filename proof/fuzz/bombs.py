@@ -192,35 +192,37 @@ def run() -> dict[str, tuple[str, float]]:
 
 def broken_promises(ran: dict[str, tuple[str, float]]) -> list[str]:
     """Sentences about the bombs of which something else became, or that needed too much memory."""
-    found = []
+    problems = []
     for name, (expected, _) in {**ALONE, **IN_A_BATCH}.items():
         became, mib = ran.get(name, ("nothing", 0.0))
         function_mib = STREAM_MIB if name in IN_A_BATCH else DIRECT_MIB
         if became.startswith("0 lines"):
             function_mib = DIRECT_MIB  # of what cannot be read nothing is kept
         if became != expected:
-            found.append(f"{name}: became {became}, expected {expected}")
+            problems.append(f"{name}: became {became}, expected {expected}")
         if mib > function_mib - REST_MIB:
-            found.append(f"{name}: took {mib:.0f} MiB, expected at most {function_mib - REST_MIB}")
-    return found
+            problems.append(
+                f"{name}: took {mib:.0f} MiB, expected at most {function_mib - REST_MIB}"
+            )
+    return problems
 
 
 def main() -> int:
     """Take all of them in, one after the other, and print what was measured."""
     resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # the machine is not to suffer
-    found = []
+    measures = []
     for name, (_, make) in ALONE.items():
         event: dict[str, Any] = {"awslogs": {"data": base64.b64encode(make()).decode()}}
         forget_peak()
-        found.append((name, taken(event), peak_mib()))
+        measures.append((name, taken(event), peak_mib()))
     for name, (_, make) in IN_A_BATCH.items():
         text = base64.b64encode(make()).decode()
         records = [
             {"kinesis": {"data": text, "sequenceNumber": f"n-{place}"}} for place in range(COPIES)
         ]
         forget_peak()
-        found.append((name, taken({"Records": records}), peak_mib()))
-    sys.stdout.write(json.dumps(found) + "\n")
+        measures.append((name, taken({"Records": records}), peak_mib()))
+    sys.stdout.write(json.dumps(measures) + "\n")
     return 0
 
 

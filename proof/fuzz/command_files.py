@@ -80,14 +80,14 @@ def reads_a_profile(content: bytes) -> None:
     except SourceError as error:
         require_sentence(error, MAX_SENTENCE_CHARS)
         return
-    found = [profile_of(one, subject) for one in summaries]
-    for profile in found:
+    profiles = [profile_of(one, subject) for one in summaries]
+    for profile in profiles:
         assert len(profile.line.encode()) < MAX_LINE_BYTES
         assert profile.line.isprintable()
         assert "_aws" not in profile.line or [] == violations(profile.line)
         assert all(text.isprintable() for text in sentences(profile))
-    printed(profile_listing(found))
-    json.dumps(profile_document(found), allow_nan=False)
+    printed(profile_listing(profiles))
+    json.dumps(profile_document(profiles), allow_nan=False)
 
 
 def reads_prices(content: bytes) -> None:
@@ -96,13 +96,13 @@ def reads_prices(content: bytes) -> None:
     """
     FILE.write_bytes(content)
     try:
-        found = tariff.with_file(FILE, "2026-11-21")
+        prices = tariff.with_file(FILE, "2026-11-21")
     except SettingsError as error:
         require_sentence(error, 2_000)  # the names of all prices stand in one of them
         return
-    assert tariff.listed().prices.keys() == found.prices.keys()
-    for name in found.replaced:
-        usd = found.prices[name].usd
+    assert tariff.listed().prices.keys() == prices.prices.keys()
+    for name in prices.replaced:
+        usd = prices.prices[name].usd
         assert usd is not None
         assert 0 <= usd <= tariff.MAX_USD
 
@@ -137,14 +137,14 @@ def looks_for_a_rehearsal(content: bytes) -> None:
     """Whatever answers there, the address that the SDK will connect to is on this machine."""
     with listening(content):
         try:
-            found = accounts.account(accounts.AccountSettings(rehearsal=True))
+            rehearsal = accounts.account(accounts.AccountSettings(rehearsal=True))
         except SourceError as error:
             require_sentence(error, MAX_SENTENCE_CHARS)
             return
-    assert found._endpoint_url is not None
+    assert rehearsal._endpoint_url is not None
     for host in (
-        urllib.parse.urlsplit(found._endpoint_url).hostname,
-        parse_url(found._endpoint_url).host,
+        urllib.parse.urlsplit(rehearsal._endpoint_url).hostname,
+        parse_url(rehearsal._endpoint_url).host,
     ):
         assert ip_address((host or "").strip("[]")).is_loopback
 

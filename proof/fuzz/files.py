@@ -116,14 +116,14 @@ def _uses_the_spool() -> None:
     with Spool.open(SPOOL, clock=lambda: NOW_S, monotonic=lambda: 0.0) as spool:
         for line in ("a line", "new line"):
             spool.append([NewRecord(int(NOW_S * 1000), line)], b"{}")
-            held = spool.oldest(1000, 1 << 20)
-            if line in [one.line for one in held]:
+            waiting = spool.oldest(1000, 1 << 20)
+            if line in [one.line for one in waiting]:
                 break
             # A line that is no text shows when it is read; the file is replaced, once.
             assert {"damaged": 1} == spool.health().dropped
-        assert line in [one.line for one in held]
-        spool.dropped([held[0].id], "invalid")
-        spool.delivered([one.id for one in held[1:]])
+        assert line in [one.line for one in waiting]
+        spool.dropped([waiting[0].id], "invalid")
+        spool.delivered([one.id for one in waiting[1:]])
         for boot in (spool.boot, *spool.older_boots):
             health = spool.health(boot)
             gone = health.delivered + sum(health.dropped.values())
@@ -144,13 +144,13 @@ def hears_last_words(content: bytes) -> None:
 
 def _spools() -> list[bytes]:
     shutil.rmtree(SPOOL, ignore_errors=True)
-    made = []
+    contents = []
     for records in (0, 3, 40):
         with Spool.open(SPOOL, clock=lambda: NOW_S) as spool:
             spool.append([NewRecord(int(NOW_S * 1000), "x" * 700)] * records, b'{"cores":2}')
             spool.dropped([one.id for one in spool.oldest(1, 1 << 20)], "too_old")
-        made.append((SPOOL / "spool.sqlite").read_bytes())
-    return made
+        contents.append((SPOOL / "spool.sqlite").read_bytes())
+    return contents
 
 
 def _page_changed(content: bytes, chance: random.Random) -> bytes:

@@ -75,13 +75,13 @@ class IngestFunction:
     @property
     def records(self) -> set[tuple[str, str, str, int]]:
         """Identities of what it stored."""
-        found = set()
+        identities = set()
         for (minute, _), items in self.table.records.items():
             for content in items.values():
                 records, unreadable = records_of(content, minute)
                 assert 0 == unreadable
-                found |= {identity_of(one) for one in records}
-        return found
+                identities |= {identity_of(one) for one in records}
+        return identities
 
     def _check_log(self) -> None:
         """What it wrote is JSON in whole characters, and not as long as somebody else likes."""
@@ -94,23 +94,26 @@ def reads_a_line(content: bytes) -> None:
     """A line is refused with a reason of the list, or is a record that comes back the same."""
     text = content.decode(errors="replace")
     try:
-        found = parse(text)
+        record_read = parse(text)
     except WireFormatError as error:
         require_sentence(error, 200)
-        found, reason = None, error.reason
+        record_read, reason = None, error.reason
     else:
         reason = None
     assert reason is None or reason in REASONS
-    if not isinstance(found, MinuteRecord):
+    if not isinstance(record_read, MinuteRecord):
         return
-    again = parse(message(found))
+    again = parse(message(record_read))
     assert isinstance(again, MinuteRecord)
-    assert identity_of(found) == identity_of(again)
+    assert identity_of(record_read) == identity_of(again)
     assert again == parse(message(again))
-    minute = found.minute_ms // 60_000
-    for item in (item_of(found, 0), *packs_of([found], 120)):
+    minute = record_read.minute_ms // 60_000
+    for item in (item_of(record_read, 0), *packs_of([record_read], 120)):
         records, unreadable = records_of(item.payload, minute)
-        assert (0, [identity_of(found)]) == (unreadable, [identity_of(one) for one in records])
+        assert (0, [identity_of(record_read)]) == (
+            unreadable,
+            [identity_of(one) for one in records],
+        )
         assert 1 <= len(item.key.encode()) <= 1024
     _closes_beside(LogLine("1", text), minute)
 

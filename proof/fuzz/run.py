@@ -87,14 +87,14 @@ def fuzzed(name: str, seconds: int, seed: int, reports: list[Path]) -> FuzzRun:
             check=False,
         )
         written = ended.stderr.decode(errors="replace")
-        found = tuple(keep(name, path.read_bytes()) for path in sorted(artifacts.iterdir()))
+        inputs = tuple(keep(name, path.read_bytes()) for path in sorted(artifacts.iterdir()))
     stats = {stat: int(value) for stat, value in _STAT.findall(written)}
     return FuzzRun(
         name=name,
         executions=stats.get("number_of_executed_units", 0),
         seconds=time.monotonic() - begun_s,
         peak_mib=stats.get("peak_rss_mb", 0),
-        found=found,
+        found=inputs,
         failure=written if ended.returncode else "",
     )
 

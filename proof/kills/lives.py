@@ -123,11 +123,11 @@ class Lives:
 
     def changed_at(self) -> tuple[int, ...]:
         """When each file of the spool was last written to, ns."""
-        found = []
+        times_ns = []
         for path in self._files():
             with contextlib.suppress(FileNotFoundError):
-                found.append(path.stat().st_mtime_ns)
-        return tuple(found)
+                times_ns.append(path.stat().st_mtime_ns)
+        return tuple(times_ns)
 
     def kept(self) -> Kept:
         """

@@ -72,11 +72,11 @@ class Trials:
         if known in self._clean_s:
             return self._clean_s[known]
         began = time.monotonic()
-        said = self._ask({"tests": list(tests), "seconds": LONGEST_CLEAN_S, "clean": True})
-        if said["code"]:
+        outcome = self._ask({"tests": list(tests), "seconds": LONGEST_CLEAN_S, "clean": True})
+        if outcome["code"]:
             msg = (
-                f"expected the tests to pass without a mutant, {said['by'] or tests} ended with"
-                f" {said['code']}: mend them first"
+                f"expected the tests to pass without a mutant, {outcome['by'] or tests} ended with"
+                f" {outcome['code']}: mend them first"
             )
             raise TrialError(msg)
         self._clean_s[known] = time.monotonic() - began
@@ -91,11 +91,11 @@ class Trials:
         They have passed `clean`: whatever stops them now, the mutant did it.
         """
         for tests in stages:
-            said = self._ask(
+            answer = self._ask(
                 {"file": file, "source": source, "tests": list(tests), "seconds": seconds}
             )
-            if said["code"]:
-                return TrialResult(survived=False, by=str(said["by"]))
+            if answer["code"]:
+                return TrialResult(survived=False, by=str(answer["by"]))
         return TrialResult(survived=True, by="")
 
     def _ask(self, request: dict[str, object]) -> dict[str, object]:

@@ -42,28 +42,28 @@ MOST_WEEKS = 8  # a spool keeps records for 13 days: more weeks say no more
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run both, print the table, keep it when asked to; the exit code."""
-    asked = _asked(arguments)
+    options = _asked(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # no process is left behind
     began_s = time.monotonic()
-    soaks = [_soak("logs", asked), _soak("file", asked)]
-    made = record.made(
+    soaks = [_soak("logs", options), _soak("file", options)]
+    kept = record.made(
         "soak",
-        "make soak" if asked.weeks == 2 else f"make soak WEEKS={asked.weeks}",
+        "make soak" if options.weeks == 2 else f"make soak WEEKS={options.weeks}",
         time.monotonic() - began_s,
         account.heads(soaks),
         account.rows(soaks),
-        weeks=asked.weeks,
+        weeks=options.weeks,
         file_days=FILE_DAYS,
         file_warm_days=FILE_WARM_DAYS,
         drawn=drawn(soaks[0]),
     )
-    print(made.text())
-    print(made.how)
+    print(kept.text())
+    print(kept.how)
     problems = [f"--output {one.output}: {problem}" for one in soaks for problem in broken(one)]
     for problem in problems:
         print(problem, file=sys.stderr)
-    if asked.record and not problems:
-        _paint(keep(made))
+    if options.record and not problems:
+        _paint(keep(kept))
     return 1 if problems else 0
 
 

@@ -117,13 +117,13 @@ def soak(
     with receiver, Watched(folder, clock, timetable, receiver, program) as watched:
         watched.feed(history(folder, timetable.hours * REPORTS_AN_HOUR), say)
         exit_code = watched.stop()
-        found = Arrivals.of(receiver.events())
+        arrivals = Arrivals.of(receiver.events())
     return Soaked(
         timetable=timetable,
         output=receiver.name,
         resident_limit_mib=receiver.resident_limit_mib,
         looks=watched.looks,
-        found=found,
+        found=arrivals,
         happened=watched.happened,
         expected=(timetable.kinds & receiver.troubles - {FAULT}) | frozenset(receiver.faults),
         left=watched.left(),

@@ -64,13 +64,13 @@ def broken(soaked: Soaked) -> list[str]:
 
 
 def _minutes(soaked: Soaked) -> Iterable[str]:
-    found = soaked.found
-    minutes = [one for one in found.documents if one["Kind"] == "minute"]
+    arrivals = soaked.found
+    minutes = [one for one in arrivals.documents if one["Kind"] == "minute"]
     ended_ms = (START_S + soaked.timetable.hours * 3_600) * 1000
     expected = set(range(START_S * 1000, ended_ms, MINUTE_MS))
-    if missing := expected - found.minutes():
+    if missing := expected - arrivals.minutes():
         yield f"{len(missing)} minutes have no line, the first at {min(missing)} ms"
-    if others := found.minutes() - expected:
+    if others := arrivals.minutes() - expected:
         yield f"{len(others)} minutes have a line and never were, the first at {min(others)} ms"
     if partial := [one["Seq"] for one in minutes if one["CoveredSeconds"] < WHOLE_S]:
         yield f"{len(partial)} minutes are not whole, the first has Seq {partial[0]}"
@@ -80,14 +80,14 @@ def _minutes(soaked: Soaked) -> Iterable[str]:
 
 
 def _records(soaked: Soaked) -> Iterable[str]:
-    found = soaked.found
-    if gaps := found.gaps():
+    arrivals = soaked.found
+    if gaps := arrivals.gaps():
         yield f"{len(gaps)} records did not arrive, the first is {gaps[0]}"
-    if found.conflicts:
-        yield f"{len(found.conflicts)} records came as two different lines"
-    if unbalanced := found.unbalanced():
+    if arrivals.conflicts:
+        yield f"{len(arrivals.conflicts)} records came as two different lines"
+    if unbalanced := arrivals.unbalanced():
         yield f"{len(unbalanced)} lines do not add up, the first is {unbalanced[0]}"
-    if dropped := found.dropped():
+    if dropped := arrivals.dropped():
         yield f"{dropped} records were dropped"
     if soaked.left:
         yield f"{soaked.left} records were left in the spool"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from proof.chaos.troubles import Trouble
     from proof.kills.life import Life
 
-HOSTED = Path(__file__).with_name("hosted.py")
+HOSTED = Path(__file__).with_name("host_program.py")
 SPEED = 12.0
 MINUTE_S = 60.0
 CALL_WITHIN_S = 40.0  # real: eight minutes of the run

@@ -1,5 +1,5 @@
 """
-Run a program as on a host of the chaos: `hosted.py CLOCK MODULE ARGUMENTS...`.
+Run a program as on a host of the chaos: `host_program.py CLOCK MODULE ARGUMENTS...`.
 
 Beside the wall clock (`proof.clocked`), for the emitter:
 

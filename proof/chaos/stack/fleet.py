@@ -103,7 +103,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             boot, seq = (boot + 1, 1) if part else (boot, seq + 1)
             for_good = (host, offset) == (1, 2)  # in every fleet one says goodbye and is gone
             goodbye = for_good or rng.random() < 0.03
-            one = replace(
+            minute_record = replace(
                 _minute(rng, like, START_MINUTE + offset),
                 boot=f"{boot:020d}",
                 seq=seq,
@@ -114,7 +114,9 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             at_s = closed_s + rng.uniform(0.0, 32.0)
             if lost_from <= offset < found_again:
                 at_s = (START_MINUTE + found_again + 1) * MINUTE_S + offset
-            line = Applied(one.instance_id, one.minute_ms, message(one))
+            line = Applied(
+                minute_record.instance_id, minute_record.minute_ms, message(minute_record)
+            )
             yield Accepted(at_s, line)
             if rng.random() < 0.05:
                 yield Accepted(at_s + 9, line)

@@ -180,20 +180,22 @@ class ChaosStack:
 
     def _with_trouble(self, delivery: LogDelivery) -> list[LogDelivery]:
         """What comes in place of *delivery*, and beside it."""
-        found = [delivery]
+        deliveries = [delivery]
         if self._garbage.deal():
-            found = [self._subscription.with_garbage(delivery)]
-            self.happened["garbage lines"] += found[0].rejected
+            deliveries = [self._subscription.with_garbage(delivery)]
+            self.happened["garbage lines"] += deliveries[0].rejected
         again = self._again.deal()
         if again == "delivered twice":
-            found += found
+            deliveries += deliveries
         elif again:
-            found += self._subscription.cut(delivery.stream, delivery.events, with_garbage=False)
+            deliveries += self._subscription.cut(
+                delivery.stream, delivery.events, with_garbage=False
+            )
         beside = self._beside.deal()
         if beside:
-            found.append(self._subscription.odd(beside, delivery))
+            deliveries.append(self._subscription.odd(beside, delivery))
         self.happened.update(one for one in (again, beside) if one)
-        return found
+        return deliveries
 
     def _take(self, line: str) -> None:
         minute = json.loads(line)["_aws"]["Timestamp"] // 60_000

@@ -113,13 +113,13 @@ class SubscriptionFilter:
         self, stream: str, events: Sequence[AcceptedEvent], *, with_garbage: bool
     ) -> list[LogDelivery]:
         """Cut *events* of one stream anyhow; *with_garbage* between them in each delivery."""
-        found = []
+        deliveries = []
         left = list(events)
         while left:
             count = self._rng.randint(1, MAX_EVENTS)
-            found.append(self._lines(stream, tuple(left[:count]), with_garbage=with_garbage))
+            deliveries.append(self._lines(stream, tuple(left[:count]), with_garbage=with_garbage))
             left = left[count:]
-        return found
+        return deliveries
 
     def with_garbage(self, delivery: LogDelivery) -> LogDelivery:
         """The same *delivery* with a line or two in it that are none."""

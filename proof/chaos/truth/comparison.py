@@ -124,21 +124,21 @@ def compare(
     known, long_known = _known(attendance, closed)
     for key in sorted(judge.numbers.keys() | known | last.keys()):
         # Once as it was, once as it is with all that was known in the end.
-        said = [
+        mismatches = [
             *judge.of(key, first.get(key), must_be=key in judge.numbers or key in long_known),
             *judge.of(key, last.get(key), must_be=key in judge.numbers or key in known),
             *judge.of_silence(key, last.get(key)),
         ]
         differences += [
-            Mismatch(key[1], key[0] * 60_000, None, *one) for one in dict.fromkeys(said)
+            Mismatch(key[1], key[0] * 60_000, None, *one) for one in dict.fromkeys(mismatches)
         ]
     compared = 0
-    for one in undisturbed:
-        compared += len(one.minutes_ms)
-        cluster = attendance.cluster_of(one.instance_id)
+    for minute in undisturbed:
+        compared += len(minute.minutes_ms)
+        cluster = attendance.cluster_of(minute.instance_id)
         differences += [
-            Mismatch(cluster, minute_ms, one.instance_id, *rest)
-            for minute_ms, *rest in against_reports(one, records)
+            Mismatch(cluster, minute_ms, minute.instance_id, *rest)
+            for minute_ms, *rest in against_reports(minute, records)
         ]
     return TruthReport(Counter(cluster for _, cluster in first), differences, compared)
 
