@@ -2,8 +2,8 @@
 The names of code that prose uses, and whether the code has them.
 
 A name is what stands between backticks and looks like a path of the repository, a dotted name
-below one of its packages, or an attribute of one of its classes. Of the map in a package's
-docstring (`* name  what it is`) each name is one that the package has.
+below one of its packages, an attribute of one of its classes, or a test in its file.
+Of the map in a package's docstring (`* name  what it is`) each name is one that the package has.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w./-]*|{'|'.join(map(re.escape, BESIDE))}")
 DOTTED = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.[A-Za-z_]\w*)+")
 ATTRIBUTE = re.compile(r"([A-Z][a-z]\w*)\.([a-z_]\w*)")
+TEST = re.compile(r"(test_\w+\.py)::(test_\w+)")
 MAP = re.compile(r"^ *\* ((?:`[\w.]+`(?:, )?)+)", re.MULTILINE)
 INHERITED = {"with_traceback", *dir(builtins.object), *dir(builtins.Exception), "value", "name"}
 
@@ -44,6 +45,8 @@ def unknown(text: str, folder: Path) -> list[str]:
 
 def is_known(code: str, folder: Path) -> bool:
     """Whether *code* is no name of ours, or one that is there."""
+    if test := TEST.fullmatch(code):
+        return test.groups() in _tests()
     word = code.partition("::")[0].removesuffix("()")
     if PATH.fullmatch(word):
         return (ROOT / word).exists() or (folder / word).exists()
@@ -127,6 +130,13 @@ def _read(path: Path) -> _Module:
 def _names_of(module: Path) -> set[str]:
     """What a module defines or imports."""
     return _read(module).names if module.exists() else set()
+
+
+@functools.cache
+def _tests() -> set[tuple[str, str]]:
+    """Every test with its file; no two files have one name."""
+    paths = PACKAGES["tests"].rglob("test_*.py")
+    return {(path.name, name) for path in paths for name in _read(path).names}
 
 
 @functools.cache

@@ -158,12 +158,14 @@ def test_a_link_that_leads_nowhere_is_found(link, fault):
         *("emitter/nobody.py", "deploy/nothing/", "tests/test_no.py::test_it"),
         *("emitter.fold.nobody", "local.alarms.template.nobody", "neuron_wire.nobody"),
         *("Template.nobody", "local.alarms.template.Template.nobody"),
+        *("test_names.py::test_nobody", "test_nobody.py::test_a_name_that_nobody_has_is_found"),
     ],
 )
 def test_a_name_that_nobody_has_is_found(code):
     """Files, modules, functions and attributes; beside it stand names that are there."""
-    there = "`emitter/run/loop.py` `local.alarms.template.load()` `Template.resolve` `LogStream.x`"
-    assert [code] == unknown(f"`{code}` {there.replace('LogStream.x', 'Path.home')}", Path())
+    there = "`emitter/run/loop.py` `local.alarms.template.load()` `Template.resolve` `Path.home`"
+    test = "`test_names.py::test_a_name_that_nobody_has_is_found`"
+    assert [code] == unknown(f"`{code}` {there} {test}", Path())
 
 
 def test_a_typo_in_what_a_reader_types_is_found():
