@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "lambda"))
 
-from proof.fuzz import bombs
+from proof.fuzz import bombs, host_bombs
 from proof.fuzz.run import INNER, FuzzRun, fuzz, fuzzed
 from proof.fuzz.targets import PLACES
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 HEADS: Final = ("target", "executions", "seconds", "findings", "peak memory")
 BOMBS: Final = "decompression bombs"
+HOST_BOMBS: Final = "bombs on the host"
 SHOWN_BYTES: Final = 400
 SHOWN_LINES: Final = 25
 
@@ -36,9 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == [INNER]:
         fuzz(arguments[1], list(arguments[2:]))
     chosen = _chosen(arguments)
-    unknown = [name for name in chosen.targets if name not in {*PLACES, BOMBS}]
+    unknown = [name for name in chosen.targets if name not in {*PLACES, BOMBS, HOST_BOMBS}]
     if unknown:
-        listed = ", ".join([*PLACES, BOMBS])
+        listed = ", ".join([*PLACES, BOMBS, HOST_BOMBS])
         sys.stderr.write(f"no target is called {unknown[0]!r}; the targets are {listed}\n")
         return 2
     if importlib.util.find_spec("atheris") is None:  # most people never fuzz
@@ -54,14 +55,16 @@ def _run(chosen: argparse.Namespace) -> int:
     from benchmarks.record import made  # noqa: PLC0415  # its libraries are of no use to a child
 
     begun_s = time.monotonic()
-    names = chosen.targets or [*PLACES, BOMBS]
-    readers = [name for name in names if name != BOMBS]
+    names = chosen.targets or [*PLACES, BOMBS, HOST_BOMBS]
+    readers = [name for name in names if name in PLACES]
     share_s = max(1, chosen.seconds // max(1, len(readers)))
     rows: list[tuple[str, ...]] = []
     findings = executions = 0
     for name in names:
         if name == BOMBS:
             row, count = _bombs()
+        elif name == HOST_BOMBS:
+            row, count = _host_bombs()
         else:
             run = fuzzed(name, share_s, chosen.seed, chosen.report)
             row, count = _row(run)
@@ -101,6 +104,29 @@ def _bombs() -> tuple[tuple[str, ...], int]:
     took_s = time.monotonic() - begun_s
     cells = (BOMBS, str(len(ran)), f"{took_s:.0f}", str(len(broken)), f"{peak_mib:.0f} MiB")
     return cells, len(broken)
+
+
+def _host_bombs() -> tuple[tuple[str, ...], int]:
+    begun_s = time.monotonic()
+    peaks: dict[str, float] = {}
+    problems = []
+    for name in host_bombs.BOMBS:
+        try:
+            peaks[name] = host_bombs.peak_mib(name)
+        except Exception as error:  # noqa: BLE001, PERF203 - whatever it is, it is a finding
+            problems.append(f"{name}: {type(error).__name__}: {error}"[:SHOWN_BYTES])
+    problems += [
+        f"{name}: took {mib:.0f} MiB, expected less than {host_bombs.MOST_MIB}"
+        for name, mib in peaks.items()
+        if mib >= host_bombs.MOST_MIB
+    ]
+    for problem in problems:
+        sys.stdout.write(f"{problem}\n")
+    cells = (
+        *(HOST_BOMBS, str(len(host_bombs.BOMBS)), f"{time.monotonic() - begun_s:.0f}"),
+        *(str(len(problems)), f"{max(peaks.values()):.0f} MiB"),
+    )
+    return cells, len(problems)
 
 
 def _show(run: FuzzRun) -> None:

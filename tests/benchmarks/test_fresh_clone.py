@@ -52,31 +52,6 @@ def test_the_clock_stops_at_the_first_row_with_a_rollup():
     assert found.last.startswith("research")
 
 
-@pytest.mark.parametrize(("lines", "last"), [([], "nothing"), (["one", "two", ""], "two")])
-def test_without_a_rollup_its_last_words_are_told(lines, last):
-    """They say why."""
-    assert fresh_clone.Shown(None, None, last) == fresh_clone.watched(lines, 0.0)
-
-
-def test_a_rehearsal_that_shows_nothing_is_a_row_that_was_not_measured(
-    monkeypatch, repository_of_nothing
-):
-    """With the reason beside it, and no number."""
-    shown = fresh_clone.Shown(None, None, "pip: no route to host")
-    monkeypatch.setattr(fresh_clone, "demo", lambda *_: shown)
-    (found,) = fresh_clone.rehearsal(repository_of_nothing)
-    assert found.value is None
-    assert "no route to host" in found.beside
-
-
-def test_a_repository_that_cannot_be_cloned_is_a_row_that_was_not_measured(monkeypatch, tmp_path):
-    """It says what git said."""
-    monkeypatch.setattr(fresh_clone, "ROOT", tmp_path / "nowhere")
-    (found,) = fresh_clone.rehearsal(tmp_path)
-    assert found.value is None
-    assert "git clone said: " in found.beside
-
-
 def test_a_rehearsal_in_time_is_within_its_limit(monkeypatch, repository_of_nothing):
     """The time is from the clone on, the environments' share beside it."""
     monkeypatch.setattr(fresh_clone, "demo", lambda *_: fresh_clone.Shown(100.0, 60.0, "row"))

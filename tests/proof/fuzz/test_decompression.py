@@ -38,9 +38,10 @@ OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=
 @pytest.mark.skipif(sys.platform != "linux", reason="measures by /proc")
 def test_no_bomb_takes_more_memory_than_the_function_has():
     """
-    Each in the real function: what becomes of it is known, and the rest of the function has room.
+    Half of them in the real function, in `make fuzz` each: what becomes of it is known, and the
+    rest of the function has room.
     """
-    assert [] == bombs.broken_promises(bombs.run())
+    assert [] == bombs.broken_promises(bombs.run(every=2), every=2)
 
 
 def test_a_bomb_that_takes_too_much_is_found():

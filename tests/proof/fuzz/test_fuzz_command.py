@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 
 from proof.fuzz import __main__ as command
-from proof.fuzz import run as runs
 from proof.fuzz.run import FuzzRun
 
 
@@ -59,19 +57,3 @@ def test_a_process_that_ends_without_an_input_is_a_finding_too(fuzzed):
     """One that was killed left none."""
     fuzzed["log lines"] = FuzzRun("log lines", 0, 1.0, 0, (), "Killed")
     assert 1 == command.main(["log lines"])
-
-
-def test_what_a_run_wrote_becomes_its_figures(monkeypatch):
-    """An input that libFuzzer left is kept; its statistics are read."""
-
-    def ended(words, **_):
-        (prefix,) = [one for one in words if one.startswith("-artifact_prefix=")]
-        Path(prefix.partition("=")[2], "crash-1").write_bytes(b"junk")
-        text = b"stat::number_of_executed_units: 77\nstat::peak_rss_mb: 88\n"
-        return type("Ended", (), {"stderr": text, "returncode": 77})
-
-    monkeypatch.setattr(runs.subprocess, "run", ended)
-    monkeypatch.setattr(runs, "keep", lambda name, content: Path(f"{name}: {content.decode()}"))
-    found = runs.fuzzed("log lines", 1, 1, [])
-    assert (77, 88, (Path("log lines: junk"),)) == (found.executions, found.peak_mib, found.found)
-    assert found.failure

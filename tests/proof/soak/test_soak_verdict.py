@@ -10,7 +10,6 @@ from proof.arrivals import Arrivals
 from proof.soak import account
 from proof.soak.timetable import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART, days, short
 from proof.soak.verdict import (
-    KIB,
     MAX_GROWTH_BYTES,
     MAX_SPOOL_GROWTH_BYTES,
     MAX_STEADY_BYTES,
@@ -140,18 +139,3 @@ def test_two_weeks_have_every_trouble_of_a_day_and_two_days_without_network():
     assert [*range(24, 48), *range(192, 216)] == sorted(days(14, warm=3).gone_hours)
     assert () == days(14, warm=3).at(0)
     assert 14 == sum(RELOAD in days(14, warm=3).at(hour) for hour in range(14 * 24))
-
-
-def test_a_service_that_is_restarted_is_gone_for_ten_minutes():
-    """And for no longer; without network it is gone for the hour."""
-    timetable = days(14, warm=3)
-    restart = next(hour for hour in range(24) if RESTART in timetable.at(hour))
-    assert [True, True, False] == [timetable.is_gone(restart, minute) for minute in (0, 9, 10)]
-    assert timetable.is_gone(24, 59)
-    assert not timetable.is_gone(23, 59)
-
-
-def test_growth_is_told_in_kib():
-    """As a person reads it."""
-    rows = {row[0]: row[1] for row in account.rows([made(looks=growing(KIB))])}
-    assert "6" == rows["its growth in nearly every hour, KiB"]
