@@ -6,7 +6,7 @@ ours to run, so that a slow or a busy machine makes both slow: a bare decode of 
 bytes, and what people run today. Limits are printed beside figures; only `--check` makes
 a figure over its limit a failure, and only `--record` changes docs/explanation/benchmarks.md.
 
-* `figures`      one figure, its limit, its reference, the table
+* `figure`       one figure, its limit, its reference, the table
 * `turns`        two pieces of work in turns, and their ratio
 * `reports`      reports of the sizes that matter, from the simulated neuron-monitor
 * `reading`      a report: read, decoded, folded
@@ -17,7 +17,7 @@ a figure over its limit a failure, and only `--record` changes docs/explanation/
 * `others`       what people run today, beside the emitter
 * `sink`         what everything sends to: an AWS that says yes
 * `month`        what a month costs, beside PutMetricData
-* `freshly`      from a fresh clone to the first rollup on screen
+* `fresh_clone`  from a fresh clone to the first rollup on screen
 * `page`         docs/explanation/benchmarks.md, from what was recorded
 * `record`       what a command printed, kept for the pages
 * `machine`      what it ran on

@@ -12,11 +12,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks import freshly, minutes, month, page, reading, record, reports, residence, spooling
-from benchmarks.figures import HEADS, Figure, table
+from benchmarks import (
+    fresh_clone,
+    minutes,
+    month,
+    page,
+    reading,
+    record,
+    reports,
+    residence,
+    spooling,
+)
+from benchmarks.figure import HEADS, Figure, table
 from benchmarks.machine import machine
-from benchmarks.others import figures as others
-from benchmarks.stack import figures as stack
+from benchmarks.others import rows as others
+from benchmarks.stack import rows as stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +85,7 @@ def measure(folder: Path, *, rounds: int, fresh: bool = False) -> list[Figure]:
         "shipping": [*shipped, *losses],
         "stack": [*stack.ingest(rounds), *stack.closing(folder)],
         "cost": month.costs(),
-        "rehearsal": freshly.rehearsal(folder) if fresh else [],
+        "rehearsal": fresh_clone.rehearsal(folder) if fresh else [],
     }
     return [*_named(parts.items())]
 

@@ -73,7 +73,7 @@ class Minutes:
         return self.fold.close(stamp(seq))
 
 
-class Instance:
+class MeasuredEmitter:
     """
     One emitter, its spool in *folder*, which sends to *destination*.
 

@@ -14,7 +14,7 @@ from aws_embedded_metrics.logger.metrics_context import MetricsContext
 from aws_embedded_metrics.serializers.log_serializer import LogSerializer
 
 from benchmarks import reports
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.instance import Minutes
 from benchmarks.turns import Turns, in_turns, processor_s
 from emitter.lines import Lines, LineSettings

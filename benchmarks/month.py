@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.scale.fleets import MIDDLE, PROMISED_SHARE
 from neuron_emf.cost.alternatives import counterfactual_usd
 from neuron_emf.cost.assumptions import COUNTERFACTUAL_METRICS, MODES

@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.figures import HEADS, NOT_MEASURED
-from benchmarks.others.comparing import BATCH_LINES
-from benchmarks.others.losing import LINES, USUAL
-from benchmarks.others.shipping import SEND_INTERVAL_S
+from benchmarks.figure import HEADS, NOT_MEASURED
+from benchmarks.others.costs import BATCH_LINES
+from benchmarks.others.losses import LINES, USUAL
+from benchmarks.others.shippers import SEND_INTERVAL_S
 from benchmarks.record import FOLDER, read
 from benchmarks.reports import ROOT
 
@@ -81,12 +81,12 @@ def _over(kept: Record) -> str:
     promised = [row for row in kept.rows if row[VERDICT]]
     over = [row[1] for row in promised if row[VERDICT] == "over"]
     unknown = [row[1] for row in kept.rows if row[MEASURED] == NOT_MEASURED]
-    said = f"All {len(promised)} figures with a limit are within it."
+    sentence = f"All {len(promised)} figures with a limit are within it."
     if over:
-        said = (
+        sentence = (
             f"{len(over)} of {len(promised)} figures with a limit are over it: {'; '.join(over)}."
         )
-    return f"{said}\nNot measured in this run: {'; '.join(unknown)}." if unknown else said
+    return f"{sentence}\nNot measured in this run: {'; '.join(unknown)}." if unknown else sentence
 
 
 def main(_arguments: Sequence[str] = ()) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.turns import in_turns
 from emitter.fold import Fold, FoldSettings
 from emitter.reports.framing import Framer

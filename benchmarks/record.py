@@ -1,7 +1,7 @@
 """
 What a command printed, kept: the only source of the figures in docs/.
 
-Each command that proves something writes one file, `docs/figures/NAME.json`,
+Each command that proves something writes one file of `docs/figures`
 when it is asked to (`--record`); the pages are made of these files, so a figure
 that no command printed cannot stand in them.
 """

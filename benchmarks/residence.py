@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from benchmarks.reports import environment
 from benchmarks.sink import PUT_LOG_EVENTS, PUT_METRIC_DATA, Sink
 
@@ -59,7 +59,7 @@ def running(folder: Path, minute: Sequence[bytes]) -> Iterator[Callable[[], list
 
 def naive_mib(folder: Path, minute: Sequence[bytes], reports: int = REPORTS) -> dict[str, float]:
     """What each naive emitter takes after so many reports, in MiB."""
-    found = {}
+    mib_by_way = {}
     with Sink() as sink:
         documents = folder / "documents"
         for module, is_done in (
@@ -76,11 +76,11 @@ def naive_mib(folder: Path, minute: Sequence[bytes], reports: int = REPORTS) -> 
             try:
                 _feed(process, minute, reports)
                 _wait(is_done)
-                found[module] = _memory_mib(process)["VmRSS"]
+                mib_by_way[module] = _memory_mib(process)["VmRSS"]
             finally:
                 process.terminate()
                 process.communicate()
-    return found
+    return mib_by_way
 
 
 def _emitter(
@@ -126,13 +126,13 @@ def _memory_mib(process: subprocess.Popen[bytes]) -> dict[str, float]:
 
 
 def _figure(output: str, process: subprocess.Popen[bytes], naive: float, beside: str) -> Figure:
-    found = _memory_mib(process)
+    mib = _memory_mib(process)
     return Figure(
         f"resident memory, --output {output}",
-        found["VmRSS"],
+        mib["VmRSS"],
         "MiB",
         LIMITS_MIB[output],
-        f"{beside}; after {REPORTS} reports, ours and a line; {found['VmHWM']:.2f} at most",
+        f"{beside}; after {REPORTS} reports, ours and a line; {mib['VmHWM']:.2f} at most",
         naive,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.figures import Figure
+from benchmarks.figure import Figure
 from emitter.spool import NewRecord, Spool
 
 if TYPE_CHECKING:

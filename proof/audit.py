@@ -60,17 +60,17 @@ class Audited:
         Raises:
             ValueError: If it is no such JSON, or names no package.
         """
-        found = json.loads(answer)["dependencies"]
-        if not found:
+        dependencies = json.loads(answer)["dependencies"]
+        if not dependencies:
             msg = f"pip-audit found no package in {file}, expected its pins"
             raise ValueError(msg)
         return cls(
             file,
-            len(found),
-            tuple(one["name"] for one in found if "vulns" not in one),
+            len(dependencies),
+            tuple(one["name"] for one in dependencies if "vulns" not in one),
             tuple(
                 f"{one['name']} {one['version']}: {', '.join(sorted(ids))}"
-                for one in found
+                for one in dependencies
                 if (ids := [known["id"] for known in one.get("vulns", [])])
             ),
         )
@@ -119,21 +119,21 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{PROGRAM} is missing: run make audit, which installs it\n")
         return 2
     begun = time.monotonic()
-    found = [ask(file) for file in pins()]
-    rows = [one.row for one in found]
+    audits = [ask(file) for file in pins()]
+    rows = [one.row for one in audits]
     # Printed and not kept: what is known of a release changes by the day.
     record = made("audit", "make audit", time.monotonic() - begun, HEADS, rows)
     sys.stdout.write(f"{record.text()}\n")
-    for one in found:
+    for one in audits:
         for known in one.known:
             sys.stderr.write(f"{one.file}: {known}\n")
-    unanswered = {name for one in found for name in one.unanswered}
+    unanswered = {name for one in audits for name in one.unanswered}
     if unanswered:
         sys.stderr.write(
             f"not audited: nobody answered for {len(unanswered)} packages; run it where the "
             "vulnerability service of the Python Package Index can be reached\n"
         )
-    return verdict(found)
+    return verdict(audits)
 
 
 if __name__ == "__main__":

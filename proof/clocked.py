@@ -49,7 +49,7 @@ def _nobody_reads() -> bool:
 
 
 def _wait_in_short_steps() -> None:
-    from local.monitor.outlet import Stop  # noqa: PLC0415 - after the clock
+    from local.monitor.output import Stop  # noqa: PLC0415 - after the clock
 
     wait = Stop.wait
     Stop.wait = lambda self, seconds: wait(self, min(seconds, SOON_S))  # type: ignore[method-assign]

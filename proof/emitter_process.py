@@ -78,12 +78,12 @@ def neuron_emf(
 
 def sentence(ended: subprocess.CompletedProcess[str], code: int) -> str:
     """The one sentence that a failed command ends with; nothing else was printed."""
-    said = ended.stderr.splitlines()
+    lines = ended.stderr.splitlines()
     assert code == ended.returncode, ended.stderr
-    assert 1 == len(said), ended.stderr
+    assert 1 == len(lines), ended.stderr
     assert not ended.stdout
-    assert said[0].startswith("neuron-emf: ")
-    return said[0].removeprefix("neuron-emf: ")
+    assert lines[0].startswith("neuron-emf: ")
+    return lines[0].removeprefix("neuron-emf: ")
 
 
 def wait_until(is_so: Callable[[], object], within_s: float = 8.0) -> None:

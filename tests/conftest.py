@@ -4,6 +4,7 @@ What every test folder shares: golden files, the repository's root, Hypothesis w
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -92,6 +93,33 @@ def programs(repository: Path) -> list[Path]:
         if not program.exists():
             pytest.skip(f"{program} is missing: run `make venvs`")
     return found
+
+
+@pytest.fixture(scope="session")
+def shared_folder(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str, Callable[[Path], None]], Path]:
+    """
+    Make a folder once for all workers of a run: its name, and what fills it.
+
+    A failure is everybody's: each worker tries, and says why not.
+    """
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+
+    def folder_of(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, done = root / name, root / f"{name}.done"
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        return folder
+
+    return folder_of
 
 
 @pytest.fixture(scope="session")

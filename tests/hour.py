@@ -20,8 +20,8 @@ from aggregator.ingest.intake import take_in
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from local.monitor.configuration import default_configuration
-from local.monitor.running import Play, run
-from local.rehearsal.fleet import FLEET, Member
+from local.monitor.play import Play, run
+from local.rehearsal.fleet import FLEET, FleetInstance
 from neuron_wire.prices import Prices
 from proof.memory_table import MemoryTable
 
@@ -98,7 +98,7 @@ def rollups_of(lines: list[str]) -> list[str]:
     return printed
 
 
-def _lines_of(member: Member, folder: Path) -> list[str]:
+def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
     play = Play(
         instance_type=member.instance_type,
         scenario=member.scenario,

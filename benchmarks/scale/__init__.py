@@ -1,7 +1,7 @@
 """
 From what is measured to docs/explanation/scale.md; the bill itself is `neuron_emf.cost`.
 
-* `measured`   sizes, requests and times, found by running the code
+* `measurement` sizes, requests and times, found by running the code
 * `fleets`     the fleets of the page, and what it promises
 * `quotas`     what an account allows, and what a fleet takes of it
 * `switch`     where one choice becomes cheaper than another

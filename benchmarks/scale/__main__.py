@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.scale import measured
+from benchmarks.scale import measurement
 from benchmarks.scale.page import page
 from neuron_emf.cost.measurements import read
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     if parser.parse_args(arguments).measure:
         today = datetime.now(tz=timezone.utc).date().isoformat()
         with tempfile.TemporaryDirectory(prefix="neuron-emf-scale-") as name:
-            measured.write(measured.measure(Path(name), today, _machine()))
+            measurement.write(measurement.measure(Path(name), today, _machine()))
     sys.stdout.write(page(read()))
     return 0
 

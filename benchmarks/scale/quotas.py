@@ -63,7 +63,7 @@ QUOTAS: Final[Mapping[str, Quota]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class QuotaUse:
     """
     One limit and what is taken of it.
 
@@ -85,7 +85,7 @@ class Load:
         return self.taken / self.most
 
 
-def loads(found: Measurements, fleet: FleetSpec, mode: Mode) -> Iterator[Load]:
+def loads(found: Measurements, fleet: FleetSpec, mode: Mode) -> Iterator[QuotaUse]:
     """Every limit that grows with the fleet."""
     setup = Setup(mode)
     ingest, close = ingest_of(found, fleet, setup), close_of(found, fleet, setup)
@@ -96,10 +96,10 @@ def loads(found: Measurements, fleet: FleetSpec, mode: Mode) -> Iterator[Load]:
     yield _load("new_table_writes", ingest.busiest_write_units)
     yield _load("item_bytes", close.largest_item_bytes)
     yield _load("series", fleet.clusters)
-    yield Load("seconds of a run of close", close.seconds, CLOSE_TIMEOUT_S)
-    yield Load("MB of memory of close", close.peak_mib, CLOSE_MB)
+    yield QuotaUse("seconds of a run of close", close.seconds, CLOSE_TIMEOUT_S)
+    yield QuotaUse("MB of memory of close", close.peak_mib, CLOSE_MB)
     if mode == "kinesis":
-        yield Load("seconds of ingest in a second of a shard", shard_load(found, fleet), 1)
+        yield QuotaUse("seconds of ingest in a second of a shard", shard_load(found, fleet), 1)
 
 
 def stream_creation_s(fleet: FleetSpec) -> float:
@@ -107,6 +107,6 @@ def stream_creation_s(fleet: FleetSpec) -> float:
     return fleet.instances / QUOTAS["create_log_stream"].most
 
 
-def _load(name: str, taken: float) -> Load:
+def _load(name: str, taken: float) -> QuotaUse:
     quota = QUOTAS[name]
-    return Load(quota.what, taken, quota.most)
+    return QuotaUse(quota.what, taken, quota.most)

@@ -32,16 +32,16 @@ def measured(found: Measurements) -> str:
 
 def _measured_rows(found: Measurements) -> Iterator[tuple[str, str]]:
     sizes, line = found.sizes, found.by_cores[PAGE_CORES].minute["cluster"]
-    one, batch = found.ingest[1], found.ingest[BATCH_DELIVERIES]
+    single, batch = found.ingest[1], found.ingest[BATCH_DELIVERIES]
     many = f"ingest, {BATCH_DELIVERIES:,} records of Kinesis"
     yield "an emitter's minute line", f"{line.bytes:,.0f} bytes"
     yield "the line of one runtime", f"{found.runtime_line:,.0f} bytes"
     yield "a minute line as CloudWatch Logs delivers it", f"{sizes.payload:,.0f} bytes"
     yield "many lines compressed, as they are stored", percent(sizes.stored_share)
     yield "a record in the table", f"{sizes.item:,.0f} bytes, at most {sizes.largest_item:,.0f}"
-    yield "ingest, one record", f"{1_000 * one.cpu_s:.2f} ms, {one.write_units} write unit"
+    yield "ingest, one record", f"{1_000 * single.cpu_s:.2f} ms, {single.write_units} write unit"
     yield many, f"{1_000 * batch.cpu_s:,.0f} ms, {batch.write_units:,} write units"
-    yield "ingest, its log of one invocation", f"{one.printed_bytes:,} bytes"
+    yield "ingest, its log of one invocation", f"{single.printed_bytes:,} bytes"
     yield f"{many}, memory", f"{batch.peak_mib:.0f} MiB"
     for form, what in _FORMS.items():
         for instances, run in found.close[form].items():

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from botocore.awsrequest import AWSResponse
 
-from benchmarks.stack.prepared import page_of
+from benchmarks.stack.table_files import page_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

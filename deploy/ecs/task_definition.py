@@ -88,12 +88,12 @@ class Place:
 
 def types_by_devices() -> dict[int, list[str]]:
     """Instance types with Neuron devices, by how many they have."""
-    found: dict[int, list[str]] = {}
+    types: dict[int, list[str]] = {}
     for name, devices in [(row.name, row.devices) for row in INSTANCE_TYPES.values()] + [
         *TRN3.items()
     ]:
-        found.setdefault(devices, []).append(name)
-    return dict(sorted(found.items()))
+        types.setdefault(devices, []).append(name)
+    return dict(sorted(types.items()))
 
 
 def device_paths(devices: int) -> list[str]:
@@ -252,22 +252,22 @@ def main(arguments: list[str] | None = None) -> None:
         command.add_argument("--device-group", type=int, metavar="GID")
         if name == "sidecar":
             command.add_argument("--app-image", required=True)
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     place = Place(
-        image=asked.image,
-        region=asked.region,
-        task_role=asked.task_role,
-        execution_role=asked.execution_role,
-        records=asked.log_group,
-        device_group=asked.device_group,
+        image=options.image,
+        region=options.region,
+        task_role=options.task_role,
+        execution_role=options.execution_role,
+        records=options.log_group,
+        device_group=options.device_group,
     )
-    devices: int = asked.devices or devices_of[asked.instance_type]
-    found = (
+    devices: int = options.devices or devices_of[options.instance_type]
+    definition = (
         daemon(devices, place)
-        if asked.command == "daemon"
-        else sidecar(devices, place, asked.app_image)
+        if options.command == "daemon"
+        else sidecar(devices, place, options.app_image)
     )
-    sys.stdout.write(as_json(found))
+    sys.stdout.write(as_json(definition))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ trap 'rm -rf "$work"' EXIT
 bundle=$work/neuron-emf-$version
 mkdir -p "$bundle" "$work/source" "$out"
 
-cp -r "$clone"/{pyproject.toml,README.md,LICENSE,emitter,lambda} "$work/source/"
+cp -r "$clone"/{pyproject.toml,README.md,LICENSE,emitter,neuron_emf,lambda} "$work/source/"
 awk '/^[a-z]/ {is_it = /^setuptools==/} is_it' "$clone/requirements/dev.txt" >"$work/setuptools.txt"
 "$python" -m venv "$work/build"
 pip=("$work/build/bin/python" -m pip --quiet --disable-pip-version-check --no-input)

@@ -119,7 +119,7 @@ class LeftOut:
 
 def survey(template: Template, namespace: str) -> tuple[list[Alarm], dict[str, LeftOut]]:
     """The alarms of *template* on metrics of *namespace*, and why the others are left out."""
-    found: list[Alarm] = []
+    alarms: list[Alarm] = []
     left_out: dict[str, LeftOut] = {}
     for logical_id, properties in template.resources("AWS::CloudWatch::Alarm"):
         try:
@@ -128,11 +128,11 @@ def survey(template: Template, namespace: str) -> tuple[list[Alarm], dict[str, L
             left_out[logical_id] = LeftOut(str(error))
             continue
         if alarm.namespace == namespace:
-            found.append(alarm)
+            alarms.append(alarm)
         else:
             reason = f"the alarm {logical_id} watches metrics of {alarm.namespace}"
             left_out[logical_id] = LeftOut(reason, alarm.namespace)
-    return found, left_out
+    return alarms, left_out
 
 
 def _alarm(logical_id: str, properties: Mapping[str, Any]) -> Alarm:

@@ -70,7 +70,7 @@ def evaluate(
     periods = alarm.evaluation_periods + EXTRA_PERIODS
     starts = [newest_s - age * alarm.period_s for age in range(periods)]
     source = alarm.source
-    found = history.read(
+    values = history.read(
         source.namespace,
         source.metric,
         alarm.period_s,
@@ -79,11 +79,11 @@ def evaluate(
     )
     before = previous or {}
     if not isinstance(source, InsightsQuery):
-        statistics = found.get(source.dimensions, {})
+        statistics = values.get(source.dimensions, {})
         points = _points(statistics, source.statistic, starts)
         state, reason = judge(alarm, points, before.get(source.dimensions))
         return [AlarmState(alarm, source.dimensions, state, reason)]
-    groups = _groups(found, source)
+    groups = _groups(values, source)
     states = []
     if not source.group_by:
         groups = {(): groups.get((), {})}

@@ -100,17 +100,17 @@ class RecordedHistory:
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
         """As `MetricHistory.read`."""
-        found: dict[Dimensions, dict[int, StatisticSet]] = {}
+        series: dict[Dimensions, dict[int, StatisticSet]] = {}
         for dimensions, rows in self._values.get((namespace, metric), {}).items():
             periods: dict[int, list[float]] = defaultdict(list)
             for at_s, value in rows:
                 if start_s <= at_s < end_s:
                     periods[int(at_s // period_s) * period_s].append(value)
             if periods:
-                found[dimensions] = {
+                series[dimensions] = {
                     start: StatisticSet.of(values) for start, values in periods.items()
                 }
-        return found
+        return series
 
 
 class CloudWatchHistory:

@@ -107,23 +107,23 @@ class _Parser:
         )
 
     def _conditions(self) -> list[tuple[str, str]]:
-        found = []
+        conditions = []
         word = "WHERE"
         while self._peek() == word:
             self._expect(word)
             name = self._name("a dimension name")
             self._expect("=")
-            found.append((name, self._value()))
+            conditions.append((name, self._value()))
             word = "AND"
-        return found
+        return conditions
 
     def _groups(self, function: str) -> list[str]:
         self._expect("GROUP")
         self._expect("BY")
-        found = [self._name("a dimension name")]
+        names = [self._name("a dimension name")]
         while self._peek() == ",":
             self._expect(",")
-            found.append(self._name("a dimension name"))
+            names.append(self._name("a dimension name"))
         # An alarm on several time series must say which come first.
         self._expect("ORDER")
         self._expect("BY")
@@ -132,7 +132,7 @@ class _Parser:
         self._expect(")")
         if self._peek() in ("ASC", "DESC"):
             self._one_of(("ASC", "DESC"))
-        return found
+        return names
 
     def _token(self) -> tuple[str, int]:
         match = _TOKEN.match(self._text, self._at)
@@ -149,27 +149,27 @@ class _Parser:
         self._one_of((word,))
 
     def _one_of(self, words: tuple[str, ...]) -> str:
-        found = self._peek()
-        if found not in words:
+        word = self._peek()
+        if word not in words:
             self._refuse(" or ".join(words))
         self._at = self._token()[1]
-        return found
+        return word
 
     def _name(self, what: str) -> str:
-        found, end = self._token()
-        if not found or found in {"(", ")", ",", "="} or found.upper() in _WORDS:
+        word, end = self._token()
+        if not word or word in {"(", ")", ",", "="} or word.upper() in _WORDS:
             self._refuse(what)
-        if found.startswith("'"):  # a value, and no name
+        if word.startswith("'"):  # a value, and no name
             self._refuse(what)
         self._at = end
-        return found.strip('"')
+        return word.strip('"')
 
     def _value(self) -> str:
-        found, end = self._token()
-        if not found.startswith("'"):
+        word, end = self._token()
+        if not word.startswith("'"):
             self._refuse("a value in single quotes")
         self._at = end
-        return found.strip("'")
+        return word.strip("'")
 
     def _refuse(self, expected: str) -> None:
         found = self._token()[0] or "its end"

@@ -39,7 +39,7 @@ def listening(pids: Iterable[int]) -> list[tuple[str, int]] | None:
     if not (_PROC / "net" / "tcp").exists():
         return None
     inodes = {inode for pid in pids for inode in _socket_inodes(pid)}
-    found = []
+    addresses = []
     for table in ("tcp", "tcp6"):
         try:
             rows = (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]
@@ -48,8 +48,8 @@ def listening(pids: Iterable[int]) -> list[tuple[str, int]] | None:
         for row in rows:
             fields = row.split()
             if fields[3] == _LISTEN and fields[9] in inodes:
-                found.append(_address(fields[1]))
-    return sorted(found)
+                addresses.append(_address(fields[1]))
+    return sorted(addresses)
 
 
 def is_loopback(address: str) -> bool:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Final
 
-from local.insights.tree import AGGREGATES, Call, Constant, Expression, Operation, QueryError
+from local.insights.tree import (
+    AGGREGATES,
+    Constant,
+    Expression,
+    FunctionCall,
+    Operation,
+    QueryError,
+)
 from local.insights.values import operation, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from local.insights.fields import Row, Value
+    from local.insights.fields import ResultRow, Value
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Sequence[tuple[int, Value]]], Value]]] = {
     "avg": lambda pairs: sum(value for _, value in pairs) / len(pairs),
@@ -25,21 +32,23 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Sequence[tuple[int, Value]]], Value]]] 
 }
 
 
-def measure(expression: Expression, rows: Sequence[Row], values: Mapping[str, Value]) -> Value:
+def measure(
+    expression: Expression, rows: Sequence[ResultRow], values: Mapping[str, Value]
+) -> Value:
     """
     What a measure of `stats` is on *rows*, None when none of them has a value.
 
     Raises:
         QueryError: If it aggregates nothing, or by a function that nothing here knows.
     """
-    if isinstance(expression, Call) and expression.function in AGGREGATES:
+    if isinstance(expression, FunctionCall) and expression.function in AGGREGATES:
         if not expression.arguments:
             return len(rows)
-        found = [
+        operands = [
             (row.field("@timestamp"), value_of(expression.arguments[0], row, values))
             for row in rows
         ]
-        return _aggregate(expression.function, [pair for pair in found if pair[1] is not None])
+        return _aggregate(expression.function, [pair for pair in operands if pair[1] is not None])
     if isinstance(expression, Constant):
         return expression.value
     if not isinstance(expression, Operation):

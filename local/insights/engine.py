@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from local.insights.aggregates import measure
-from local.insights.fields import Row, Value, row_of
+from local.insights.fields import ResultRow, Value, row_of
 from local.insights.parser import parse
 from local.insights.tree import Field, QueryError
 from local.insights.values import value_of
@@ -34,15 +34,15 @@ def run(query: str, lines: Iterable[tuple[int, str]], **values: Value) -> list[d
     return run_on([row_of(at, text) for at, text in lines], query, **values)
 
 
-def run_on(rows: Sequence[Row], query: str, **values: Value) -> list[dict[str, Value]]:
+def run_on(rows: Sequence[ResultRow], query: str, **values: Value) -> list[dict[str, Value]]:
     """As `run`, on rows that are made already: one set of lines may answer several queries."""
     commands = parse(query)
     return told(applied(commands, rows, values), shown_by(commands))
 
 
 def applied(
-    commands: Sequence[Command], rows: Sequence[Row], values: Mapping[str, Value]
-) -> list[Row]:
+    commands: Sequence[Command], rows: Sequence[ResultRow], values: Mapping[str, Value]
+) -> list[ResultRow]:
     """
     What *commands* make of *rows*, one after the other.
 
@@ -55,7 +55,9 @@ def applied(
     return found
 
 
-def _applied(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+def _applied(
+    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
+) -> list[ResultRow]:
     try:
         return _COMMANDS[command.name](command, rows, values)
     except (AttributeError, TypeError) as error:
@@ -63,7 +65,7 @@ def _applied(command: Command, rows: list[Row], values: Mapping[str, Value]) -> 
         raise QueryError(msg) from error
 
 
-def told(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Value]]:
+def told(rows: Sequence[ResultRow], names: Sequence[str]) -> list[dict[str, Value]]:
     """These columns of *rows*, each where there is a value."""
     found = [{name: row.field(name) for name in names} for row in rows]
     return [{name: one for name, one in row.items() if one is not None} for row in found]
@@ -95,35 +97,43 @@ def shown_by(commands: Sequence[Command]) -> list[str]:
 # --- commands ---
 
 
-def _source(_command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
+def _source(
+    _command: Command, rows: list[ResultRow], _values: Mapping[str, Value]
+) -> list[ResultRow]:
     return rows
 
 
-def _filter(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+def _filter(
+    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
+) -> list[ResultRow]:
     (condition,) = command.expressions
     return [row for row in rows if value_of(condition, row, values) is True]
 
 
-def _fields(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
+def _fields(
+    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
+) -> list[ResultRow]:
     for one in command.expressions:
         rows = [row.with_(**{one.name: value_of(one.expression, row, values)}) for row in rows]
     return rows
 
 
-def _unnest(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
-    (one,) = command.expressions
+def _unnest(
+    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
+) -> list[ResultRow]:
+    (named,) = command.expressions
     taken_apart = []
     for row in rows:
-        found = value_of(one.expression, row, values)
-        if not isinstance(found, list):
-            msg = f"nobody says what unnest does where {_path(one)} is no list"
+        value = value_of(named.expression, row, values)
+        if not isinstance(value, list):
+            msg = f"nobody says what unnest does where {_path(named)} is no list"
             raise QueryError(msg)
-        taken_apart += [row.with_(**{one.name: each}) for each in found]
+        taken_apart += [row.with_(**{named.name: each}) for each in value]
     return taken_apart
 
 
-def _stats(command: Command, rows: list[Row], values: Mapping[str, Value]) -> list[Row]:
-    grouped: dict[tuple[Value, ...], list[Row]] = {}
+def _stats(command: Command, rows: list[ResultRow], values: Mapping[str, Value]) -> list[ResultRow]:
+    grouped: dict[tuple[Value, ...], list[ResultRow]] = {}
     for row in rows:
         key = tuple(value_of(one.expression, row, values) for one in command.groups)
         grouped.setdefault(key, []).append(row)
@@ -134,38 +144,42 @@ def _stats(command: Command, rows: list[Row], values: Mapping[str, Value]) -> li
         given = dict(zip((one.name for one in command.groups), key, strict=True))
         for one in command.expressions:
             given[one.name] = measure(one.expression, members, values)
-        result.append(Row(given, {}))
+        result.append(ResultRow(given, {}))
     return result
 
 
-def _sort(command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
-    for one, is_descending in reversed(
+def _sort(command: Command, rows: list[ResultRow], _values: Mapping[str, Value]) -> list[ResultRow]:
+    for named, is_descending in reversed(
         [*zip(command.expressions, command.descending, strict=True)]
     ):
-        present = [row for row in rows if row.field(one.name) is not None]
-        absent = [row for row in rows if row.field(one.name) is None]
-        present.sort(key=_by(one.name), reverse=is_descending)
+        present = [row for row in rows if row.field(named.name) is not None]
+        absent = [row for row in rows if row.field(named.name) is None]
+        present.sort(key=_by(named.name), reverse=is_descending)
         rows = present + absent
     return rows
 
 
-def _by(name: str) -> Callable[[Row], tuple[bool, Value]]:
-    def rank(row: Row) -> tuple[bool, Value]:
+def _by(name: str) -> Callable[[ResultRow], tuple[bool, Value]]:
+    def rank(row: ResultRow) -> tuple[bool, Value]:
         found = row.field(name)
         return isinstance(found, str), found  # texts and numbers do not compare
 
     return rank
 
 
-def _dedup(command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
-    kept: dict[tuple[Value, ...], Row] = {}
+def _dedup(
+    command: Command, rows: list[ResultRow], _values: Mapping[str, Value]
+) -> list[ResultRow]:
+    kept: dict[tuple[Value, ...], ResultRow] = {}
     for number, row in enumerate(rows):
         key = tuple(row.field(one.name) for one in command.expressions)
         kept.setdefault(key if None not in key else (number, *key), row)
     return list(kept.values())
 
 
-def _limit(command: Command, rows: list[Row], _values: Mapping[str, Value]) -> list[Row]:
+def _limit(
+    command: Command, rows: list[ResultRow], _values: Mapping[str, Value]
+) -> list[ResultRow]:
     return rows[: command.expressions[0].value]
 
 
@@ -173,7 +187,9 @@ def _path(one: Named) -> str:
     return one.expression.path if isinstance(one.expression, Field) else one.name
 
 
-_COMMANDS: Final[Mapping[str, Callable[[Command, list[Row], Mapping[str, Value]], list[Row]]]] = {
+_COMMANDS: Final[
+    Mapping[str, Callable[[Command, list[ResultRow], Mapping[str, Value]], list[ResultRow]]]
+] = {
     "SOURCE": _source,
     "dedup": _dedup,
     "display": _fields,

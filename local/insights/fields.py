@@ -15,7 +15,7 @@ Value: TypeAlias = Any
 MAX_DISCOVERED: Final = 200
 
 
-class Row:
+class ResultRow:
     """One row: the fields of the line it comes from, and what commands have called by a name."""
 
     __slots__ = ("_line", "given")
@@ -33,19 +33,19 @@ class Row:
             return _inside(self.given[first], rest)
         return self._line.get(path)
 
-    def with_(self, **given: Value) -> Row:
+    def with_(self, **given: Value) -> ResultRow:
         """The same row with further names."""
-        return Row({**self.given, **given}, self._line)
+        return ResultRow({**self.given, **given}, self._line)
 
 
-def row_of(timestamp_ms: int, text: str, **system_fields: Value) -> Row:
+def row_of(timestamp_ms: int, text: str, **system_fields: Value) -> ResultRow:
     """
     The row of one log line, before any command.
 
     *system_fields* are further ones that CloudWatch Logs adds, such as `@logStream`.
     """
     given = {"@timestamp": timestamp_ms, "@message": text, **system_fields}
-    return Row(given, discovered(text))
+    return ResultRow(given, discovered(text))
 
 
 def discovered(text: str) -> dict[str, Value]:

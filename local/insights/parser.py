@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from local.insights.tree import (
     FUNCTIONS,
-    Call,
     Command,
     Constant,
     Expression,
     Field,
+    FunctionCall,
     Named,
     Operation,
     Placeholder,
@@ -275,4 +275,4 @@ class _Parser:
         if not fewest <= len(arguments) <= most:
             msg = f"{function} takes {fewest} to {most} arguments, found {len(arguments)}"
             raise QueryError(msg)
-        return Call(function, arguments)
+        return FunctionCall(function, arguments)

@@ -80,7 +80,7 @@ class Placeholder:
 
 
 @dataclass(frozen=True)
-class Call:
+class FunctionCall:
     """A function and what it is given; `count(*)` is given nothing."""
 
     function: str
@@ -95,7 +95,7 @@ class Operation:
     operands: tuple[Expression, ...]
 
 
-Expression: TypeAlias = Field | Constant | Placeholder | Call | Operation
+Expression: TypeAlias = Field | Constant | Placeholder | FunctionCall | Operation
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def walk(expression: Expression | Named) -> Iterator[Expression | Named]:
     """An expression and all that it is made of."""
     yield expression
     inner: tuple[Expression, ...] = ()
-    if isinstance(expression, Call):
+    if isinstance(expression, FunctionCall):
         inner = expression.arguments
     elif isinstance(expression, Operation):
         inner = expression.operands

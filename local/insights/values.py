@@ -12,12 +12,12 @@ import operator
 import re
 from typing import TYPE_CHECKING, Final
 
-from local.insights.fields import Row, Value, parsed
+from local.insights.fields import ResultRow, Value, parsed
 from local.insights.tree import (
-    Call,
     Constant,
     Expression,
     Field,
+    FunctionCall,
     Placeholder,
     QueryError,
 )
@@ -60,7 +60,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
 }
 
 
-def value_of(expression: Expression, row: Row, values: Mapping[str, Value]) -> Value:
+def value_of(expression: Expression, row: ResultRow, values: Mapping[str, Value]) -> Value:
     """
     What *expression* is worth on *row*; *values* are those of its placeholders.
 
@@ -76,7 +76,7 @@ def value_of(expression: Expression, row: Row, values: Mapping[str, Value]) -> V
             msg = f"a value for {{{{{expression.name}}}}} was expected and there is none: give one"
             raise QueryError(msg)
         return values[expression.name]
-    if isinstance(expression, Call):
+    if isinstance(expression, FunctionCall):
         given = [value_of(one, row, values) for one in expression.arguments]
         return _function(expression.function, given, row)
     return operation(
@@ -97,7 +97,7 @@ def operation(sign: str, given: Sequence[Value]) -> Value:
     return _COMPARISONS[sign](*given)
 
 
-def _function(name: str, given: Sequence[Value], row: Row) -> Value:
+def _function(name: str, given: Sequence[Value], row: ResultRow) -> Value:
     if name == "ispresent":
         return given[0] is not None
     if name == "coalesce":

@@ -15,8 +15,8 @@ own or in variables, so that the emitter starts it like the real one. The script
 * `load`           how busy a core is, and what its executions take
 * `runtime_groups`, `memory_groups`, `system_groups`, `report`  how neuron-monitor says so
 * `schedule`       which groups are due when, and why never near a full minute
-* `outlet`         writing to a reader that may be slow or gone; signals
-* `running`        all of it together
+* `output`         writing to a reader that may be slow or gone; signals
+* `play`           all of it together
 * `truth_log`      writes down what was produced, beside the report
 * `truth`          reads that, and says what a minute must come to
 * `truth_lines`, `expected`  what `truth` reads and what it says

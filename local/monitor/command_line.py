@@ -25,7 +25,7 @@ from local.monitor.configuration import (
     read_configuration,
 )
 from local.monitor.hosts import HOST_NAMES
-from local.monitor.running import Play, run
+from local.monitor.play import Play, run
 from local.monitor.scenarios import SCENARIOS
 
 if TYPE_CHECKING:

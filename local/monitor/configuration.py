@@ -43,7 +43,7 @@ class ConfigurationError(Exception):
     """The configuration file cannot be used: exit 1, as the real one does."""
 
 
-class Group(NamedTuple):
+class GroupKey(NamedTuple):
     """
     One group as configured.
 
@@ -58,7 +58,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class RuntimeSection:
     """One entry of `neuron_runtimes`: the runtimes it is about, and their groups."""
 
     tag_filter: re.Pattern[str]
@@ -69,14 +69,14 @@ class Section:
 class Configuration:
     """What is collected, each group with its period in milliseconds."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[RuntimeSection, ...]
     system_periods_ms: Mapping[str, int]
 
-    def periods_ms(self) -> dict[Group, int]:
+    def periods_ms(self) -> dict[GroupKey, int]:
         """Every group's period."""
-        found = {Group(SYSTEM_SECTION, name): ms for name, ms in self.system_periods_ms.items()}
+        found = {GroupKey(SYSTEM_SECTION, name): ms for name, ms in self.system_periods_ms.items()}
         for index, section in enumerate(self.sections):
-            found.update({Group(index, name): ms for name, ms in section.periods_ms.items()})
+            found.update({GroupKey(index, name): ms for name, ms in section.periods_ms.items()})
         return found
 
     def section_of(self, tag: str) -> int | None:
@@ -95,7 +95,7 @@ class Configuration:
 def default_configuration() -> Configuration:
     """Every group of every runtime, each 5 s: what runs without a file."""
     return Configuration(
-        (Section(re.compile(EVERYTHING), dict.fromkeys(RUNTIME_GROUPS, DEFAULT_PERIOD_MS)),),
+        (RuntimeSection(re.compile(EVERYTHING), dict.fromkeys(RUNTIME_GROUPS, DEFAULT_PERIOD_MS)),),
         dict.fromkeys(SYSTEM_GROUPS, DEFAULT_PERIOD_MS),
     )
 
@@ -134,7 +134,7 @@ def parse_configuration(document: object) -> Configuration:
     for entry in _objects(root, "neuron_runtimes"):
         entry_ms = _period_ms(entry, root_ms)
         periods_ms = _groups(entry, "metrics", RUNTIME_GROUPS, entry_ms)
-        sections.append(Section(_filter(entry), periods_ms))
+        sections.append(RuntimeSection(_filter(entry), periods_ms))
     system_ms = _groups(root, "system_metrics", SYSTEM_GROUPS, root_ms)
     if not system_ms and not any(one.periods_ms for one in sections):
         msg = (
@@ -148,7 +148,7 @@ def parse_configuration(document: object) -> Configuration:
 def _groups(
     holder: Mapping[str, object], member: str, known: tuple[str, ...], inherited_ms: int
 ) -> dict[str, int]:
-    found = {}
+    periods_ms = {}
     for entry in _objects(holder, member):
         name = entry.get("type")
         if name not in known:
@@ -157,8 +157,8 @@ def _groups(
                 f"{str(name)[:40]!r}; remove or correct it"
             )
             raise ConfigurationError(msg)
-        found[str(name)] = _period_ms(entry, inherited_ms)
-    return found
+        periods_ms[str(name)] = _period_ms(entry, inherited_ms)
+    return periods_ms
 
 
 def _period_ms(holder: Mapping[str, object], inherited_ms: int) -> int:

@@ -77,12 +77,6 @@ class Expected:
     ecc_uncorrected_rise: Interval
     reports: Interval
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether every core's state is the same in all readings."""
-        counts = (self.busy_cores, self.attached_idle_cores, self.unattached_cores)
-        return all(one.lo == one.hi for one in (*counts, self.unknown_cores, self.reports))
-
 
 def over(values: Sequence[float | None]) -> Interval:
     """All of *values*, None for missing."""

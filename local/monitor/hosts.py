@@ -79,7 +79,7 @@ _VCPUS_AND_MEMORY_GIB: Final[dict[str, tuple[int, int]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class HostModel:
     """One instance type as the simulator plays it."""
 
     hardware: InstanceType
@@ -113,7 +113,7 @@ class Host:
         }
 
 
-def host(instance_type: str) -> Host:
+def host(instance_type: str) -> HostModel:
     """
     The host of that type.
 
@@ -121,7 +121,7 @@ def host(instance_type: str) -> Host:
         KeyError: If no such type can be played.
     """
     vcpus, memory_gib = _VCPUS_AND_MEMORY_GIB[instance_type]
-    return Host(
+    return HostModel(
         hardware=INSTANCE_TYPES[instance_type],
         family=FAMILIES[instance_type[:4]],
         vcpus=vcpus,

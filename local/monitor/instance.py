@@ -151,12 +151,12 @@ class SimulatedInstance:
 
     def _runtimes(self) -> list[SimulatedRuntime]:
         shares = self.scenario.shares(self.cores)
-        found = []
+        runtimes = []
         for index, share in enumerate(shares):
             pid = self._first_pid + 3 * index
             is_last = index == len(shares) - 1
             busy = tuple(share.busy)
-            found.append(
+            runtimes.append(
                 SimulatedRuntime(
                     pid=pid,
                     tag=str(pid) if self.scenario.tag is None else self.scenario.tag,
@@ -166,4 +166,4 @@ class SimulatedInstance:
                     failing_every=self.scenario.counters_fail_every if is_last else 0,
                 )
             )
-        return found
+        return runtimes

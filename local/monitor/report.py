@@ -185,12 +185,12 @@ class _Runtimes:
         hides = any(
             one.tag_filter.pattern not in {EVERYTHING, ""} for one in self._configuration.sections
         )
-        found: list[float | None] = [None if hides else 0.0] * self._instance.cores
+        percents_by_core: list[float | None] = [None if hides else 0.0] * self._instance.cores
         for entry, moment in counted:
             for core in entry.runtime.held:
                 told = None if moment.counters_failed else moment.percents.get(core, 0.0)
-                found[core] = told
-        return tuple(found)
+                percents_by_core[core] = told
+        return tuple(percents_by_core)
 
     def held(self) -> tuple[bool, ...] | None:
         """Whether each core is held by a runtime of the report."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.monitor.configuration import Group
+    from local.monitor.configuration import GroupKey
 
 MINUTE_MS: Final = 60_000
 CLEAR_OF_MINUTES_MS: Final = 800
@@ -41,7 +41,7 @@ class Tick:
 
     number: int
     at_ms: int
-    elapsed_ms: Mapping[Group, int | None]
+    elapsed_ms: Mapping[GroupKey, int | None]
 
 
 class Schedule:
@@ -53,13 +53,13 @@ class Schedule:
     """
 
     def __init__(
-        self, periods_ms: Mapping[Group, int], first_ms: int, anchor_ms: int | None = None
+        self, periods_ms: Mapping[GroupKey, int], first_ms: int, anchor_ms: int | None = None
     ) -> None:
         anchor_ms = first_ms if anchor_ms is None else anchor_ms
         self._periods_ms = dict(periods_ms)
         self._first_ms = first_ms
         self._due_ms = {group: anchor_ms + period for group, period in periods_ms.items()}
-        self._last_ms: dict[Group, int] = {}
+        self._last_ms: dict[GroupKey, int] = {}
         self._number = 0
 
     def next(self, now_ms: int | None = None) -> Tick:
@@ -80,7 +80,7 @@ class Schedule:
                 missed = max(0, -(-(now_ms - self._due_ms[group]) // period_ms))
                 self._due_ms[group] += missed * period_ms
         at_ms = min(self._due_ms.values())
-        elapsed_ms: dict[Group, int | None] = {}
+        elapsed_ms: dict[GroupKey, int | None] = {}
         for group, due_ms in self._due_ms.items():
             if due_ms == at_ms:
                 elapsed_ms[group] = at_ms - self._last_ms[group]
@@ -90,7 +90,7 @@ class Schedule:
 
 
 def live_schedule(
-    periods_ms: Mapping[Group, int], now_ms: int, *, chance: float, aligned: bool = True
+    periods_ms: Mapping[GroupKey, int], now_ms: int, *, chance: float, aligned: bool = True
 ) -> Schedule:
     """
     A schedule that starts now.

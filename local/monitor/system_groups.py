@@ -28,14 +28,14 @@ class SystemEntry:
         self, number: int, periods_s: Mapping[str, float], rng: random.Random
     ) -> dict[str, object] | None:
         """Write the groups named in *periods_s*; None (null) when none is due."""
-        found: dict[str, object] = {}
+        groups: dict[str, object] = {}
         if HOST_MEMORY in periods_s:
-            found[HOST_MEMORY] = self._memory(periods_s[HOST_MEMORY], rng)
+            groups[HOST_MEMORY] = self._memory(periods_s[HOST_MEMORY], rng)
         if HARDWARE in periods_s:
-            found[HARDWARE] = self._hardware(number, periods_s[HARDWARE])
+            groups[HARDWARE] = self._hardware(number, periods_s[HARDWARE])
         if HOST_VCPU in periods_s:
-            found[HOST_VCPU] = self._vcpu(number, periods_s[HOST_VCPU], rng)
-        return found or None
+            groups[HOST_VCPU] = self._vcpu(number, periods_s[HOST_VCPU], rng)
+        return groups or None
 
     def _memory(self, period_s: float, rng: random.Random) -> dict[str, object]:
         total_bytes = self._instance.host.memory_bytes

@@ -114,18 +114,18 @@ def _readings(rows: Sequence[ReportTruth], margin_ms: int) -> dict[int, list[_Re
         else:
             inside.setdefault(row.at_ms // MINUTE_MS * MINUTE_MS, []).append(row)
     minutes = {*inside, *at_boundary, *(boundary_ms - MINUTE_MS for boundary_ms in at_boundary)}
-    found: dict[int, list[_Reading]] = {}
+    readings: dict[int, list[_Reading]] = {}
     for minute_ms in sorted(minutes):
         before = at_boundary.get(minute_ms, [])
         after = at_boundary.get(minute_ms + MINUTE_MS, [])
         middle = inside.get(minute_ms, [])
-        found[minute_ms] = [
+        readings[minute_ms] = [
             _Reading([*before[first:], *middle, *after[:last]], believes)
             for first in range(len(before) + 1)
             for last in range(len(after) + 1)
             for believes in _beliefs([*before, *middle, *after], rows[0])
         ]
-    return found
+    return readings
 
 
 def _beliefs(rows: Sequence[ReportTruth], very_first: ReportTruth) -> tuple[bool, ...]:

@@ -6,7 +6,7 @@ served on 127.0.0.1 to a browser. It reads; it changes nothing.
 
 * `dashboard`  the body of the dashboard, with a cluster chosen
 * `series`     what a metric widget asks for, searches included
-* `readings`   the metrics, read again and again at little cost
+* `cached_history`  the metrics, read again and again at little cost
 * `graph`      a metric widget with its points, or why there are none
 * `alarms`     the state of every alarm, by the evaluator
 * `log_lines`  the lines of the log groups
@@ -15,12 +15,11 @@ served on 127.0.0.1 to a browser. It reads; it changes nothing.
 * `view`       all of it as JSON
 * `server`     that, and the files of the page, by HTTP
 * `static`     what the browser runs
-* `errors`     what it refuses
 """
 
+from local.page.cached_history import CachedHistory
 from local.page.log_lines import LogLines
-from local.page.readings import Readings
 from local.page.server import PageServer
-from local.page.view import Place, View
+from local.page.view import DashboardView, Endpoint
 
-__all__ = ["LogLines", "PageServer", "Place", "Readings", "View"]
+__all__ = ["CachedHistory", "DashboardView", "Endpoint", "LogLines", "PageServer"]

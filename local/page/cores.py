@@ -17,14 +17,16 @@ from neuron_wire.names import MINUTE_MS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from local.page.log_lines import Line
+    from local.page.log_lines import CollectedLine
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
 
 NO_LINE: Final = "-"
 
 
-def cores(cluster: str, lines: Iterable[Line], start_ms: int, end_ms: int) -> dict[str, Any]:
+def cores(
+    cluster: str, lines: Iterable[CollectedLine], start_ms: int, end_ms: int
+) -> dict[str, Any]:
     """The heat map of *cluster*, of the minutes that start in [*start_ms*, *end_ms*)."""
     merged = _merged(cluster, lines, start_ms, end_ms)
     labels = [minute_ms for minutes in merged.values() for minute_ms in minutes]
@@ -37,7 +39,7 @@ def cores(cluster: str, lines: Iterable[Line], start_ms: int, end_ms: int) -> di
 
 
 def _merged(
-    cluster: str, lines: Iterable[Line], start_ms: int, end_ms: int
+    cluster: str, lines: Iterable[CollectedLine], start_ms: int, end_ms: int
 ) -> dict[str, dict[int, MinuteRecord]]:
     """The record that counts, by instance and minute."""
     parts: dict[tuple[str, int], dict[tuple[str, int], MinuteRecord]] = defaultdict(dict)
@@ -59,18 +61,22 @@ def _instance(
     newest = records[max(records)]
     core_count = max(len(record.core_state) for record in records.values())
     types = [records[at].instance_type for at in sorted(records) if records[at].instance_type]
-    found = [records.get(minute_ms) for minute_ms in minutes]
+    records_by_minute = [records.get(minute_ms) for minute_ms in minutes]
     return {
         "instance_id": instance_id,
         "instance_type": types[-1] if types else None,
         "cores": core_count,
         "utilization": [
-            [_at(record.utilization_percent, core) if record else None for record in found]
+            [
+                _at(record.utilization_percent, core) if record else None
+                for record in records_by_minute
+            ]
             for core in range(core_count)
         ],
         "states": [
             "".join(
-                (_at(record.core_state, core) or NO_LINE) if record else NO_LINE for record in found
+                (_at(record.core_state, core) or NO_LINE) if record else NO_LINE
+                for record in records_by_minute
             )
             for core in range(core_count)
         ],

@@ -14,8 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from local.page.errors import DashboardError
-from local.page.series import Asked, search
+from local.page.series import DashboardError, MetricRequest, search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +68,7 @@ class Dashboard:
 
     name: str
     range_s: int
-    clusters: Asked
+    clusters: MetricRequest
     populates: str
     pattern: str
     default: str
@@ -83,11 +82,11 @@ class Dashboard:
         Raises:
             DashboardError: If it has none, or one that the page does not know.
         """
-        found = [one for _, one in template.resources("AWS::CloudWatch::Dashboard")]
-        if len(found) != 1:
-            msg = f"the template has {len(found)} dashboards, expected one"
+        bodies = [one for _, one in template.resources("AWS::CloudWatch::Dashboard")]
+        if len(bodies) != 1:
+            msg = f"the template has {len(bodies)} dashboards, expected one"
             raise DashboardError(msg)
-        return read(found[0]["DashboardName"], found[0]["DashboardBody"])
+        return read(bodies[0]["DashboardName"], bodies[0]["DashboardBody"])
 
     def widgets(self, cluster: str) -> list[Widget]:
         """Every widget, with *cluster* where the pattern stands."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from local.page.errors import DashboardError
-from local.page.series import Asked, asked_by
+from local.page.series import DashboardError, MetricRequest, asked_by
 from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE, STACK_NAMESPACE
 from neuron_wire.catalogue import BY_TYPE, MINUTE, PROFILE, ROLLUP, STACK
 from neuron_wire.names import CLUSTER_DIMENSION, MODEL_DIMENSION, PROFILE_NAMESPACE, TYPE_DIMENSION
@@ -53,31 +52,31 @@ def graph(
     }
     drawn["axes"].setdefault("left", {"min": None, "max": None})
     try:
-        asked = _asked(properties)
+        requests = _asked(properties)
     except DashboardError as error:
         drawn["missing"].append(f"Not drawn: {error}.")
         return drawn
-    found: list[tuple[Asked, Dimensions, Mapping[int, StatisticSet]]] = []
-    for one in asked:
-        read = history.read(one.namespace, one.metric, one.period_s, start_s, end_s)
+    found: list[tuple[MetricRequest, Dimensions, Mapping[int, StatisticSet]]] = []
+    for request in requests:
+        read = history.read(request.namespace, request.metric, request.period_s, start_s, end_s)
         matches = [
-            (one, dimensions, read[dimensions])
+            (request, dimensions, read[dimensions])
             for dimensions in sorted(read)
-            if one.finds(dimensions)
+            if request.finds(dimensions)
         ]
-        if not matches and one.is_search:
-            drawn["missing"].append(without_data(one, end_s - start_s))
-        found += matches or ([] if one.is_search else [(one, one.dimensions, {})])
+        if not matches and request.is_search:
+            drawn["missing"].append(without_data(request, end_s - start_s))
+        found += matches or ([] if request.is_search else [(request, request.dimensions, {})])
     labels = _labels([(one, dimensions) for one, dimensions, _ in found])
-    for label, (one, dimensions, periods) in zip(labels, found, strict=True):
-        missing = None if periods else without_data(one, end_s - start_s)
+    for label, (request, dimensions, periods) in zip(labels, found, strict=True):
+        missing = None if periods else without_data(request, end_s - start_s)
         if missing:
             drawn["missing"].append(missing)
-        drawn["series"].append(_series(label, one, dimensions, periods, missing))
+        drawn["series"].append(_series(label, request, dimensions, periods, missing))
     return drawn
 
 
-def without_data(asked: Asked, range_s: int) -> str:
+def without_data(asked: MetricRequest, range_s: int) -> str:
     """A sentence for what was asked for and is not there."""
     sentence = f"{asked} has no data in the last {_hours(range_s)}"
     if asked.namespace.startswith(OF_AWS):
@@ -87,7 +86,7 @@ def without_data(asked: Asked, range_s: int) -> str:
     return f"{sentence}."
 
 
-def _asked(properties: Mapping[str, Any]) -> list[Asked]:
+def _asked(properties: Mapping[str, Any]) -> list[MetricRequest]:
     strangers = sorted(properties.keys() - _PROPERTIES)
     if strangers:
         msg = f"it has the property {strangers[0]}, which the page does not know"
@@ -100,7 +99,7 @@ def _asked(properties: Mapping[str, Any]) -> list[Asked]:
 
 def _series(
     label: str,
-    asked: Asked,
+    asked: MetricRequest,
     dimensions: Dimensions,
     periods: Mapping[int, StatisticSet],
     missing: str | None,
@@ -121,12 +120,12 @@ def _series(
     }
 
 
-def _member(asked: Asked) -> Member | None:
+def _member(asked: MetricRequest) -> Member | None:
     names = frozenset(name for name, _ in asked.dimensions) | asked.open
     return _OURS.get((asked.namespace, names), {}).get(asked.metric)
 
 
-def _labels(found: Sequence[tuple[Asked, Dimensions]]) -> list[str]:
+def _labels(found: Sequence[tuple[MetricRequest, Dimensions]]) -> list[str]:
     """What tells the series of one widget apart: the metric, or the dimensions that differ."""
     metrics = {asked.metric for asked, _ in found}
     values: dict[str, set[str]] = {}
@@ -134,10 +133,12 @@ def _labels(found: Sequence[tuple[Asked, Dimensions]]) -> list[str]:
         for name, value in dimensions:
             values.setdefault(name, set()).add(value)
     labels = []
-    for asked, dimensions in found:
-        parts = [value for name, value in dimensions if name in asked.open or len(values[name]) > 1]
+    for request, dimensions in found:
+        parts = [
+            value for name, value in dimensions if name in request.open or len(values[name]) > 1
+        ]
         named = len(metrics) > 1 or not parts
-        labels.append(asked.label or " ".join([asked.metric, *parts] if named else parts))
+        labels.append(request.label or " ".join([request.metric, *parts] if named else parts))
     twice = {label for label, count in Counter(labels).items() if count > 1}
     return [
         f"{label} {asked.statistic}" if label in twice else label

@@ -12,14 +12,14 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from local.insights.fields import Row, row_of
+from local.insights.fields import ResultRow, row_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Line:
+class CollectedLine:
     """
     One log event.
 
@@ -34,7 +34,7 @@ class Line:
         self.text = text
 
     @cached_property
-    def row(self) -> Row:
+    def row(self) -> ResultRow:
         """What Logs Insights finds in it."""
         return row_of(self.timestamp_ms, self.text)
 
@@ -54,13 +54,13 @@ class LogLines:
     def __init__(self, range_s: int) -> None:
         """Keep those of the last *range_s* before the newest one."""
         self._range_ms = range_s * 1000
-        self._lines: dict[str, list[Line]] = defaultdict(list)
+        self._lines: dict[str, list[CollectedLine]] = defaultdict(list)
         self._newest_ms = 0
         self._lock = threading.Lock()
 
     def add(self, group: str, events: Iterable[tuple[int, str]]) -> None:
         """Take in new *events* of *group*, pairs of milliseconds and text."""
-        new = [Line(timestamp_ms, text) for timestamp_ms, text in events]
+        new = [CollectedLine(timestamp_ms, text) for timestamp_ms, text in events]
         if not new:
             return
         with self._lock:
@@ -69,7 +69,7 @@ class LogLines:
             kept = [*self._lines[group], *new]
             self._lines[group] = [one for one in kept if one.timestamp_ms >= oldest_ms]
 
-    def of(self, group: str) -> list[Line]:
+    def of(self, group: str) -> list[CollectedLine]:
         """The lines of *group*, in the order in which they were taken in."""
         with self._lock:
             return list(self._lines.get(group, ()))

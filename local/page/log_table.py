@@ -37,16 +37,16 @@ def log_table(
         if not groups:
             shown["missing"].append("Not run: its query names no log group.")
             return shown
-        found = []
+        rows_of_groups = []
         for group in groups:
             of_group = lines.of(group)
             if not of_group:
                 shown["missing"].append(f"The log group {group} has no line.")
-            found += [one.row for one in of_group if start_ms <= one.timestamp_ms < end_ms]
+            rows_of_groups += [one.row for one in of_group if start_ms <= one.timestamp_ms < end_ms]
         shown["columns"] = columns(query)
         shown["rows"] = [
             [_text(name, row.get(name)) for name in shown["columns"]]
-            for row in run_on(found, query)
+            for row in run_on(rows_of_groups, query)
         ]
     except QueryError as error:
         shown["missing"].append(f"Not run: {error}.")

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.definition import STATISTICS
-from local.page.errors import DashboardError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,8 +36,12 @@ _SEARCH: Final = re.compile(
 _TERM: Final = re.compile(r"(\w+)=\"([^\"]*)\"")
 
 
+class DashboardError(ValueError):
+    """The dashboard uses something that the page does not know: a drawing would be invented."""
+
+
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MetricRequest:
     """
     One metric by its full identity, or all that differ only in some dimensions.
 
@@ -78,14 +81,14 @@ class Asked:
         return f"{self.namespace} {self.metric}" + (f" of {', '.join(parts)}" if parts else "")
 
 
-def asked_by(properties: Mapping[str, Any]) -> list[Asked]:
+def asked_by(properties: Mapping[str, Any]) -> list[MetricRequest]:
     """
     What the metric widget with *properties* asks for, in its order.
 
     Raises:
         DashboardError: If it asks in a form that the page does not know.
     """
-    found: list[Asked] = []
+    requests: list[MetricRequest] = []
     above: list[str] = []
     for row in properties["metrics"]:
         rendering = row[-1] if isinstance(row[-1], dict) else {}
@@ -96,15 +99,15 @@ def asked_by(properties: Mapping[str, Any]) -> list[Asked]:
         if not rendering.get("visible", True):
             continue
         if "expression" in rendering:
-            found.append(search(rendering["expression"], rendering))
+            requests.append(search(rendering["expression"], rendering))
             continue
         texts = [one for one in row if isinstance(one, str)]
         above = [above[at] if one == "." else one for at, one in enumerate(texts)]
-        found.append(_named(above, {**_of_all(properties), **rendering}))
-    return found
+        requests.append(_named(above, {**_of_all(properties), **rendering}))
+    return requests
 
 
-def search(expression: str, rendering: Mapping[str, Any] | None = None) -> Asked:
+def search(expression: str, rendering: Mapping[str, Any] | None = None) -> MetricRequest:
     """
     The search *expression*.
 
@@ -125,7 +128,7 @@ def search(expression: str, rendering: Mapping[str, Any] | None = None) -> Asked
     if strangers:
         msg = f"the search {expression} selects by {strangers[0]}, which its schema does not name"
         raise DashboardError(msg)
-    return Asked(
+    return MetricRequest(
         namespace=namespace,
         metric=metric,
         dimensions=tuple(sorted(terms.items())),
@@ -142,12 +145,12 @@ def _of_all(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: properties[name] for name in ("period", "stat") if name in properties}
 
 
-def _named(texts: Sequence[str], rendering: Mapping[str, Any]) -> Asked:
+def _named(texts: Sequence[str], rendering: Mapping[str, Any]) -> MetricRequest:
     namespace, metric, *pairs = texts
     if len(pairs) % 2:
         msg = f"the dimension {pairs[-1]} of {namespace} {metric} has no value"
         raise DashboardError(msg)
-    return Asked(
+    return MetricRequest(
         namespace=namespace,
         metric=metric,
         dimensions=tuple(sorted(zip(pairs[::2], pairs[1::2], strict=True))),

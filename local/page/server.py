@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
-from local.page.errors import UnknownClusterError
+from local.page.view import UnknownClusterError
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self
 
-    from local.page.view import View
+    from local.page.view import DashboardView
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8600
@@ -57,7 +57,7 @@ _MAX_CLUSTER_CHARS: Final = 1024
 class PageServer:
     """Serves one view, from `start` to `stop`; also a context manager."""
 
-    def __init__(self, address: tuple[str, int], view: View) -> None:
+    def __init__(self, address: tuple[str, int], view: DashboardView) -> None:
         """
         Listen at *address*, whose port 0 takes a free one.
 
@@ -110,7 +110,7 @@ class _Http(ThreadingHTTPServer):
     block_on_close = False  # a tab that keeps its connection shall not keep us
     allow_reuse_address = True
 
-    def __init__(self, address: tuple[str, int], view: View) -> None:
+    def __init__(self, address: tuple[str, int], view: DashboardView) -> None:
         super().__init__(address, _Handler)
         self.view = view
 
@@ -131,14 +131,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, f"the page answers at http://{HOST} only")
             return
         try:
-            asked = urllib.parse.urlsplit(self.path)
+            address = urllib.parse.urlsplit(self.path)
         except ValueError:
             self._refuse(
                 HTTPStatus.BAD_REQUEST, "the address was expected to be a path of the page"
             )
             return
         try:
-            self._answer(asked.path, asked.query)
+            self._answer(address.path, address.query)
         except UnknownClusterError as error:
             self._refuse(HTTPStatus.NOT_FOUND, str(error))
         except (EmbeddedAwsError, *SDK_ERRORS) as error:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 from local.page.alarms import AlarmBoard
 from local.page.cores import cores
 from local.page.dashboard import Dashboard, Widget
-from local.page.errors import UnknownClusterError
 from local.page.graph import graph
 from local.page.log_table import log_table
 from neuron_wire.names import MINUTE_S
@@ -30,8 +29,12 @@ FRESH_S: Final = 5.0
 """How old what a tab gets may be."""
 
 
+class UnknownClusterError(ValueError):
+    """There is no such cluster."""
+
+
 @dataclass(frozen=True, slots=True)
-class Place:
+class Endpoint:
     """
     Where the rehearsal's account is, for commands that look at it.
 
@@ -54,7 +57,7 @@ class Place:
         return asdict(self)
 
 
-class View:
+class DashboardView:
     """
     One dashboard on the metrics and lines of one account.
 
@@ -67,7 +70,7 @@ class View:
         template: Template,
         history: MetricHistory,
         lines: LogLines,
-        place: Place,
+        place: Endpoint,
         limits: Sequence[str] = (),
         *,
         now_s: Callable[[], float] = time.time,
@@ -112,11 +115,11 @@ class View:
         self, what: str, cluster: str, make: Callable[[str], dict[str, Any]]
     ) -> dict[str, Any]:
         with self._lock:
-            made_s, made = self._made.get((what, cluster), (0.0, {}))
-            if not made or not 0 <= self._now_s() - made_s < self._fresh_s:
-                made = make(cluster)
-                self._made[what, cluster] = self._now_s(), made
-            return made
+            made_s, answer = self._made.get((what, cluster), (0.0, {}))
+            if not answer or not 0 <= self._now_s() - made_s < self._fresh_s:
+                answer = make(cluster)
+                self._made[what, cluster] = self._now_s(), answer
+            return answer
 
     def _page(self, cluster: str) -> dict[str, Any]:
         now_s = self._now_s()
@@ -161,11 +164,13 @@ class View:
 
     def _clusters(self, start_s: int, end_s: int) -> list[str]:
         wanted = self._dashboard.clusters
-        found = self._history.read(wanted.namespace, wanted.metric, wanted.period_s, start_s, end_s)
+        series = self._history.read(
+            wanted.namespace, wanted.metric, wanted.period_s, start_s, end_s
+        )
         return sorted(
             {
                 dict(dimensions)[self._dashboard.populates]
-                for dimensions in found
+                for dimensions in series
                 if wanted.finds(dimensions)
             }
         )

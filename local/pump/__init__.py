@@ -11,12 +11,12 @@ anything but a loopback address.
                  rules it breaks; pure
 * `tail`         the new events of one log group
 * `publishing`   metrics to the embedded AWS
-* `pumping`      the three of them, once per call
+* `pump`         the three of them, once per call
 """
 
 from local.pump.extraction import Datum, Extraction, extract
 from local.pump.publishing import publish
-from local.pump.pumping import Counts, EmfPump
+from local.pump.pump import Counts, EmfPump
 from local.pump.tail import LogEvent, LogTail
 
 __all__ = [

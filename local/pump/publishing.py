@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from local.pump.extraction import Datum
 
 MAX_DATA_PER_CALL: Final = 1_000
-MAX_VALUES_PER_DATUM: Final = 150
 
 
 def publish(cloudwatch: Any, data: Iterable[Datum]) -> int:  # noqa: ANN401  # a boto3 client

@@ -70,16 +70,16 @@ class LogTail:
 
     def new_events(self) -> list[LogEvent]:
         """Events that no earlier call returned, in time order within a call."""
-        found: list[LogEvent] = []
+        events: list[LogEvent] = []
         asked_ms = time.time_ns() // 1_000_000
         # Once each: a stream made while we page through them moves the rest along.
         changed = list(dict.fromkeys(self._changed_streams()))
         for start in range(0, len(changed), _STREAMS_PER_CALL):
             names = changed[start : start + _STREAMS_PER_CALL]
-            found.extend(self._unseen(self._read(names)))
+            events.extend(self._unseen(self._read(names)))
             for name in names:
                 self._streams.setdefault(name, _Stream()).read_ms = asked_ms
-        return found
+        return events
 
     def _changed_streams(self) -> Iterator[str]:
         pages = self._logs.get_paginator("describe_log_streams").paginate(logGroupName=self.group)

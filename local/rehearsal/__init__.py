@@ -2,7 +2,7 @@
 The whole of neuron-emf on one machine: `python -m local.rehearsal`.
 
 * `command_line`  options, exit codes, the report at the end
-* `programme`     the acts of one rehearsal, in order
+* `acts`          the acts of one rehearsal, in order
 * `stage`         what it starts and leaves nothing of: processes, one folder, signals
 * `fleet`         two clusters of simulated instances, and the emitters on them
 * `jobs`          commands that end by themselves, a few at once

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Final
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
 from local.page.server import PORT
+from local.rehearsal.acts import Rehearsal, Tools
 from local.rehearsal.fleet import REPOSITORY
 from local.rehearsal.limits import limits
-from local.rehearsal.programme import Rehearsal, Tools
-from local.rehearsal.stage import Progress, Stage, StoppedError
+from local.rehearsal.stage import Stage, StepProgress, StoppedError
 from local.rehearsal.table import Screen, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from local.rehearsal.programme import Verdict
+    from local.rehearsal.acts import Verdict
 
 EXIT_WRONG_ROLLUP: Final = 1
 EXIT_COULD_NOT: Final = 3
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one rehearsal; returns the exit code."""
     options = _parser().parse_args(arguments)
     screen = Screen()
-    progress = Progress(live=screen.live)
+    progress = StepProgress(live=screen.live)
     started_s = time.monotonic()
     with Stage(keep=options.keep) as stage:
         try:
@@ -129,7 +129,7 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _report(verdict: Verdict, rehearsal: Rehearsal, progress: Progress, taken_s: float) -> None:
+def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, taken_s: float) -> None:
     not_emulated = limits(rehearsal.template)
     print(f"\n{render(verdict.rows, time.time())}\n")
     compared = (

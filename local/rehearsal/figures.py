@@ -71,15 +71,15 @@ class RollupLines:
 
     def add(self, events: Iterable[LogEvent]) -> int:
         """Keep the rollups among *events*; returns how many there were."""
-        found = 0
+        added = 0
         for event in events:
             line = _rollup(event.message)
             if line is None:
                 continue
             key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000
             self.minutes[key].printed.append(line)
-            found += 1
-        return found
+            added += 1
+        return added
 
 
 def _rollup(message: str) -> Mapping[str, Any] | None:
@@ -96,15 +96,15 @@ def read_metrics(
     history: MetricHistory, names: Iterable[str], start_s: int, end_s: int
 ) -> dict[ClusterMinute, dict[str, StatisticSet]]:
     """The cluster metrics *names* of every minute that starts in [*start_s*, *end_s*)."""
-    found: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
+    figures: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
     for name in names:
         by_metric = history.read(CLUSTER_NAMESPACE, name, MINUTE_S, start_s, end_s)
         for dimensions, minutes in by_metric.items():
             if [key for key, _ in dimensions] != [CLUSTER_DIMENSION]:
                 continue  # the same numbers by instance type, say
             for minute_s, statistics in minutes.items():
-                found[dimensions[0][1], minute_s][name] = statistics
-    return dict(found)
+                figures[dimensions[0][1], minute_s][name] = statistics
+    return dict(figures)
 
 
 def utc(minute_s: int) -> str:

@@ -29,7 +29,7 @@ FIRST_REPORT_S: Final = 30.0  # a slow machine starts 16 programs in less
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class FleetInstance:
     """
     One simulated instance of a cluster.
 
@@ -56,14 +56,14 @@ class Member:
 
 
 FLEET: Final = (
-    Member("research", "trn1.32xlarge", "busy", 1),
-    Member("research", "trn1.32xlarge", "half-idle", 2),
-    Member("research", "trn1.32xlarge", "idle", 3),
-    Member("research", "trn1.2xlarge", "empty", 4),
-    Member("serving", "inf2.48xlarge", "multi-runtime", 5),
-    Member("serving", "inf2.8xlarge", "low", 6),
-    Member("serving", "inf2.xlarge", "errors", 7),
-    Member("serving", "trn2.3xlarge", "busy", 8),
+    FleetInstance("research", "trn1.32xlarge", "busy", 1),
+    FleetInstance("research", "trn1.32xlarge", "half-idle", 2),
+    FleetInstance("research", "trn1.32xlarge", "idle", 3),
+    FleetInstance("research", "trn1.2xlarge", "empty", 4),
+    FleetInstance("serving", "inf2.48xlarge", "multi-runtime", 5),
+    FleetInstance("serving", "inf2.8xlarge", "low", 6),
+    FleetInstance("serving", "inf2.xlarge", "errors", 7),
+    FleetInstance("serving", "trn2.3xlarge", "busy", 8),
 )
 
 KERNEL_MESSAGES: Final = b"6,0,0,-;a simulated kernel, whose hardware is well\n"
@@ -95,10 +95,10 @@ class LiveFleet:
         self._environment = python_environment(environment)
         self._log_group = log_group
         self._emitters: list[ChildProcess] = []
-        self._truths: dict[Member, Path] = {}
-        self._started_s: dict[Member, float] = {}
+        self._truths: dict[FleetInstance, Path] = {}
+        self._started_s: dict[FleetInstance, float] = {}
 
-    def start(self, member: Member) -> None:
+    def start(self, member: FleetInstance) -> None:
         """Start the emitter of *member* on the spool that its history left."""
         folder = self._stage.folder
         temporary = folder / "tmp"
@@ -164,7 +164,7 @@ class LiveFleet:
         """The truth files that exist already."""
         return [truth for truth in self._truths.values() if truth.exists()]
 
-    def mute(self, at_s: float) -> list[Member]:
+    def mute(self, at_s: float) -> list[FleetInstance]:
         """Members whose simulator had time for a report until *at_s* and wrote none."""
         return [
             member
@@ -174,6 +174,6 @@ class LiveFleet:
         ]
 
 
-def spool_folder(folder: Path, member: Member) -> Path:
+def spool_folder(folder: Path, member: FleetInstance) -> Path:
     """Where the emitter of *member* keeps its records."""
     return folder / "spools" / member.name

@@ -46,12 +46,12 @@ class Notice:
 def ringing(states: Iterable[AlarmState]) -> list[AlarmState]:
     """One alarm for each contributor that has any in ALARM, that on idle cores before others."""
     chosen: dict[object, AlarmState] = {}
-    for one in states:
-        if one.state is not State.ALARM:
+    for state in states:
+        if state.state is not State.ALARM:
             continue
-        kept = chosen.get(one.contributor)
-        if kept is None or one.alarm.logical_id.startswith(FIRST):
-            chosen[one.contributor] = one
+        kept = chosen.get(state.contributor)
+        if kept is None or state.alarm.logical_id.startswith(FIRST):
+            chosen[state.contributor] = state
     return list(chosen.values())
 
 
@@ -107,8 +107,8 @@ def ask(functions: Any, name: str, event: Mapping[str, object]) -> Notice:  # no
         EmbeddedAwsError: If it fails or says nothing.
     """
     answer = functions.invoke(FunctionName=name, Payload=json.dumps(event).encode())
-    said = json.loads(answer["Payload"].read() or b"null")
-    if answer.get("FunctionError") or not isinstance(said, dict) or "Text" not in said:
-        msg = f"{name} was asked what an alarm means and failed: {json.dumps(said)[:500]}"
+    answered = json.loads(answer["Payload"].read() or b"null")
+    if answer.get("FunctionError") or not isinstance(answered, dict) or "Text" not in answered:
+        msg = f"{name} was asked what an alarm means and failed: {json.dumps(answered)[:500]}"
         raise EmbeddedAwsError(msg)
-    return Notice(str(said["Subject"]), str(said["Text"]))
+    return Notice(str(answered["Subject"]), str(answered["Text"]))

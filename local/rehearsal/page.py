@@ -10,7 +10,7 @@ import errno
 from typing import TYPE_CHECKING
 
 from local.alarms import Template
-from local.page import PageServer, View
+from local.page import DashboardView, PageServer
 from local.page.server import HOST, PORT
 from local.rehearsal.limits import limits
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from local.rehearsal.stack import Stack
+    from local.rehearsal.stack import DeployedStack
 
 QUEUE = "UndeliveredQueue"
 
 
-def view_of(stack: Stack, document: Mapping[str, Any]) -> View:
+def view_of(stack: DeployedStack, document: Mapping[str, Any]) -> DashboardView:
     """
     The dashboard that *document*, the template, would have on AWS, on the metrics of *stack*.
 
@@ -33,10 +33,10 @@ def view_of(stack: Stack, document: Mapping[str, Any]) -> View:
     queue_url = stack.resources.get(QUEUE, "")
     names = {f"{QUEUE}.QueueName": queue_url.rpartition("/")[2]} if queue_url else {}
     template = Template(document, {}, stack.resources, names)
-    return View(template, stack.readings, stack.lines, stack.place, limits(document))
+    return DashboardView(template, stack.readings, stack.lines, stack.place, limits(document))
 
 
-def opened(stack: Stack, document: Mapping[str, Any], port: int) -> PageServer:
+def opened(stack: DeployedStack, document: Mapping[str, Any], port: int) -> PageServer:
     """The page of *stack*, ready to start, at *port* when it can be had; says where it is."""
     server, remark = served(view_of(stack, document), port)
     if remark:
@@ -48,7 +48,7 @@ def opened(stack: Stack, document: Mapping[str, Any], port: int) -> PageServer:
     return server
 
 
-def served(view: View, port: int) -> tuple[PageServer, str]:
+def served(view: DashboardView, port: int) -> tuple[PageServer, str]:
     """
     A server of *view* at *port*, or at a free one; and a sentence if it is not that port.
 

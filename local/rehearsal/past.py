@@ -23,7 +23,7 @@ from emitter.fold.minute import FoldState
 from emitter.spool import Spool
 from emitter.spool.records import NewRecord
 from local.embedded_aws import EmbeddedAwsError
-from local.rehearsal.fleet import FLEET, Member, python_environment, spool_folder
+from local.rehearsal.fleet import FLEET, FleetInstance, python_environment, spool_folder
 from local.rehearsal.jobs import Job, Jobs
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_S
@@ -56,11 +56,11 @@ class Past:
         """Start of its first minute."""
         return self.end_s - MINUTES * MINUTE_S
 
-    def truth(self, member: Member) -> Path:
+    def truth(self, member: FleetInstance) -> Path:
         """What the simulator of *member* says it produced."""
         return self.folder / f"{member.name}.past-truth"
 
-    def lines(self, member: Member) -> Path:
+    def lines(self, member: FleetInstance) -> Path:
         """The log lines of *member*."""
         return self.folder / f"{member.name}.lines"
 
@@ -69,7 +69,7 @@ class Past:
         ours = python_environment(environment)
         return Jobs(stage, [self._jobs_of(member, ours) for member in FLEET])
 
-    def _jobs_of(self, member: Member, environment: Mapping[str, str]) -> list[Job]:
+    def _jobs_of(self, member: FleetInstance, environment: Mapping[str, str]) -> list[Job]:
         reports = self.folder / f"{member.name}.reports"
         start = datetime.fromtimestamp(self.start_s, timezone.utc).isoformat()
         simulation = [
@@ -110,7 +110,7 @@ class Past:
                 delivered += self._deliver(member, log_group)
             wait_until_stored(delivered)
 
-    def _deliver(self, member: Member, log_group: str) -> int:
+    def _deliver(self, member: FleetInstance, log_group: str) -> int:
         records = [
             (parse(line), line) for line in self.lines(member).read_text("utf-8").splitlines()
         ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms import CloudWatchHistory
 from local.embedded_aws.clients import REGION
-from local.page import LogLines, Place, Readings
+from local.page import CachedHistory, Endpoint, LogLines
 from local.pump import EmfPump
 from local.rehearsal.figures import RollupLines
 
@@ -47,7 +47,7 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-class Stack:
+class DeployedStack:
     """
     One deployed stack.
 
@@ -77,7 +77,7 @@ class Stack:
         self.resources = deployment.resources
         self.rollups = RollupLines()
         self.lines = LogLines(_KEPT_S)
-        self.place = Place(
+        self.place = Endpoint(
             endpoint_url=aws.endpoint_url,
             region=REGION,
             log_group=self.records_group,
@@ -85,7 +85,7 @@ class Stack:
             stack_name=deployment.stack_name,
         )
         self.history = CloudWatchHistory(aws.client("cloudwatch"))
-        self.readings = Readings(self.history, _KEPT_S, _READ_EACH_S)
+        self.readings = CachedHistory(self.history, _KEPT_S, _READ_EACH_S)
         self.pump = EmfPump(
             aws.client("logs"),
             aws.client("cloudwatch"),
@@ -121,7 +121,7 @@ class Stack:
         self._lambda.invoke(FunctionName=self._close_function, InvocationType="Event")
 
 
-def refused_lines(stack: Stack) -> list[str]:
+def refused_lines(stack: DeployedStack) -> list[str]:
     """What CloudWatch would have refused to extract."""
     counts = stack.pump.counts
     refused = counts.parsing_errors + counts.validation_errors

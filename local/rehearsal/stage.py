@@ -159,7 +159,7 @@ class Stage:
         self._signal_number = self._signal_number or number
 
 
-class Progress:
+class StepProgress:
     """Steps with their seconds, for people."""
 
     def __init__(self, *, live: bool) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from local.monitor.truth import Expected
     from local.rehearsal.figures import ClusterMinute
-    from local.rehearsal.stack import Stack
+    from local.rehearsal.stack import DeployedStack
     from local.rehearsal.stage import Stage
 
 INGEST_PATIENCE_S: Final = 60.0
@@ -35,7 +35,7 @@ def closable_minute(at_s: float) -> int:
 def close_until(
     patience_s: float,
     expected: Mapping[ClusterMinute, Expected],
-    stack: Stack,
+    stack: DeployedStack,
     stage: Stage,
     *,
     again_s: float = CLOSE_AGAIN_S,
@@ -61,7 +61,7 @@ def close_until(
             news_s = time.monotonic()
 
 
-def wait_until_stored(records: int, stack: Stack, stage: Stage) -> None:
+def wait_until_stored(records: int, stack: DeployedStack, stage: Stage) -> None:
     """
     Wait until ingest has stored *records*.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from local.insights.engine import shown_by
 from local.insights.parser import parse
-from local.insights.tree import Call, Field, Operation, Placeholder, QueryError, walk
+from local.insights.tree import Field, FunctionCall, Operation, Placeholder, QueryError, walk
 from proof.logs.forms import INVALID, ServiceError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def moments_of(commands: Sequence[Command]) -> set[str]:
             expression = getattr(one, "expression", None)
             if expression in {Field(name) for name in TIMES}:
                 found.add(one.name)
-            if isinstance(expression, Call) and expression.function == "bin":
+            if isinstance(expression, FunctionCall) and expression.function == "bin":
                 found.add(one.name)
     return found
 
@@ -105,7 +105,7 @@ def computed_by(commands: Sequence[Command]) -> set[str]:
                 parts = [*walk(one.expression)]
                 is_new = any(
                     isinstance(part, Operation)
-                    or (isinstance(part, Call) and part.function in COMPUTING)
+                    or (isinstance(part, FunctionCall) and part.function in COMPUTING)
                     or (isinstance(part, Field) and part.path in found)
                     for part in parts
                 )

@@ -68,28 +68,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(
         prefix="neuron-emf-chaos-", ignore_cleanup_errors=True
     ) as folder:
-        found = run(planned, Path(folder))
-    made = record.made(
+        findings = run(planned, Path(folder))
+    kept = record.made(
         "chaos",
         _command(chosen),
         time.monotonic() - began_s,
         HEADS,
-        rows(found),
+        rows(findings),
         seed=chosen.seed,
         emitters=chosen.emitters,
         minutes=chosen.minutes,
-        undisturbed_minutes=found.undisturbed,
-        happened=dict(sorted(found.happened.items())),
-        stack_happened=dict(sorted(found.behind.items())),
-        close_killed_at=found.steps,
-        closed_for_certain=sum(one.closed for each in found.accounts.values() for one in each),
-        differences=sum(map(len, found.differences.values())),
+        undisturbed_minutes=findings.undisturbed,
+        happened=dict(sorted(findings.happened.items())),
+        stack_happened=dict(sorted(findings.behind.items())),
+        close_killed_at=findings.steps,
+        closed_for_certain=sum(one.closed for each in findings.accounts.values() for one in each),
+        differences=sum(map(len, findings.differences.values())),
     )
-    print(made.text())
-    print("\n".join(sentences(found)))
-    is_right = not found.differences and not found.missing
+    print(kept.text())
+    print("\n".join(sentences(findings)))
+    is_right = not findings.differences and not findings.missing
     if chosen.record and is_right:
-        print(f"recorded in {made.write()}")
+        print(f"recorded in {kept.write()}")
     return 0 if is_right else 1
 
 

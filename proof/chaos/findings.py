@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from local.monitor.truth import read_truth
-from proof.chaos.hosts.hosted import sightings
-from proof.chaos.hosts.promises import Account, account
-from proof.chaos.hosts.undisturbed import surely_closed, undisturbed
+from proof.chaos.hosts.certain_minutes import surely_closed, undisturbed
+from proof.chaos.hosts.host_program import sightings
+from proof.chaos.hosts.promises import RecordBalance, account
 from proof.chaos.truth import comparison as truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from proof.chaos.hosts.host import Host
-    from proof.chaos.stack.stack import Stack
+    from proof.chaos.hosts.host import ChaosHost
+    from proof.chaos.stack.stack import ChaosStack
     from proof.chaos.truth.comparison import Undisturbed
     from proof.logs.rules import Applied
 
@@ -44,7 +44,7 @@ class Findings:
         differences: By cluster, with host and minute; under an empty name what is of none.
     """
 
-    accounts: dict[str, list[Account]] = field(default_factory=dict)
+    accounts: dict[str, list[RecordBalance]] = field(default_factory=dict)
     rollups: Counter[str] = field(default_factory=Counter)
     undisturbed: int = 0
     happened: Counter[str] = field(default_factory=Counter)
@@ -59,10 +59,14 @@ class Findings:
 
 
 def findings(
-    seed: int, hosts: Sequence[Host], applied: Sequence[Applied], functions: Stack, ended_ms: int
+    seed: int,
+    hosts: Sequence[ChaosHost],
+    applied: Sequence[Applied],
+    functions: ChaosStack,
+    ended_ms: int,
 ) -> Findings:
     """What *hosts* and the stack's *functions* made of it, given what the service has *applied*."""
-    found = Findings(
+    result = Findings(
         behind=Counter(functions.happened), steps=functions.killed_at, missing=functions.missing()
     )
     calm: list[Undisturbed] = []
@@ -71,7 +75,7 @@ def findings(
         by_stream.setdefault(one.stream, []).append((one.timestamp_ms, one.message))
     for host in hosts:
         name, cluster = host.instance.instance_id, host.instance.cluster
-        found.happened += host.notes.happened
+        result.happened += host.notes.happened
         closed: set[int] = set()
         for life in host.notes.lives:
             reports = read_truth([life.truth]) if life.truth.exists() else []
@@ -79,18 +83,18 @@ def findings(
             closed |= surely_closed(seen, reports)
             calm += undisturbed(name, reports, seen, host.notes.moves)
         of_host = account(host.notes, by_stream.get(name, []), closed, ended_ms)
-        found.accounts.setdefault(cluster, []).append(of_host)
+        result.accounts.setdefault(cluster, []).append(of_host)
         for sentence in of_host.wrong:
-            found.differ(cluster, f"seed {seed}, {name}: {sentence}")
-    _compare(found, seed, applied, functions, calm)
-    return found
+            result.differ(cluster, f"seed {seed}, {name}: {sentence}")
+    _compare(result, seed, applied, functions, calm)
+    return result
 
 
 def _compare(
     found: Findings,
     seed: int,
     applied: Iterable[Applied],
-    functions: Stack,
+    functions: ChaosStack,
     calm: list[Undisturbed],
 ) -> None:
     compared = truth.compare(

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from aggregator.storage.item import bucket_of
 from proof.chaos.findings import findings
 from proof.chaos.hosts.doors import Door, change
-from proof.chaos.hosts.host import REPORT_BYTES, SPEED, Host
-from proof.chaos.stack.stack import Stack
+from proof.chaos.hosts.host import REPORT_BYTES, SPEED, ChaosHost
+from proof.chaos.stack.stack import ChaosStack
 from proof.chaos.troubles import ALL_LOST, KINDS, STORM
-from proof.kills.lives import Instance
+from proof.kills.lives import SimulatedHost
 from proof.logs.faults import FAULTS
 from proof.logs.rules import LogRules
 from proof.wall_clock import WallClock
@@ -60,7 +60,7 @@ def run(plan: Plan, folder: Path) -> Findings:
         for door in doors:
             stack.enter_context(door.service)
         hosts = [_host(plan, place, folder, door, clock) for place, door in enumerate(doors)]
-        functions = Stack(plan.seed, _clusters(plan))
+        functions = ChaosStack(plan.seed, _clusters(plan))
         clock.set(START_S, SPEED)
         for host in hosts:
             stack.callback(host.close)
@@ -80,18 +80,18 @@ def run(plan: Plan, folder: Path) -> Findings:
             host.notes.wrong.append(f"it did not end within {ENDED_WITHIN_S:.0f} s")
         ended_s = clock()
         functions.settle(ended_s)
-        found = findings(plan.seed, hosts, rules.applied, functions, round(ended_s * 1000))
-        found.happened += weather
+        result = findings(plan.seed, hosts, rules.applied, functions, round(ended_s * 1000))
+        result.happened += weather
         for door in doors:
-            found.happened += Counter({kind: door.service.happened[kind] for kind in FAULTS})
-        found.missing += [kind for kind in KINDS if not found.happened[kind]]
-        return found
+            result.happened += Counter({kind: door.service.happened[kind] for kind in FAULTS})
+        result.missing += [kind for kind in KINDS if not result.happened[kind]]
+        return result
 
 
 class _Follower:
     """Hands what the service has taken to the stack."""
 
-    def __init__(self, functions: Stack, rules: LogRules, clock: WallClock) -> None:
+    def __init__(self, functions: ChaosStack, rules: LogRules, clock: WallClock) -> None:
         self._functions = functions
         self._rules = rules
         self._clock = clock
@@ -111,14 +111,14 @@ def _clusters(plan: Plan) -> tuple[str, ...]:
     return CLUSTERS[: max(1, min(len(CLUSTERS), len(plan.hosts) // 2))]
 
 
-def _host(plan: Plan, place: int, folder: Path, door: Door, clock: WallClock) -> Host:
+def _host(plan: Plan, place: int, folder: Path, door: Door, clock: WallClock) -> ChaosHost:
     clusters = _clusters(plan)
     cluster = clusters[place % len(clusters)]
     instance_type, scenario = PLAYED[place % len(PLAYED)]
-    instance = Instance(
+    instance = SimulatedHost(
         *(_instance_id(place), cluster, instance_type, scenario, REPORT_BYTES), seed=place + 1
     )
-    return Host(
+    return ChaosHost(
         instance,
         folder / instance.instance_id,
         door,
@@ -136,12 +136,14 @@ def _instance_id(place: int) -> str:
     return next(one for one in names if bucket_of(one) < BUCKETS)
 
 
-def _live(plan: Plan, hosts: list[Host], doors: list[Door], follower: _Follower) -> Counter[str]:
+def _live(
+    plan: Plan, hosts: list[ChaosHost], doors: list[Door], follower: _Follower
+) -> Counter[str]:
     """The run's time; what the weather brought."""
     happened: Counter[str] = Counter()
     weather = list(plan.weather)
     began_s = time.monotonic()
-    said = 0
+    next_minute = 0
     while True:
         minute = (time.monotonic() - began_s) * SPEED / 60.0
         while weather and weather[0].at_minute <= minute:
@@ -149,9 +151,9 @@ def _live(plan: Plan, hosts: list[Host], doors: list[Door], follower: _Follower)
             change(doors, kind)
             happened[kind] += kind in {ALL_LOST, STORM}
         follower.follow()
-        if minute >= said:
+        if minute >= next_minute:
             _say(f"minute {minute:.0f} of {plan.minutes:g}")
-            said += 5
+            next_minute += 5
         if minute >= plan.minutes and all(host.is_through.is_set() for host in hosts):
             return happened
         if minute >= plan.minutes + LATE_BY_MINUTES:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from proof.chaos.hosts.promises import Account
+    from proof.chaos.hosts.promises import RecordBalance
     from proof.chaos.run import Findings
 
 HEADS = (
@@ -28,13 +28,13 @@ CLOSE_KILLED = "close killed"
 
 def rows(found: Findings) -> list[tuple[str, ...]]:
     """As text; the last row is that of all."""
-    made = [
+    cells = [
         _row(cluster, accounts, found.rollups[cluster], len(found.differences.get(cluster, [])))
         for cluster, accounts in sorted(found.accounts.items())
     ]
     everything = [one for accounts in found.accounts.values() for one in accounts]
     differences = sum(len(each) for each in found.differences.values())
-    return [*made, _row(ALL, everything, found.rollups.total(), differences)]
+    return [*cells, _row(ALL, everything, found.rollups.total(), differences)]
 
 
 def sentences(found: Findings) -> Iterator[str]:
@@ -61,10 +61,12 @@ def _listed(happened: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in sorted(happened.items()) if count)
 
 
-def _row(name: str, accounts: Sequence[Account], rollups: int, differences: int) -> tuple[str, ...]:
+def _row(
+    name: str, accounts: Sequence[RecordBalance], rollups: int, differences: int
+) -> tuple[str, ...]:
     dropped: Counter[str] = Counter()
-    for one in accounts:
-        dropped += one.dropped
+    for balance in accounts:
+        dropped += balance.dropped
     return (
         name,
         str(len(accounts)),

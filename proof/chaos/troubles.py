@@ -172,15 +172,15 @@ def _drawn(seed: int, rng: random.Random, emitters: int, minutes: float) -> Plan
 
 def _weather(rng: random.Random, minutes: float) -> tuple[Trouble, ...]:
     lost_for, storm_for = max(0.8, minutes / 15), max(0.7, minutes / 25)
-    found: list[Trouble] = []
+    troubles: list[Trouble] = []
     slots = [(ALL_LOST, lost_for), *[(STORM, storm_for)] * max(1, round(minutes / 12))]
     rng.shuffle(slots)
     each = (minutes - 2.0) / len(slots)
     over = {ALL_LOST: ALL_BACK, STORM: STORM_OVER}
     for place, (kind, lasts) in enumerate(slots):
         at = 1.5 + place * each + rng.uniform(0.0, max(0.0, each - lasts - 0.3))
-        found += [Trouble(at, kind, lasts), Trouble(at + lasts, over[kind])]
-    return tuple(found)
+        troubles += [Trouble(at, kind, lasts), Trouble(at + lasts, over[kind])]
+    return tuple(troubles)
 
 
 def _loads(rng: random.Random, emitters: int, minutes: float) -> list[list[str]]:
@@ -212,7 +212,7 @@ def _placed(
     """
     *load* in time. What needs calls is kept out of where there are none; what has no room is left.
     """
-    left, found = list(load), []
+    left, placed = list(load), []
     slack = max(0.0, end - begin - _lasts(load))
     at, off_s = begin, 0.0
     while left and at < end:
@@ -237,9 +237,9 @@ def _placed(
             off_s += amount
         elif kind == HOURS_AHEAD:
             amount = rng.uniform(*HOURS_S)
-        found.append(Trouble(at, kind, amount))
+        placed.append(Trouble(at, kind, amount))
         at += MINUTES[kind] + rng.uniform(0.0, 1.6 * slack / (len(load) + 1))
-    return found
+    return placed
 
 
 def _away(troubles: Sequence[Trouble]) -> list[tuple[float, float]]:

@@ -54,16 +54,16 @@ def memory_used(
     period: float = 5.004,
 ) -> Document:
     """`memory_used`: bytes by core, models at (device, core within the device)."""
-    held = device_bytes or {}
+    bytes_by_core = device_bytes or {}
     host_table = {"application_memory": host, "constants": 0, "dma_buffers": 0, "tensors": 0}
     return {
         "period": period,
         "neuron_runtime_used_bytes": {
             "host": host,
-            "neuron_device": sum(held.values()),
+            "neuron_device": sum(bytes_by_core.values()),
             "usage_breakdown": {
                 "host": host_table,
-                "neuroncore_memory_usage": memory_table(held, cores),
+                "neuroncore_memory_usage": memory_table(bytes_by_core, cores),
             },
         },
         "loaded_models": [

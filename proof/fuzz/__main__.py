@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "lambda"))
 
-from proof.fuzz import bombs
-from proof.fuzz.run import INNER, Run, fuzz, fuzzed
+from proof.fuzz import bombs, host_bombs
+from proof.fuzz.run import INNER, FuzzRun, fuzz, fuzzed
 from proof.fuzz.targets import PLACES
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 HEADS: Final = ("target", "executions", "seconds", "findings", "peak memory")
 BOMBS: Final = "decompression bombs"
+HOST_BOMBS: Final = "bombs on the host"
 SHOWN_BYTES: Final = 400
 SHOWN_LINES: Final = 25
 
@@ -36,9 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == [INNER]:
         fuzz(arguments[1], list(arguments[2:]))
     chosen = _chosen(arguments)
-    unknown = [name for name in chosen.targets if name not in {*PLACES, BOMBS}]
+    unknown = [name for name in chosen.targets if name not in {*PLACES, BOMBS, HOST_BOMBS}]
     if unknown:
-        listed = ", ".join([*PLACES, BOMBS])
+        listed = ", ".join([*PLACES, BOMBS, HOST_BOMBS])
         sys.stderr.write(f"no target is called {unknown[0]!r}; the targets are {listed}\n")
         return 2
     if importlib.util.find_spec("atheris") is None:  # most people never fuzz
@@ -54,22 +55,24 @@ def _run(chosen: argparse.Namespace) -> int:
     from benchmarks.record import made  # noqa: PLC0415  # its libraries are of no use to a child
 
     begun_s = time.monotonic()
-    names = chosen.targets or [*PLACES, BOMBS]
-    readers = [name for name in names if name != BOMBS]
+    names = chosen.targets or [*PLACES, BOMBS, HOST_BOMBS]
+    readers = [name for name in names if name in PLACES]
     share_s = max(1, chosen.seconds // max(1, len(readers)))
     rows: list[tuple[str, ...]] = []
     findings = executions = 0
     for name in names:
         if name == BOMBS:
-            row, found = _bombs()
+            row, count = _bombs()
+        elif name == HOST_BOMBS:
+            row, count = _host_bombs()
         else:
             run = fuzzed(name, share_s, chosen.seed, chosen.report)
-            row, found = _row(run)
+            row, count = _row(run)
             executions += run.executions
             _show(run)
         rows.append(row)
-        findings += found
-        sys.stderr.write(f"{name}: {row[1]} executions, {found} findings\n")
+        findings += count
+        sys.stderr.write(f"{name}: {row[1]} executions, {count} findings\n")
     command = f"make fuzz SECONDS={chosen.seconds}"
     facts = {"executions": executions, "findings": findings, "targets": len(rows)}
     record = made("fuzz", command, time.monotonic() - begun_s, HEADS, rows, **facts)
@@ -79,16 +82,16 @@ def _run(chosen: argparse.Namespace) -> int:
     return 1 if findings else 0
 
 
-def _row(run: Run) -> tuple[tuple[str, ...], int]:
-    found = max(len(run.found), int(bool(run.failure)))
+def _row(run: FuzzRun) -> tuple[tuple[str, ...], int]:
+    count = max(len(run.found), int(bool(run.failure)))
     cells = (
         run.name,
         f"{run.executions:,}",
         f"{run.seconds:.0f}",
-        str(found),
+        str(count),
         f"{run.peak_mib} MiB",
     )
-    return cells, found
+    return cells, count
 
 
 def _bombs() -> tuple[tuple[str, ...], int]:
@@ -103,7 +106,30 @@ def _bombs() -> tuple[tuple[str, ...], int]:
     return cells, len(broken)
 
 
-def _show(run: Run) -> None:
+def _host_bombs() -> tuple[tuple[str, ...], int]:
+    begun_s = time.monotonic()
+    peaks: dict[str, float] = {}
+    problems = []
+    for name in host_bombs.BOMBS:
+        try:
+            peaks[name] = host_bombs.peak_mib(name)
+        except Exception as error:  # noqa: BLE001, PERF203 - whatever it is, it is a finding
+            problems.append(f"{name}: {type(error).__name__}: {error}"[:SHOWN_BYTES])
+    problems += [
+        f"{name}: took {mib:.0f} MiB, expected less than {host_bombs.MOST_MIB}"
+        for name, mib in peaks.items()
+        if mib >= host_bombs.MOST_MIB
+    ]
+    for problem in problems:
+        sys.stdout.write(f"{problem}\n")
+    cells = (
+        *(HOST_BOMBS, str(len(host_bombs.BOMBS)), f"{time.monotonic() - begun_s:.0f}"),
+        *(str(len(problems)), f"{max(peaks.values()):.0f} MiB"),
+    )
+    return cells, len(problems)
+
+
+def _show(run: FuzzRun) -> None:
     """What was found, so that it can be looked at and kept."""
     if not run.failure:
         return

@@ -37,23 +37,23 @@ def reads_a_pulse(content: bytes) -> None:
     is the same.
     """
     (_DIRECTORY / PULSE_NAME).write_bytes(content)
-    found = read_pulse(_DIRECTORY)
-    if found is None:
+    pulse = read_pulse(_DIRECTORY)
+    if pulse is None:
         return
-    for value in asdict(found).values():
+    for value in asdict(pulse).values():
         assert value is None or math.isfinite(value)
     for finding in (
-        quick._loop(found, _NOW_S),
-        quick._reports(found, _NOW_S),
-        quick._delivery(found, _NOW_S),
-        quick._disk(found),
+        quick._loop(pulse, _NOW_S),
+        quick._reports(pulse, _NOW_S),
+        quick._delivery(pulse, _NOW_S),
+        quick._disk(pulse),
     ):
         assert len(finding.found) < 200
         assert finding.found.isprintable()
     (_DIRECTORY / PULSE_NAME).unlink()
-    PulseFile(_DIRECTORY, clock=lambda: _NOW_S)._write(found)
+    PulseFile(_DIRECTORY, clock=lambda: _NOW_S)._write(pulse)
     assert PULSE_BYTES == (_DIRECTORY / PULSE_NAME).stat().st_size
-    assert found == read_pulse(_DIRECTORY)
+    assert pulse == read_pulse(_DIRECTORY)
 
 
 def folds_system_groups(content: bytes) -> None:
@@ -62,18 +62,18 @@ def folds_system_groups(content: bytes) -> None:
         systems = [one for one in _decode(content) if one is not None]
     except (ValueError, RecursionError):
         return  # the fold leaves such a group out
-    together, asked = Readings(), Readings()
-    for one in systems:
-        together.add(one)
-        asked.add(one)
-        asked.told()
+    together, told_each_time = Readings(), Readings()
+    for system in systems:
+        together.add(system)
+        told_each_time.add(system)
+        told_each_time.told()
         assert together._waiting < readings.MAX_WAITING
     with mock.patch.object(readings, "MAX_WAITING", 1):
         single = Readings()
-        for one in systems:
-            single.add(one)
+        for system in systems:
+            single.add(system)
     told = together.told()
-    assert told == together.told() == asked.told() == single.told()
+    assert told == together.told() == told_each_time.told() == single.told()
     for member, value in told.items():
         most = 100 if ENTRIES[member].unit == "Percent" else MAX_AMOUNT
         assert 0 <= value <= most
@@ -88,15 +88,15 @@ def _changed_pulse(content: bytes, chance: random.Random) -> bytes:
 
 
 def _pulses() -> list[bytes]:
-    made = []
+    texts = []
     for pulse in (
         Pulse(4711, 10.0, 4990.0, 4980.5, 3, 4900.0, 0),
         Pulse(1, 4990.0, 4990.0, None, 0, None, 0),
         Pulse(1, 10.0, 1e4, 20.0, 3, 10.0, 5),
     ):
         text = json.dumps(asdict(pulse), separators=(",", ":")).encode()
-        made.append(text.ljust(PULSE_BYTES - 1) + b"\n")
-    return made
+        texts.append(text.ljust(PULSE_BYTES - 1) + b"\n")
+    return texts
 
 
 def _systems() -> list[bytes]:

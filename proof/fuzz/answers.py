@@ -90,11 +90,11 @@ def _hears() -> None:
     assert name or why
     assert len(why) < 500
     try:
-        found = InstanceTags(MetadataService(), ("Name", "aws:autoscaling:groupName")).read()
+        tags = InstanceTags(MetadataService(), ("Name", "aws:autoscaling:groupName")).read()
     except TagsUnavailableError as error:
         require_sentence(error, 500)
     else:
-        assert len(found) <= 2
+        assert len(tags) <= 2
     try:
         MetadataService().text("/latest/meta-data/instance-id")
     except MetadataError as error:
@@ -103,15 +103,15 @@ def _hears() -> None:
 
 def reads_tags(content: bytes) -> None:
     """The answer of DescribeTags is tags, or why there are none."""
-    found = _tags(content)
-    if isinstance(found, dict):
-        assert all(isinstance(one, str) for pair in found.items() for one in pair)
+    tags = _tags(content)
+    if isinstance(tags, dict):
+        assert all(isinstance(one, str) for pair in tags.items() for one in pair)
     else:
-        assert found == "the answer is no XML"
+        assert tags == "the answer is no XML"
     assert len(_refusal(403, content)) < 200
 
 
-class Logs:
+class AnsweredStream:
     """A log stream whose service answers what it is told to."""
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ class Logs:
         return answer
 
 
-_LOGS: Final = Logs()
+_LOGS: Final = AnsweredStream()
 
 
 def answer_in(content: bytes) -> tuple[int, str, bytes]:

@@ -82,13 +82,13 @@ def reads_a_departure(content: bytes) -> None:
     if event is None:
         return
     try:
-        found = departure_of(event)
+        departure = departure_of(event)
     except NoDepartureError as error:
         require_sentence(error, 1_200)  # 90 letters of others, each as its number
         return
-    assert found.instance_id.startswith("i-")
-    assert len(found.instance_id) <= 19
-    MemoryTable().put_departure(found.instance_id, found.minute, 0)
+    assert departure.instance_id.startswith("i-")
+    assert len(departure.instance_id) <= 19
+    MemoryTable().put_departure(departure.instance_id, departure.minute, 0)
 
 
 def _check_message(message: Any) -> None:
@@ -106,13 +106,13 @@ def _check_message(message: Any) -> None:
 def _alarms() -> list[bytes]:
     over = made_alarms.state("OK", made_alarms.OVER)
     muted = {"mutedByArn": "arn", "muteWindowStart": made_alarms.RANG_MS}
-    made = [
+    events = [
         made_alarms.of_an_alarm(),
         made_alarms.of_an_alarm("SilentInstances", now=over, before=made_alarms.state("ALARM")),
         made_alarms.of_an_alarm("EccUncorrectedRise", muteDetail=muted),
         made_alarms.of_a_contributor(),
     ]
-    return [json.dumps(one).encode() for one in made]
+    return [json.dumps(one).encode() for one in events]
 
 
 def _rollups() -> list[bytes]:

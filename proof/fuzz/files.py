@@ -115,14 +115,14 @@ def _uses_the_spool() -> None:
     with Spool.open(SPOOL, clock=lambda: NOW_S, monotonic=lambda: 0.0) as spool:
         for line in ("a line", "new line"):
             spool.append([NewRecord(int(NOW_S * 1000), line)], b"{}")
-            held = spool.oldest(1000, 1 << 20)
-            if line in [one.line for one in held]:
+            waiting = spool.oldest(1000, 1 << 20)
+            if line in [one.line for one in waiting]:
                 break
             # A line that is no text shows when it is read; the file is replaced, once.
             assert {"damaged": 1} == spool.health().dropped
-        assert line in [one.line for one in held]
-        spool.settle(dropped={"invalid": [held[0].id]})
-        spool.settle([one.id for one in held[1:]])
+        assert line in [one.line for one in waiting]
+        spool.settle(dropped={"invalid": [waiting[0].id]})
+        spool.settle([one.id for one in waiting[1:]])
         for counters in spool._queue.counters.values():
             gone = counters.delivered + sum(counters.dropped.values())
             assert counters.produced == gone + counters.records
@@ -142,13 +142,13 @@ def hears_last_words(content: bytes) -> None:
 
 def _spools() -> list[bytes]:
     shutil.rmtree(SPOOL, ignore_errors=True)
-    made = []
+    contents = []
     for records in (0, 3, 40):
         with Spool.open(SPOOL, clock=lambda: NOW_S) as spool:
             spool.append([NewRecord(int(NOW_S * 1000), "x" * 700)] * records, b'{"cores":2}')
             spool.settle(dropped={"too_old": [one.id for one in spool.oldest(1, 1 << 20)]})
-        made.append((SPOOL / "spool.sqlite").read_bytes())
-    return made
+        contents.append((SPOOL / "spool.sqlite").read_bytes())
+    return contents
 
 
 def _page_changed(content: bytes, chance: random.Random) -> bytes:

@@ -103,13 +103,13 @@ def reads_a_fleet(content: bytes) -> None:
 def _shows_a_fleet(order: str) -> None:
     lines = list(lines_in([FILE]))
     records, window = Records(), Window()
-    found = list(records.of(lines))
+    minutes = list(records.of(lines))
     other = sum(records.other.values())
-    assert len(found) == records.read
+    assert len(minutes) == records.read
     assert len(lines) == records.read + records.repeated + other + records.unreadable
     assert len(records.other) <= MAX_KINDS + 1  # and those that are not told apart
     assert all(len(kind) <= MAX_KIND_CHARS for kind in records.other)
-    window.add(found)
+    window.add(minutes)
     for now_ms in (None, _NOW_MS):
         fleet = fleet_of(window, 15, now_ms=now_ms)
         printed(top_page(fleet, order, records, most=5))

@@ -4,10 +4,13 @@ Inputs made to cost a reader on the host much: long, deep, or with more digits t
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from typing import TYPE_CHECKING, Final
 
 from emitter.owners.process import MAX_ENVIRON_BYTES
 from proof.fuzz.owners import CONTAINER, POD, answered
+from proof.fuzz.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,3 +119,19 @@ BOMBS: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "many systems": ("system groups", lambda: b"[%b{}]" % (b'{"vcpu_usage":{}},' * 20_000)),
 }
 """The target that reads each."""
+
+
+def peak_mib(name: str) -> float:
+    """The most memory that the reader of a bomb takes; raises when it breaks its promise."""
+    reader, make = BOMBS[name]
+    subject, content = target(reader), make()
+    for seed in subject.seeds()[:1]:
+        subject.once(seed)  # what is made once is no part of it
+    gc.collect()
+    tracemalloc.start()
+    try:
+        subject.once(content)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return peak / MIB

@@ -63,13 +63,13 @@ def _position_after(messages: Sequence[KernelMessage]) -> Position | None:
 
 def _counted(messages: Sequence[KernelMessage], state: LogState) -> set[KernelMessage]:
     """Those of *messages* that a run counts which begins with *state*."""
-    detector, found = FaultDetector(state, 0.0), set()
+    detector, messages_counted = FaultDetector(state, 0.0), set()
     for message in messages:
         before = detector.waiting
         detector.add([message])
         if detector.waiting > before:
-            found.add(message)
-    return found
+            messages_counted.add(message)
+    return messages_counted
 
 
 def _counts_each_once(messages: Sequence[KernelMessage]) -> None:
@@ -105,34 +105,34 @@ def reads_kernel_records(content: bytes) -> None:
     _RING.write_bytes(content + b"\n" + _LAST)
     ring = KernelRing(_RING, BOOT, clock=lambda: _NOW_S, since_boot_s=lambda: 1000.0)
     try:
-        found: list[KernelMessage] = []
+        messages: list[KernelMessage] = []
         while new := ring.read(0.0):
-            found += new
+            messages += new
         assert len(ring._rest) <= 2 * MAX_TEXT_BYTES
     finally:
         ring.close()
-    assert (_LAST_SEQ, REAL) == (found[-1].seq, found[-1].text)
-    _counts_each_once(found[:-1])
-    _counts_each_once(found)
+    assert (_LAST_SEQ, REAL) == (messages[-1].seq, messages[-1].text)
+    _counts_each_once(messages[:-1])
+    _counts_each_once(messages)
 
 
 def reads_a_fault(content: bytes) -> None:
     """What a message says of a fault is printable and short, whoever wrote it."""
     text = content.decode(errors="replace")
-    found = read_fault(text, BOOTED_S)
-    assert found is None or "NEURON_HW_ERR=" in text
-    if found is None:
+    fault = read_fault(text, BOOTED_S)
+    assert fault is None or "NEURON_HW_ERR=" in text
+    if fault is None:
         return
-    assert re.fullmatch(r"[A-Za-z0-9_.\-]{1,64}", found.code)
-    assert len(found.text) <= MAX_TEXT_CHARS
-    assert found.text.isprintable()
-    for index in (found.device, found.device_core):
+    assert re.fullmatch(r"[A-Za-z0-9_.\-]{1,64}", fault.code)
+    assert len(fault.text) <= MAX_TEXT_CHARS
+    assert fault.text.isprintable()
+    for index in (fault.device, fault.device_core):
         assert index is None or 0 <= index <= 9999
-    for word in (found.serial_number, found.action):
+    for word in (fault.serial_number, fault.action):
         assert word is None or 1 <= len(word) <= MAX_WORD_CHARS
-    assert found.sentence().isprintable()
-    assert len(found.sentence()) < 250
-    json.dumps(found.details(), allow_nan=False).encode()
+    assert fault.sentence().isprintable()
+    assert len(fault.sentence()) < 250
+    json.dumps(fault.details(), allow_nan=False).encode()
 
 
 def reads_a_position(content: bytes) -> None:

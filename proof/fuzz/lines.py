@@ -43,7 +43,7 @@ ENVIRONMENT: Final = Environment(
 MAX_LOGGED_CHARS: Final = 16_384
 
 
-class Ingest:
+class IngestFunction:
     """
     One function that takes in one event: the real handler, a table in memory.
 
@@ -75,13 +75,13 @@ class Ingest:
     @property
     def records(self) -> set[tuple[str, str, str, int]]:
         """Identities of what it stored."""
-        found = set()
+        identities = set()
         for (minute, _), items in self.table.records.items():
             for content in items.values():
                 records, unreadable = records_of(content, minute)
                 assert 0 == unreadable
-                found |= {identity_of(one) for one in records}
-        return found
+                identities |= {identity_of(one) for one in records}
+        return identities
 
     def _check_log(self) -> None:
         """What it wrote is JSON in whole characters, and not as long as somebody else likes."""
@@ -94,23 +94,26 @@ def reads_a_line(content: bytes) -> None:
     """A line is refused with a reason of the list, or is a record that comes back the same."""
     text = content.decode(errors="replace")
     try:
-        found = parse(text)
+        record_read = parse(text)
     except WireFormatError as error:
         require_sentence(error, 200)
-        found, reason = None, error.reason
+        record_read, reason = None, error.reason
     else:
         reason = None
     assert reason is None or reason in REASONS
-    if not isinstance(found, MinuteRecord):
+    if not isinstance(record_read, MinuteRecord):
         return
-    again = parse(message(found))
+    again = parse(message(record_read))
     assert isinstance(again, MinuteRecord)
-    assert identity_of(found) == identity_of(again)
+    assert identity_of(record_read) == identity_of(again)
     assert again == parse(message(again))
-    minute = found.minute_ms // 60_000
-    for item in (item_of(found, 0), *packs_of([found], 120)):
+    minute = record_read.minute_ms // 60_000
+    for item in (item_of(record_read, 0), *packs_of([record_read], 120)):
         records, unreadable = records_of(item.payload, minute)
-        assert (0, [identity_of(found)]) == (unreadable, [identity_of(one) for one in records])
+        assert (0, [identity_of(record_read)]) == (
+            unreadable,
+            [identity_of(one) for one in records],
+        )
         assert 1 <= len(item.key.encode()) <= 1024
     _closes_beside(LogLine("1", text), minute)
 
@@ -144,7 +147,7 @@ def takes_in_a_delivery(content: bytes) -> None:
 
 
 def _takes_in(compressed: bytes) -> None:
-    function = Ingest()
+    function = IngestFunction()
     failed = False
     try:
         counts = function.handle({"awslogs": {"data": base64.b64encode(compressed).decode()}})
@@ -167,7 +170,7 @@ def takes_in_a_batch(compressed: bytes) -> None:
     """What stands between two good records of a stream costs neither, and is read or named."""
     first, last = record(instance_id="i-first"), record(instance_id="i-last")
     event = batch(payload(*lines(first)), compressed, payload(*lines(last)))
-    function = Ingest()
+    function = IngestFunction()
     answer = function.handle(event)
     assert {identity_of(first), identity_of(last)} <= function.records
     named = [one["itemIdentifier"] for one in answer["batchItemFailures"]]

@@ -90,13 +90,13 @@ def owner() -> Owner | None:
     try:
         with open_process(PLACES.proc, PID) as process:
             command, _ = process.command_and_start()
-            found = Naming(PLACES).owner(process, command)
+            named = Naming(PLACES).owner(process, command)
     except ProcessGoneError:
         return None
-    assert 0 < len(found.name) <= MAX_NAME_CHARS
-    assert found.name.isprintable()
-    assert found.name == printable(found.name)
-    return found
+    assert 0 < len(named.name) <= MAX_NAME_CHARS
+    assert named.name.isprintable()
+    assert named.name == printable(named.name)
+    return named
 
 
 def names_by_control_groups(content: bytes) -> None:
@@ -106,16 +106,16 @@ def names_by_control_groups(content: bytes) -> None:
     machine(content)
     with open_process(PLACES.proc, PID) as process:
         groups = process.control_groups()
-    found = membership(groups)
-    assert found == membership(reversed(groups)) or len(groups) > 1
+    member = membership(groups)
+    assert member == membership(reversed(groups)) or len(groups) > 1
     for text, form in (
-        (found.job, "[1-9][0-9]{0,9}"),
-        (found.container, "[0-9a-f]{64}"),
-        (found.pod, "[0-9a-f-]{32,36}"),
-        (found.unit, r"[!-~]{1,208}"),
+        (member.job, "[1-9][0-9]{0,9}"),
+        (member.container, "[0-9a-f]{64}"),
+        (member.pod, "[0-9a-f-]{32,36}"),
+        (member.unit, r"[!-~]{1,208}"),
     ):
         assert text is None or re.fullmatch(form, text)
-    assert found.container or not (found.pod or found.is_ecs or found.is_rootless)
+    assert member.container or not (member.pod or member.is_ecs or member.is_rootless)
     with answering(b""):
         named = owner()
         assert named is not None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
-from proof.fuzz.kept import keep, kept
+from proof.fuzz.corpus import keep, kept
 from proof.fuzz.target import MAX_BYTES
 from proof.fuzz.targets import target
 
@@ -27,7 +27,7 @@ _STAT: Final = re.compile(r"^stat::(\w+):\s+(\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Run:
+class FuzzRun:
     """
     What came of fuzzing one target.
 
@@ -53,7 +53,7 @@ class Run:
     failure: str
 
 
-def fuzzed(name: str, seconds: int, seed: int, reports: list[Path]) -> Run:
+def fuzzed(name: str, seconds: int, seed: int, reports: list[Path]) -> FuzzRun:
     """
     Fuzz for *seconds*, beginning with the target's own inputs, and with *reports* for reports.
     """
@@ -87,14 +87,14 @@ def fuzzed(name: str, seconds: int, seed: int, reports: list[Path]) -> Run:
             check=False,
         )
         written = ended.stderr.decode(errors="replace")
-        found = tuple(keep(name, path.read_bytes()) for path in sorted(artifacts.iterdir()))
+        inputs = tuple(keep(name, path.read_bytes()) for path in sorted(artifacts.iterdir()))
     stats = {stat: int(value) for stat, value in _STAT.findall(written)}
-    return Run(
+    return FuzzRun(
         name=name,
         executions=stats.get("number_of_executed_units", 0),
         seconds=time.monotonic() - begun_s,
         peak_mib=stats.get("peak_rss_mb", 0),
-        found=found,
+        found=inputs,
         failure=written if ended.returncode else "",
     )
 

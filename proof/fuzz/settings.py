@@ -58,14 +58,14 @@ def reads_settings(content: bytes) -> None:
     """The file gives settings of the declared types, or one sentence that a person can act on."""
     _FILE.write_bytes(content)
     try:
-        found = command.main(["--config", str(_FILE)], standalone_mode=False)
+        settings = command.main(["--config", str(_FILE)], standalone_mode=False)
     except (SettingsError, click.UsageError) as error:
         require_sentence(error, MAX_SENTENCE_CHARS)
         return
-    assert isinstance(found, RunSettings)
-    for one in dataclasses.fields(found):
+    assert isinstance(settings, RunSettings)
+    for one in dataclasses.fields(settings):
         if isinstance(one.default, (bool, int, float, str, tuple)):
-            assert type(getattr(found, one.name)) is type(one.default), one.name
+            assert type(getattr(settings, one.name)) is type(one.default), one.name
 
 
 def reads_a_monitor_configuration(content: bytes) -> None:
@@ -74,14 +74,14 @@ def reads_a_monitor_configuration(content: bytes) -> None:
     """
     _FILE.write_bytes(content)
     try:
-        found = read_monitor_config(_FILE)
+        configuration = read_monitor_config(_FILE)
     except SettingsError as error:
         require_sentence(error, 500)
         return
-    assert content == found.text.encode()
-    assert 1 <= found.period_s <= 999_999
-    assert isinstance(found.only_matched, bool)
-    for warning in found.warnings:
+    assert content == configuration.text.encode()
+    assert 1 <= configuration.period_s <= 999_999
+    assert isinstance(configuration.only_matched, bool)
+    for warning in configuration.warnings:
         assert len(warning) < 1_000
 
 
@@ -96,17 +96,19 @@ def reads_variables(content: bytes) -> None:
     # No variable has another type, half a character or a null byte: the system takes none.
     given = {name: str(value).replace("\0", "") for name, value in variables.items()}
     try:
-        found = read(given)
+        environment = read(given)
     except SettingError as error:
         require_sentence(error, 300)
         return
-    assert isinstance(found, Environment)
-    assert 45 <= found.rules.grace_s <= 900
-    assert 3 <= found.rules.late_minutes <= 1440
-    assert found.rules.silent_after_minutes <= found.rules.silent_forget_minutes <= 1440
-    assert all(0 <= usd <= 100_000 for usd in found.price_overrides.values())
-    assert found.table_name
-    assert found.own_log_group is None or found.own_log_group in found.own_log_groups
+    assert isinstance(environment, Environment)
+    assert 45 <= environment.rules.grace_s <= 900
+    assert 3 <= environment.rules.late_minutes <= 1440
+    assert environment.rules.silent_after_minutes <= environment.rules.silent_forget_minutes <= 1440
+    assert all(0 <= usd <= 100_000 for usd in environment.price_overrides.values())
+    assert environment.table_name
+    assert (
+        environment.own_log_group is None or environment.own_log_group in environment.own_log_groups
+    )
 
 
 def _edited(content: bytes, chance: random.Random) -> bytes:

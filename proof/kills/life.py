@@ -95,12 +95,12 @@ class Life:
     def orphans(self) -> list[int]:
         """Processes that it started and that are still there."""
         mark = f"{LIFE}={self.name}".encode()
-        found = []
+        pids = []
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # it has ended meanwhile
                 if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-        return found
+                    pids.append(int(entry.name))
+        return pids
 
     def leaves_no_orphan(self) -> None:
         """Wait until all that it started is gone; end what is left, and fail, if it stays."""

@@ -25,7 +25,7 @@ CLOCKED = Path(__file__).resolve().parent.parent / "clocked.py"
 
 
 @dataclass(frozen=True)
-class Instance:
+class SimulatedHost:
     """
     What is simulated around the emitter.
 
@@ -41,7 +41,7 @@ class Instance:
     seed: int = 1
 
 
-BLUE = Instance("i-0123456789abcdef0", "blue", "trn1.32xlarge", "multi-runtime", 34_000)
+BLUE = SimulatedHost("i-0123456789abcdef0", "blue", "trn1.32xlarge", "multi-runtime", 34_000)
 
 
 @final
@@ -60,7 +60,7 @@ class Lives:
     clock: WallClock
     variables: Mapping[str, str]
     options: tuple[str, ...] = ()
-    instance: Instance = BLUE
+    instance: SimulatedHost = BLUE
     program: Path = CLOCKED
     _count: int = field(default=0)
     _last: Life | None = None
@@ -123,11 +123,11 @@ class Lives:
 
     def changed_at(self) -> tuple[int, ...]:
         """When each file of the spool was last written to, ns."""
-        found = []
+        times_ns = []
         for path in self._files():
             with contextlib.suppress(FileNotFoundError):
-                found.append(path.stat().st_mtime_ns)
-        return tuple(found)
+                times_ns.append(path.stat().st_mtime_ns)
+        return tuple(times_ns)
 
     def kept(self) -> Kept:
         """

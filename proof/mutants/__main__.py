@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.record import made
 from proof.mutants.answers import answers, proposed
-from proof.mutants.judgement import HEADS, Judgement, judge, tasks
 from proof.mutants.rules import RULES
+from proof.mutants.trial_report import HEADS, MutantReport, judge, tasks
 from proof.mutants.trials import TrialError, trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from proof.mutants.judgement import Task
     from proof.mutants.mutant import Likeness
+    from proof.mutants.trial_report import MutantBatch
     from proof.mutants.trials import Trials
 
 SAMPLE: Final = 120
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     sample = None if chosen.all or wanted else chosen.sample
     began = time.monotonic()
     given = answers()
-    judgement = Judgement()
+    judgement = MutantReport()
     try:
         _judge(tasks(RULES, wanted, sample, chosen.seed), chosen.processes, given, judgement)
     except TrialError as error:
@@ -83,10 +83,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _judge(
-    all_tasks: list[Task], processes: int, given: dict[Likeness, str], judgement: Judgement
+    all_tasks: list[MutantBatch],
+    processes: int,
+    given: dict[Likeness, str],
+    judgement: MutantReport,
 ) -> None:
     """Every task, in *processes* copies of the tree."""
-    waiting: SimpleQueue[Task] = SimpleQueue()
+    waiting: SimpleQueue[MutantBatch] = SimpleQueue()
     for task in all_tasks:
         waiting.put(task)
     failures: list[BaseException] = []

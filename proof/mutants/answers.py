@@ -31,19 +31,19 @@ def answers(path: Path = FILE) -> dict[Likeness, str]:
     Raises:
         ValueError: If one is answered twice, or without a reason.
     """
-    found: dict[Likeness, str] = {}
+    by_likeness: dict[Likeness, str] = {}
     for file, listed in tomllib.loads(path.read_text(encoding="utf-8")).items():
-        for one in listed:
-            for now in [one["now"]] if isinstance(one["now"], str) else one["now"]:
-                known = Likeness(file, one.get("in", ""), one["was"], now)
-                if known in found:
+        for entry in listed:
+            for now in [entry["now"]] if isinstance(entry["now"], str) else entry["now"]:
+                known = Likeness(file, entry.get("in", ""), entry["was"], now)
+                if known in by_likeness:
                     msg = f"expected one answer, found two: {known}; remove one"
                     raise ValueError(msg)
-                if not one["why"].strip():
+                if not entry["why"].strip():
                     msg = f"expected a reason, found none: {known}; say why it changes nothing"
                     raise ValueError(msg)
-                found[known] = one["why"]
-    return found
+                by_likeness[known] = entry["why"]
+    return by_likeness
 
 
 def unanswered(survivors: Collection[Likeness], given: Mapping[Likeness, str]) -> list[Likeness]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proof.mutants.unmade import Outline
+from proof.mutants.excluded_code import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

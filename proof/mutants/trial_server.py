@@ -144,16 +144,16 @@ def serve():
                 forget_compiled(path)
                 path.write_text(request["source"], encoding="utf-8")
                 try:
-                    said = attempt(request, folder)
+                    outcome = attempt(request, folder)
                 finally:
                     path.write_bytes(original)
                     forget_compiled(path)
             else:
-                said = attempt(request, folder)
-                for name in said.pop("modules", ()):
+                outcome = attempt(request, folder)
+                for name in outcome.pop("modules", ()):
                     with contextlib.suppress(Exception):
                         importlib.import_module(name)
-            sys.stdout.write(json.dumps(said) + "\n")
+            sys.stdout.write(json.dumps(outcome) + "\n")
             sys.stdout.flush()
 
 

@@ -36,7 +36,7 @@ FILES: Final = ("pyproject.toml", "template.yaml", "README.md")
 LONGEST_CLEAN_S: Final = 300.0
 
 
-class Outcome(NamedTuple):
+class TrialResult(NamedTuple):
     """
     How a trial ended.
 
@@ -72,11 +72,11 @@ class Trials:
         if known in self._clean_s:
             return self._clean_s[known]
         began = time.monotonic()
-        said = self._ask({"tests": list(tests), "seconds": LONGEST_CLEAN_S, "clean": True})
-        if said["code"]:
+        outcome = self._ask({"tests": list(tests), "seconds": LONGEST_CLEAN_S, "clean": True})
+        if outcome["code"]:
             msg = (
-                f"expected the tests to pass without a mutant, {said['by'] or tests} ended with"
-                f" {said['code']}: mend them first"
+                f"expected the tests to pass without a mutant, {outcome['by'] or tests} ended with"
+                f" {outcome['code']}: mend them first"
             )
             raise TrialError(msg)
         self._clean_s[known] = time.monotonic() - began
@@ -84,19 +84,19 @@ class Trials:
 
     def outcome(
         self, file: str, source: str, stages: Sequence[Sequence[str]], seconds: float
-    ) -> Outcome:
+    ) -> TrialResult:
         """
         Run the tests of each stage with *source* as *file*, until one fails or takes *seconds*.
 
         They have passed `clean`: whatever stops them now, the mutant did it.
         """
         for tests in stages:
-            said = self._ask(
+            answer = self._ask(
                 {"file": file, "source": source, "tests": list(tests), "seconds": seconds}
             )
-            if said["code"]:
-                return Outcome(survived=False, by=str(said["by"]))
-        return Outcome(survived=True, by="")
+            if answer["code"]:
+                return TrialResult(survived=False, by=str(answer["by"]))
+        return TrialResult(survived=True, by="")
 
     def _ask(self, request: dict[str, object]) -> dict[str, object]:
         assert self._process.stdin is not None

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import record
-from proof.soak.course import DAYS_A_WEEK, HOURS_A_DAY, SHORT_HOURS
 from proof.soak.history import BROKEN_EVERY
+from proof.soak.timetable import DAYS_A_WEEK, HOURS_A_DAY, SHORT_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

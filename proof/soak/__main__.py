@@ -2,7 +2,7 @@
 Weeks through one emitter, in minutes: `python -m proof.soak`, from the repository's root.
 
 First with the log service as receiver, then two days with a file. What goes
-wrong and when is the same each time (`course`), so there is no seed.
+wrong and when is the same each time (`timetable`), so there is no seed.
 
 Exit codes: 0 every promise was kept, 1 one was broken, 2 wrong use.
 """
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks import record
 from proof.soak import account
-from proof.soak.course import DAYS_A_WEEK, HOURS_A_DAY, days
 from proof.soak.receivers import FileReceiver, LogsReceiver
 from proof.soak.run import Soaked, soak
+from proof.soak.timetable import DAYS_A_WEEK, HOURS_A_DAY, days
 from proof.soak.verdict import broken
 from proof.wall_clock import WallClock
 
@@ -42,40 +42,40 @@ MOST_WEEKS = 8  # a spool keeps records for 13 days: more weeks say no more
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run both, print the table, keep it when asked to; the exit code."""
-    asked = _asked(arguments)
+    options = _asked(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # no process is left behind
     began_s = time.monotonic()
-    soaks = [_soak("logs", asked), _soak("file", asked)]
-    made = record.made(
+    soaks = [_soak("logs", options), _soak("file", options)]
+    kept = record.made(
         "soak",
-        "make soak" if asked.weeks == 2 else f"make soak WEEKS={asked.weeks}",
+        "make soak" if options.weeks == 2 else f"make soak WEEKS={options.weeks}",
         time.monotonic() - began_s,
         account.heads(soaks),
         account.rows(soaks),
-        weeks=asked.weeks,
+        weeks=options.weeks,
         file_days=FILE_DAYS,
         file_warm_days=FILE_WARM_DAYS,
         drawn=drawn(soaks[0]),
     )
-    print(made.text())
-    print(made.how)
+    print(kept.text())
+    print(kept.how)
     problems = [f"--output {one.output}: {problem}" for one in soaks for problem in broken(one)]
     for problem in problems:
         print(problem, file=sys.stderr)
-    if asked.record and not problems:
-        _paint(keep(made))
+    if options.record and not problems:
+        _paint(keep(kept))
     return 1 if problems else 0
 
 
 def drawn(soaked: Soaked) -> dict[str, object]:
     """What the picture shows."""
-    gone = sorted(soaked.course.gone_hours)
-    starts = [hour for hour in gone if hour - 1 not in soaked.course.gone_hours]
+    gone = sorted(soaked.timetable.gone_hours)
+    starts = [hour for hour in gone if hour - 1 not in soaked.timetable.gone_hours]
     return {
-        "title": f"{soaked.course.hours // HOURS_A_DAY} days of reports through one emitter",
+        "title": f"{soaked.timetable.hours // HOURS_A_DAY} days of reports through one emitter",
         "curves": account.curves(soaked),
         "limits": account.limits(soaked),
-        "warm_hours": soaked.course.warm_hours,
+        "warm_hours": soaked.timetable.warm_hours,
         "gone_hours": [[hour, hour + HOURS_A_DAY] for hour in starts],
     }
 
@@ -85,10 +85,10 @@ def _soak(output: str, asked: argparse.Namespace) -> Soaked:
         folder = Path(name)
         with WallClock(folder / "clock") as clock:
             if output == "file":
-                course = days(FILE_DAYS, warm=FILE_WARM_DAYS)
-                return soak(folder, clock, course, FileReceiver(folder), say=_say)
-            course = days(DAYS_A_WEEK * asked.weeks, warm=WARM_DAYS)
-            return soak(folder, clock, course, LogsReceiver(clock), say=_say)
+                timetable = days(FILE_DAYS, warm=FILE_WARM_DAYS)
+                return soak(folder, clock, timetable, FileReceiver(folder), say=_say)
+            timetable = days(DAYS_A_WEEK * asked.weeks, warm=WARM_DAYS)
+            return soak(folder, clock, timetable, LogsReceiver(clock), say=_say)
 
 
 def _say(sentence: str) -> None:

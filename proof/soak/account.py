@@ -62,19 +62,19 @@ def _troubles(soaked: Soaked) -> dict[str, str]:
 
 
 def _column(soaked: Soaked) -> dict[str, str]:
-    course, found, looks = soaked.course, soaked.found, soaked.looks
-    minutes = [one for one in found.documents if one["Kind"] == "minute"]
+    timetable, arrivals, looks = soaked.timetable, soaked.found, soaked.looks
+    minutes = [one for one in arrivals.documents if one["Kind"] == "minute"]
     resident = [look.resident for look in looks]
     files = max(look.output_bytes for look in looks)
-    without = sum(not look.is_quiet for look in looks) / course.looks_an_hour
+    without = sum(not look.is_quiet for look in looks) / timetable.looks_an_hour
     return {
-        "hours": f"{course.hours:,}",
+        "hours": f"{timetable.hours:,}",
         "hours of them without the service": f"{without:g}",
         "reports read": f"{sum(one['Reports'] for one in minutes):,}",
-        "lines that arrived": f"{len(found.lines):,}",
-        "lines that came once more": f"{found.copies:,}",
-        "minutes without a line": f"{60 * course.hours - len(found.minutes()):,}",
-        "records dropped": f"{found.dropped():,}",
+        "lines that arrived": f"{len(arrivals.lines):,}",
+        "lines that came once more": f"{arrivals.copies:,}",
+        "minutes without a line": f"{60 * timetable.hours - len(arrivals.minutes()):,}",
+        "records dropped": f"{arrivals.dropped():,}",
         "records in the spool at most": f"{max(one['SpoolRecords'] for one in minutes):,}",
         "records left in the spool": f"{soaked.left:,}",
         "files of the spool at most, MiB": f"{max(one.spool_bytes for one in looks) / MIB:.1f}",
@@ -103,11 +103,11 @@ def curves(soaked: Soaked) -> dict[str, str]:
     groups = [soaked.looks[at : at + step] for at in range(0, len(soaked.looks), step)]
     ends = [group[-1].hour for group in groups]
     waiting = [0] * len(ends)
-    for one in soaked.found.documents:
-        if one["Kind"] == "minute":
-            hour = (one["_aws"]["Timestamp"] - START_S * 1000) / HOUR_MS
+    for document in soaked.found.documents:
+        if document["Kind"] == "minute":
+            hour = (document["_aws"]["Timestamp"] - START_S * 1000) / HOUR_MS
             place = min(int(hour / ends[0]), len(ends) - 1)
-            waiting[place] = max(waiting[place], one["SpoolRecords"])
+            waiting[place] = max(waiting[place], document["SpoolRecords"])
     return {
         "hour": _curve(ends, 2),
         "resident_mib": _curve([max(one.resident for one in group) / MIB for group in groups], 2),
@@ -120,7 +120,7 @@ def curves(soaked: Soaked) -> dict[str, str]:
 
 def limits(soaked: Soaked) -> dict[str, float]:
     """Of the curves: what none may be above, at least after the warm-up."""
-    warm = [one for one in soaked.looks if one.hour <= soaked.course.warm_hours]
+    warm = [one for one in soaked.looks if one.hour <= soaked.timetable.warm_hours]
     room_bytes = max(one.spool_bytes for one in warm) + MAX_SPOOL_GROWTH_BYTES
     return {
         "resident_mib": soaked.resident_limit_mib,

@@ -1,5 +1,5 @@
 """
-What takes the lines of an emitter under soak: the log service, a file, a reader of its output.
+What takes the lines of an emitter under soak: the log service, or a file.
 
 Each is asked what the emitter must be told to send there and what has come, and
 to fail in the ways it can.
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
 from collections import Counter
-from typing import IO, TYPE_CHECKING, final
+from typing import TYPE_CHECKING, final
 
 from proof.emitter_process import wait_until
 from proof.logs.service import (
@@ -24,8 +23,8 @@ from proof.logs.service import (
     UNAVAILABLE,
     LogsService,
 )
-from proof.soak.course import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART
-from proof.soak.held_monitor import PATIENCE_S
+from proof.soak.manual_monitor import PATIENCE_S
+from proof.soak.timetable import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +52,7 @@ class Receiver:
 
         resident_limit_mib: How much memory an emitter may take that sends here.
 
-        troubles: Those of a course that can happen here.
+        troubles: Those of a timetable that can happen here.
 
         happened: What did go wrong, and how often.
 
@@ -73,9 +72,6 @@ class Receiver:
         self._events: list[tuple[int, str]] = []
         self._seen: set[str] = set()
         self._minutes = 0
-
-    def listen(self, stdout: IO[bytes]) -> None:
-        """Read what the emitter prints, from its start to its end."""
 
     def look(self) -> None:
         """Take what has come since the last look."""
@@ -175,17 +171,8 @@ class LogsReceiver(Receiver):
         self._service.__exit__(None, None, None)
 
 
-class LocalReceiver(Receiver):
-    """One on this machine: the moment of a line is the one that it names."""
-
-    def hear(self, line: bytes) -> None:
-        """Take one line."""
-        metadata = json.loads(line).get("_aws", {})  # a line without a metric has none
-        self.take(line.decode(), metadata.get("Timestamp", 0))
-
-
 @final
-class FileReceiver(LocalReceiver):
+class FileReceiver(Receiver):
     """A file that the emitter rotates, and that somebody else moves away once a day."""
 
     name = "file"
@@ -228,31 +215,6 @@ class FileReceiver(LocalReceiver):
             file.seek(start)
             *whole, _rest = file.read().split(b"\n")
         for line in whole:
-            self.hear(line)
+            metadata = json.loads(line).get("_aws", {})  # a line without a metric has none
+            self.take(line.decode(), metadata.get("Timestamp", 0))
         self._read[first] = start + sum(len(line) + 1 for line in whole)
-
-
-@final
-class StdoutReceiver(LocalReceiver):
-    """A program that reads what the emitter prints."""
-
-    name = "stdout"
-    troubles = frozenset({DEATH, RELOAD})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.settings = {"output": self.name}
-        self._reader: threading.Thread | None = None
-
-    def listen(self, stdout: IO[bytes]) -> None:
-        self._reader = threading.Thread(target=self._listen, args=(stdout,), daemon=True)
-        self._reader.start()
-
-    def events(self) -> list[tuple[int, str]]:
-        if self._reader is not None:
-            self._reader.join(PATIENCE_S)
-        return super().events()
-
-    def _listen(self, stdout: IO[bytes]) -> None:
-        for line in stdout:
-            self.hear(line.removesuffix(b"\n"))

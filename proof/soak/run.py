@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, final
 
 from proof.arrivals import Arrivals
 from proof.emitter_process import environment, wait_until
-from proof.soak.course import DEATH, FAULT, HOURS_A_DAY, RELOAD
-from proof.soak.held_monitor import PATIENCE_S, HeldMonitor, MonitorGoneError
 from proof.soak.history import PERIOD_S, REPORTS_A_MINUTE, REPORTS_AN_HOUR, history
+from proof.soak.manual_monitor import PATIENCE_S, ManualMonitor, MonitorGoneError
+from proof.soak.timetable import DEATH, FAULT, HOURS_A_DAY, RELOAD
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator
 
-    from proof.soak.course import Course
     from proof.soak.receivers import Receiver
+    from proof.soak.timetable import Timetable
     from proof.wall_clock import WallClock
 
 START_S = 1_800_000_000
@@ -84,7 +84,7 @@ class Soaked:
         said: What it printed on standard error.
     """
 
-    course: Course
+    timetable: Timetable
     output: str
     resident_limit_mib: int
     looks: list[Look]
@@ -99,33 +99,33 @@ class Soaked:
     @property
     def reports(self) -> int:
         """Lines that were written to it, the broken ones too."""
-        return self.course.hours * REPORTS_AN_HOUR
+        return self.timetable.hours * REPORTS_AN_HOUR
 
 
 def soak(
     folder: Path,
     clock: WallClock,
-    course: Course,
+    timetable: Timetable,
     receiver: Receiver,
     *,
     program: Path = CLOCKED,
     say: Callable[[str], object] = str,  # tells nobody
 ) -> Soaked:
-    """The whole course with one emitter; *say* is told each day that has passed."""
+    """The whole timetable with one emitter; *say* is told each day that has passed."""
     began_s = time.monotonic()
     clock.set(START_S)
-    with receiver, Watched(folder, clock, course, receiver, program) as watched:
-        watched.feed(history(folder, course.hours * REPORTS_AN_HOUR), say)
+    with receiver, Watched(folder, clock, timetable, receiver, program) as watched:
+        watched.feed(history(folder, timetable.hours * REPORTS_AN_HOUR), say)
         exit_code = watched.stop()
-        found = Arrivals.of(receiver.events())
+        arrivals = Arrivals.of(receiver.events())
     return Soaked(
-        course=course,
+        timetable=timetable,
         output=receiver.name,
         resident_limit_mib=receiver.resident_limit_mib,
         looks=watched.looks,
-        found=found,
+        found=arrivals,
         happened=watched.happened,
-        expected=(course.kinds & receiver.troubles - {FAULT}) | frozenset(receiver.faults),
+        expected=(timetable.kinds & receiver.troubles - {FAULT}) | frozenset(receiver.faults),
         left=watched.left(),
         exit_code=exit_code,
         said=watched.said.read_text(encoding="utf-8"),
@@ -138,22 +138,25 @@ class Watched:
     """The process."""
 
     def __init__(
-        self, folder: Path, clock: WallClock, course: Course, receiver: Receiver, program: Path
+        self,
+        folder: Path,
+        clock: WallClock,
+        timetable: Timetable,
+        receiver: Receiver,
+        program: Path,
     ) -> None:
         self.looks: list[Look] = []
         self.happened = receiver.happened
         self.said = folder / "said"
         self._clock = clock
-        self._course = course
+        self._timetable = timetable
         self._receiver = receiver
         self._spool = folder / "spool"
         self._period_s = PERIOD_S
         self._settings = folder / "config.toml"
-        self._monitor = HeldMonitor(folder)
+        self._monitor = ManualMonitor(folder)
         self._write_settings()
         options = ("--config", self._settings, "--spool-dir", self._spool)
-        if receiver.name == "stdout":
-            options = options[:2]  # kept in memory, as is its default
         with self.said.open("wb") as stderr:
             self._process = subprocess.Popen(
                 [
@@ -161,16 +164,15 @@ class Watched:
                     *("--cluster", "blue", "--monitor-command", self._monitor.command),
                 ],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
                 stderr=stderr,
                 env=environment(folder, **receiver.variables),
                 cwd=folder,
             )
-        receiver.listen(self._process.stdout)
 
     def feed(self, lines: Iterator[bytes], say: Callable[[str], object]) -> None:
         """Every line in its minute, and every trouble in its hour."""
-        look_every = REPORTS_AN_HOUR // self._course.looks_an_hour
+        look_every = REPORTS_AN_HOUR // self._timetable.looks_an_hour
         self._monitor.attach(self._has_ended)
         for number, line in enumerate(lines):
             minutes, place = divmod(number, REPORTS_A_MINUTE)
@@ -183,7 +185,7 @@ class Watched:
             if number % look_every == look_every - 1:
                 self._look((number + 1) / REPORTS_AN_HOUR, minutes)
             if (number + 1) % REPORTS_A_DAY == 0:
-                day, all_days = (number + 1) // REPORTS_A_DAY, self._course.hours // HOURS_A_DAY
+                day, all_days = (number + 1) // REPORTS_A_DAY, self._timetable.hours // HOURS_A_DAY
                 say(f"--output {self._receiver.name}: day {day} of {all_days}")
 
     def stop(self) -> int:
@@ -202,9 +204,9 @@ class Watched:
 
     def _trouble(self, hour: int, minute: int) -> None:
         receiver = self._receiver
-        if self._course.is_gone(hour, minute) is receiver.is_there:
+        if self._timetable.is_gone(hour, minute) is receiver.is_there:
             (receiver.go if receiver.is_there else receiver.come_back)()
-        kinds = self._course.at(hour)
+        kinds = self._timetable.at(hour)
         if minute == 0:
             for kind in receiver.troubles.intersection(kinds):
                 receiver.happen(kind)
@@ -276,4 +278,3 @@ class Watched:
                 self._process.wait(PATIENCE_S / 12)
         self._process.kill()
         self._process.wait()
-        self._process.stdout.close()

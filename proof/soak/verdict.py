@@ -30,24 +30,24 @@ MAX_STEADY_BYTES = 36 * KIB
 
 MAX_SPOOL_GROWTH_BYTES = MIB  # of its files: what was freed in them is used again
 MEDIAN_OF = 50
-"""The beginning and the end that are compared: a fiftieth of the course, an hour at least."""
+"""The beginning and the end that are compared: a fiftieth of the timetable, an hour at least."""
 
 
 def growth_bytes(soaked: Soaked) -> int:
     """
     Of memory, from the hour after the warm-up to the last; what goes up and down in it is none.
     """
-    hour = soaked.course.looks_an_hour
+    hour = soaked.timetable.looks_an_hour
     span = max(hour, len(soaked.looks) // MEDIAN_OF)
-    warm = soaked.course.warm_hours * hour
+    warm = soaked.timetable.warm_hours * hour
     after, last = soaked.looks[warm : warm + span], soaked.looks[-span:]
     return int(statistics.median(_resident(last)) - statistics.median(_resident(after)))
 
 
 def steady_bytes(soaked: Soaked) -> int:
     """By how much memory grew, at least, in three of four hours after the warm-up."""
-    hour = soaked.course.looks_an_hour
-    after = _resident(soaked.looks[soaked.course.warm_hours * hour :])
+    hour = soaked.timetable.looks_an_hour
+    after = _resident(soaked.looks[soaked.timetable.warm_hours * hour :])
     grown = [later - before for before, later in zip(after, after[hour:], strict=False)]
     return int(statistics.quantiles(grown)[0])
 
@@ -59,18 +59,18 @@ def broken(soaked: Soaked) -> list[str]:
         *_records(soaked),
         *_process(soaked),
         *_disk(soaked),
-        *_course(soaked),
+        *_timetable(soaked),
     ]
 
 
 def _minutes(soaked: Soaked) -> Iterable[str]:
-    found = soaked.found
-    minutes = [one for one in found.documents if one["Kind"] == "minute"]
-    ended_ms = (START_S + soaked.course.hours * 3_600) * 1000
+    arrivals = soaked.found
+    minutes = [one for one in arrivals.documents if one["Kind"] == "minute"]
+    ended_ms = (START_S + soaked.timetable.hours * 3_600) * 1000
     expected = set(range(START_S * 1000, ended_ms, MINUTE_MS))
-    if missing := expected - found.minutes():
+    if missing := expected - arrivals.minutes():
         yield f"{len(missing)} minutes have no line, the first at {min(missing)} ms"
-    if others := found.minutes() - expected:
+    if others := arrivals.minutes() - expected:
         yield f"{len(others)} minutes have a line and never were, the first at {min(others)} ms"
     if partial := [one["Seq"] for one in minutes if one["CoveredSeconds"] < WHOLE_S]:
         yield f"{len(partial)} minutes are not whole, the first has Seq {partial[0]}"
@@ -80,14 +80,14 @@ def _minutes(soaked: Soaked) -> Iterable[str]:
 
 
 def _records(soaked: Soaked) -> Iterable[str]:
-    found = soaked.found
-    if gaps := found.gaps():
+    arrivals = soaked.found
+    if gaps := arrivals.gaps():
         yield f"{len(gaps)} records did not arrive, the first is {gaps[0]}"
-    if found.conflicts:
-        yield f"{len(found.conflicts)} records came as two different lines"
-    if unbalanced := found.unbalanced():
+    if arrivals.conflicts:
+        yield f"{len(arrivals.conflicts)} records came as two different lines"
+    if unbalanced := arrivals.unbalanced():
         yield f"{len(unbalanced)} lines do not add up, the first is {unbalanced[0]}"
-    if dropped := found.dropped():
+    if dropped := arrivals.dropped():
         yield f"{dropped} records were dropped"
     if soaked.left:
         yield f"{soaked.left} records were left in the spool"
@@ -129,13 +129,13 @@ def _disk(soaked: Soaked) -> Iterable[str]:
         yield f"files of lines had {most} bytes, over the {room} of {ROTATE_KEEP + 1} files"
 
 
-def _course(soaked: Soaked) -> Iterable[str]:
+def _timetable(soaked: Soaked) -> Iterable[str]:
     if missing := sorted(name for name in soaked.expected if not soaked.happened[name]):
         yield f"it was no proof: nothing of this happened: {', '.join(missing)}"
 
 
 def _halves(soaked: Soaked) -> tuple[list[Look], list[Look]]:
-    warm = soaked.course.warm_hours * soaked.course.looks_an_hour
+    warm = soaked.timetable.warm_hours * soaked.timetable.looks_an_hour
     return soaked.looks[:warm], soaked.looks[warm:]
 
 

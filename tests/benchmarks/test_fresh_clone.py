@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import freshly, month
+from benchmarks import fresh_clone, month
 from benchmarks.scale.fleets import MIDDLE
 from benchmarks.scale.switch import share_of_counterfactual
 from local.rehearsal.table import ClusterRow, render
@@ -37,7 +37,7 @@ def repository_of_nothing(monkeypatch, tmp_path):
     """What is cloned, without a clone's second."""
     at = tmp_path / "repository"
     subprocess.run(["git", "init", "--quiet", at], check=True)
-    monkeypatch.setattr(freshly, "ROOT", at)
+    monkeypatch.setattr(fresh_clone, "ROOT", at)
     (tmp_path / "work").mkdir()
     return tmp_path / "work"
 
@@ -47,40 +47,15 @@ def test_the_clock_stops_at_the_first_row_with_a_rollup():
     """A cluster without one is no rollup; the row is the rehearsal's own."""
     without = render([ClusterRow("serving", None)], NOW_S)
     lines = ["ready", BEGUN, *without.splitlines(), *ROWS.splitlines(), "more"]
-    found = freshly.watched(lines, 0.0)
+    found = fresh_clone.watched(lines, 0.0)
     assert (2.0, 1.0) == (found.rollup_s, found.ready_s)
     assert found.last.startswith("research")
 
 
-@pytest.mark.parametrize(("lines", "last"), [([], "nothing"), (["one", "two", ""], "two")])
-def test_without_a_rollup_its_last_words_are_told(lines, last):
-    """They say why."""
-    assert freshly.Shown(None, None, last) == freshly.watched(lines, 0.0)
-
-
-def test_a_rehearsal_that_shows_nothing_is_a_row_that_was_not_measured(
-    monkeypatch, repository_of_nothing
-):
-    """With the reason beside it, and no number."""
-    shown = freshly.Shown(None, None, "pip: no route to host")
-    monkeypatch.setattr(freshly, "demo", lambda *_: shown)
-    (found,) = freshly.rehearsal(repository_of_nothing)
-    assert found.value is None
-    assert "no route to host" in found.beside
-
-
-def test_a_repository_that_cannot_be_cloned_is_a_row_that_was_not_measured(monkeypatch, tmp_path):
-    """It says what git said."""
-    monkeypatch.setattr(freshly, "ROOT", tmp_path / "nowhere")
-    (found,) = freshly.rehearsal(tmp_path)
-    assert found.value is None
-    assert "git clone said: " in found.beside
-
-
 def test_a_rehearsal_in_time_is_within_its_limit(monkeypatch, repository_of_nothing):
     """The time is from the clone on, the environments' share beside it."""
-    monkeypatch.setattr(freshly, "demo", lambda *_: freshly.Shown(100.0, 60.0, "row"))
-    (found,) = freshly.rehearsal(repository_of_nothing)
+    monkeypatch.setattr(fresh_clone, "demo", lambda *_: fresh_clone.Shown(100.0, 60.0, "row"))
+    (found,) = fresh_clone.rehearsal(repository_of_nothing)
     assert (100.0, False) == (found.value, found.is_over)
     assert "60 s of it for environments" in found.beside
     assert [] == list(repository_of_nothing.iterdir())
@@ -92,7 +67,7 @@ def test_nothing_is_left_of_it(tmp_path):
         "trap '' TERM; sleep 600 & echo $! > child; echo $$ > shell; echo '15:44, 5 s ago'; wait"
     )
     begun_s = time.monotonic()
-    found = freshly.demo(["sh", "-c", script], tmp_path, begun_s, ends_within_s=0.5)
+    found = fresh_clone.demo(["sh", "-c", script], tmp_path, begun_s, ends_within_s=0.5)
     assert found.rollup_s is not None
     deadline_s = time.monotonic() + 5
     for name in ("child", "shell"):

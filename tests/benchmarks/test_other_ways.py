@@ -14,17 +14,14 @@ from aws_embedded_metrics.environment.local_environment import LocalEnvironment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import reports, residence
-from benchmarks.instance import Instance
-from benchmarks.others import comparing, embedded, losing, shipping
-from benchmarks.others.figures import losses
-from benchmarks.others.losing import LINES, Arrived, Pace
+from benchmarks import reports
+from benchmarks.instance import MeasuredEmitter
+from benchmarks.others import costs, embedded, losses
+from benchmarks.others.losses import Arrived
 from benchmarks.others.metric_calls import MetricCaller
 from benchmarks.others.metrics import metrics_of
-from emitter.delivery.destination import Retry
 from emitter.delivery.lines_out import StreamDestination
 
-FAST = Pace(away_s=2.0, apart_s=0.01, patience_s=1.5)
 NAMES = st.lists(st.sampled_from([f"line {number}" for number in range(9)]))
 
 
@@ -95,7 +92,7 @@ def test_the_calling_way_makes_one_request_of_all_metrics_for_each_report(usual,
 def test_our_minute_is_one_line_of_all_its_reports(usual, tmp_path):
     """Off the disk when it has been taken; the next minute is the next line."""
     printed = io.StringIO()
-    instance = Instance(tmp_path, StreamDestination(printed))
+    instance = MeasuredEmitter(tmp_path, StreamDestination(printed))
     for _ in range(2):
         instance.minute(usual)
     first, second = (json.loads(line) for line in printed.getvalue().splitlines())
@@ -105,33 +102,13 @@ def test_our_minute_is_one_line_of_all_its_reports(usual, tmp_path):
     instance.close()
 
 
-def test_a_minute_that_was_not_taken_is_no_figure(usual, tmp_path):
-    """What failed would have been cheap."""
-    refusing = StreamDestination(io.StringIO())
-    refusing.send = lambda _batch: Retry("away", "nobody is there")
-    instance = Instance(tmp_path, refusing)
-    with pytest.raises(RuntimeError, match="nobody is there"):
-        instance.minute(usual)
-    instance.close()
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_requests_are_counted_of_each_way(tmp_path):
     """A request for each of twelve reports, and one for the minute."""
-    found = comparing.compared("sent-2", tmp_path / "sent", 2)
+    found = costs.compared("sent-2", tmp_path / "sent", 2)
     assert (1, 12) == (found.ours_calls, found.theirs_calls)
     assert found.theirs_bytes > found.ours_bytes > 1_000
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_bytes_are_counted_of_what_each_way_prints(tmp_path):
-    """Of an execution, not of all rounds."""
-    found = comparing.compared("printed-2", tmp_path / "printed", 2)
-    documents = 12 * 2_500
-    assert documents * 0.8 < found.theirs_bytes < documents * 1.2
-    assert 1_000 < found.ours_bytes < 2_400
 
 
 @given(NAMES, NAMES, NAMES)
@@ -144,45 +121,4 @@ def test_what_did_not_arrive_is_lost_and_what_arrived_again_is_a_copy(before, me
         lost_while_away=len({*meanwhile} - {*found}),
         twice=len(found) - len({*found}),
     )
-    assert expected == losing._arrived(handed, list(dict.fromkeys(meanwhile)), found)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_the_scene_of_losses_loses_what_only_memory_held(tmp_path):
-    """
-    An outage and a kill: ours has everything on disk, watchtower has at least what it was given
-    right before the kill nowhere else.
-    """
-    lost, lost_while_away, _twice = losses(tmp_path, FAST, AWS_MAX_ATTEMPTS="1")
-    assert (0, 0) == (lost.value, lost_while_away.value)
-    assert LINES <= lost.reference <= 2 * LINES
-    assert (0, 0) == (lost.limit, lost_while_away.limit)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_naive_emitters_are_looked_at_when_they_have_read_everything(tmp_path, usual):
-    """Both run, and both have their libraries loaded."""
-    found = residence.naive_mib(tmp_path, usual, reports=24)
-    assert {"metric_calls", "embedded"} == found.keys()
-    assert all(20 < mib < 200 for mib in found.values())
-
-
-@pytest.mark.parametrize(
-    ("module", "arguments", "said"),
-    [
-        (comparing, ["unheard-of", "folder", "3"], "expected one of printed-2"),
-        (comparing, [], "expected one of printed-2"),
-    ],
-)
-def test_wrong_use_of_a_comparison_says_what_was_expected(module, arguments, said, capsys):
-    """Exit code 2."""
-    assert 2 == module.main(arguments)
-    assert said in capsys.readouterr().err
-
-
-def test_wrong_use_of_shipping_says_what_was_expected(capsys):
-    """Exit code 2, and no line read."""
-    assert 2 == shipping.main(["pigeon", "folder"], ["line"])
-    assert "expected ours or watchtower" in capsys.readouterr().err
+    assert expected == losses._arrived(handed, list(dict.fromkeys(meanwhile)), found)

@@ -7,19 +7,18 @@ import dataclasses
 import pytest
 
 from benchmarks.scale import __main__ as scale
-from benchmarks.scale import measured, switch
+from benchmarks.scale import measurement, switch
 from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, PROMISED_SHARE, SMALL
 from benchmarks.scale.page import page
 from benchmarks.scale.quotas import QUOTAS, loads
-from benchmarks.scale.tables import table
 from local.alarms.template import Template, load
 from neuron_emf.cost import assumptions
 from neuron_emf.cost.assumptions import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
 from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
-from neuron_emf.cost.measurements import Sizes, read
+from neuron_emf.cost.measurements import read
 from neuron_emf.cost.quantities import amount
-from tests.benchmarks.made_measures import MADE
+from tests.benchmarks.measures_example import MADE
 
 KEPT = read()
 NEAR = 0.05
@@ -71,21 +70,21 @@ def test_the_sizes_are_those_of_the_code():
     Lines, deliveries and items are within 5 % of what the page was made from; if not, measure
     again: python -m benchmarks.scale --measure, then pytest --update-golden.
     """
-    assert dataclasses.asdict(KEPT.sizes) == near(dataclasses.asdict(measured.sizes()))
-    assert KEPT.runtime_line == near(measured.runtime_line())
-    assert KEPT.emitter_metrics == measured.emitter_metrics()
-    assert KEPT.stack_metrics == measured.stack_metrics()
+    assert dataclasses.asdict(KEPT.sizes) == near(dataclasses.asdict(measurement.sizes()))
+    assert KEPT.runtime_line == near(measurement.runtime_line())
+    assert KEPT.emitter_metrics == measurement.emitter_metrics()
+    assert KEPT.stack_metrics == measurement.stack_metrics()
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("cores", measured.CORES)
+@pytest.mark.parametrize("cores", measurement.CORES)
 def test_the_lines_are_those_of_the_code(cores):
     """
     For every setting of metrics, with and without high resolution, whatever an instance's cores.
     """
     kept = KEPT.by_cores[cores]
     assert (kept.write_units, *lines_of(kept)) == (
-        near(measured.write_units(cores, FEW)),
+        near(measurement.write_units(cores, FEW)),
         *map(near, (*measured_lines(cores),)),
     )
 
@@ -98,9 +97,9 @@ def lines_of(kept):
 
 def measured_lines(cores):
     for lines in (
-        measured.minute_lines(cores, FEW),
-        measured.minute_lines(cores, FEW, high=True),
-        measured.report_lines(cores, FEW),
+        measurement.minute_lines(cores, FEW),
+        measurement.minute_lines(cores, FEW, high=True),
+        measurement.report_lines(cores, FEW),
     ):
         for one in lines.values():
             yield from (one.bytes, one.lines)
@@ -111,7 +110,7 @@ def measured_lines(cores):
 @pytest.mark.parametrize("form", ["items", "packs"])
 def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
     """What a minute of 1,000 instances prints, reads and writes has not moved by 5 %."""
-    found = measured.close_of(tmp_path / form, MIDDLE, form, times=1)
+    found = measurement.close_of(tmp_path / form, MIDDLE, form, times=1)
     kept = KEPT.close[form][MIDDLE.instances]
     assert {name: near(getattr(found, name)) for name in NOT_MACHINE} == {
         name: getattr(kept, name) for name in NOT_MACHINE
@@ -123,7 +122,7 @@ def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
 @pytest.mark.parametrize("records", [1, assumptions.BATCH_DELIVERIES])
 def test_the_requests_of_ingest_are_those_of_the_code(records):
     """One delivery, and one batch of the stream."""
-    found, kept = measured.delivered(records, 1), KEPT.ingest[records]
+    found, kept = measurement.delivered(records, 1), KEPT.ingest[records]
     assert (near(found.printed_bytes), near(found.calls), near(found.write_units)) == (
         kept.printed_bytes,
         kept.calls,
@@ -135,12 +134,12 @@ def test_what_is_measured_is_kept_and_read_again(monkeypatch, tmp_path):
     """
     Every run that --measure makes, here of made-up functions and few instances, to four digits.
     """
-    monkeypatch.setattr(measured, "delivered", lambda records, *_: MADE.ingest.get(records, ONE))
-    monkeypatch.setattr(measured, "close_of", lambda *_, **__: MADE.scattered)
-    monkeypatch.setattr(measured, "FILE", tmp_path / "measurements.json")
-    monkeypatch.setattr(measured, "CORES", (1, 32))
-    monkeypatch.setattr(measured, "WORK_CORES", (1, 32))
-    measured.write(measured.measure(tmp_path, "2026-01-01", "made up", 2))
+    monkeypatch.setattr(measurement, "delivered", lambda records, *_: MADE.ingest.get(records, ONE))
+    monkeypatch.setattr(measurement, "close_of", lambda *_, **__: MADE.scattered)
+    monkeypatch.setattr(measurement, "FILE", tmp_path / "measurements.json")
+    monkeypatch.setattr(measurement, "CORES", (1, 32))
+    monkeypatch.setattr(measurement, "WORK_CORES", (1, 32))
+    measurement.write(measurement.measure(tmp_path, "2026-01-01", "made up", 2))
     found = read(tmp_path / "measurements.json")
     assert (MADE.scattered, ONE) == (found.scattered, found.ingest[100])
     assert found.work_by_cores[1].close["packs"] == MADE.scattered
@@ -234,17 +233,3 @@ def test_the_modes_cross_once(on_demand):
 def test_an_amount_has_three_digits_that_mean_something(value, expected):
     """The model knows no fourth."""
     assert expected == amount(value)
-
-
-def test_a_table_is_markdown():
-    """A head, a rule, the rows."""
-    assert "| a | b |\n|---|---|\n| 1 | 2 |" == table(("a", "b"), [("1", "2")])
-
-
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Sizes)])
-def test_a_size_that_moved_is_found(name, monkeypatch):
-    """The check of sizes sees each of them."""
-    moved = dataclasses.replace(KEPT.sizes, **{name: getattr(KEPT.sizes, name) * 1.1})
-    monkeypatch.setattr(measured, "sizes", lambda: moved)
-    with pytest.raises(AssertionError):
-        test_the_sizes_are_those_of_the_code()

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import subprocess
-import sys
 
 import pytest
 
 from aggregator.storage import layout
-from aggregator.storage.dynamodb import Requests
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.pack import identity_of, records_of
-from aggregator.storage.table import Table
 from aggregator.storage.values import RecordItem
-from benchmarks.stack import figures as stack
 from benchmarks.stack import fleet
-from benchmarks.stack.closing import closed
-from benchmarks.stack.delivering import delivered
+from benchmarks.stack import rows as stack
+from benchmarks.stack.close_runs import closed
+from benchmarks.stack.deliveries import delivered
 from benchmarks.stack.dynamodb import StandIn
-from benchmarks.stack.prepared import PAGE_BYTES, page_of, prepare
+from benchmarks.stack.table_files import page_of, prepare
 from neuron_emf.cost.measurements import FORMS, CloseMeasurement
-from neuron_wire import parse
 
 INSTANCES = 300
 CLOSED = CloseMeasurement(
@@ -44,22 +38,6 @@ def without_health(record):
     return dataclasses.replace(record, health={})
 
 
-def test_the_fleet_is_the_same_each_time_and_no_two_instances_are_alike():
-    """Or a compressor would find it easier than with real ones."""
-    found = list(fleet.records(INSTANCES, 3))
-    assert found == list(fleet.records(INSTANCES, 3))
-    assert 3 == len({record.cluster for record in found})
-    assert INSTANCES == len({record.instance_id for record in found})
-    known = [one.utilization_percent for one in found if any(one.utilization_percent)]
-    assert len(known) == len(set(known)) > INSTANCES / 2
-
-
-def test_the_lines_of_the_fleet_are_lines_of_the_contract():
-    """What they say is the record, but for the emitter's words about itself."""
-    for record in fleet.records(100):
-        assert without_health(record) == parse(fleet.line_of(record))
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_a_prepared_minute_holds_every_record_once(form, tmp_path):
     """In pages, each in the bucket of its instance."""
@@ -73,24 +51,6 @@ def test_a_prepared_minute_holds_every_record_once(form, tmp_path):
     expected = [without_health(record) for record in fleet.records(INSTANCES, 2)]
     assert sorted(expected, key=identity_of) == sorted(found, key=identity_of)
     assert items == (INSTANCES if form == "items" else BUCKETS)
-
-
-def test_a_bucket_is_read_a_page_at_a_time(tmp_path, monkeypatch):
-    """As Query gives a megabyte at a time: no item is lost between two pages, none is repeated."""
-    prepare(tmp_path / "all", INSTANCES, 1, "items")
-    whole, end = page_of(tmp_path / "all", 0, 0)
-    assert (0, PAGE_BYTES) == (end, 1 << 20)
-    monkeypatch.setattr("benchmarks.stack.prepared.PAGE_BYTES", 1_000)
-    pages, offset = [], 0
-    while True:
-        page, offset = page_of(tmp_path / "all", 0, offset)
-        pages.append(page)
-        if not offset:
-            break
-    assert len(pages) > 1
-    assert whole == [item for page in pages for item in page]
-    table = Table(Requests(StandIn(tmp_path / "all"), "table"))
-    assert [payload for _, payload in whole] == list(table.read_bucket(fleet.MINUTE, 0))
 
 
 @pytest.mark.parametrize(
@@ -142,20 +102,6 @@ def test_a_delivery_costs_what_it_stores(records, units):
     found = delivered(records, 2)
     assert (1, units) == (found.calls, found.write_units)
     assert found.printed_bytes > 100
-
-
-@pytest.mark.parametrize("module", ["benchmarks", "benchmarks.scale", "benchmarks.stack.closing"])
-def test_a_module_runs_as_make_runs_it(module, repository):
-    """With nothing on the path but the repository: the functions are not installed."""
-    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    ended = subprocess.run(
-        [sys.executable, "-m", module, "--help"],
-        cwd=repository,
-        env=variables,
-        capture_output=True,
-        check=False,
-    )
-    assert (0, b"") == (ended.returncode, ended.stderr)
 
 
 def test_the_figures_of_the_stack_hold_it_to_its_limits(monkeypatch, tmp_path):

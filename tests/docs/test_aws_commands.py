@@ -125,6 +125,7 @@ def test_of_a_file_that_a_step_writes_only_the_options_are_checked():
             " --no-protected-from-scale-in --auto-scaling-group-name g"
         ),
         "aws ec2 describe-instances --filters Name=a,Values=b,c Name=d,Values=e",
+        "aws ec2 describe-instances --filters \"Name='a, b',Values=[c,d]\"",
         (
             "aws ecs create-service --service-name s --network-configuration"
             " 'awsvpcConfiguration={subnets=[a,b],assignPublicIp=DISABLED}'"
@@ -167,6 +168,8 @@ def test_what_the_cli_takes_is_taken(line):
             ),
             "no member Val",
         ),
+        ("aws ec2 describe-instances --filters Name=a,Values=[b", "expected ]"),
+        ("aws ec2 describe-instances --filters Name", "expected NAME=VALUE"),
         ("aws iam put-role-policy --policy-document '{\"a\": }'", "no JSON"),
         ('aws logs create-log-group --cli-input-json \'{"logGroup": "/a"}\'', "Unknown parameter"),
         ("aws logs put-destination-policy --access-policy file://x.json", "no file of the page"),

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.docs.linked_page import DOCS, FENCE, LinkedPage
+from tests.docs.pages import DOCS, FENCE, LinkedPage
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -19,8 +19,6 @@ LOADED = {"script": "src", "link": "href", "img": "src", "source": "srcset", "if
 PAGES = sorted(DOCS.rglob("*.md"))
 OF_THE_THEME = {"aria-dialog-name", "landmark-unique"}
 """Its search has no name, and its buttons beside code have one that comes again."""
-
-LOOKED_AT = ("index", "architecture", "reference/alarms", "reference/settings")
 
 each_page = pytest.mark.parametrize(
     "page", [pytest.param(one, id=str(one.relative_to(DOCS))) for one in PAGES]
@@ -54,22 +52,24 @@ class Parts(HTMLParser):
 
 
 @pytest.fixture(scope="session")
-def site(repository, tmp_path_factory):
-    """The folder that `make docs` would make."""
+def site(repository, shared_folder):
+    """The folder that `make docs` would make, once for all workers."""
     environment = repository / ".venv-docs"
     if not (environment / ".ready").exists():
         pytest.skip(".venv-docs is missing: run `make docs`")
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [environment / "bin" / "mkdocs", "build", "--strict", "--site-dir", folder],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": "/usr/bin:/bin", "NO_MKDOCS_2_WARNING": "1"},
-    )
-    assert 0 == done.returncode, done.stderr
-    return folder
+
+    def build(folder):
+        done = subprocess.run(
+            [environment / "bin" / "mkdocs", "build", "--strict", "--site-dir", folder],
+            cwd=repository,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={"PATH": "/usr/bin:/bin", "NO_MKDOCS_2_WARNING": "1"},
+        )
+        assert 0 == done.returncode, done.stderr
+
+    return shared_folder("site", build)
 
 
 def html_of(site, page):
@@ -97,9 +97,7 @@ def test_nothing_is_fetched_from_elsewhere(site):
         assert [] == found, sheet
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(one, id=str(one.relative_to(DOCS))) for one in PAGES]
-)
+@each_page
 def test_a_page_says_there_what_it_says_here(site, page):
     """
     Each row, item, block and heading: what one reader of Markdown takes for a list, the other does.
@@ -161,9 +159,14 @@ def test_its_search_finds_a_setting(reader):
     assert "/reference/settings.html" in found.get_attribute("href")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "page", ["index", "architecture", "reference/alarms", "reference/settings"]
+    ("page", "scheme"),
+    [
+        ("index", "dark"),
+        ("architecture", "light"),
+        ("reference/alarms", "dark"),
+        ("reference/settings", "light"),
+    ],
 )
 def test_nobody_is_kept_out(chromium, site, page, scheme):
     """axe-core finds nothing but what the theme does everywhere, contrasts included."""

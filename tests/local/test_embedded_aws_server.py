@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -16,38 +14,8 @@ from local.embedded_aws import ChildProcess, EmbeddedAws, EmbeddedAwsError, SamC
 from local.embedded_aws import server as server_module
 from local.embedded_aws.clients import environment
 from local.embedded_aws.sockets import group_members, listening
-from local.pump import EmfPump
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-
-TEMPLATE = """
-AWSTemplateFormatVersion: '2010-09-09'
-Transform: AWS::Serverless-2016-10-31
-Parameters:
-  Prefix: { Type: String }
-Resources:
-  Group: { Type: AWS::Logs::LogGroup, Properties: { LogGroupName: !Sub '/${Prefix}/out' } }
-  Function:
-    Type: AWS::Serverless::Function
-    Metadata: { BuildMethod: makefile }
-    Properties:
-      CodeUri: .
-      Handler: handler.handler
-      Runtime: python3.13
-      LoggingConfig: { LogGroup: !Ref Group, LogFormat: Text }
-Outputs:
-  GroupName: { Value: !Ref Group }
-"""
-HANDLER = """
-import json
-LINE = {"_aws": {"Timestamp": 0, "CloudWatchMetrics": [{"Namespace": "Test",
-    "Dimensions": [["A"]], "Metrics": [{"Name": "M", "Unit": "Count"}]}]}, "A": "a", "M": [1, 2, 2]}
-def handler(event, context):
-    LINE["_aws"]["Timestamp"] = event["at_ms"]
-    print(json.dumps(LINE))
-    print(json.dumps(LINE))
-    return {}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -66,61 +34,6 @@ def test_nobody_else_can_reach_it(aws):
     """Every socket that it or its workers listen on is on 127.0.0.1."""
     found = listening(group_members(aws.pid))
     assert {"127.0.0.1"} == {address for address, _ in found}
-
-
-@pytest.mark.embedded
-@pytest.mark.timeout(90)
-def test_a_function_deployed_by_the_sam_cli_ends_up_in_a_metric(aws, programs, tmp_path):
-    """Build, deploy, invoke, print, extract, read: no line twice although two are equal."""
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "template.yaml").write_text(TEMPLATE, encoding="utf-8")
-    (source / "handler.py").write_text(HANDLER, encoding="utf-8")
-    recipe = "build-Function:\n\tcp handler.py $(ARTIFACTS_DIR)/\n"
-    (source / "Makefile").write_text(recipe, encoding="utf-8")
-    work = tmp_path / "work"
-    work.mkdir()
-    sam = SamCli(programs[1], work, lambda: None)
-    built = sam.build(source / "template.yaml", environment())
-    stack = sam.deploy(built, "probe", {"Prefix": "probe"}, aws)
-    assert "/probe/out" == stack.outputs["GroupName"]
-    assert {"Function", "Group"} <= stack.resources.keys()
-
-    now_s = int(time.time()) // 60 * 60
-    pump = EmfPump(
-        aws.client("logs"), aws.client("cloudwatch"), ["/probe/out"], (now_s - 3600) * 1000
-    )
-    answer = aws.client("lambda").invoke(
-        FunctionName=stack.resources["Function"],
-        Payload=json.dumps({"at_ms": now_s * 1000}).encode(),
-    )
-    assert b"{}" == answer["Payload"].read()
-    pump.turn()
-    pump.turn()
-    assert (2, 2, 0) == (
-        pump.counts.emf_lines,
-        pump.counts.data,
-        pump.counts.validation_errors,
-    )
-    (found,) = aws.client("cloudwatch").get_metric_data(
-        StartTime=now_s - 60,
-        EndTime=now_s + 60,
-        MetricDataQueries=[
-            {
-                "Id": "m",
-                "MetricStat": {
-                    "Metric": {
-                        "Namespace": "Test",
-                        "MetricName": "M",
-                        "Dimensions": [{"Name": "A", "Value": "a"}],
-                    },
-                    "Period": 60,
-                    "Stat": "Sum",
-                },
-            }
-        ],
-    )["MetricDataResults"]
-    assert [10.0] == found["Values"]
 
 
 @pytest.mark.embedded

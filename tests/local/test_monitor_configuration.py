@@ -9,7 +9,7 @@ import pytest
 from local.monitor.configuration import (
     Configuration,
     ConfigurationError,
-    Group,
+    GroupKey,
     default_configuration,
     parse_configuration,
     read_configuration,
@@ -28,14 +28,14 @@ def hardware_period_ms(root):
     """Period of the one group in a configuration with *root* members."""
     group = {"type": "neuron_hw_counters", **root.pop("group", {})}
     found = parse_configuration({**root, "system_metrics": [group]})
-    return found.periods_ms()[Group(-1, "neuron_hw_counters")]
+    return found.periods_ms()[GroupKey(-1, "neuron_hw_counters")]
 
 
 def test_without_a_file_every_group_is_collected_each_five_seconds():
     """As the guide says of the default."""
     found = default_configuration()
-    expected = {Group(0, name): 5000 for name in RUNTIME_GROUPS}
-    expected |= {Group(-1, name): 5000 for name in SYSTEM_GROUPS}
+    expected = {GroupKey(0, name): 5000 for name in RUNTIME_GROUPS}
+    expected |= {GroupKey(-1, name): 5000 for name in SYSTEM_GROUPS}
     assert expected == found.periods_ms()
     assert 5000 == found.counters_period_ms()
 
@@ -71,10 +71,10 @@ def test_a_group_without_a_period_takes_the_one_around_it():
     runtimes = [{"period": "2s", "metrics": metrics}, {"metrics": metrics}]
     found = parse_configuration({"period": "3s", "neuron_runtimes": runtimes})
     assert {
-        Group(0, "memory_used"): 2000,
-        Group(0, "neuroncore_counters"): 1000,
-        Group(1, "memory_used"): 3000,
-        Group(1, "neuroncore_counters"): 1000,
+        GroupKey(0, "memory_used"): 2000,
+        GroupKey(0, "neuroncore_counters"): 1000,
+        GroupKey(1, "memory_used"): 3000,
+        GroupKey(1, "neuroncore_counters"): 1000,
     } == found.periods_ms()
 
 
@@ -150,4 +150,4 @@ def test_a_file_is_read(tmp_path):
     """The whole way from the disk."""
     path = tmp_path / "monitor.json"
     path.write_text(json.dumps({"system_metrics": [{"type": "vcpu_usage", "period": "2s"}]}))
-    assert {Group(-1, "vcpu_usage"): 2000} == read_configuration(path).periods_ms()
+    assert {GroupKey(-1, "vcpu_usage"): 2000} == read_configuration(path).periods_ms()

@@ -13,35 +13,31 @@ from local.monitor.hosts import HOST_NAMES
 from local.monitor.instance import SimulatedInstance
 from local.monitor.scenarios import SCENARIOS
 from neuron_wire.instance_types import INSTANCE_TYPES
-from tests.local.played_reports import groups, held, percents, play, reports_of
-from tests.local.report_shape import ECC, ENDINGS, SYSTEM, misfits, shape_of
+from tests.local.report_shape import ECC, ENDINGS, misfits, shape_of
+from tests.local.simulated_reports import groups, held, percents, play, reports_of
 
 
-@pytest.mark.parametrize("instance_type", HOST_NAMES)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_report_has_the_shape_of_a_captured_one(instance_type, scenario):
-    """Newest member names: effective_flops, no generic error."""
-    for line, _ in play(instance_type, scenario, reports=2):
-        assert [] == misfits(shape_of(instance_type), json.loads(line))
+def test_every_report_has_the_shape_of_a_captured_one(scenario):
+    """Newest member names: effective_flops, no generic error; of every instance type."""
+    for instance_type in HOST_NAMES:
+        for line, _ in play(instance_type, scenario, reports=2):
+            assert [] == misfits(shape_of(instance_type), json.loads(line)), instance_type
 
 
-def test_every_known_instance_type_can_be_played():
-    """The table of the contract is the list of what there is."""
-    assert set(INSTANCE_TYPES) == set(HOST_NAMES)
-
-
-@pytest.mark.parametrize("instance_type", HOST_NAMES)
-def test_devices_and_cores_are_those_of_the_type(instance_type):
+def test_devices_and_cores_are_those_of_the_type():
     """In the hardware block, in the ECC table and in what a runtime lists."""
-    row = INSTANCE_TYPES[instance_type]
-    report = reports_of(instance_type, reports=1)[0]
-    hardware = report["neuron_hardware_info"]
-    assert row.devices == hardware["neuron_device_count"]
-    assert row.cores_per_device == hardware["neuroncore_per_device_count"]
-    devices = report["system_data"]["neuron_hw_counters"]["neuron_devices"]
-    assert list(range(row.devices)) == [one["neuron_device_index"] for one in devices]
-    assert row.cores == len(percents(report))
-    assert instance_type == report["instance_info"]["instance_type"]
+    assert set(INSTANCE_TYPES) == set(HOST_NAMES)
+    for instance_type, row in INSTANCE_TYPES.items():
+        report = reports_of(instance_type, reports=1)[0]
+        hardware = report["neuron_hardware_info"]
+        assert row.devices == hardware["neuron_device_count"], instance_type
+        assert row.cores_per_device == hardware["neuroncore_per_device_count"], instance_type
+        devices = report["system_data"]["neuron_hw_counters"]["neuron_devices"]
+        assert list(range(row.devices)) == [device["neuron_device_index"] for device in devices]
+        assert row.cores == len(percents(report)), instance_type
+        assert instance_type == report["instance_info"]["instance_type"]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -49,14 +45,6 @@ def test_the_same_arguments_give_the_same_bytes(scenario):
     """And another seed gives another instance with other numbers."""
     assert play(scenario=scenario) == play(scenario=scenario)
     assert play(scenario=scenario) != play(scenario=scenario, seed=2)
-
-
-def test_a_line_is_one_line():
-    """Compact, in UTF-8, with its newline."""
-    for line, _ in play("trn1.32xlarge"):
-        assert 1 == line.count(b"\n")
-        assert line.endswith(b"}\n")
-        assert b": " not in line.replace(b"simulated", b"")
 
 
 def test_the_first_report_covers_milliseconds():
@@ -81,10 +69,10 @@ def test_the_percentages_of_the_first_report_are_noise():
     assert 30 > max(percents(second)) - min(percents(second))
 
 
-@pytest.mark.parametrize(("scenario", "low", "high"), [("busy", 55, 92), ("low", 2, 3.5)])
-def test_utilization_wanders_within_the_bounds_of_its_scenario(scenario, low, high):
-    """From report to report a little, over an hour a lot."""
-    rows = [percents(report) for report in reports_of(scenario=scenario, reports=721)[1:]]
+def test_utilization_wanders_within_the_bounds_of_its_scenario():
+    """From report to report a little, over forty minutes a lot."""
+    low, high = 55, 92
+    rows = [percents(report) for report in reports_of(scenario="busy", reports=481)[1:]]
     assert all(low <= percent <= high for row in rows for percent in row)
     means = [sum(row) / len(row) for row in rows]
     swing = high - low
@@ -175,16 +163,6 @@ def test_nothing_ran_and_there_is_no_latency():
         assert stats["execution_summary"]["completed"] > 0
 
 
-def test_no_runtime_is_an_empty_list():
-    """The host still reports."""
-    for line, truth in play("trn1.2xlarge", "empty"):
-        report = json.loads(line)
-        assert [] == report["neuron_runtime_data"]
-        assert set(SYSTEM) == set(report["system_data"])
-        assert (0, (0.0, 0.0), (False, False)) == (truth.runtimes, truth.percents, truth.held)
-        assert truth.executions is None
-
-
 def test_several_runtimes_with_one_tag():
     """Four, all tagged 1, each listing all cores, 0 for those it does not use; CPU in error."""
     report = reports_of("trn1.32xlarge", "multi-runtime", reports=2)[1]
@@ -220,17 +198,6 @@ def test_executions_fail_in_every_way():
     assert sums["completed"] > 10 * sum(sums[name] for name in ENDINGS[1:])
 
 
-def test_the_truth_adds_up_the_executions_of_all_runtimes():
-    """Three that work and one that does not."""
-    for line, truth in play("trn1.32xlarge", "multi-runtime"):
-        told = [
-            one["execution_summary"]["completed"]
-            for one in groups(json.loads(line), "execution_stats")
-        ]
-        assert 0 == told[-1]
-        assert sum(told) == truth.executions["completed"]
-
-
 @pytest.mark.parametrize("instance_type", ["trn1.32xlarge", "inf2.xlarge"])
 def test_ecc_counters_are_totals_that_rise(instance_type):
     """From 0, never falling; the truth names the rise of each report."""
@@ -245,12 +212,6 @@ def test_ecc_counters_are_totals_that_rise(instance_type):
         before = now
         sums = {name: sums[name] + rise[name] for name in ECC}
     assert all(sums.values())
-
-
-def test_ecc_counters_of_inf1_stay_at_zero():
-    """As on hardware."""
-    for _, truth in play("inf1.xlarge", "ecc", reports=90):
-        assert not any(truth.ecc_rises.values())
 
 
 def test_failing_counters_show_zeros_and_an_error_beside_them():

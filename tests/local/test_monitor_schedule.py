@@ -7,12 +7,12 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.monitor.configuration import Group
+from local.monitor.configuration import GroupKey
 from local.monitor.schedule import MINUTE_MS, Schedule, live_schedule
 
-COUNTERS = Group(0, "neuroncore_counters")
-HARDWARE = Group(-1, "neuron_hw_counters")
-HOST = Group(-1, "memory_info")
+COUNTERS = GroupKey(0, "neuroncore_counters")
+HARDWARE = GroupKey(-1, "neuron_hw_counters")
+HOST = GroupKey(-1, "memory_info")
 
 WHOLE_SECONDS = st.integers(1, 20).map(lambda seconds: 1000 * seconds)
 PERIODS = st.fixed_dictionaries({COUNTERS: WHOLE_SECONDS, HARDWARE: WHOLE_SECONDS})

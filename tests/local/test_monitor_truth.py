@@ -114,7 +114,6 @@ def test_a_minute_by_hand():
     assert exactly(3) == found.ecc_corrected_rise
     assert exactly(6) == found.ecc_uncorrected_rise
     assert exactly(4) == found.reports
-    assert found.is_certain
 
 
 def test_a_first_report_alone_leaves_every_core_unknown():
@@ -206,7 +205,6 @@ def test_near_a_full_minute_a_report_may_belong_to_either():
     assert Interval(20, 30) == before.utilization_percent
     assert Interval(10, 20) == after.executions
     assert Interval(65, 90) == after.utilization_percent
-    assert not before.is_certain
     exact = expected_minutes(rows)
     assert exactly(20) == exact["i-1", MINUTE - 60_000].executions
     assert exactly(10) == exact["i-1", MINUTE].executions

@@ -8,7 +8,7 @@ import pytest
 
 from local.embedded_aws import EmbeddedAwsError, require_loopback
 from local.pump import Datum, EmfPump, LogEvent, publish
-from local.pump import pumping as pumping_module
+from local.pump import pump as pumping_module
 
 
 class CloudWatch:

@@ -14,7 +14,7 @@ import pytest
 
 from local.embedded_aws import EmbeddedAwsError
 from local.rehearsal import command_line
-from local.rehearsal.programme import Verdict
+from local.rehearsal.acts import Verdict
 from local.rehearsal.stage import StoppedError
 from local.rehearsal.table import ClusterRow
 

@@ -12,12 +12,12 @@ import pytest
 
 from local.alarms import CloudWatchHistory, RecordedHistory
 from local.alarms.template import load
-from local.page import LogLines, PageServer, Place
+from local.page import Endpoint, LogLines, PageServer
 from local.page.server import HOST, PORT
 from local.pump import LogEvent
 from local.rehearsal import command_line
 from local.rehearsal.page import opened, served, view_of
-from local.rehearsal.stack import STACK_NAME, Stack
+from local.rehearsal.stack import STACK_NAME, DeployedStack
 from neuron_emf.account import REHEARSAL
 
 QUEUE_URL = "http://127.0.0.1:4566/000000000000/neuron-emf-Undelivered-1"
@@ -41,7 +41,7 @@ def stack():
         resources=RESOURCES,
         readings=RecordedHistory(),
         lines=LogLines(3600),
-        place=Place("http://127.0.0.1:4566", "us-east-1", "/records", "/r", STACK_NAME),
+        place=Endpoint("http://127.0.0.1:4566", "us-east-1", "/records", "/r", STACK_NAME),
     )
 
 
@@ -144,7 +144,7 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
         "IngestLogGroupName": "/i",
     }
     deployment = SimpleNamespace(outputs=outputs, resources={}, stack_name="mine")
-    stack = Stack(aws, deployment, 0)
+    stack = DeployedStack(aws, deployment, 0)
     event = LogEvent("s", 1_800_000_000_000, 0, '{"Kind":"event"}')
     monkeypatch.setattr(stack, "pump", Turns({"/e": [event], "/r": [], "/i": [event]}))
     assert 0 == stack.look()

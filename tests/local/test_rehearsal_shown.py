@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from local.rehearsal.acts import CLUSTERS, TEMPLATE
 from local.rehearsal.overview import Overview
-from local.rehearsal.programme import CLUSTERS, TEMPLATE
 from local.rehearsal.table import render
 from tests.hour import END_S
-from tests.local.page.recorded import history_of
+from tests.local.page.recording import history_of
 
 LOOKED_AT_S = END_S + 116
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from local.rehearsal.stage import Progress, Stage, StoppedError
+from local.rehearsal.stage import Stage, StepProgress, StoppedError
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 PATIENCE_S = 8.0
@@ -189,7 +189,7 @@ def test_stopping_many_children_takes_as_long_as_stopping_one(stage):
 @pytest.mark.parametrize("live", [True, False])
 def test_each_step_says_what_it_was_and_how_it_ended(capsys, error, outcome, live):
     """With its seconds, on a terminal in place, in a pipe below."""
-    progress = Progress(live=live)
+    progress = StepProgress(live=live)
     try:
         with progress.step("deploying"):
             if error:

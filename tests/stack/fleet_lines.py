@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from local.monitor.configuration import default_configuration
-from local.monitor.running import Play, run
+from local.monitor.play import Play, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

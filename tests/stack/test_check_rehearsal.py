@@ -12,7 +12,7 @@ import pytest
 
 from emitter.owners import Reach
 from local.embedded_aws.clients import REGION
-from local.rehearsal.stack import STACK_NAME, Stack, overrides
+from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides
 from neuron_emf import account as accounts
 from neuron_emf.check import this_machine
 from neuron_emf.cli import main
@@ -31,7 +31,7 @@ pytestmark = [
 def rehearsal(aws, sam_build, template, monkeypatch):
     """The real template in the emulator, and the page that says where it is."""
     deployment = sam_build.sam.deploy(sam_build.template, STACK_NAME, overrides(template), aws)
-    stack = Stack(aws, deployment, round(time.time() * 1000))
+    stack = DeployedStack(aws, deployment, round(time.time() * 1000))
     place = {
         "endpoint_url": aws.endpoint_url,
         "region": REGION,

@@ -19,7 +19,7 @@ from fractions import Fraction
 import pytest
 
 from local.pump.tail import LogTail
-from local.rehearsal.stack import Stack, overrides
+from local.rehearsal.stack import DeployedStack, overrides
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import USD_PER_HOUR
@@ -119,7 +119,7 @@ def test_every_rollup_is_what_the_raw_lines_come_to(aws, sam_build, template, tm
     parameters = {**overrides(template), "IdleAfterMinutes": str(IDLE_AFTER_MINUTES)}
     deployment = sam_build.sam.deploy(sam_build.template, "fleet", parameters, aws)
     start_s = (int(time.time()) // 60 - MINUTES - 3) * 60
-    stack = Stack(aws, deployment, start_s * 1000)
+    stack = DeployedStack(aws, deployment, start_s * 1000)
     logs = aws.client("logs")
     lines = lines_of_the_fleet(tmp_path, start_s)
     assert len(lines) > INSTANCES * MINUTES  # restarts and doubles

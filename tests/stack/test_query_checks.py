@@ -6,7 +6,7 @@ import pytest
 
 from local.insights import engine
 from local.insights.parser import parse
-from local.insights.tree import Call, Constant, Field, Operation, QueryError
+from local.insights.tree import Constant, Field, FunctionCall, Operation, QueryError
 from tests.stack.insights.lines import START_MS, emitted, minute_line, rollup
 from tests.stack.insights.reading import kinds, problems
 
@@ -71,7 +71,7 @@ def test_a_query_is_read_with_the_usual_precedence():
 def test_operators_of_one_rank_are_read_from_the_left():
     """9 - 3 - 2 is 4."""
     (command,) = parse("stats max(A) - 3 - 2 as B")
-    left = Operation("-", (Call("max", (Field("A"),)), Constant(3)))
+    left = Operation("-", (FunctionCall("max", (Field("A"),)), Constant(3)))
     assert Operation("-", (left, Constant(2))) == command.expressions[0].expression
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from local.insights.parser import parse
 from local.insights.tree import (
-    Call,
     Command,
     Constant,
     Field,
+    FunctionCall,
     Named,
     Operation,
     Placeholder,
@@ -39,9 +39,9 @@ def operations(inner):
         ),
         st.builds(Operation, st.just("not"), st.tuples(inner)),
         st.builds(Operation, st.just("in"), st.tuples(inner, LEAVES, LEAVES)),
-        st.builds(Call, st.just("coalesce"), pairs),
-        st.builds(Call, st.just("max"), st.tuples(inner)),
-        st.just(Call("count")),
+        st.builds(FunctionCall, st.just("coalesce"), pairs),
+        st.builds(FunctionCall, st.just("max"), st.tuples(inner)),
+        st.just(FunctionCall("count")),
     )
 
 
@@ -52,7 +52,7 @@ def written(expression):
     """An expression as text, every operation in brackets."""
     if isinstance(expression, Operation):
         return f"({operation(expression.operator, [*map(written, expression.operands)])})"
-    if isinstance(expression, Call):
+    if isinstance(expression, FunctionCall):
         return f"{expression.function}({', '.join(map(written, expression.arguments)) or '*'})"
     if isinstance(expression, Constant):
         value = expression.value

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from proof.chaos import troubles as kinds
 from proof.chaos.hosts import mischief
-from proof.chaos.hosts.hosted import SEEN, make_room
+from proof.chaos.hosts.host_program import SEEN, make_room
 from proof.chaos.hosts.notes import Lived, Moved, Notes
 from proof.emitter_process import wait_until
-from proof.kills.lives import Instance, Lives
+from proof.kills.lives import Lives, SimulatedHost
 from proof.kills.moments import MomentMissedError, Moments
 from proof.logs.faults import FAULTS
 from proof.wall_clock import WallClock
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from proof.chaos.troubles import Trouble
     from proof.kills.life import Life
 
-HOSTED = Path(__file__).with_name("hosted.py")
+HOSTED = Path(__file__).with_name("host_program.py")
 SPEED = 12.0
 MINUTE_S = 60.0
 CALL_WITHIN_S = 40.0  # real: eight minutes of the run
@@ -41,7 +41,7 @@ MOST_AFTERWARDS = 4
 REPORT_BYTES = 3_000
 
 
-class Host:
+class ChaosHost:
     """
     One of them.
 
@@ -51,7 +51,7 @@ class Host:
 
     def __init__(
         self,
-        instance: Instance,
+        instance: SimulatedHost,
         folder: Path,
         door: Door,
         *,

@@ -26,7 +26,7 @@ TOO_NEW = "too_new"
 
 
 @dataclass
-class Account:
+class RecordBalance:
     """
     Of one host's records.
 
@@ -57,7 +57,7 @@ class Account:
 
 def account(
     notes: Notes, events: Iterable[tuple[int, str]], closed: AbstractSet[int], latest_ms: int
-) -> Account:
+) -> RecordBalance:
     """
     What became of everything one host has produced, given the *events* that arrived from it.
 
@@ -65,41 +65,41 @@ def account(
     run by the service's clock. What a clock that was hours ahead had after that
     is too new, and counted by record.
     """
-    found = Arrivals.of(events)
-    minutes = found.minutes()
-    made = Account(
+    arrivals = Arrivals.of(events)
+    minutes = arrivals.minutes()
+    balance = RecordBalance(
         produced=sum(notes.produced.values()),
-        delivered=len(found.lines),
-        copies=found.copies,
-        minutes=sum(one["Kind"] == "minute" for one in found.documents),
+        delivered=len(arrivals.lines),
+        copies=arrivals.copies,
+        minutes=sum(one["Kind"] == "minute" for one in arrivals.documents),
         wrong=list(notes.wrong),
     )
-    made.dropped = _dropped(notes, found, latest_ms, made.wrong)
-    unknown = [f"{boot} {seq}" for boot, seq in found.lines if seq > notes.produced.get(boot, 0)]
-    _say(made.wrong, "record(s) arrived that no spool has known", unknown)
+    balance.dropped = _dropped(notes, arrivals, latest_ms, balance.wrong)
+    unknown = [f"{boot} {seq}" for boot, seq in arrivals.lines if seq > notes.produced.get(boot, 0)]
+    _say(balance.wrong, "record(s) arrived that no spool has known", unknown)
     _say(
-        made.wrong,
+        balance.wrong,
         "identities name two different lines",
-        [" ".join(map(str, one)) for one in found.conflicts],
+        [" ".join(map(str, one)) for one in arrivals.conflicts],
     )
     _say(
-        made.wrong,
+        balance.wrong,
         "line(s) whose produced is not delivered, spooled and dropped",
-        found.unbalanced(),
+        arrivals.unbalanced(),
     )
     sure = sorted(one for one in closed if one < latest_ms + TOO_NEW_MS)
-    made.closed = len(sure)
+    balance.closed = len(sure)
     _say(
-        made.wrong,
+        balance.wrong,
         "minute(s) were surely closed and are not there",
         [clock_time(one) for one in sure if one not in minutes],
     )
-    last = [one for one in found.documents if one["Kind"] == "minute"][-1:]
+    last = [one for one in arrivals.documents if one["Kind"] == "minute"][-1:]
     if not (last and last[0].get("Bye")):
-        made.wrong.append("the last minute says no goodbye, after a planned stop")
+        balance.wrong.append("the last minute says no goodbye, after a planned stop")
     if notes.left:
-        made.wrong.append(f"{notes.left} record(s) are left in the spool")
-    return made
+        balance.wrong.append(f"{notes.left} record(s) are left in the spool")
+    return balance
 
 
 def _dropped(notes: Notes, found: Arrivals, latest_ms: int, wrong: list[str]) -> Counter[str]:

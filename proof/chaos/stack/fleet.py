@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aggregator.storage.item import bucket_of
-from proof.chaos.stack.stack import Stack
+from proof.chaos.stack.stack import ChaosStack
 from proof.factories.records import full_record, message
 from proof.logs.rules import Applied
 
@@ -39,7 +39,7 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class Fleet:
+class ChaosFleet:
     """
     What was accepted.
 
@@ -58,17 +58,17 @@ class Fleet:
         return [one.applied for one in self.lines]
 
 
-def fleet(seed: int, hosts: int, minutes: int) -> Fleet:
+def fleet(seed: int, hosts: int, minutes: int) -> ChaosFleet:
     """*hosts* in four clusters, for so many *minutes*."""
     rng = random.Random(f"fleet/{seed}")
     lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
     clusters = tuple(sorted({f"cluster-{host % 4}" for host in range(hosts)}))
-    return Fleet(clusters, tuple(sorted(lines, key=lambda one: one.at_s)))
+    return ChaosFleet(clusters, tuple(sorted(lines, key=lambda one: one.at_s)))
 
 
-def lived_through(lived: Fleet, seed: int) -> Stack:
+def lived_through(lived: ChaosFleet, seed: int) -> ChaosStack:
     """The stack to which all this happened, settled."""
-    stack = Stack(seed, lived.clusters)
+    stack = ChaosStack(seed, lived.clusters)
     now_s = float(START_MINUTE * MINUTE_S)
     stack.tick(now_s)
     left = list(lived.lines)
@@ -103,7 +103,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             boot, seq = (boot + 1, 1) if part else (boot, seq + 1)
             for_good = (host, offset) == (1, 2)  # in every fleet one says goodbye and is gone
             goodbye = for_good or rng.random() < 0.03
-            one = replace(
+            minute_record = replace(
                 _minute(rng, like, START_MINUTE + offset),
                 boot=f"{boot:020d}",
                 seq=seq,
@@ -114,7 +114,9 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             at_s = closed_s + rng.uniform(0.0, 32.0)
             if lost_from <= offset < found_again:
                 at_s = (START_MINUTE + found_again + 1) * MINUTE_S + offset
-            line = Applied(one.instance_id, one.minute_ms, message(one))
+            line = Applied(
+                minute_record.instance_id, minute_record.minute_ms, message(minute_record)
+            )
             yield Accepted(at_s, line)
             if rng.random() < 0.05:
                 yield Accepted(at_s + 9, line)

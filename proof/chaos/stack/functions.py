@@ -79,7 +79,7 @@ class Fate:
 
 
 @dataclass
-class Invocation:
+class InvocationResult:
     """
     What became of one invocation.
 
@@ -105,7 +105,7 @@ class Invocation:
 class _Life(KillableProcess):
     """The table and standard output as one invocation has them."""
 
-    def __init__(self, table: MemoryTable, fate: Fate, seen: Invocation) -> None:
+    def __init__(self, table: MemoryTable, fate: Fate, seen: InvocationResult) -> None:
         super().__init__(
             table,
             [],
@@ -194,7 +194,7 @@ class Functions:
             own_log_group=INGEST_GROUP,
         )
 
-    def ingest(self, event: dict[str, Any], fate: Fate) -> Invocation:
+    def ingest(self, event: dict[str, Any], fate: Fate) -> InvocationResult:
         """One invocation of ingest."""
         looks = iter([nothing, fate.pause])
 
@@ -204,14 +204,14 @@ class Functions:
 
         return self._invoke(ingest, event, fate, now_s)
 
-    def close(self, fate: Fate) -> Invocation:
+    def close(self, fate: Fate) -> InvocationResult:
         """One invocation of close."""
         return self._invoke(close, TICK, fate, self._now_s)
 
     def _invoke(
         self, module: Any, event: dict[str, Any], fate: Fate, now_s: Callable[[], float]
-    ) -> Invocation:
-        seen = Invocation()
+    ) -> InvocationResult:
+        seen = InvocationResult()
         life = _Life(self.table, fate, seen)
         output = _Output(lambda line: self._take(line, life, seen))
         context = _TimeLeft()
@@ -234,7 +234,7 @@ class Functions:
                 seen.ended, seen.error = FAILED, type(error).__name__
         return seen
 
-    def _take(self, line: str, life: _Life, seen: Invocation) -> None:
+    def _take(self, line: str, life: _Life, seen: InvocationResult) -> None:
         document = json.loads(line)
         if document.get("Kind"):
             life.do(PRINT, lambda: self._printed(line))

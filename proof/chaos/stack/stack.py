@@ -17,23 +17,23 @@ import json
 import random
 from typing import TYPE_CHECKING
 
-from proof.chaos.stack import closing, ingesting
-from proof.chaos.stack.closing import Closes
+from proof.chaos.stack import close_runs, ingest_runs
+from proof.chaos.stack.close_runs import Closes
 from proof.chaos.stack.fates import Pack
 from proof.chaos.stack.functions import Functions
-from proof.chaos.stack.ingesting import Ingesting
-from proof.chaos.stack.subscription import ODD, Subscription
+from proof.chaos.stack.ingest_runs import Ingesting
+from proof.chaos.stack.subscription import ODD, SubscriptionFilter
 from proof.chaos.stack.timeline import Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from proof.chaos.stack.subscription import Delivery
+    from proof.chaos.stack.subscription import LogDelivery
     from proof.logs.rules import Applied
 
 MINUTE_S = 60
 LATE_MINUTES = 120
-LAG_S = max(ingesting.LONGEST_PAUSE_S, closing.LONGEST_PAUSE_S) + 10
+LAG_S = max(ingest_runs.LONGEST_PAUSE_S, close_runs.LONGEST_PAUSE_S) + 10
 EXTRA_MINUTES = 30  # in the end, for what has not happened yet
 KEPT, FED = 40, 4  # deliveries: to choose from, and to send again in such a minute
 AGAIN = {"": 15, "delivered twice": 3, "delivered twice, cut otherwise": 2}
@@ -42,7 +42,7 @@ GARBAGE = {"": 5, "garbage lines": 1}
 HAPPENINGS = (*(one for one in (*AGAIN, *BESIDE, *GARBAGE) if one), "through the stream", "direct")
 
 
-class Stack:
+class ChaosStack:
     """
     Both functions, the table, and everything between them and CloudWatch Logs.
 
@@ -70,7 +70,7 @@ class Stack:
         self.complaints = self._timeline.complaints
         self.closed = range(0)
         self._functions = Functions(lambda: self._timeline.now_s, self._take)
-        self._subscription = Subscription(rng)
+        self._subscription = SubscriptionFilter(rng)
         self._ingesting = Ingesting(rng, self._timeline, self._functions)
         self._closes = Closes(rng, self._timeline, self._functions)
         self._ingesting.run_close = self._closes.run
@@ -79,7 +79,7 @@ class Stack:
         self._again, self._beside = Pack(rng, AGAIN), Pack(rng, BESIDE)
         self._garbage = Pack(rng, GARBAGE)
         self._minutes: set[int] = set()
-        self._sent: list[Delivery] = []
+        self._sent: list[LogDelivery] = []
         self._restating = range(0)
         self._first_closed = 0
 
@@ -147,7 +147,7 @@ class Stack:
 
     def missing(self) -> list[str]:
         """The kinds of trouble that have not happened; asked after `settle`."""
-        kinds = [*HAPPENINGS, *ingesting.HAPPENINGS, *closing.HAPPENINGS]
+        kinds = [*HAPPENINGS, *ingest_runs.HAPPENINGS, *close_runs.HAPPENINGS]
         kinds += [
             f"{function} killed {'after' if after else 'before'} {call}"
             for function, steps in (
@@ -172,28 +172,30 @@ class Stack:
         self._ingesting.send(self._sent[-1], self._timeline.now_s, streamed=False)
         return self._ingesting.deliver_now()
 
-    def _send(self, delivery: Delivery, sent_s: float) -> None:
+    def _send(self, delivery: LogDelivery, sent_s: float) -> None:
         streamed = json.loads(delivery.events[0].message)["ClusterName"] in self._streamed
         for one in self._with_trouble(delivery):
             self.happened["through the stream" if streamed else "direct"] += 1
             self._ingesting.send(one, sent_s, streamed=streamed)
 
-    def _with_trouble(self, delivery: Delivery) -> list[Delivery]:
+    def _with_trouble(self, delivery: LogDelivery) -> list[LogDelivery]:
         """What comes in place of *delivery*, and beside it."""
-        found = [delivery]
+        deliveries = [delivery]
         if self._garbage.deal():
-            found = [self._subscription.with_garbage(delivery)]
-            self.happened["garbage lines"] += found[0].rejected
+            deliveries = [self._subscription.with_garbage(delivery)]
+            self.happened["garbage lines"] += deliveries[0].rejected
         again = self._again.deal()
         if again == "delivered twice":
-            found += found
+            deliveries += deliveries
         elif again:
-            found += self._subscription.cut(delivery.stream, delivery.events, with_garbage=False)
+            deliveries += self._subscription.cut(
+                delivery.stream, delivery.events, with_garbage=False
+            )
         beside = self._beside.deal()
         if beside:
-            found.append(self._subscription.odd(beside, delivery))
+            deliveries.append(self._subscription.odd(beside, delivery))
         self.happened.update(one for one in (again, beside) if one)
-        return found
+        return deliveries
 
     def _take(self, line: str) -> None:
         minute = json.loads(line)["_aws"]["Timestamp"] // 60_000

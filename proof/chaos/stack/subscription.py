@@ -52,7 +52,7 @@ GARBAGE = (
 
 
 @dataclass(frozen=True)
-class Event:
+class AcceptedEvent:
     """One accepted event, with the id that CloudWatch Logs gave it."""
 
     event_id: str
@@ -61,7 +61,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Delivery:
+class LogDelivery:
     """
     What arrives at once.
 
@@ -81,13 +81,13 @@ class Delivery:
 
     kind: str
     stream: str
-    events: tuple[Event, ...]
+    events: tuple[AcceptedEvent, ...]
     payload: bytes
     records: frozenset[tuple[object, ...]] = frozenset()
     rejected: int = 0
 
 
-class Subscription:
+class SubscriptionFilter:
     """The filter."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -95,55 +95,62 @@ class Subscription:
         self._ids = (f"{number:056d}" for number in itertools.count(1))
         self._garbage = itertools.cycle(GARBAGE)
 
-    def deliveries(self, applied: Iterable[Applied]) -> list[Delivery]:
+    def deliveries(self, applied: Iterable[Applied]) -> list[LogDelivery]:
         """Cut what was accepted into deliveries of lines, in order."""
-        streams: dict[str, list[Event]] = defaultdict(list)
+        streams: dict[str, list[AcceptedEvent]] = defaultdict(list)
         for one in applied:
             if TERM in one.message:
-                streams[one.stream].append(Event(next(self._ids), one.timestamp_ms, one.message))
+                streams[one.stream].append(
+                    AcceptedEvent(next(self._ids), one.timestamp_ms, one.message)
+                )
         return [
             delivery
             for stream, events in streams.items()
             for delivery in self.cut(stream, events, with_garbage=False)
         ]
 
-    def cut(self, stream: str, events: Sequence[Event], *, with_garbage: bool) -> list[Delivery]:
+    def cut(
+        self, stream: str, events: Sequence[AcceptedEvent], *, with_garbage: bool
+    ) -> list[LogDelivery]:
         """Cut *events* of one stream anyhow; *with_garbage* between them in each delivery."""
-        found = []
+        deliveries = []
         left = list(events)
         while left:
             count = self._rng.randint(1, MAX_EVENTS)
-            found.append(self._lines(stream, tuple(left[:count]), with_garbage=with_garbage))
+            deliveries.append(self._lines(stream, tuple(left[:count]), with_garbage=with_garbage))
             left = left[count:]
-        return found
+        return deliveries
 
-    def with_garbage(self, delivery: Delivery) -> Delivery:
+    def with_garbage(self, delivery: LogDelivery) -> LogDelivery:
         """The same *delivery* with a line or two in it that are none."""
         return self._lines(delivery.stream, delivery.events, with_garbage=True)
 
-    def odd(self, kind: str, like: Delivery) -> Delivery:
+    def odd(self, kind: str, like: LogDelivery) -> LogDelivery:
         """A delivery of *kind* beside one *like* any other."""
         forged = tuple(
-            Event(next(self._ids), one.timestamp_ms, _forged(one.message)) for one in like.events
+            AcceptedEvent(next(self._ids), one.timestamp_ms, _forged(one.message))
+            for one in like.events
         )
         if kind == CONTROL:
             # With lines that would count: it is by its type that it must be left alone.
-            return Delivery(kind, "", (), _packed("", "", forged, "CONTROL_MESSAGE"))
+            return LogDelivery(kind, "", (), _packed("", "", forged, "CONTROL_MESSAGE"))
         if kind == OWN_GROUP:
             payload = _packed(ROLLUPS_GROUP, like.stream, forged)
-            return Delivery(kind, like.stream, (), payload, rejected=len(forged))
+            return LogDelivery(kind, like.stream, (), payload, rejected=len(forged))
         if kind == OWN_LOG:
-            return Delivery(kind, like.stream, (), _packed(INGEST_GROUP, like.stream, forged))
+            return LogDelivery(kind, like.stream, (), _packed(INGEST_GROUP, like.stream, forged))
         cut_short = like.payload[: self._rng.randrange(len(like.payload) - 8)]
-        return Delivery(kind, like.stream, (), cut_short)
+        return LogDelivery(kind, like.stream, (), cut_short)
 
-    def _lines(self, stream: str, events: tuple[Event, ...], *, with_garbage: bool) -> Delivery:
+    def _lines(
+        self, stream: str, events: tuple[AcceptedEvent, ...], *, with_garbage: bool
+    ) -> LogDelivery:
         sent = list(events)
         garbage = self._rng.randint(1, 2) if with_garbage else 0
         for _ in range(garbage):
-            event = Event(next(self._ids), events[0].timestamp_ms, next(self._garbage))
+            event = AcceptedEvent(next(self._ids), events[0].timestamp_ms, next(self._garbage))
             sent.insert(self._rng.randint(0, len(sent)), event)
-        return Delivery(
+        return LogDelivery(
             LINES,
             stream,
             events,
@@ -153,12 +160,12 @@ class Subscription:
         )
 
 
-def direct(delivery: Delivery) -> dict[str, Any]:
+def direct(delivery: LogDelivery) -> dict[str, Any]:
     """The event that CloudWatch Logs invokes a function with."""
     return {"awslogs": {"data": base64.b64encode(delivery.payload).decode()}}
 
 
-def batch(deliveries: Iterable[tuple[str, Delivery]]) -> dict[str, Any]:
+def batch(deliveries: Iterable[tuple[str, LogDelivery]]) -> dict[str, Any]:
     """The event that Lambda's poller of a stream invokes a function with, by sequence number."""
     return {
         "Records": [
@@ -184,7 +191,7 @@ def batch(deliveries: Iterable[tuple[str, Delivery]]) -> dict[str, Any]:
 
 
 def _packed(
-    log_group: str, log_stream: str, events: Iterable[Event], kind: str = "DATA_MESSAGE"
+    log_group: str, log_stream: str, events: Iterable[AcceptedEvent], kind: str = "DATA_MESSAGE"
 ) -> bytes:
     document = {
         "messageType": kind,

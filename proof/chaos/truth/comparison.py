@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from proof.chaos.truth.records import Key, Lines
+    from proof.chaos.truth.records import Key, PrintedMinute
     from proof.logs.rules import Applied
 
-__all__ = ["Comparison", "Difference", "Undisturbed", "compare"]
+__all__ = ["Mismatch", "TruthReport", "Undisturbed", "compare"]
 
 MAX_LINE_BYTES = 32 * 1024
 PRICES = {name: Fraction(str(usd)) for name, usd in USD_PER_HOUR.items()}
@@ -43,7 +43,7 @@ EMPTY: Mapping[str, float] = {
 
 
 @dataclass(frozen=True)
-class Difference:
+class Mismatch:
     """
     One thing that is not as it should be; `str` says it in one sentence.
 
@@ -77,7 +77,7 @@ class Difference:
         )
 
 
-class Comparison(NamedTuple):
+class TruthReport(NamedTuple):
     """
     What was compared, and what was wrong.
 
@@ -90,7 +90,7 @@ class Comparison(NamedTuple):
     """
 
     rollups: Counter[str]
-    differences: list[Difference]
+    differences: list[Mismatch]
     undisturbed_minutes: int = 0
 
 
@@ -101,17 +101,17 @@ def compare(
     *,
     restated: Sequence[str] = (),
     closed: Sequence[int] = (),
-) -> Comparison:
+) -> TruthReport:
     """
     Hold the *printed* rollup lines against the *applied* lines, and these against the monitors.
 
-    *restated* are `Stack.restated`: who was silent is judged with them, everything
-    else also without them. Of the minutes in *closed*, `Stack.closed`, a known cluster has a
+    *restated* are `ChaosStack.restated`: who was silent is judged with them, everything
+    else also without them. Of the minutes in *closed*, `ChaosStack.closed`, a known cluster has a
     rollup also where nobody reported.
     """
     records, twofold = minute_records(applied)
     differences = [
-        Difference(
+        Mismatch(
             one.cluster, one.minute_ms, one.instance_id, f"record {one.boot} {one.seq}",
             "one line", "two that differ",
         )
@@ -124,23 +124,23 @@ def compare(
     known, long_known = _known(attendance, closed)
     for key in sorted(judge.numbers.keys() | known | last.keys()):
         # Once as it was, once as it is with all that was known in the end.
-        said = [
+        mismatches = [
             *judge.of(key, first.get(key), must_be=key in judge.numbers or key in long_known),
             *judge.of(key, last.get(key), must_be=key in judge.numbers or key in known),
             *judge.of_silence(key, last.get(key)),
         ]
         differences += [
-            Difference(key[1], key[0] * 60_000, None, *one) for one in dict.fromkeys(said)
+            Mismatch(key[1], key[0] * 60_000, None, *one) for one in dict.fromkeys(mismatches)
         ]
     compared = 0
-    for one in undisturbed:
-        compared += len(one.minutes_ms)
-        cluster = attendance.cluster_of(one.instance_id)
+    for minute in undisturbed:
+        compared += len(minute.minutes_ms)
+        cluster = attendance.cluster_of(minute.instance_id)
         differences += [
-            Difference(cluster, minute_ms, one.instance_id, *rest)
-            for minute_ms, *rest in against_reports(one, records)
+            Mismatch(cluster, minute_ms, minute.instance_id, *rest)
+            for minute_ms, *rest in against_reports(minute, records)
         ]
-    return Comparison(Counter(cluster for _, cluster in first), differences, compared)
+    return TruthReport(Counter(cluster for _, cluster in first), differences, compared)
 
 
 class _Judge:
@@ -162,7 +162,7 @@ class _Judge:
             if count > 1
         }
 
-    def of(self, key: Key, lines: Lines | None, *, must_be: bool) -> Iterator[Said]:
+    def of(self, key: Key, lines: PrintedMinute | None, *, must_be: bool) -> Iterator[Said]:
         """What is wrong with the *lines* of a minute and cluster, silence left out."""
         _, cluster = key
         if lines is None or not lines.rollups:
@@ -175,7 +175,7 @@ class _Judge:
             yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
             yield from of_types(lines, self._types.get(key, {}))
 
-    def of_silence(self, key: Key, lines: Lines | None) -> Iterator[Said]:
+    def of_silence(self, key: Key, lines: PrintedMinute | None) -> Iterator[Said]:
         """Whom the last line wrongly names silent, or does not."""
         minute, cluster = key
         if lines is not None and lines.rollups:
@@ -201,7 +201,7 @@ def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set
     return known, long_known
 
 
-def _not_fit(printed: Sequence[str]) -> Iterator[Difference]:
+def _not_fit(printed: Sequence[str]) -> Iterator[Mismatch]:
     """Lines from which CloudWatch would not extract every metric."""
     for text in printed:
         wrong = emf.violations(text)
@@ -210,7 +210,7 @@ def _not_fit(printed: Sequence[str]) -> Iterator[Difference]:
             wrong = [*wrong, f"{size} bytes"]
         if wrong:
             line = json.loads(text)
-            yield Difference(
+            yield Mismatch(
                 line["ClusterName"], line["_aws"]["Timestamp"], None,
                 f"line {line['RollupId']}", "a line to extract metrics from", wrong[0],
             )  # fmt: skip

@@ -36,18 +36,18 @@ def minute_records(applied: Iterable[Applied]) -> tuple[list[MinuteRecord], list
     """
     The distinct minute records among what was applied, and those of which two say different things.
     """
-    found: dict[tuple[str, str, int], tuple[str, MinuteRecord]] = {}
+    by_identity: dict[tuple[str, str, int], tuple[str, MinuteRecord]] = {}
     twofold: list[MinuteRecord] = []
-    for one in applied:
-        line = json.loads(one.message)
+    for event in applied:
+        line = json.loads(event.message)
         if line.get("Kind") != "minute":
             continue
         identity = line["InstanceId"], line["Boot"], line["Seq"]
-        if identity not in found:
-            found[identity] = one.message, _record(line, one.timestamp_ms)
-        elif found[identity][0] != one.message:
-            twofold.append(_record(line, one.timestamp_ms))
-    return [record for _, record in found.values()], twofold
+        if identity not in by_identity:
+            by_identity[identity] = event.message, _record(line, event.timestamp_ms)
+        elif by_identity[identity][0] != event.message:
+            twofold.append(_record(line, event.timestamp_ms))
+    return [record for _, record in by_identity.values()], twofold
 
 
 def _record(line: dict[str, Any], timestamp_ms: int) -> MinuteRecord:
@@ -79,7 +79,7 @@ def _array(line: dict[str, Any], member: str) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Lines:
+class PrintedMinute:
     """
     What was printed of one minute of one cluster.
 
@@ -93,7 +93,7 @@ class Lines:
     types: dict[str, dict[str, Any]]
 
 
-def printed_lines(printed: Iterable[str]) -> dict[Key, Lines]:
+def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
     """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
     rollups: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     types: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
@@ -107,6 +107,6 @@ def printed_lines(printed: Iterable[str]) -> dict[Key, Lines]:
         own.pop(line["RollupId"], None)
         own[line["RollupId"]] = line
     return {
-        key: Lines(list(rollups.get(key, {}).values()), types.get(key, {}))
+        key: PrintedMinute(list(rollups.get(key, {}).values()), types.get(key, {}))
         for key in rollups.keys() | types.keys()
     }

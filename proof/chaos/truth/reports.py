@@ -79,7 +79,7 @@ def _minute(record: MinuteRecord, wanted: Expected) -> Iterator[Wrong]:
     percents = [percent for percent in record.utilization_percent if percent is not None]
     mean = sum(percents) / len(percents) if percents else None
     state = record.core_state
-    for what, interval, found, tolerance in (
+    for what, interval, value, tolerance in (
         ("NeuronCores", Interval(wanted.neuron_cores, wanted.neuron_cores), len(state), 0.0),
         ("BusyCores", wanted.busy_cores, state.count("b"), 0.0),
         ("AttachedIdleCores", wanted.attached_idle_cores, state.count("a"), 0.0),
@@ -92,8 +92,8 @@ def _minute(record: MinuteRecord, wanted: Expected) -> Iterator[Wrong]:
         ("EccUncorrectedRise", wanted.ecc_uncorrected_rise, record.ecc_uncorrected_rise, 0.0),
         ("Reports", wanted.reports, record.reports, 0.0),
     ):
-        if not interval.admits(found, tolerance):
-            yield record.minute_ms, what, _said(interval), _number(found)
+        if not interval.admits(value, tolerance):
+            yield record.minute_ms, what, _said(interval), _number(value)
 
 
 def _stretches(minutes_ms: Sequence[int]) -> Iterator[list[int]]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
-    from proof.chaos.truth.records import Lines
+    from proof.chaos.truth.records import PrintedMinute
 
 EPSILON = 2e-6  # a line has six decimals
 MAX_NAMES = 50
@@ -20,7 +20,9 @@ GAUGES = ROLLUP.keys() - TALLIES - {"SilentInstances", "CoveragePercent"}
 Said = tuple[str, str, str]  # what, expected, found
 
 
-def of_rollup(lines: Lines, numbers: Mapping[str, float], *, may_overstate: bool) -> Iterator[Said]:
+def of_rollup(
+    lines: PrintedMinute, numbers: Mapping[str, float], *, may_overstate: bool
+) -> Iterator[Said]:
     """
     Where the cluster's lines differ from *numbers*; silence is not looked at.
 
@@ -49,7 +51,7 @@ def of_rollup(lines: Lines, numbers: Mapping[str, float], *, may_overstate: bool
     yield from _if_not("CoveragePercent", coverage, last.get("CoveragePercent"))
 
 
-def of_silence(lines: Lines, silent: AbstractSet[str]) -> Iterator[Said]:
+def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]:
     """Where the last line names others than those who were *silent*."""
     *_, last = lines.rollups
     yield from _if_not("SilentInstances", len(silent), last["SilentInstances"])
@@ -58,7 +60,7 @@ def of_silence(lines: Lines, silent: AbstractSet[str]) -> Iterator[Said]:
         yield "SilentInstanceNames", _names(silent), _names(named)
 
 
-def of_types(lines: Lines, types: Mapping[str, Mapping[str, float]]) -> Iterator[Said]:
+def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> Iterator[Said]:
     """
     Where the lines of instance types differ from *types*.
 

@@ -16,7 +16,6 @@ import pytest
 
 from proof.account.account import AccountDouble
 from tests.deploy.container.containerfile import EMITTER, ROOT
-from tests.deploy.container.once import made_once
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -34,9 +33,9 @@ def copy(sources, target):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
+def environment(shared_folder):
     """The virtual environment, made once for all workers."""
-    return made_once(tmp_path_factory, "stage", carry_out) / "opt" / "neuron-emf"
+    return shared_folder("container-stage", carry_out) / "opt" / "neuron-emf"
 
 
 def carry_out(root):

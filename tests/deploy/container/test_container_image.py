@@ -13,9 +13,8 @@ import signal
 import pytest
 
 from proof.emitter_process import wait_until
+from tests.deploy.container.chroot import Container, status_of
 from tests.deploy.container.image import BASE_VERSION, RELEASE, Image, build, make_base, missing
-from tests.deploy.container.once import made_once
-from tests.deploy.container.started import Container, status_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -33,7 +32,7 @@ INSTANCE = {"AWS_EC2_METADATA_DISABLED": "true", "NEURON_SIM_INSTANCE_TYPE": "in
 
 
 @pytest.fixture(scope="module")
-def image(request, tmp_path_factory):
+def image(request, shared_folder):
     """Built once; the Debian below it is kept for the next runs in pytest's cache."""
     if why := missing():
         pytest.skip(why)
@@ -45,7 +44,7 @@ def image(request, tmp_path_factory):
         build(folder, base)
 
     try:
-        return Image.read(made_once(tmp_path_factory, "image", make))
+        return Image.read(shared_folder("container-image", make))
     except OSError as error:
         pytest.skip(str(error))
 

@@ -46,11 +46,11 @@ def ecs_folder(repository: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def programs_of_ecs(ecs_folder: Path) -> tuple[ModuleType, ModuleType]:
-    """The modules `task_definition` and `written_files`."""
+    """The modules `task_definition` and `task_files`."""
     sys.path.insert(0, str(ecs_folder))
     try:
         definition = importlib.import_module("task_definition")
-        return definition, importlib.import_module("written_files")
+        return definition, importlib.import_module("task_files")
     finally:
         sys.path.remove(str(ecs_folder))
 

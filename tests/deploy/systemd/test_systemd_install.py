@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from installing import files, install, run_installer, small_bundle
+from installer import files, install, run_installer, small_bundle
 
 import emitter
 
@@ -154,8 +154,7 @@ def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp
     root = tmp_path / "root"
     for name in ("etc", "usr"):
         shutil.copytree(installed / name, root / name, symlinks=True)
-    bundle = small_bundle(repository, tmp_path / "bundle")
-    assert 0 == run_installer(bundle, "install", DESTDIR=str(root)).returncode
+    shutil.copytree(installed / "opt", root / "opt", symlinks=True, copy_function=os.link)
     spool = root / "var/lib/neuron-emf/spool.sqlite"
     spool.parent.mkdir(parents=True)
     spool.touch()
@@ -169,8 +168,12 @@ def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp
     assert 0 == install(repository, "uninstall", DESTDIR=str(root)).returncode
 
 
-def test_a_step_that_fails_says_why(repository, tmp_path):
+def test_a_step_that_fails_says_why_and_keeps_the_program_that_works(repository, tmp_path):
     """Also the last one of pip, which takes pip away."""
+    program = tmp_path / "root/opt/neuron-emf"
+    for name in ("pyvenv.cfg", "bin/neuron-emf"):
+        (program / name).parent.mkdir(parents=True, exist_ok=True)
+        (program / name).touch()
     bundle = small_bundle(repository, tmp_path / "bundle")
     python = tmp_path / "python"
     python.write_text(
@@ -188,4 +191,5 @@ chmod 755 "${{@: -1}}/bin/python"
     run = run_installer(bundle, "install", DESTDIR=str(tmp_path / "root"), PYTHON=str(python))
     assert 3 == run.returncode, run.stderr
     assert "pip broke" in run.stderr
-    assert not (tmp_path / "root/opt/neuron-emf").exists()
+    assert {"bin", "neuron-emf", "pyvenv.cfg"} == {path.name for path in program.rglob("*")}
+    assert [program] == list(program.parent.iterdir())

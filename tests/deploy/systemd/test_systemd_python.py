@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from installing import install, system_python
+from installer import install, system_python
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

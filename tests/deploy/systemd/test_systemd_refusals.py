@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from installing import files, install, run_installer, small_bundle
+from installer import files, install, run_installer, small_bundle
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import tempfile
 import textwrap
+from pathlib import Path
 
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
@@ -51,14 +54,16 @@ REPORT = {
 }
 
 
-def minute_line(folder):
+@functools.cache
+def minute_line():
     """The line of a minute with twelve such reports."""
-    file = folder / "reports.jsonl"
-    file.write_text(f"{json.dumps(REPORT)}\n" * REPORTS_A_MINUTE, encoding="utf-8")
     settings = ReplaySettings(
         cluster="serving", interval=5.0, start="2026-01-01T00:00:00Z", runtime_lines="none"
     )
-    return next(line for line in replay([file], settings) if '"Kind":"minute"' in line)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "reports.jsonl"
+        file.write_text(f"{json.dumps(REPORT)}\n" * REPORTS_A_MINUTE, encoding="utf-8")
+        return next(line for line in replay([file], settings) if '"Kind":"minute"' in line)
 
 
 def rollup_line(line):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.local.page.recorded import view_of
+from tests.local.page.recording import view_of
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 from local.alarms import RecordedHistory
 from local.page.alarms import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
 from local.page.dashboard import Dashboard
-from tests.local.page.recorded import template_of
+from tests.local.page.recording import template_of
 
 NOW_S = 1_800_000_030.0
 STACK = ("Neuron/Stack", "MinutesClosed", {"StackName": "neuron-emf"})

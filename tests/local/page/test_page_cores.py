@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.page.cores import cores
-from local.page.log_lines import Line
+from local.page.log_lines import CollectedLine
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.holders import Holder
-from tests.local.page.recorded import NOW_S
+from tests.local.page.recording import NOW_S
 
 START_MS = 1_800_000_000_000
 MINUTE_MS = 60_000
@@ -41,7 +41,7 @@ def record(minute, state, *, instance="i-1", cluster="a", boot="b1", seq=1, cove
 def line(one):
     """Its log line."""
     members = {**one.members(), "Timestamp": one.minute_ms}
-    return Line(one.minute_ms, encode(members))
+    return CollectedLine(one.minute_ms, encode(members))
 
 
 def drawn(records, cluster="a", minutes=1000):
@@ -109,7 +109,7 @@ def test_only_minutes_of_the_cluster_and_the_time_range_are_drawn():
     records = [record(0, "b"), record(1, "b", cluster="b"), record(5, "b")]
     found = drawn(records, minutes=5)
     assert [START_MS] == found["minutes"]
-    others = [Line(START_MS, "START"), Line(START_MS, '{"Kind":"minute"}')]
+    others = [CollectedLine(START_MS, "START"), CollectedLine(START_MS, '{"Kind":"minute"}')]
     expected = {"cluster": "a", "minutes": [], "instances": []}
     assert expected == cores("a", others, START_MS, START_MS + MINUTE_MS)
 

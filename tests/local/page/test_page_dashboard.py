@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.page.dashboard import Dashboard, read
-from local.page.errors import DashboardError
-from tests.local.page.recorded import template_of
+from local.page.series import DashboardError
+from tests.local.page.recording import template_of
 
 PATTERN = "cluster-chosen-above"
 QUERY = f"SOURCE 'g' | filter ClusterName = '{PATTERN}'"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.alarms import RecordedHistory
-from local.page.readings import NEWEST_S, WHOLE_EACH_S, Readings
+from local.page.cached_history import NEWEST_S, WHOLE_EACH_S, CachedHistory
 
 START_S = 1_800_000_000
 RANGE_S = 3600
@@ -31,7 +31,7 @@ class World:
     def __init__(self):
         self.now_s = float(START_S)
         self.history = Counted()
-        self.readings = Readings(self.history, RANGE_S, EACH_S, lambda: self.now_s)
+        self.readings = CachedHistory(self.history, RANGE_S, EACH_S, lambda: self.now_s)
 
     def put(self, age_s, value, cluster="a"):
         """One value of a moment *age_s* ago."""

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.page.errors import DashboardError
-from local.page.series import Asked, asked_by, search
-from tests.local.page.recorded import template_of
+from local.page.series import DashboardError, MetricRequest, asked_by, search
+from tests.local.page.recording import template_of
 
 NAMES = st.text("abcXYZ", min_size=1, max_size=6)
 VALUES = st.text(st.characters(exclude_characters='"\\', codec="utf-8"), max_size=12)
@@ -50,7 +49,7 @@ def test_a_search_is_read_as_it_was_written(names, values, metric, statistic, mi
 def test_a_metric_is_meant_when_its_dimensions_are_exactly_those(given, open_names, found):
     """CloudWatch's metrics with one dimension more are other metrics."""
     open_names -= given.keys()
-    asked = Asked("n", "m", tuple(sorted(given.items())), "Sum", 60, frozenset(open_names))
+    asked = MetricRequest("n", "m", tuple(sorted(given.items())), "Sum", 60, frozenset(open_names))
     expected = found.keys() == given.keys() | open_names and all(
         found[name] == value for name, value in given.items()
     )
@@ -67,8 +66,8 @@ def test_a_row_has_what_it_says_and_what_the_widget_says():
         ["N", "Hidden", {"visible": False}],
     ]
     first, second = asked_by({"metrics": rows})
-    assert Asked("N", "M", (("D", "v"),), "Average", 300) == first
-    expected = Asked("N", "Other", (("D", "v"),), "Sum", 300, axis="right", label="others")
+    assert MetricRequest("N", "M", (("D", "v"),), "Average", 300) == first
+    expected = MetricRequest("N", "Other", (("D", "v"),), "Sum", 300, axis="right", label="others")
     assert expected == second
     first, second = asked_by({"metrics": rows, "stat": "Maximum", "period": 60})
     assert ("Maximum", 60) == (first.statistic, first.period_s)

@@ -18,7 +18,7 @@ from local.embedded_aws import EmbeddedAwsError
 from local.page import PageServer
 from local.page.server import HOST, POLICY, STATIC, static
 from neuron_emf import account as accounts
-from tests.local.page.recorded import PLACE
+from tests.local.page.recording import PLACE
 
 SELF = {"'self'", "'none'", "data:"}
 

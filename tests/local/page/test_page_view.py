@@ -10,9 +10,9 @@ import pytest
 
 from local.alarms import RecordedHistory
 from local.page import LogLines
-from local.page.errors import UnknownClusterError
+from local.page.view import UnknownClusterError
 from neuron_wire.catalogue import ROLLUP
-from tests.local.page.recorded import NOW_S, PLACE, view_of
+from tests.local.page.recording import NOW_S, PLACE, view_of
 
 SEEN = {"Average": lambda found: sum(found) / len(found), "Maximum": max, "Sum": sum}
 

@@ -9,7 +9,7 @@ import pytest
 from neuron_emf.check.aws_client import Answer
 from neuron_emf.check.log_groups import LogTarget
 from neuron_emf.check.subscription import PATTERN, check_subscription
-from proof.account.account import Account
+from proof.account.account import AccountDouble
 from tests.neuron_emf.check.rows import CHECKS
 
 TARGET = LogTarget("us-west-2", "records", "rollups", "neuron-emf")
@@ -78,7 +78,7 @@ def test_another_stack_has_other_names(checked, monitor):
 
 def test_a_stream_between_is_right_as_well(checked, monitor, monkeypatch):
     """The template deployed for a large fleet, under a name of its own."""
-    with Account(stack_name="big", Mode="kinesis") as account:
+    with AccountDouble(stack_name="big", Mode="kinesis") as account:
         for name, value in account.variables.items():
             monkeypatch.setenv(name, value)
         found = checked("--monitor-command", monitor, "--stack-name", "big")

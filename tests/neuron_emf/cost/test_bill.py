@@ -17,7 +17,7 @@ from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import seconds_of, shards_of
 from neuron_emf.cost.interpolation import between, close_share
 from neuron_emf.cost.measurements import PAGE_CORES, read
-from tests.benchmarks.made_measures import MADE
+from tests.benchmarks.measures_example import MADE
 
 KEPT = read()
 INSTANCES = st.integers(min_value=1, max_value=100_000)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.scale.measured import CORES, minute_lines
+from benchmarks.scale.measurement import CORES, minute_lines
 from benchmarks.stack import fleet as made
 from emitter.fold.sample import ReportSample
 from emitter.lines import LineIdentity, Lines, LineSettings

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from proof.emitter_process import wait_until
 from proof.kills.life import LIFE
 
 COMMAND = (sys.executable, "-m", "proof.chaos")
@@ -58,24 +56,9 @@ def test_whatever_fails_nothing_is_lost_and_nothing_counts_twice(repository, tmp
     assert [] == list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(120)
-def test_an_interrupted_run_leaves_nothing_behind(repository, tmp_path):
-    """No emitter, no monitor, no file; and no code that says all is right."""
-    process = begin(repository, tmp_path, *SHORT)
-    wait_until(lambda: len(living(tmp_path)) >= 4 or process.poll() is not None, 60.0)
-    process.send_signal(signal.SIGINT)
-    printed, said = process.communicate()
-    assert (1, "") == (process.returncode, printed)
-    assert said.endswith("chaos: interrupted\n")
-    wait_until(lambda: not living(tmp_path), 10.0)
-    assert [] == list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("wrong", [("--emitters", "3"), ("--minutes", "1"), ("--seed", "x")])
-def test_wrong_use_ends_with_2(wrong, repository, tmp_path):
+def test_wrong_use_ends_with_2(repository, tmp_path):
     """Before anything is started."""
-    process = begin(repository, tmp_path, *wrong)
+    process = begin(repository, tmp_path, "--emitters", "3")
     printed, said = process.communicate()
     assert (2, "") == (process.returncode, printed)
-    assert "expected" in said or "invalid" in said
+    assert "expected at least 4 emitters" in said

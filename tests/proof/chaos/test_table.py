@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 from proof.chaos.findings import Findings
-from proof.chaos.hosts.promises import Account
+from proof.chaos.hosts.promises import RecordBalance
 from proof.chaos.table import HEADS, rows, sentences
 
 FOUND = Findings(
     accounts={
         "blue": [
-            Account(1_000, 990, 7, Counter(too_new=9), 300, 250),
-            Account(10, 9, 0, Counter(too_new=1, expired=2), 5, 4),
+            RecordBalance(1_000, 990, 7, Counter(too_new=9), 300, 250),
+            RecordBalance(10, 9, 0, Counter(too_new=1, expired=2), 5, 4),
         ],
-        "azure": [Account(5, 5, 0, Counter(), 5, 4)],
+        "azure": [RecordBalance(5, 5, 0, Counter(), 5, 4)],
     },
     rollups=Counter(blue=30, azure=31),
     undisturbed=80,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 
 from proof.fuzz import __main__ as command
-from proof.fuzz import run as runs
-from proof.fuzz.run import Run
+from proof.fuzz.run import FuzzRun
 
 
 @pytest.fixture
@@ -37,7 +35,7 @@ def test_without_atheris_it_says_so(monkeypatch, capsys, words, code):
 
 def test_a_row_says_what_was_read_and_found(fuzzed, capsys):
     """Executions, seconds, findings and memory; without a finding it ends with 0."""
-    fuzzed["log lines"] = Run("log lines", 12_345, 7.4, 99, (), "")
+    fuzzed["log lines"] = FuzzRun("log lines", 12_345, 7.4, 99, (), "")
     assert 0 == command.main(["log lines"])
     row = capsys.readouterr().out.splitlines()[1].split()
     assert ["log", "lines", "12,345", "7", "0", "99", "MiB"] == row
@@ -47,7 +45,7 @@ def test_a_finding_is_shown_and_ends_with_1(fuzzed, capsys, tmp_path):
     """The input is printed, and where it is kept."""
     path = tmp_path / "0123456789ab"
     path.write_bytes(b"\x00junk")
-    fuzzed["log lines"] = Run("log lines", 5, 1.0, 99, (path,), "INFO: x\nAssertionError\n")
+    fuzzed["log lines"] = FuzzRun("log lines", 5, 1.0, 99, (path,), "INFO: x\nAssertionError\n")
     assert 1 == command.main(["log lines"])
     written = capsys.readouterr().out
     assert "  AssertionError\n  5 bytes: b'\\x00junk'\n" in written
@@ -57,21 +55,5 @@ def test_a_finding_is_shown_and_ends_with_1(fuzzed, capsys, tmp_path):
 
 def test_a_process_that_ends_without_an_input_is_a_finding_too(fuzzed):
     """One that was killed left none."""
-    fuzzed["log lines"] = Run("log lines", 0, 1.0, 0, (), "Killed")
+    fuzzed["log lines"] = FuzzRun("log lines", 0, 1.0, 0, (), "Killed")
     assert 1 == command.main(["log lines"])
-
-
-def test_what_a_run_wrote_becomes_its_figures(monkeypatch):
-    """An input that libFuzzer left is kept; its statistics are read."""
-
-    def ended(words, **_):
-        (prefix,) = [one for one in words if one.startswith("-artifact_prefix=")]
-        Path(prefix.partition("=")[2], "crash-1").write_bytes(b"junk")
-        text = b"stat::number_of_executed_units: 77\nstat::peak_rss_mb: 88\n"
-        return type("Ended", (), {"stderr": text, "returncode": 77})
-
-    monkeypatch.setattr(runs.subprocess, "run", ended)
-    monkeypatch.setattr(runs, "keep", lambda name, content: Path(f"{name}: {content.decode()}"))
-    found = runs.fuzzed("log lines", 1, 1, [])
-    assert (77, 88, (Path("log lines: junk"),)) == (found.executions, found.peak_mib, found.found)
-    assert found.failure

@@ -1,52 +1,56 @@
-"""What the search found in the product, in words; the inputs themselves are in `found`."""
+"""What the search found that no promise of a target says: what it means to people."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import re
+import os
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing
+from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
+from botocore.exceptions import ClientError
 
-from aggregator import environment
 from aggregator.arrivals.arrival import LogLine
-from aggregator.environment import SettingError
 from emitter.delivery.destination import Delivered, Retry
 from emitter.errors import SettingsError
-from emitter.fold.state import FoldState, read_state
-from emitter.instance.instance_tags_api import _refusal, _tags
+from emitter.fold.state import FoldState, read_state, with_kernel
+from emitter.health.pulse import PULSE_NAME, Pulse, read_pulse
+from emitter.kernel import kmsg
+from emitter.kernel.kmsg import KernelRing
+from emitter.kernel.position import LogState, Position
 from emitter.settings import options
 from emitter.spool import NewRecord, Spool
+from neuron_emf.account import refusal
+from neuron_emf.check.aws_client import AwsClient
+from neuron_emf.reading import Records
+from neuron_emf.reading.periods import ALWAYS
+from neuron_emf.reading.records import MAX_KIND_CHARS, MAX_KINDS
+from neuron_emf.report.collection import collect
+from neuron_emf.report.settings import IdleReportSettings
+from neuron_wire.holders import Holder
 from proof.factories.deliveries import batch, payload
-from proof.fuzz.answers import Logs
-from proof.fuzz.lines import Ingest
+from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL
+from proof.factories.kernel_logs import record as kernel_record
+from proof.factories.records import message, record
+from proof.fuzz import owners
+from proof.fuzz.answers import AnsweredStream, answering
+from proof.fuzz.lines import IngestFunction
 from proof.fuzz.settings import command
 
 DATE = "Sat, 21 Nov 2026 08:15:30 GMT"
+PULSE = Pulse(1, 10.0, 20.0, None, 0, None, 0)
 
 
 @pytest.fixture
 def file(tmp_path):
     """A configuration file."""
     return tmp_path / "config.toml"
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"tag = " + b"[" * 5000, "it is nested too deeply"),
-        (b"period = " + b"9" * 5000, "Exceeds the limit"),
-        (b"\xff", "utf-8"),
-    ],
-)
-def test_a_settings_file_that_python_gives_up_on_is_one_sentence(file, content, words):
-    """Not a traceback; on SIGHUP it would have ended an emitter that was well."""
-    file.write_bytes(content)
-    with pytest.raises(SettingsError, match=f"^{re.escape(str(file))} was expected.*{words}"):
-        command.main(["--config", str(file)], standalone_mode=False)
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -61,15 +65,9 @@ def test_a_settings_file_is_read_up_to_its_limit(file, more):
         assert "a" == command.main(["--config", str(file)], standalone_mode=False).cluster
 
 
-def test_a_variable_of_thousands_of_digits_is_one_sentence():
-    """Python refuses to read such a number with an error of its own."""
-    with pytest.raises(SettingError, match=r"GRACE_SECONDS is '9{20}', expected a whole number"):
-        environment.read({"TABLE_NAME": "t", "STACK_NAME": "s", "GRACE_SECONDS": "9" * 5000})
-
-
 def test_half_a_letter_in_a_name_does_not_cost_the_log_line():
     """A stream's name is somebody else's: where its bad lines are is said, in whole letters."""
-    function = Ingest()
+    function = IngestFunction()
     document = json.loads(gzip.decompress(payload(LogLine("id \udc00", "junk"))))
     content = gzip.compress(json.dumps({**document, "logStream": "i-\ud800"}).encode())
     function.handle(batch(content))
@@ -82,11 +80,11 @@ def test_a_name_is_as_long_as_cloudwatch_logs_lets_it_be(letters):
     """What is longer is no name of a stream, and would stand in the log."""
     document = json.loads(gzip.decompress(payload(LogLine("1", "junk"))))
     content = gzip.compress(json.dumps({**document, "logStream": "x" * letters}).encode())
-    answer = Ingest().handle(batch(content))
+    answer = IngestFunction().handle(batch(content))
     assert letters - 512 == len(answer["batchItemFailures"])
 
 
-@pytest.mark.parametrize("text", ["", " ", "\0", "trn1\n", "\u202e", "é", "x" * 129])
+@pytest.mark.parametrize("text", ["", "\0", "\u202e", "x" * 129])
 def test_a_kept_text_that_no_line_may_have_begins_again(text):
     """With it every minute would be refused; what else is kept still counts."""
     kept = json.dumps({"instance_type": text, "instance_id": text, "cores": 2}).encode()
@@ -122,45 +120,134 @@ def test_a_spool_whose_numbers_cannot_count_on_is_set_aside(tmp_path, change):
         assert 1 == spool.health().set_aside
 
 
-@pytest.mark.parametrize("encoding", ["no-such", "cp932"])
-def test_tags_in_an_encoding_that_python_lacks_are_no_tags(encoding):
-    """They ended the thread that asked, and the reason said was that there had been no answer."""
-    body = f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode()
-    assert "the answer is no XML" == _tags(body)
-    assert "refused with status 403" == _refusal(403, body)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [b'{"__type":[]}', b'{"__type":5}', b'{"message":' * 50_000],
-    ids=["list", "number", "depth that no Python reads"],
-)
-def test_an_answer_that_the_sdk_stumbles_over_is_sent_again(body):
+def test_an_answer_that_the_sdk_stumbles_over_is_sent_again():
     """Whether the records were taken is not known."""
-    found = Logs().send(400, DATE, body)
-    assert isinstance(found, Retry)
-    assert "connection_lost" == found.reason
+    outcome = AnsweredStream().send(400, DATE, b'{"__type":[]}')
+    assert isinstance(outcome, Retry)
+    assert "connection_lost" == outcome.reason
 
 
 @pytest.mark.parametrize(
     ("indexes", "rejected"),
     [
         (b'{"tooOldLogEventEndIndex":{}}', {}),
-        (b'{"tooOldLogEventEndIndex":"2"}', {}),
         (b'{"tooOldLogEventEndIndex":-3,"expiredLogEventEndIndex":2}', {"expired": (0, 1)}),
         (b'{"tooNewLogEventStartIndex":-1}', {}),
-        (b'{"tooNewLogEventStartIndex":3}', {"too_new": (3, 4)}),
         (b'{"tooOldLogEventEndIndex":99}', {"too_old": (0, 1, 2, 3, 4)}),
-        (b"[1]", {}),
     ],
 )
 def test_a_place_that_is_none_is_not_dropped(indexes, rejected):
     """
     A record is dropped when the answer names it, and no record but those that were sent is named.
     """
-    body = b'{"rejectedLogEventsInfo":%b}' % indexes
-    found = Logs().send(200, DATE, body)
-    if indexes == b"[1]":
-        assert isinstance(found, Retry)
-    else:
-        assert Delivered(rejected) == found
+    assert Delivered(rejected) == AnsweredStream().send(
+        200, DATE, b'{"rejectedLogEventsInfo":%b}' % indexes
+    )
+
+
+def test_a_minute_that_no_calendar_has_is_outside(tmp_path):
+    """One line of the year 287,396 ended the report of all others."""
+    lines = tmp_path / "lines"
+    last_ms = ALWAYS.end_ms - 60_000
+    texts = [
+        message(record(minute_ms=at_ms, seq=place + 1))
+        for place, at_ms in enumerate((last_ms, ALWAYS.end_ms, (1 << 53) // 60_000 * 60_000))
+    ]
+    lines.write_text("\n".join(texts), encoding="utf-8")
+    report = collect(IdleReportSettings(), [lines])
+    read = report.provenance
+    assert (last_ms, 1, 2) == (report.start_ms, read.records, read.outside)
+
+
+def test_kinds_of_lines_are_told_apart_within_bounds():
+    """A line in any kind's name is counted, and takes no memory of its own."""
+    records, texts = Records(), [f"kind{place}" for place in range(1000)]
+    texts += ["k" * (MAX_KIND_CHARS + 1), "\u65e5", "\x1b[2J", "kind0"]
+    lines = (json.dumps({"Schema": 1, "Kind": kind}) for kind in texts)
+    assert [] == list(records.of(lines))
+    assert len(texts) == sum(records.other.values())
+    assert MAX_KINDS + 1 == len(records.other)
+    assert (2, len(texts) - MAX_KINDS - 1) == (records.other["kind0"], records.other["?"])
+
+
+def test_a_terminal_without_the_letters_of_a_name_gets_the_rest(tmp_path):
+    """A name in Japanese ended the command where the locale is Latin."""
+    lines = tmp_path / "lines"
+    held = message(record(holders=(Holder("1", "ml/\u65e5\u672c", 41, None),)))
+    lines.write_text(held, encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "neuron_emf", "report", str(lines)],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert (0, b"") == (ended.returncode, ended.stderr)
+    assert "ml/??" in ended.stdout.decode("latin-1")
+
+
+@pytest.mark.parametrize("date", [f"Sat, {'2' * 90} Nov 2026 08:15:30 GMT", "Sat", None])
+def test_a_date_that_no_calendar_has_tells_no_time(date):
+    """It ended `check`; the clocks are then not compared."""
+    answer = {"ResponseMetadata": {"HTTPHeaders": {"date": date}}}
+    client = SimpleNamespace(describe_log_groups=lambda: answer)
+    asking = AwsClient(SimpleNamespace(client=lambda _: client))
+    assert "" == asking.ask("logs", "describe_log_groups").reason
+    assert asking.skew_s is None
+
+
+@pytest.mark.parametrize("letters", [100, 101, 3000])
+def test_the_code_of_a_refusal_is_as_short_as_codes_are(letters):
+    """Whatever stands between here and AWS answers may have written it."""
+    error = ClientError({"Error": {"Code": "y" * letters, "Message": "no"}}, "FilterLogEvents")
+    said = str(refusal(error, "logs:FilterLogEvents"))
+    assert f"and did not ({'y' * 100}): " in said
+    assert len(said) < 1000
+
+
+@pytest.mark.parametrize("us", [0, 10**18 - 1])
+def test_a_stamp_at_its_bound_is_kept_and_read_again(us, tmp_path):
+    """One digit more is no message."""
+    path = tmp_path / "kmsg"
+    path.write_bytes(
+        b"".join(kernel_record(seq, at, REAL) for seq, at in ((us, us), (10**18, 1), (1, 10**18)))
+    )
+    ring = KernelRing(path, BOOT, clock=lambda: BOOTED_S, since_boot_s=lambda: 0.0)
+    (read,) = ring.read(0.0)
+    ring.close()
+    assert (us, us) == (read.seq, read.since_boot_us)
+    log = LogState(Position.of(read))
+    assert log == read_state(with_kernel(None, log)).kernel
+
+
+@pytest.mark.parametrize("chunk", [b"x" * 100, b"\n" * 100])
+def test_a_log_that_never_ends_and_holds_no_record_is_left_again(chunk, tmp_path, monkeypatch):
+    """A stop waits for the read: it was as long as the file, and for ever of what has no end."""
+    path = tmp_path / "kmsg"
+    path.write_bytes(b"")
+    ring, reads = KernelRing(path, BOOT), []
+
+    def endless(_file, _size):
+        reads.append(1)
+        assert len(reads) <= kmsg.RECORDS_A_READ
+        return chunk
+
+    with monkeypatch.context() as patched:
+        patched.setattr(kmsg.os, "read", endless)
+        assert [] == ring.read(0.0)
+    ring.close()
+
+
+def test_the_user_of_a_job_is_printable():
+    """Also where the name is the passwd's of a host: as with every other owner."""
+    owners.machine(b"0::/system.slice/slurmstepd.scope/job_7/step_0\n")
+    (owners.ROOT / "etc" / "passwd").write_bytes(b"\x1b[2Jada:x:1000:1::/:/bin/sh\n")
+    with answering(b""):
+        assert "slurm:7 ?[2Jada" == owners.owner().name
+
+
+@pytest.mark.parametrize("value", [0, 1 << 53])
+def test_a_pulse_at_its_bounds_is_read(tmp_path, value):
+    """As are the times of this machine."""
+    for at_s in (value, time.monotonic()):
+        (tmp_path / PULSE_NAME).write_text(json.dumps({**asdict(PULSE), "at_s": at_s}), "ascii")
+        assert at_s == read_pulse(tmp_path).at_s

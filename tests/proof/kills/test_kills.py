@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 START_S = 1_800_000_000.0
 SPEED = 60.0
-KILLS = 15
+KILLS = 12  # each moment twice
 SEED = 50
 CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST, LATE), 0.08)
 
@@ -125,7 +125,7 @@ def test_kills_lose_no_closed_minute(tmp_path, clock):
     assert ([], 0) == (found.unbalanced(), found.dropped())
     assert [one for one in found.documents if one["Kind"] == "minute"][-1]["Bye"]
     # It was no proof if nothing was at stake.
-    assert len(closed) >= 5
+    assert len(closed) >= 4
     assert len(produced) > read_something > KILLS // 2
     assert found.copies >= killer.moments.unanswered > 0
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import pytest
 
 from proof.mutants import answers
+from proof.mutants.excluded_code import Outline
 from proof.mutants.mutant import Likeness, likeness
 from proof.mutants.rules import RULES
 from proof.mutants.trials import REPOSITORY, TrialError, trials
-from proof.mutants.unmade import Outline
 
 # By file: the test file that must see it, and what of it is changed.
 CHOSEN = {

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import record
 from proof.soak import __main__ as command
-from tests.proof.soak.made_soaks import made
+from tests.proof.soak.soak_examples import made
 
 
 @pytest.fixture

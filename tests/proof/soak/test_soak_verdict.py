@@ -8,9 +8,8 @@ import pytest
 
 from proof.arrivals import Arrivals
 from proof.soak import account
-from proof.soak.course import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART, days, short
+from proof.soak.timetable import DEATH, FAULT, MOVED, RECONNECT, RELOAD, RESTART, days, short
 from proof.soak.verdict import (
-    KIB,
     MAX_GROWTH_BYTES,
     MAX_SPOOL_GROWTH_BYTES,
     MAX_STEADY_BYTES,
@@ -19,7 +18,7 @@ from proof.soak.verdict import (
     growth_bytes,
     steady_bytes,
 )
-from tests.proof.soak.made_soaks import COURSE, HOURS, LOOKS, events, line, look, made
+from tests.proof.soak.soak_examples import HOURS, LOOKS, TIMETABLE, events, line, look, made
 
 
 def looks(**members):
@@ -90,10 +89,10 @@ def growing(step_bytes, every=1):
 
 def test_memory_that_grows_in_every_hour_is_a_leak():
     """The limit itself is one."""
-    exactly = made(looks=growing(MAX_STEADY_BYTES // COURSE.looks_an_hour))
+    exactly = made(looks=growing(MAX_STEADY_BYTES // TIMETABLE.looks_an_hour))
     assert MAX_STEADY_BYTES == steady_bytes(exactly)
     assert ["memory grew by 36 KiB in nearly every hour, not by less than 36"] == broken(exactly)
-    assert [] == broken(made(looks=growing(MAX_STEADY_BYTES // COURSE.looks_an_hour - 1)))
+    assert [] == broken(made(looks=growing(MAX_STEADY_BYTES // TIMETABLE.looks_an_hour - 1)))
 
 
 def test_one_step_of_memory_is_no_leak_until_it_is_too_high():
@@ -106,7 +105,7 @@ def test_one_step_of_memory_is_no_leak_until_it_is_too_high():
 
 def test_memory_that_goes_up_and_down_does_not_grow():
     """What an hour needs and gives back is no growth."""
-    wave = [look(n, resident=40 * MIB + n % COURSE.looks_an_hour * MIB) for n in range(LOOKS)]
+    wave = [look(n, resident=40 * MIB + n % TIMETABLE.looks_an_hour * MIB) for n in range(LOOKS)]
     assert (0, 0) == (growth_bytes(made(looks=wave)), steady_bytes(made(looks=wave)))
 
 
@@ -140,18 +139,3 @@ def test_two_weeks_have_every_trouble_of_a_day_and_two_days_without_network():
     assert [*range(24, 48), *range(192, 216)] == sorted(days(14, warm=3).gone_hours)
     assert () == days(14, warm=3).at(0)
     assert 14 == sum(RELOAD in days(14, warm=3).at(hour) for hour in range(14 * 24))
-
-
-def test_a_service_that_is_restarted_is_gone_for_ten_minutes():
-    """And for no longer; without network it is gone for the hour."""
-    course = days(14, warm=3)
-    restart = next(hour for hour in range(24) if RESTART in course.at(hour))
-    assert [True, True, False] == [course.is_gone(restart, minute) for minute in (0, 9, 10)]
-    assert course.is_gone(24, 59)
-    assert not course.is_gone(23, 59)
-
-
-def test_growth_is_told_in_kib():
-    """As a person reads it."""
-    rows = {row[0]: row[1] for row in account.rows([made(looks=growing(KIB))])}
-    assert "6" == rows["its growth in nearly every hour, KiB"]

@@ -12,8 +12,8 @@ from local.insights.parser import parse
 from local.insights.tree import (
     AGGREGATES,
     LARGEST_PERIOD,
-    Call,
     Field,
+    FunctionCall,
     Operation,
     Placeholder,
     walk,
@@ -152,13 +152,13 @@ class Reading:
         return origin
 
     def _no_aggregates(self, expression, place):
-        called = {part.function for part in walk(expression) if isinstance(part, Call)}
+        called = {part.function for part in walk(expression) if isinstance(part, FunctionCall)}
         self.problems += [f"{name} stands in {place}" for name in sorted(called & set(AGGREGATES))]
         if "bin" in called and place != "by":
             self.problems.append(f"bin stands in {place}")
 
     def _period(self, expression):
-        if not (isinstance(expression, Call) and expression.function == "bin"):
+        if not (isinstance(expression, FunctionCall) and expression.function == "bin"):
             return
         text = expression.arguments[0].value
         number = text.rstrip("mshd")
@@ -171,11 +171,13 @@ class Reading:
     # --- what is done to numbers ---
 
     def _measure(self, expression, groups):
-        calls = [one for one in walk(expression) if isinstance(one, Call) and _aggregates(one)]
+        calls = [
+            one for one in walk(expression) if isinstance(one, FunctionCall) and _aggregates(one)
+        ]
         inside = [part for call in calls for each in call.arguments for part in walk(each)]
         if not calls:
             self.problems.append("a measure of stats aggregates nothing")
-        if any(isinstance(part, Call) and _aggregates(part) for part in inside):
+        if any(isinstance(part, FunctionCall) and _aggregates(part) for part in inside):
             self.problems.append("an aggregate stands in an aggregate")
         outside = [part for part in _without(expression, calls) if isinstance(part, Field)]
         self.problems += [f"{one.path} is neither aggregated nor grouped by" for one in outside]
@@ -241,7 +243,7 @@ def _without(expression, calls):
         return
     yield expression
     inner = ()
-    if isinstance(expression, Call):
+    if isinstance(expression, FunctionCall):
         inner = expression.arguments
     elif isinstance(expression, Operation):
         inner = expression.operands
@@ -254,5 +256,5 @@ def _is_difference(expression):
     if not isinstance(expression, Operation) or expression.operator != "-":
         return False
     most, least = expression.operands
-    called = [one.function if isinstance(one, Call) else "" for one in (most, least)]
+    called = [one.function if isinstance(one, FunctionCall) else "" for one in (most, least)]
     return called == ["max", "min"] and most.arguments == least.arguments

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from local.insights.tree import Call, Constant, Field, Operation, Placeholder
+from local.insights.tree import Constant, Field, FunctionCall, Operation, Placeholder
 from neuron_wire.catalogue import members_of
 
 SYSTEM_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime"}
@@ -125,14 +125,16 @@ class Scope:
             return (found or Origin(), [] if found else [expression.path])
         if isinstance(expression, (Constant, Placeholder)):
             return Origin(), []
-        inner = expression.arguments if isinstance(expression, Call) else expression.operands
+        inner = (
+            expression.arguments if isinstance(expression, FunctionCall) else expression.operands
+        )
         origins, missing = [], []
         for one in inner:
             origin, without = self.of(one)
             origins.append(origin)
             missing += without
         members = frozenset().union(*(origin.members for origin in origins))
-        if isinstance(expression, Call) and expression.function == "jsonParse":
+        if isinstance(expression, FunctionCall) and expression.function == "jsonParse":
             is_line = origins[0].is_system
             return Origin(members, MAP, "") if is_line else Origin(members, LIST), missing
         is_system = any(origin.is_system for origin in origins)

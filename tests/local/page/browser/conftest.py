@@ -15,7 +15,7 @@ from functools import partial
 import pytest
 
 from local.page import PageServer
-from tests.local.page.recorded import view_of
+from tests.local.page.recording import view_of
 
 PATIENCE_MS = 30_000
 

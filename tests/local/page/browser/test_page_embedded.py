@@ -10,10 +10,10 @@ import pytest
 
 from local.alarms.history import CloudWatchHistory
 from local.embedded_aws import EmbeddedAws
-from local.page import LogLines, PageServer, View
+from local.page import DashboardView, LogLines, PageServer
 from local.pump import EmfPump
 from tests.local.page.browser.drawn import tables, traces
-from tests.local.page.recorded import PLACE, ROLLUPS, template_of
+from tests.local.page.recording import PLACE, ROLLUPS, template_of
 
 pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -83,7 +83,7 @@ def test_the_numbers_on_the_page_are_those_that_cloudwatch_answers(
     pump.turn()
     lines = LogLines(3 * 3600)
     lines.add(ROLLUPS, events)
-    view = View(
+    view = DashboardView(
         template_of(repository),
         CloudWatchHistory(cloudwatch),
         lines,

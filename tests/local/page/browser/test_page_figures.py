@@ -9,10 +9,10 @@ import plotly.colors
 import pytest
 
 from local.alarms import RecordedHistory
-from local.page import LogLines, PageServer, View
+from local.page import DashboardView, LogLines, PageServer
 from neuron_wire import parse
 from tests.local.page.browser.drawn import cell, legends, tables, traces, widget
-from tests.local.page.recorded import NOW_S, PLACE, history_of, lines_of, template_of, view_of
+from tests.local.page.recording import NOW_S, PLACE, history_of, lines_of, template_of, view_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -138,7 +138,7 @@ def test_a_wrong_metric_name_is_red(open_page, hour, repository, tmp_path):
     wrong = text.replace('["Neuron/Cluster", "BusyCores",', '["Neuron/Cluster", "BusyCore",')
     assert text != wrong
     (tmp_path / "template.yaml").write_text(wrong, "utf-8")
-    view = View(
+    view = DashboardView(
         template_of(tmp_path),
         history_of(hour.rollups),
         lines_of(hour),
@@ -172,7 +172,7 @@ def test_every_chart_without_data_is_red(shown):
 
 def test_before_the_first_line_all_is_said_to_be_missing(open_page, repository):
     """A page that is opened too early has no figure, no error, and waits for the first."""
-    empty = View(
+    empty = DashboardView(
         template_of(repository), RecordedHistory(), LogLines(3600), PLACE, now_s=lambda: NOW_S
     )
     with PageServer(("127.0.0.1", 0), empty) as server:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from local.page import LogLines, PageServer
 from tests.local.page.browser.drawn import legends, tables, traces
-from tests.local.page.recorded import RECORDS, ROLLUPS, history_of, lines_of, view_of
+from tests.local.page.recording import RECORDS, ROLLUPS, history_of, lines_of, view_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from local.page import PageServer
 from tests.local.page.browser.drawn import cell, legends, widget
-from tests.local.page.recorded import NOW_S, history_of, view_of
+from tests.local.page.recording import NOW_S, history_of, view_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 

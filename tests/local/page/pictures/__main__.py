@@ -20,7 +20,7 @@ if str(REPOSITORY / "lambda") not in sys.path:
 
 from local.page import PageServer  # noqa: E402  # once the path is known
 from tests import hour  # noqa: E402
-from tests.local.page.recorded import NOW_S, view_of  # noqa: E402
+from tests.local.page.recording import NOW_S, view_of  # noqa: E402
 
 IMAGES = REPOSITORY / "docs" / "images"
 WIDTH, HEIGHT = 1280, 900

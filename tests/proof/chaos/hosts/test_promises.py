@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from local.monitor.truth import ReportTruth
-from proof.chaos.hosts.hosted import Label, Sightings, make_room, sightings
+from proof.chaos.hosts.certain_minutes import surely_closed, undisturbed
+from proof.chaos.hosts.host_program import SeenMinute, Sightings, make_room, sightings
 from proof.chaos.hosts.notes import Moved, Notes
 from proof.chaos.hosts.promises import account
-from proof.chaos.hosts.undisturbed import surely_closed, undisturbed
 
 MINUTE_MS = 60_000
 START = 30_000_000  # epoch minute
@@ -37,7 +37,7 @@ def reports(*at_s, number=0):
 
 def seen(*minutes, gap_s=5.0):
     """Minutes as a loop saw them, after the start."""
-    return [Label(START + one, gap_s) for one in minutes]
+    return [SeenMinute(START + one, gap_s) for one in minutes]
 
 
 GOOD = [event(1), event(2), event(3, Bye=True)]
@@ -160,7 +160,7 @@ def test_two_monitors_make_two_runs():
 @pytest.mark.parametrize(
     ("labels", "moves", "left"),
     [
-        ([*seen(0, 1, 2, 3), Label(START + 4, 20.0), *seen(5, 6, 7, 8, 9)], [], {2, 5, 6, 7}),
+        ([*seen(0, 1, 2, 3), SeenMinute(START + 4, 20.0), *seen(5, 6, 7, 8, 9)], [], {2, 5, 6, 7}),
         (seen(0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 8, 9), [], {2, 3, 6, 7}),
         (seen(*range(10)), [Moved((START + 5.5) * 60, (START + 5.8) * 60)], set()),
         (seen(*range(10)), [Moved((START + 30) * 60, (START + 34) * 60)], {2, 3, 4, 5, 6, 7}),
@@ -179,7 +179,7 @@ def test_what_a_loop_has_seen_is_kept_without_its_end(tmp_path):
     noted = Sightings(Path(path))
     for at_s in (59.0, 61.0, 65.0, 90.0, 119.0, 70.0, 75.0):
         noted.note(START * 60 + at_s)
-    assert [Label(START, 0.0), Label(START + 1, 29.0)] == sightings(path)
+    assert [SeenMinute(START, 0.0), SeenMinute(START + 1, 29.0)] == sightings(path)
     for at_s in (121.0, 62.0):
         noted.note(START * 60 + at_s)
     assert [START, START + 1, START + 2, START + 1] == [one.minute for one in sightings(path)]

@@ -14,8 +14,8 @@ from unittest import mock
 import pytest
 
 from aggregator import runtime
+from aggregator.close import bucket_reader, run
 from aggregator.close import function as close
-from aggregator.close import reading, run
 from aggregator.close.registry import Registry
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
@@ -23,7 +23,7 @@ from aggregator.ingest import function as ingest
 from aggregator.ingest import intake
 from proof.chaos.stack import functions
 from proof.chaos.stack.fleet import fleet, lived_through
-from proof.chaos.stack.stack import Stack
+from proof.chaos.stack.stack import ChaosStack
 from proof.chaos.truth import comparison as truth
 
 FAULTS = {}
@@ -79,7 +79,7 @@ def test_the_same_seed_is_the_same_run():
 def a_copy_counts_again(patch):
     """Records that stand in two items count twice."""
     numbers = itertools.count()
-    patch.setattr(reading, "identity_of", lambda _: ("", "", "", next(numbers)))
+    patch.setattr(bucket_reader, "identity_of", lambda _: ("", "", "", next(numbers)))
 
 
 @fault
@@ -220,7 +220,7 @@ def is_wrong(seed, hosts):
 @pytest.mark.parametrize("function", [ingest, close])
 def test_a_function_that_ends_in_another_way_is_complained_of(function):
     """An exception that nobody planned is not taken for one of the run's troubles."""
-    stack = Stack(1, ["cluster-0", "cluster-1"])
+    stack = ChaosStack(1, ["cluster-0", "cluster-1"])
     with mock.patch.object(function, "publish_health", side_effect=ZeroDivisionError):
         stack.tick(60.0)
         stack.accept(fleet(1, 2, 2).applied, 60.0)

@@ -1,0 +1,291 @@
+"""
+The acts of one rehearsal, in order.
+
+Deploy, replay an hour, go live, and with an end: compare. Every wait is bounded
+and every process belongs to the stage.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from local.alarms.template import load
+from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
+from local.embedded_aws.clients import environment
+from local.page.server import PORT
+from local.rehearsal.expectation import expected_live, expected_past
+from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
+from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
+from local.rehearsal.jobs import Jobs
+from local.rehearsal.limits import limits
+from local.rehearsal.notice import ask, event_of, ringing
+from local.rehearsal.overview import Overview
+from local.rehearsal.page import opened
+from local.rehearsal.past import MINUTES, PERIOD_S, Past
+from local.rehearsal.profiles import profile_jobs
+from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides, refused_lines
+from local.rehearsal.table import render
+from local.rehearsal.verdict import against_metrics, against_totals, against_truth
+from local.rehearsal.waiting import (
+    CLOSES_AFTER_S,
+    closable_minute,
+    close_until,
+    wait_until_stored,
+)
+from neuron_wire.names import MINUTE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from local.monitor.truth import Expected
+    from local.rehearsal.figures import ClusterMinute
+    from local.rehearsal.stage import Stage, StepProgress
+    from local.rehearsal.table import ClusterRow, Screen
+
+CLUSTERS: Final = tuple(dict.fromkeys(member.cluster for member in FLEET))
+TEMPLATE: Final = REPOSITORY / "template.yaml"
+HISTORY_PATIENCE_S: Final = 90.0
+CLOSE_PATIENCE_S: Final = 100.0  # a minute closes 45 s after its end, or at 120 when one is missing
+SHOWN_AT_ONCE: Final = 3
+REFRESH_S: Final = 2.0
+LATEST_START_S: Final = 48  # into a minute: every emitter shall have a report in its first minute
+EMITTER_PATIENCE_S: Final = 10.0
+MARGIN_MS: Final = 500  # from a full minute: which side a live report was received on is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Commands of the environments that `make venvs` makes."""
+
+    ministack: Path
+    sam: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """
+    How a rehearsal with an end ended.
+
+    Attributes:
+        problems: What is wrong, as sentences; empty when all is right.
+
+        history_rollups: Rollups of the replayed hour that were compared.
+
+        live_rollups: Rollups of live minutes that were compared.
+    """
+
+    problems: list[str]
+    history_rollups: int
+    live_rollups: int
+    rows: list[ClusterRow]
+
+
+class Rehearsal:
+    """One rehearsal on one stage."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        stage: Stage,
+        progress: StepProgress,
+        screen: Screen,
+        page_port: int = PORT,
+    ) -> None:
+        """Serve the page at *page_port*; 0 takes a free one."""
+        self._tools = tools
+        self._stage = stage
+        self._progress = progress
+        self._screen = screen
+        self._page_port = page_port
+        self.template: Mapping[str, Any] = load(TEMPLATE.read_text(encoding="utf-8"))
+
+    def run(self, seconds: float | None) -> Verdict:
+        """
+        Go live for *seconds*, then compare; without *seconds*, until a signal.
+
+        Raises:
+            StoppedError: If a signal came.
+            EmbeddedAwsError: If something could not be started or ended early.
+        """
+        self._say_what_this_is()
+        with ExitStack() as exits:
+            aws = EmbeddedAws(self._tools.ministack, self._stage.folder / "aws")
+            exits.callback(aws.stop)
+            exits.callback(self._stage.stop_all)  # before it: emitters would wait for its answers
+            (self._stage.folder / "aws").mkdir()
+            with self._progress.step("Starting the embedded AWS on 127.0.0.1"):
+                aws.start(self._stage.check)
+            past, stack = self._prepare(aws)
+            overview = Overview(TEMPLATE, {}, stack.resources, stack.readings)
+            for reason in overview.left_out:
+                print(f"Not evaluated: {reason}.")
+            self._tell(aws, stack, overview)
+            exits.enter_context(opened(stack, self.template, self._page_port))
+            fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
+            aws.refuse_strangers()  # again, now that its functions have run
+            self._go_live(fleet)
+            started_s = time.time()
+            until_s = None if seconds is None else started_s + seconds
+            self._show(stack, fleet, overview, aws, until_s)
+            stopped_s = time.time()
+            with self._progress.step(f"Stopping {len(FLEET)} emitters, each with a goodbye"):
+                wrong = fleet.stop(EMITTER_PATIENCE_S)
+            problems, compared = self._compare(stack, fleet, past, stopped_s)
+            stack.readings.forget()  # the last rollups have only just come
+            return Verdict([*wrong, *problems], *compared, overview.rows(CLUSTERS))
+
+    def _prepare(self, aws: EmbeddedAws) -> tuple[Past, DeployedStack]:
+        stage, step = self._stage, self._progress.step
+        past = Past(stage.folder, int(time.time()) // MINUTE_S * MINUTE_S)
+        jobs = past.jobs(stage, environment())
+
+        def check() -> None:
+            stage.check()
+            jobs.poll()  # the SAM CLI mostly waits: the history is made meanwhile
+
+        sam = SamCli(self._tools.sam, stage.folder, check)
+        with step("Building the functions: sam build"):
+            built = sam.build(TEMPLATE, environment())
+        parameters = overrides(self.template)
+        shown = " ".join(f"{name}={value}" for name, value in parameters.items())
+        with step(f"Deploying template.yaml: sam deploy, {shown}"):
+            deployment = sam.deploy(built, STACK_NAME, parameters, aws)
+        stack = DeployedStack(aws, deployment, past.start_s * 1000)
+        title = f"Simulating and replaying {MINUTES} minutes, a report each {PERIOD_S} s"
+        with step(f"{title}, begun with the build"):
+            jobs.finish()
+        with step("Delivering their lines by the emitter's own delivery"):
+            past.deliver(
+                aws.environment(),
+                stack.records_group,
+                lambda lines: wait_until_stored(lines, stack, stage),
+            )
+        with step("Sending profiles of their models by neuron-emf profile"):
+            sent = profile_jobs(stage.folder, past.end_s, aws.environment(), stack.records_group)
+            Jobs(stage, sent).finish()
+        # The newest of them may not close yet; it is compared at the end, with the others.
+        newest_s = closable_minute(time.time()) * MINUTE_S
+        due = {key: one for key, one in expected_past(past).items() if key[1] <= newest_s}
+        with step(f"Closing their minutes: {len(due)} rollups"):
+            close_until(HISTORY_PATIENCE_S, due, stack, stage, again_s=HISTORY_PATIENCE_S / 3)
+            missing = due.keys() - stack.rollups.minutes.keys()
+            if missing:
+                msg = (
+                    f"{len(missing)} of {len(due)} rollups were not there after "
+                    f"{HISTORY_PATIENCE_S:.0f} s"
+                )
+                raise EmbeddedAwsError(msg)
+        for problem in against_truth(due, stack.rollups.minutes)[:SHOWN_AT_ONCE]:
+            print(f"WRONG already: {problem}")
+        return past, stack
+
+    def _tell(self, aws: EmbeddedAws, stack: DeployedStack, overview: Overview) -> None:
+        """What people would be told of the alarms that ring after the history."""
+        overview.rows(CLUSTERS)
+        notices = []
+        with self._progress.step("Asking the explain function what the alarms mean"):
+            for found in ringing(overview.states):
+                event = event_of(found, overview.properties[found.alarm.logical_id], time.time())
+                notices.append(ask(aws.client("lambda"), stack.resources["ExplainFunction"], event))
+        for number, notice in enumerate(notices):
+            print(f"\nThe alarm topic is told: {notice.subject}")
+            if number == 0:
+                print(f"\n{textwrap.indent(notice.text, '    ')}")
+        print(flush=True)
+
+    def _go_live(self, fleet: LiveFleet) -> None:
+        into_s = time.time() % MINUTE_S
+        if into_s > LATEST_START_S:
+            with self._progress.step("Waiting for the next minute, to begin inside one"):
+                self._stage.wait(MINUTE_S - into_s + 0.5)
+        with self._progress.step(f"Starting {len(FLEET)} emitters with simulated monitors"):
+            for member in FLEET:
+                fleet.start(member)
+                self._stage.wait(0.2)  # their imports fill a small machine
+            fleet.check()
+
+    def _show(
+        self,
+        stack: DeployedStack,
+        fleet: LiveFleet,
+        overview: Overview,
+        aws: EmbeddedAws,
+        until_s: float | None,
+    ) -> None:
+        started_s = time.time()
+        asked_minute = closable_minute(started_s)
+        print()
+        while until_s is None or time.time() < until_s:
+            if not aws.alive():
+                msg = "the embedded AWS ended, expected it to run"
+                raise EmbeddedAwsError(msg)
+            fleet.check()
+            stack.look()
+            if closable_minute(time.time()) > asked_minute:
+                # The embedded schedule counts its minutes from the deployment on.
+                asked_minute = closable_minute(time.time())
+                stack.close_minutes()
+            rows = overview.rows(CLUSTERS)
+            live = f"{time.time() - started_s:.0f}"
+            of = " s, until Ctrl-C" if until_s is None else f" of {until_s - started_s:.0f} s"
+            title = (
+                f"Live for {live}{of}: {len(FLEET)} emitters, "
+                f"{len(stack.rollups.minutes)} rollups so far."
+            )
+            text = f"{title}\n\n{render(rows, time.time(), self._screen.width)}"
+            self._screen.show(text, key="".join(f"{row.minute_s} {row.alarm}" for row in rows))
+            left_s = REFRESH_S if until_s is None else min(REFRESH_S, until_s - time.time())
+            self._stage.wait(left_s)
+        self._screen.release()
+        print()
+
+    def _compare(
+        self, stack: DeployedStack, fleet: LiveFleet, past: Past, stopped_s: float
+    ) -> tuple[list[str], tuple[int, int]]:
+        """What is wrong, and how many rollups of the history and live were compared."""
+        history = expected_past(past)
+        live = expected_live(fleet, stopped_s, MARGIN_MS)
+        mute = [
+            f"{member.name} wrote no report while it was live" for member in fleet.mute(stopped_s)
+        ]
+        expected = {**history, **live}
+        if against_truth(expected, stack.rollups.minutes):
+            self._wait_for_the_last(expected, stack)
+        rollups = stack.rollups.minutes
+        problems = against_totals(history, history, rollups)
+        problems += against_totals(expected_live(fleet, stopped_s, 0), live, rollups)
+        problems += against_truth(expected, rollups)
+        end_s = int(time.time()) + MINUTE_S
+        metrics = read_metrics(stack.history, (*GAUGES, *TALLIES), past.start_s, end_s)
+        problems += against_metrics(rollups, metrics)
+        found = [*mute, *map(str, problems), *refused_lines(stack)]
+        return found, (len(history), len(live))
+
+    def _wait_for_the_last(
+        self, expected: Mapping[ClusterMinute, Expected], stack: DeployedStack
+    ) -> None:
+        missing = expected.keys() - stack.rollups.minutes.keys()
+        title = f"Waiting for the last {len(missing)} rollups"
+        with self._progress.step(f"{title}: a minute closes {CLOSES_AFTER_S} s after its end"):
+            newest = max((minute_s // MINUTE_S for _, minute_s in missing), default=0)
+            while closable_minute(time.time()) < newest:
+                self._stage.wait(1.0)
+                stack.look()
+            close_until(CLOSE_PATIENCE_S, expected, stack, self._stage)
+
+    def _say_what_this_is(self) -> None:
+        print(
+            f"The whole of neuron-emf on this machine: {len(FLEET)} simulated instances in "
+            f"{len(CLUSTERS)} clusters, the real emitter on each,\n"
+            "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
+            "Ctrl-C ends it and leaves nothing.\n"
+        )
+        print("Not as on AWS, in this rehearsal:")
+        for sentence in limits(self.template):
+            print(f"  * {sentence}")
+        print(flush=True)

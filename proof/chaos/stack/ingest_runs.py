@@ -1,0 +1,251 @@
+"""
+Deliveries on their way into ingest: late, twice, out of order, tried again, kept.
+
+Straight from CloudWatch Logs an invocation that failed is tried again after one
+minute and after two more, then kept in the failure queue; out of Kinesis the
+batch is brought again. What each invocation says of itself is held against what
+it was given.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from proof.chaos.stack.fates import Pack, Steps
+from proof.chaos.stack.functions import (
+    DONE,
+    FAILED,
+    HEALTH,
+    KILLED,
+    Fate,
+    Functions,
+    InvocationResult,
+)
+from proof.chaos.stack.shards import Shard
+from proof.chaos.stack.subscription import LINES, UNREADABLE, LogDelivery, direct
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from proof.chaos.stack.timeline import Timeline
+
+SHARDS = 2
+WINDOW_S = (1.0, 20.0)  # for which a batch is gathered
+RETRIES_S = (60.0, 120.0)
+REDRIVE_S = 300.0
+RETRY_S = 1.0
+LATE_S = 60.0
+LONGEST_PAUSE_S = 55.0  # less than the timeout of the function
+DELAYS_S = {(0.2, 5.0): 14, (5.0, LATE_S): 4, (LATE_S, 180.0): 2}
+FATES = {"": 9, "killed": 4, "kept": 1, "refused": 1, "held up": 2, "met by close": 1}
+CALLS = ("put_records", "put_markers", HEALTH)
+FIRST_STEPS = 6
+KEPT = "direct: kept in the failure queue"
+HAPPENINGS = (
+    *("delivered late", "delivered out of order", KEPT),
+    *("ingest: the table refused", "ingest: held up", "ingest: met by close"),
+)
+
+
+class Ingesting:
+    """
+    Everything between the subscription and the table.
+
+    Attributes:
+        steps: Where ingest was killed, and where it is yet to be.
+
+        run_close: Runs close at once.
+    """
+
+    def __init__(self, rng: random.Random, timeline: Timeline, functions: Functions) -> None:
+        self.steps = Steps(rng, CALLS)
+        self.run_close: Callable[[], None] = lambda: None
+        self._rng = rng
+        self._timeline = timeline
+        self._functions = functions
+        self._delays_s = Pack(rng, DELAYS_S)
+        self._fates = Pack(rng, FATES)
+        self._shards = [Shard(rng, functions) for _ in range(SHARDS)]
+        self._direct: dict[int, LogDelivery] = {}  # on their way, by number
+        self._under_way = 0
+        self._sent = 0
+        self._latest: dict[str, int] = defaultdict(int)
+        self._doomed: set[int] = set()
+        self._kept: list[LogDelivery] = []
+        self._dooms = 0
+
+    def begin(self) -> None:
+        """Start to poll the stream."""
+        for shard in self._shards:
+            first_s = self._rng.uniform(*WINDOW_S)
+            self._timeline.after(first_s, lambda shard=shard: self._poll(shard))
+        self._timeline.after(REDRIVE_S, self._redrive)
+
+    def send(self, delivery: LogDelivery, sent_s: float, *, streamed: bool) -> None:
+        """Let *delivery* come, some time after *sent_s*, and by the stream if it is *streamed*."""
+        self._sent += 1
+        number = self._sent
+        delay_s = self._rng.uniform(*self._delays_s.deal())
+        arrives_s = sent_s + delay_s
+        self._timeline.happened["delivered late"] += delay_s > LATE_S
+        if not streamed:
+            self._direct[number] = delivery
+            self._timeline.at(arrives_s, lambda: self._arrive(number))
+            return
+        self._under_way += 1
+        shard = self._shards[hash_of(delivery.stream) % SHARDS]
+
+        def put() -> None:
+            self._under_way -= 1
+            self._note_order(delivery, number)
+            shard.put(delivery)
+
+        self._timeline.at(arrives_s, put)
+
+    def deliver_now(self) -> bool:
+        """
+        Let the oldest of those that are on their way arrive at once; whether there was one.
+
+        Its minute is the likeliest to be closed, or to be restated just now.
+        """
+        if not self._direct:
+            return False
+        self._arrive(min(self._direct), Fate())
+        return True
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything arrived that ever will."""
+        waiting = self._direct or self._under_way or not all(one.is_empty for one in self._shards)
+        return not waiting and all(one.kind == UNREADABLE for one in self._kept)
+
+    def lost(self) -> list[LogDelivery]:
+        """What was given up and could have been read."""
+        found = [*self._kept, *(one for shard in self._shards for one in shard.given_up)]
+        return [one for one in found if one.kind != UNREADABLE]
+
+    def _redrive(self) -> None:
+        """Send what lies in the failure queue once more, as whoever the alarm calls does."""
+        kept, self._kept = self._kept, []
+        for delivery in kept:
+            if delivery.kind == UNREADABLE:
+                self._kept.append(delivery)
+            else:
+                self._timeline.happened["direct: sent again from the failure queue"] += 1
+                self.send(delivery, self._timeline.now_s, streamed=False)
+        self._timeline.after(REDRIVE_S, self._redrive)
+
+    def _arrive(self, number: int, fate: Fate | None = None) -> None:
+        delivery = self._direct.pop(number, None)
+        if delivery is not None:  # else it came sooner
+            self._note_order(delivery, number)
+            self._attempt(delivery, 0, fate or self._fate(delivery))
+
+    def _attempt(self, delivery: LogDelivery, retries: int, fate: Fate) -> None:
+        seen = self._functions.ingest(direct(delivery), fate)
+        self._judge([delivery], seen, fate)
+        if seen.ended == DONE:
+            self._timeline.happened["direct: invocations"] += 1
+            return
+        if retries == len(RETRIES_S):
+            self._timeline.happened[KEPT] += 1
+            self._doomed.discard(id(delivery))
+            self._kept.append(delivery)
+            return
+        self._under_way += 1
+
+        def again() -> None:
+            self._under_way -= 1
+            self._attempt(delivery, retries + 1, self._fate(delivery))
+
+        self._timeline.after(RETRIES_S[retries], again)
+
+    def _poll(self, shard: Shard) -> None:
+        if not shard.is_empty:
+            fate = self._fate(None)
+            polled = shard.poll(fate)
+            if polled is not None:
+                self._judge(*polled, fate)
+                self._timeline.happened["stream: invocations"] += polled[1].ended == DONE
+        window_s = RETRY_S if shard.is_failing else self._rng.uniform(*WINDOW_S)
+        self._timeline.after(window_s, lambda: self._poll(shard))
+
+    def _note_order(self, delivery: LogDelivery, number: int) -> None:
+        late = number < self._latest[delivery.stream]
+        self._timeline.happened["delivered out of order"] += late
+        self._latest[delivery.stream] = max(number, self._latest[delivery.stream])
+
+    def _fate(self, delivery: LogDelivery | None) -> Fate:
+        """What happens to the next invocation; with *delivery*, which comes straight."""
+        if delivery is not None and id(delivery) in self._doomed:
+            return Fate(killed_at=1)
+        card = self._fates.deal()
+        if card == "kept":
+            self._dooms += 1
+            card = ""
+        if self._dooms and delivery is not None and delivery.kind == LINES:
+            self._dooms -= 1
+            self._doomed.add(id(delivery))
+            return Fate(killed_at=1)
+        fates: dict[str, Callable[[], Fate]] = {
+            "killed": self._death,
+            "refused": lambda: Fate(refused_at=self._rng.randint(1, 2)),
+            "held up": self._held_up,
+            "met by close": lambda: Fate(meets_at=self._rng.randint(1, 2), meets=self._meet_close),
+        }
+        return fates[card]() if card else Fate()
+
+    def _death(self) -> Fate:
+        call = self.steps.next_call()
+        if call is not None:
+            return Fate(killed_in=(call[0], 1), after=call[1])
+        return Fate(killed_at=self._rng.randint(1, FIRST_STEPS), after=self._rng.random() < 0.5)
+
+    def _held_up(self) -> Fate:
+        """Before it stores, or between that and its look at the clock."""
+        if self._rng.random() < 0.5:
+            return Fate(meets_in=("put_records", 1), meets=self._pause)
+        return Fate(pause=self._pause)
+
+    def _pause(self) -> None:
+        held_up = self._timeline.hold_up("ingest", self._rng.uniform(5.0, LONGEST_PAUSE_S))
+        self._timeline.happened["ingest: held up"] += held_up
+        self.run_close()
+
+    def _meet_close(self) -> None:
+        self._timeline.happened["ingest: met by close"] += 1
+        self.run_close()
+
+    def _judge(self, given: list[LogDelivery], seen: InvocationResult, fate: Fate) -> None:
+        """Hold what ingest said against what it was given."""
+        happened = self._timeline.happened
+        cannot_read = sum(one.kind == UNREADABLE for one in given)
+        if seen.ended == KILLED:
+            self.steps.died(seen.calls[-1], len(seen.calls), after=fate.after)
+            happened[f"ingest killed {'after' if fate.after else 'before'} {seen.calls[-1]}"] += 1
+            return
+        if seen.ended == FAILED:
+            if seen.error == "TableError" and fate.refused_at is not None:
+                happened["ingest: the table refused"] += 1
+            elif cannot_read != len(given):
+                self._timeline.complain(f"expected ingest to end in order, found {seen.error}")
+            return
+        expected = {
+            "RecordsStored": len(frozenset().union(*(one.records for one in given))),
+            "RecordsRejected": sum(one.rejected for one in given),
+            "RecordsTooLate": 0,
+            "DeliveriesUnreadable": cannot_read,
+        }
+        for name, amount in expected.items():
+            if seen.health[name] != amount:
+                self._timeline.complain(
+                    f"expected ingest to say {name} {amount}, found {seen.health[name]}"
+                )
+        happened["lines counted as rejected"] += int(seen.health["RecordsRejected"])
+
+
+def hash_of(stream: str) -> int:
+    """Which shard a stream goes to, the same in every run."""
+    return sum(stream.encode())

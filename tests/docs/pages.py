@@ -1,0 +1,90 @@
+"""A page of Markdown as far as links go: its headings, and what it links to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"!?\[[^\]]*\]\(<?([^)\s>]+)>?\)")
+ADDRESS = re.compile(r'\b(?:src|srcset|href)="([^"]+)"')
+ELSEWHERE = re.compile(r"https://|http://127\.0\.0\.1|mailto:")
+HEADING = re.compile(r"^#{1,6} (.+?) *#*$", re.MULTILINE)
+
+
+def pages():
+    """What people read: the README and its neighbours, and everything in docs/."""
+    beside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*(one for one in beside if one.exists()), *sorted(DOCS.rglob("*.md"))]
+
+
+def anchor_of(heading):
+    """The anchor that a heading gets, on the repository's host and on the site."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    text = re.sub(r"[^\w\- ]", "", text.replace("`", "")).lower()
+    return text.replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class LinkedPage:
+    """
+    One page.
+
+    Attributes:
+        path: Where it is.
+
+        text: What it says, without fenced blocks and comments.
+    """
+
+    path: Path
+    text: str
+
+    @classmethod
+    def read(cls, path):
+        """The page at *path*."""
+        return cls.of(path, path.read_text(encoding="utf-8"))
+
+    @classmethod
+    def of(cls, path, text):
+        """A page at *path* that says *text*."""
+        return cls(path, COMMENT.sub("", FENCE.sub("", text)))
+
+    @property
+    def anchors(self):
+        """One for each heading, in order."""
+        return [anchor_of(one) for one in HEADING.findall(self.text)]
+
+    @property
+    def links(self):
+        """Every target, of links and of pictures."""
+        prose = CODE.sub("", self.text)
+        return [*LINK.findall(prose), *ADDRESS.findall(prose)]
+
+    def broken_links(self):
+        """What is wrong with its links, a sentence each."""
+        return [fault for link in self.links if (fault := self._fault(link))]
+
+    def _fault(self, link):
+        if ELSEWHERE.match(link):
+            return None
+        name, _, anchor = link.partition("#")
+        target = (self.path.parent / name).resolve() if name else self.path
+        if "://" in link or link.startswith("/"):
+            fault = "neither relative nor https"
+        elif name and not target.is_file():
+            fault = "there is no such file"
+        elif DOCS in self.path.parents and DOCS not in target.parents:
+            fault = "leads out of docs/, where the site has nothing"
+        else:
+            fault = self._fault_of_anchor(target, anchor)
+        return fault and f"{link}: {fault}"
+
+    def _fault_of_anchor(self, target, anchor):
+        page = self if target == self.path else LinkedPage.read(target) if anchor else None
+        found = page.anchors.count(anchor) if anchor else 1
+        return None if found == 1 else f"{found} headings have that anchor"

@@ -1,0 +1,195 @@
+"""
+Whatever prose names is there: links, anchors, files, modules, attributes, options, metrics.
+
+Prose is the pages that people read, and the docstrings of the code.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from local.alarms.template import load
+from neuron_emf.cli import cli
+from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, ROLLUP
+from tests.docs.names import PACKAGES, docstrings, unknown, unknown_in_map
+from tests.docs.pages import DOCS, ROOT, LinkedPage, anchor_of, pages
+from tests.docs.shown_blocks import PAGES as STEPS
+
+pytestmark = pytest.mark.timeout(60)  # the first test reads all of the code
+
+EACH_PAGE = pytest.mark.parametrize("path", pages(), ids=lambda path: str(path.relative_to(ROOT)))
+OF_THEIR_TIME = {"decisions.md", "CHANGELOG.md"}
+"""What was decided or released names the files of that day."""
+
+OF_AWS = {
+    *("AlarmName", "BatchItemFailures", "ConcurrentExecutions", "DeliveryErrors"),
+    *("DeliveryThrottling", "DisableScaleIn", "Duration", "Errors", "IncomingBytes"),
+    *("IncomingRecords", "IteratorAge", "PutLogEvents", "RetainExceptOnCreate"),
+    *("ScaleInCooldown", "ScaleOutCooldown", "Throttles", "WriteProvisionedThroughputExceeded"),
+}
+"""Listed, so that a typo in one of ours cannot pass for one of theirs."""
+
+OURS = {
+    *("tutorial", "operations", "cross-account", "large-fleets", "low-utilization"),
+    *("quiet-hours", "scaling"),
+}
+"""Pages whose names in backticks are ours or listed above; the others are about other systems."""
+
+NAME = re.compile(r"`((?:[A-Z][a-z0-9]+){2,}[A-Z]?[A-Za-z0-9]*)`")
+OUTPUT = re.compile(r"OutputKey=='(\w+)'")
+OVERRIDES = re.compile(r"sam deploy[^\n`]*--parameter-overrides((?: \w+=[\w'\"-]*)+)")
+QUERY = re.compile(r"[Ss]aved quer(?:y|ies) ((?:`[a-z-]+`(?:, | and )?)+)")
+OPTION = re.compile(r"`(--[a-z][a-z-]+)[ `]")
+COMMANDS = [cli.get_command(None, name) for name in cli.list_commands(None)]
+
+
+@EACH_PAGE
+def test_a_page_leads_nowhere_that_is_not(path):
+    """Links lead to a file and to exactly one heading; files and modules in code exist."""
+    page = LinkedPage.read(path)
+    assert [] == page.broken_links()
+    if path.name not in OF_THEIR_TIME:
+        assert [] == unknown(page.text, path.parent)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_docstring_names_what_there_is(package):
+    """Of every module; and the map of a package lists modules and names that it has."""
+    faults = {}
+    for path in sorted(PACKAGES[package].rglob("*.py")):
+        text = docstrings(path)
+        found = unknown(text, path.parent)
+        if path.name == "__init__.py":
+            found += unknown_in_map(text, path.parent)
+        if found:
+            faults[str(path.relative_to(ROOT))] = found
+    assert {} == faults
+
+
+def test_every_page_is_in_the_navigation_once():
+    """And everything in the navigation is a page; what mkdocs would only note is an error."""
+    text = re.sub(r"!!python/\S+", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    site = yaml.safe_load(text)
+    listed = entries(site["nav"])
+    assert sorted(str(one.relative_to(DOCS)) for one in DOCS.rglob("*.md")) == sorted(listed)
+    assert {"warn"} == {rule for rules in site["validation"].values() for rule in rules.values()}
+
+
+def entries(nav):
+    """The pages of a navigation, in order."""
+    if isinstance(nav, str):
+        return [nav]
+    parts = nav if isinstance(nav, list) else nav.values()
+    return [one for part in parts for one in entries(part)]
+
+
+@pytest.fixture(scope="module")
+def outputs(template):
+    """Of every template that a reader may deploy."""
+    names = set(template["Outputs"])
+    for file in sorted((ROOT / "deploy").rglob("*.yaml")):
+        if "\nOutputs:" in (text := file.read_text("utf-8")):
+            names |= set(load(text)["Outputs"])
+    return names
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *STEPS], ids=lambda path: path.stem)
+def test_what_a_reader_is_told_to_type_or_to_look_for_exists(path, template, outputs):
+    """Outputs, parameters with their values, saved queries, options, metrics and resources."""
+    text = path.read_text("utf-8")
+    assert [] == [name for name in OUTPUT.findall(text) if name not in outputs]
+    for name, value in re.findall(r"(\w+)=([\w'\"-]*)", " ".join(OVERRIDES.findall(text))):
+        assert name in template["Parameters"], name
+        assert value in template["Parameters"][name].get("AllowedValues", [value])
+    deployed = {
+        resource["Properties"]["Name"]["Fn::Sub"].rpartition("/")[2]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::Logs::QueryDefinition"
+    }
+    for names in QUERY.findall(text):
+        assert set(re.findall(r"[a-z-]+", names)) - {"and"} <= deployed, names
+    if path.stem not in OURS:
+        return
+    known = {*OF_AWS, *EVENT_NAMES, *(member.name for member in MEMBERS)}
+    known |= {*template["Parameters"], *template["Outputs"], *template["Resources"]}
+    assert [] == sorted({name for name in NAME.findall(text) if name not in known})
+    options = {option for command in COMMANDS for one in command.params for option in one.opts}
+    assert [] == sorted({name for name in OPTION.findall(text) if name not in options})
+
+
+def test_what_settings_and_template_say_of_each_other_is_there(template):
+    """An output in the help of an option; how many metrics a cluster is, for MaxClusters."""
+    helps = [getattr(one, "help", None) or "" for command in COMMANDS for one in command.params]
+    named = {name for one in helps for name in re.findall(r"stack's output (\w+)", one)}
+    assert named
+    assert named <= set(template["Outputs"])
+    text = template["Parameters"]["MaxClusters"]["Description"]
+    assert f"at least {len(ROLLUP)} metrics" in text
+
+
+# --- the checks above see what they are for ---
+
+
+@pytest.mark.parametrize(
+    ("link", "fault"),
+    [
+        ("nowhere.md", "no such file"),
+        ("metrics.md#nothing", "0 headings"),
+        ("#twice", "2 headings"),
+        ("../../README.md", "out of docs/"),
+        ("/reference/metrics.md", "neither relative nor https"),
+        ("http://example.com", "neither relative nor https"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(link, fault):
+    """Each way in which one can; what is only shown in a block is no link."""
+    text = f"# Page\n\n## Twice\n\n## Twice\n\n[this]({link})\n```sh\n[a](b.md)\n```\n"
+    (found,) = LinkedPage.of(DOCS / "reference" / "page.md", text).broken_links()
+    assert fault in found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("emitter/nobody.py", "deploy/nothing/", "tests/test_no.py::test_it"),
+        *("emitter.fold.nobody", "local.alarms.template.nobody", "neuron_wire.nobody"),
+        *("Template.nobody", "local.alarms.template.Template.nobody"),
+        *("test_names.py::test_nobody", "test_nobody.py::test_a_name_that_nobody_has_is_found"),
+    ],
+)
+def test_a_name_that_nobody_has_is_found(code):
+    """Files, modules, functions and attributes; beside it stand names that are there."""
+    there = "`emitter/run/loop.py` `local.alarms.template.load()` `Template.resolve` `Path.home`"
+    test = "`test_names.py::test_a_name_that_nobody_has_is_found`"
+    assert [code] == unknown(f"`{code}` {there} {test}", Path())
+
+
+def test_a_typo_in_what_a_reader_types_is_found():
+    """A parameter, an option, a query, an output, a metric."""
+    text = (
+        "`IdleCoress` and `--metrix none`; the saved query `no-such`;"
+        " `sam deploy --parameter-overrides Mood=kinesis A=1`; OutputKey=='LogGroup'"
+    )
+    found = [pattern.findall(text) for pattern in (NAME, OPTION, QUERY, OVERRIDES, OUTPUT)]
+    expected = ["IdleCoress", "--metrix", "`no-such`", " Mood=kinesis A=1", "LogGroup"]
+    assert [[one] for one in expected] == found
+
+
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    [
+        ("Alarms: what each means, and what to do", "alarms-what-each-means-and-what-to-do"),
+        ("The fleet in a terminal: `neuron-emf top`", "the-fleet-in-a-terminal-neuron-emf-top"),
+        ("One - two", "one---two"),
+        ("[looking](looking.md) again", "looking-again"),
+        ("log_group", "log_group"),
+        ("The promise of 3 %", "the-promise-of-3-"),
+    ],
+)
+def test_an_anchor_is_the_one_that_readers_get(heading, anchor):
+    """As the repository's host makes it; mkdocs.yml makes the site do the same."""
+    assert anchor == anchor_of(heading)
