@@ -87,6 +87,8 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
         add(fold, two_cores(gone, gone), START_S + second)
     assert 4 == fold.runtimes_gone
     assert (0.0, 0.0) == closed(fold).utilization_percent
+    add(fold, two_cores(healthy, gone), START_S + 60)
+    assert 5 == fold.runtimes_gone
 
 
 @pytest.mark.parametrize("groups", [None, {}])

@@ -89,8 +89,10 @@ def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
 
 def test_a_memory_group_of_a_wrong_type_is_no_evidence():
     """The dropped group is missing, so what the runtime lists is held."""
-    entry = runtime(counters({1: 0}), {**memory(), "loaded_models": "many"})
-    assert "uauu" == minute_of(report(entry)).core_state
+    fold = new_fold()
+    add(fold, report(runtime(counters({1: 0}), {**memory(), "loaded_models": "many"})), START_S)
+    assert "uauu" == closed(fold).core_state
+    assert 1 == fold.groups_dropped == fold.malformed
 
 
 def test_one_runtime_without_memory_does_not_blind_the_others():
