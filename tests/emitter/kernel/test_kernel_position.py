@@ -95,6 +95,12 @@ def test_a_position_that_cannot_be_read_begins_again(kernel):
     assert FoldState(cores=32) == read_state(b'{"kernel":' + kernel + b',"cores":32}')
 
 
+def test_the_largest_number_is_read_again():
+    """63 bits; one more begins again."""
+    log = LogState(Position(BOOT, (1 << 63) - 1))
+    assert log == read_state(with_kernel(None, log)).kernel
+
+
 def test_a_state_that_nobody_can_read_is_replaced():
     """A later start has something to go on from."""
     position = Position.of(message(1, seq=1))
