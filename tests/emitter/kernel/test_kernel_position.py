@@ -95,9 +95,10 @@ def test_a_position_that_cannot_be_read_begins_again(kernel):
     assert FoldState(cores=32) == read_state(b'{"kernel":' + kernel + b',"cores":32}')
 
 
-def test_the_largest_number_is_read_again():
-    """63 bits; one more begins again."""
-    log = LogState(Position(BOOT, (1 << 63) - 1))
+@pytest.mark.parametrize("position", [Position("a", 0), Position(BOOT, (1 << 63) - 1)])
+def test_a_position_at_its_bounds_is_read_again(position):
+    """63 bits, and any name of a boot; one more begins again."""
+    log = LogState(position)
     assert log == read_state(with_kernel(None, log)).kernel
 
 
