@@ -8,7 +8,7 @@ From the spool to a destination, without losing a record on the way.
 * `destination`      what a destination is asked and may answer
 * `cloudwatch_logs`  a log stream; the only module that knows the AWS SDK
 * `aws_failures`     which of its failures mean what
-* `rejected`         which events of a call it did not take
+* `rejections`       which events of a call it did not take
 * `sdk_models`       of the SDK's own data, what sending log lines needs
 * `log_names`        names of log groups and streams, and which one an instance has
 * `agent_socket`     the CloudWatch agent's EMF socket
@@ -16,5 +16,5 @@ From the spool to a destination, without losing a record on the way.
 * `rotating_file`    a file that is rotated
 * `whole_lines`      a file that is appended to in whole lines
 * `lines_out`        a text stream
-* `waiting`          waits that can be cut short
+* `waiter`           waits that can be cut short
 """

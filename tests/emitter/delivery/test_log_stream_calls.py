@@ -18,7 +18,7 @@ from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import Delivered, Invalid
 from emitter.delivery.log_names import stream_name
-from emitter.delivery.rejected import rejected_places
+from emitter.delivery.rejections import rejected_places
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
 from proof.logs import faults

@@ -7,7 +7,7 @@ import pytest
 from emitter.kernel.detector import FaultDetector, LocatedFault
 from emitter.kernel.fault_events import MAX_EVENTS, FaultEvents
 from emitter.kernel.hardware_fault import read_fault
-from emitter.kernel.position import LOOK_BACK_S, LogState, Position
+from emitter.kernel.position import LogState, Position
 from neuron_wire.catalogue import EVENT_NAMES, members_of
 from proof.factories.kernel_logs import BOOTED_S, REAL, fault, message
 
@@ -121,7 +121,7 @@ def test_what_nobody_could_read_is_told_at_the_end_of_the_minute():
 def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     """Ten minutes is what a restart of everything takes; an older fault may be repaired by now."""
     start_s = NOW_S
-    young_us, old_us = ((start_s - BOOTED_S) - LOOK_BACK_S + by_s for by_s in (0, -1))
+    young_us, old_us = ((start_s - BOOTED_S) - 600 + by_s for by_s in (0, -1))
     detector = FaultDetector(LogState(), start_s)
     detector.add([message(0, seq=0), fault(9, seq=1), fault(int(old_us * 1e6), seq=2)])
     detector.add([fault(int(young_us * 1e6), seq=3), message(int(young_us * 1e6) + 1, seq=4)])

@@ -31,3 +31,13 @@ def test_a_restart_keeps_what_the_run_before_told():
     faults = KernelFaults(PlayedWatch(LogState(BEGIN, LAST)))
     assert [] == faults.events(NOW_S, is_end=False)
     assert LogState(BEGIN, LAST) == faults.told
+
+
+def test_faults_from_before_and_lost_messages_are_told():
+    """Neither is counted."""
+    watch = PlayedWatch(now_s=BOOTED_S + 3600.0)
+    faults = KernelFaults(watch)
+    watch.say(fault(1), message(5))
+    events = faults.events(BOOTED_S + 3600.0, is_end=True)
+    assert ["HardwareFaultsFound", "KernelMessagesLost"] == [event.name for event in events]
+    assert 0 == faults.count
