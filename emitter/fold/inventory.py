@@ -71,7 +71,7 @@ class Inventory:
             self._hardware = hardware
         return is_another
 
-    def know(self, facts: InstanceFacts) -> bool:
+    def learn(self, facts: InstanceFacts) -> bool:
         """
         Learn what no report may tell.
 

@@ -103,9 +103,9 @@ class Fold:
         self._attached.configure(settings.runtime_lines)
         self.sample = None
 
-    def know(self, facts: InstanceFacts) -> None:
+    def learn(self, facts: InstanceFacts) -> None:
         """Learn from beside the reports; what a report says wins, whichever comes first."""
-        if self._inventory.know(facts):
+        if self._inventory.learn(facts):
             self._forget_cores()
 
     def know_faults(self, count: int) -> None:

@@ -181,7 +181,7 @@ class Emitter:
         facts = self._facts(timeout_s)
         if facts is not self._learnt:  # nearly always they are as before
             self._learnt = facts
-            self._fold.know(facts)
+            self._fold.learn(facts)
 
     def _owner_of(self, pid: int) -> str | None:
         if self._owners is None or not self._who.is_of_here(self._learnt):

@@ -40,7 +40,7 @@ NAMELESS = instance(
 def test_facts_fill_what_no_report_tells():
     """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
     fold = new_fold()
-    fold.know(FACTS)
+    fold.learn(FACTS)
     add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
     record = closed(fold)
     assert FACTS.instance_id == record.instance_id
@@ -56,10 +56,10 @@ def test_a_report_wins(is_late):
     """Whichever comes first: the report is about the devices that are counted."""
     fold = new_fold()
     if not is_late:
-        fold.know(FACTS)
+        fold.learn(FACTS)
     add(fold, report(), START_S)
     if is_late:
-        fold.know(FACTS)
+        fold.learn(FACTS)
     record = closed(fold)
     assert INSTANCE_ID == record.instance_id
     assert "inf1.xlarge" == record.instance_type
@@ -77,7 +77,7 @@ def test_a_report_that_names_half_of_it_wins_with_that_half(told, expected):
     """What it leaves open is filled; what it says stands, also when the facts come later."""
     fold = new_fold()
     add(fold, report(instance_info={**NAMELESS, **told}), START_S)
-    fold.know(FACTS)
+    fold.learn(FACTS)
     record = closed(fold)
     assert expected == (record.instance_id, record.instance_type)
 
@@ -93,7 +93,7 @@ def test_what_reports_told_before_the_facts_is_learnt_again():
     again = new_fold(fold.state())
     regional = {**NAMELESS, "instance_region": "us-west-2"}
     add(again, two_cores(instance_info=regional), START_S + 60)
-    again.know(FACTS)
+    again.learn(FACTS)
     for second in (65, 70):
         add(again, two_cores(instance_info=regional), START_S + second)
     record = closed(again)
@@ -107,7 +107,7 @@ def test_facts_that_a_report_has_overruled_forget_nothing():
     for second in range(0, 60, 5):
         add(fold, report(runtime(counters([0] * 4), memory())), START_S + second)
     assert (1,) * 4 == closed(fold).idle_minutes
-    fold.know(FACTS)
+    fold.learn(FACTS)
     fold.open(START_S + 60)
     assert (1,) * 4 == closed(fold).idle_minutes
 
@@ -126,7 +126,7 @@ def test_facts_of_another_instance_forget_the_state_of_the_one_before():
     assert (1,) * 8 == closed(fold).idle_minutes
     again = new_fold(fold.state())
     assert INSTANCE_ID == again.instance_id
-    again.know(FACTS)
+    again.learn(FACTS)
     assert FACTS.instance_id == again.instance_id
     higher = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 9})}
     document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=higher)
@@ -146,7 +146,7 @@ def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
     again = new_fold(fold.state())
     resized = instance("trn1.2xlarge")
     if not is_told_by_report:
-        again.know(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
+        again.learn(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
         resized = NAMELESS
     document = report(
         runtime(counters([0, 0]), memory(cores=2)),
@@ -162,13 +162,13 @@ def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
 def test_the_same_facts_forget_nothing():
     """Also when no report ever names the instance: the stored name is that of the facts."""
     fold = new_fold()
-    fold.know(FACTS)
+    fold.learn(FACTS)
     for second in range(0, 60, 5):
         document = report(runtime(counters([0] * 4), memory()), instance_info=NAMELESS)
         add(fold, document, START_S + second)
     closed(fold)
     again = new_fold(fold.state())
-    again.know(FACTS)
+    again.learn(FACTS)
     again.open(START_S + 60)
     assert (1,) * 4 == closed(again).idle_minutes
 
@@ -176,6 +176,6 @@ def test_the_same_facts_forget_nothing():
 def test_facts_that_cannot_stand_in_a_record_are_none():
     """A proxy's error page in place of an instance id."""
     fold = new_fold()
-    fold.know(InstanceFacts(instance_id="<html>\n", instance_type=" ", region="x" * 999))
+    fold.learn(InstanceFacts(instance_id="<html>\n", instance_type=" ", region="x" * 999))
     assert fold.instance_id is None
     assert InstanceFacts() == fold.instance
