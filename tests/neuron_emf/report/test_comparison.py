@@ -185,9 +185,7 @@ def test_the_greatest_differences_stand_first():
     told = [replace(one, idle_minutes=(0,) * len(one.core_state)) for one in records]
     found = compared(records, rollups_of(told))
     assert {Cause.RULES: 20} == causes(found)
-    assert [20 - place for place in range(10)] == [
-        one.core_minutes[0] for one in found.worst
-    ]
+    assert [20 - place for place in range(10)] == [one.core_minutes[0] for one in found.worst]
 
 
 def test_a_difference_is_what_one_says_more_than_the_other():
