@@ -77,6 +77,8 @@ def test_a_minute_without_a_rollup_is_too_new_or_has_none(now_ms, cause):
     """Rollups come two to four minutes after their minute; after five none is waited for."""
     found = compared([minute(0), minute(1)], rollups_of([minute(0)]), now_ms)
     assert {cause: 1} == causes(found)
+    (worst,) = found.worst
+    assert ((1, 0), (4, 0), None) == (worst.records, worst.core_minutes, worst.usd[1])
     lacking = found.causes[cause]
     assert (4, pytest.approx(1.34375 / 60, abs=1e-6)) == (lacking.core_minutes, lacking.usd)
 
@@ -85,6 +87,9 @@ def test_a_rollup_of_lines_that_were_not_read_is_told():
     """They may be in another file, or the log group no longer keeps them."""
     found = compared([minute(0)], rollups_of([minute(0), minute(1)]))
     assert {Cause.WITHOUT_LINES: 1} == causes(found)
+    (worst,) = found.worst
+    assert ((0, 1), (0, 4), 0.0) == (worst.records, worst.core_minutes, worst.usd[0])
+    assert 1 == found.differing_minutes
     lacking = found.causes[Cause.WITHOUT_LINES]
     assert (-4, pytest.approx(-1.34375 / 60, abs=1e-6)) == (lacking.core_minutes, lacking.usd)
 
