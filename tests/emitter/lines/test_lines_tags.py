@@ -15,9 +15,8 @@ from emitter.fold.runtimes import RuntimeMinute
 from emitter.fold.sample import ReportSample
 from emitter.lines import Lines, LineSettings, check_settings, check_tags, parse_tags
 from emitter.lines.legacy import COMMON_DIMS
-from neuron_wire.catalogue import members_of
+from neuron_wire.catalogue import EMITTED, members_of
 from neuron_wire.emf import violations
-from neuron_wire.names import KINDS
 
 
 @given(st.dictionaries(st.text(max_size=260), st.text(max_size=40), max_size=3))
@@ -63,7 +62,7 @@ def test_a_tag_without_key_or_value_is_refused(texts):
 
 def test_a_tag_cannot_take_the_name_of_a_member():
     """Of any kind of line: all members share one root, and one of the two would be lost."""
-    members = {name for kind in KINDS for name in members_of(kind) if "." not in name}
+    members = {name for kind in EMITTED for name in members_of(kind) if "." not in name}
     by_core = {"NeuronCoreUtilizationNC0", "NeuronCoreUtilizationNC999"}
     for name in members | by_core | {*COMMON_DIMS, "_aws", "Timestamp"}:
         with pytest.raises(SettingsError, match="choose another key"):

@@ -77,14 +77,21 @@ def test_a_minute_without_a_rollup_is_too_new_or_has_none(now_ms, cause):
     """Rollups come two to four minutes after their minute; after five none is waited for."""
     found = compared([minute(0), minute(1)], rollups_of([minute(0)]), now_ms)
     assert {cause: 1} == causes(found)
-    assert 4 == found.causes[cause].core_minutes
+    (worst,) = found.worst
+    assert ((1, 0), (4, 0), None) == (worst.records, worst.core_minutes, worst.usd[1])
+    lacking = found.causes[cause]
+    assert (4, pytest.approx(1.34375 / 60, abs=1e-6)) == (lacking.core_minutes, lacking.usd)
 
 
 def test_a_rollup_of_lines_that_were_not_read_is_told():
     """They may be in another file, or the log group no longer keeps them."""
     found = compared([minute(0)], rollups_of([minute(0), minute(1)]))
     assert {Cause.WITHOUT_LINES: 1} == causes(found)
-    assert -4 == found.causes[Cause.WITHOUT_LINES].core_minutes
+    (worst,) = found.worst
+    assert ((0, 1), (0, 4), 0.0) == (worst.records, worst.core_minutes, worst.usd[0])
+    assert 1 == found.differing_minutes
+    lacking = found.causes[Cause.WITHOUT_LINES]
+    assert (-4, pytest.approx(-1.34375 / 60, abs=1e-6)) == (lacking.core_minutes, lacking.usd)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +169,13 @@ def test_only_rollups_of_the_period_and_cluster_are_compared():
     for line in rollups_of([minute(0), minute(1), minute(0, cluster="serving")]):
         published.add_line(line)
     assert [("research", START_MS)] == list(published.minutes)
+
+
+def test_a_rollup_without_idle_time_adds_nothing():
+    """Its minute is compared all the same."""
+    records = [minute(0, "bb")]
+    found = compared(records, rollups_of(records))
+    assert (1, 0, 0.0, {}) == (found.equal_minutes, found.core_minutes, found.usd, causes(found))
 
 
 def test_without_a_rollup_nothing_is_compared():

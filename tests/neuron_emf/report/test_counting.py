@@ -175,6 +175,8 @@ def test_an_idle_core_costs_its_share_of_the_instance():
     )
     own = counted(minute(state="ab"), prices=Prices({"trn1.2xlarge": 12.0}))
     assert (0.1, {"trn1.2xlarge"}) == (the_one(own).idle.usd, own.overridden)
+    others = counted(minute(state="ab"), prices=Prices({"inf2.xlarge": 12.0}))
+    assert set() == others.overridden
 
 
 def test_what_has_no_price_is_not_free():

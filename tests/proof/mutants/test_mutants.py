@@ -56,6 +56,10 @@ CHOSEN = {
         "tests/neuron_emf/cost/test_bill.py",
         [("(at - left)", "(at + left)")],
     ),
+    "neuron_emf/report/comparison.py": (
+        "tests/neuron_emf/report/test_comparison.py",
+        [("now_ms - key[1] < NEWEST_MS", "now_ms - key[1] <= NEWEST_MS")],
+    ),
 }
 
 SOURCE = """\
