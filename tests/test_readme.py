@@ -1,5 +1,5 @@
 """
-The README and the page of metrics cannot lie about settings, metrics and commands.
+The README and the page of metrics cannot lie about bills, metrics and commands.
 
 Their tables stand between markers and are what the code says; `--update-golden`
 writes them again, and the difference is read in review.
@@ -7,7 +7,6 @@ writes them again, and the difference is read in review.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -15,42 +14,15 @@ import click
 import pytest
 
 from benchmarks.scale import tables
-from emitter.settings import RunSettings
 from neuron_emf.cli import cli
 from neuron_emf.cost.measured import read
-from neuron_wire.catalogue import (
-    EMITTED,
-    EVENT_NAMES,
-    MEMBERS,
-    MINUTE,
-    ROLLUP,
-    STACK,
-    SUBJECTS,
-    members_of,
-)
+from neuron_wire.catalogue import EMITTED, EVENT_NAMES, MEMBERS, SUBJECTS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 METRICS = ROOT / "docs" / "reference" / "metrics.md"
+COMMANDS = METRICS.with_name("commands.md")
 
-MOST_USED = (
-    "CoveredSeconds",
-    "Executions",
-    "LatencyP50Mean",
-    "LatencyP99Max",
-    "LatencyGapP50",
-    "TeraFlops",
-    "DeviceMemoryUsed",
-    "DeviceMemoryTotal",
-    "HostCpuPercent",
-    "HostMemoryUsed",
-    "EccCorrected",
-    "RecordsDropped",
-    "SpoolRecords",
-    "CoreState",
-    "CoreIdleMinutes",
-    "Holders",
-)
 TIERS = {
     "cluster": "`cluster`",
     "instance": "`instance`",
@@ -69,31 +41,6 @@ SHOWN = ("demo", "run")
 def table(heads, rows):
     lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
-
-
-def settings_table():
-    rows = []
-    for one in dataclasses.fields(RunSettings):
-        default = "" if one.default in (None, "", False, ()) else f"`{one.default}`"
-        rows.append([f"`--{one.name.replace('_', '-')}`", default, one.metadata["help"]])
-    return table(["setting", "default", "what it is for"], rows)
-
-
-def metrics_table(metrics):
-    rows = [
-        [f"`{one.name}`", one.unit, f"{one.family}, {one.statistic}", one.meaning]
-        for one in metrics
-    ]
-    return table(["metric", "unit", "read with", "meaning"], rows)
-
-
-def properties_table():
-    members = members_of("minute")
-    rows = [
-        [f"`{name}`", members[name].unit, read_with(members[name]), members[name].meaning]
-        for name in MOST_USED
-    ]
-    return table(["property", "unit", "read with", "meaning"], rows)
 
 
 def read_with(member):
@@ -136,12 +83,7 @@ def slug(subject):
 
 
 TABLES = {
-    (README, "settings"): settings_table,
-    (README, "rollup-metrics"): lambda: metrics_table(ROLLUP.values()),
-    (README, "minute-metrics"): lambda: metrics_table(MINUTE.values()),
-    (README, "minute-properties"): properties_table,
     (README, "bills"): lambda: tables.bills(read()),
-    (README, "stack-metrics"): lambda: metrics_table(STACK.values()),
     (METRICS, "event-names"): events_table,
     **{
         (METRICS, slug(subject)): lambda members=members: members_table(members)
@@ -154,7 +96,7 @@ TABLES = {
     ("page", "name"), TABLES, ids=[f"{page.stem}-{name}" for page, name in TABLES]
 )
 def test_a_table_says_what_the_code_says(page, name, request):
-    """Every setting with its default, every member with its unit, family and statistic."""
+    """Every member with its unit, family and statistic; what a month costs."""
     expected = f"<!-- {name} -->\n{TABLES[page, name]()}\n<!-- /{name} -->"
     text = page.read_text(encoding="utf-8")
     found = re.search(rf"<!-- {name} -->.*?<!-- /{name} -->", text, re.DOTALL)
@@ -179,9 +121,9 @@ def test_every_member_is_on_the_page_of_metrics():
     assert [] == [one.name for one in MEMBERS if f"| `{one.name}`" not in text]
 
 
-def test_every_command_is_in_the_readme():
+def test_every_command_is_on_the_page_of_commands():
     """A command that nobody can find does not exist."""
-    text = README.read_text(encoding="utf-8")
+    text = COMMANDS.read_text(encoding="utf-8")
     assert [] == [
         name for name in cli.list_commands(click.Context(cli)) if f"neuron-emf {name}" not in text
     ]
