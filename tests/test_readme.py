@@ -8,6 +8,7 @@ writes them again, and the difference is read in review.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -33,6 +34,7 @@ TIERS = {
 }
 
 
+OFTEN_SAME = ("lines", "over the minute", "comes from")
 RARE = " \u2020"
 SHOWN = ("demo", "run")
 """What programs print: test_rehearsal_shown.py and test_shown_commands.py see to it."""
@@ -43,8 +45,8 @@ def table(heads, rows):
     return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
 
 
-def read_with(member):
-    return ", ".join(filter(None, (member.family, member.statistic)))
+def read_as(member):
+    return ", ".join(filter(None, (member.unit, member.statistic)))
 
 
 def lines_of(member):
@@ -59,8 +61,7 @@ def members_table(members):
         {
             "name": f"`{one.name}`" + RARE * one.is_rare,
             "meaning": one.meaning,
-            "unit": one.unit,
-            "read with": read_with(one),
+            "read as": read_as(one),
             "metric": TIERS[one.tier],
             "lines": lines_of(one),
             "over the minute": one.folds,
@@ -70,7 +71,20 @@ def members_table(members):
     ]
     # A column that says the same in each row says nothing, unless there is but one.
     heads = [head for head in rows[0] if len({row[head] for row in rows}) > 1 or len(rows) == 1]
-    return table(heads, [[row[head] for head in heads] for row in rows])
+    usual = {head: usual_of([row[head] for row in rows]) for head in heads if head in OFTEN_SAME}
+    usual = {head: value for head, value in usual.items() if value}
+    cells = [["" if row[head] == usual.get(head) else row[head] for head in heads] for row in rows]
+    text = table(heads, cells)
+    if not usual:
+        return text
+    told = "; ".join(f"{head}: {value}" for head, value in usual.items())
+    return f"Where a cell is empty, {told}.\n\n{text}"
+
+
+def usual_of(values):
+    """What at least two of three rows say, when no row has nothing to say."""
+    value, count = Counter(values).most_common(1)[0]
+    return value if 3 * count >= 2 * len(values) and "" not in values and len(values) > 4 else None
 
 
 def events_table():

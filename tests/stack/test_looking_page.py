@@ -24,18 +24,9 @@ def table(heads, rows):
 
 
 @pytest.fixture
-def tables(queries, body):
+def tables(body):
     """What stands between the markers, by their name."""
-    rows = []
-    for properties in queries.values():
-        name = properties["Name"].partition("/")[2]
-        read = " and ".join(sorted(kinds(properties["QueryString"])))
-        shows = re.match(r"# (.+)\n", properties["QueryString"])[1]
-        rows.append([f"`{name}`", shows, f"{read} lines"])
-    return {
-        "dashboard": table(["graph", "what it draws"], graphs(body)),
-        "saved-queries": table(["query", "what it shows", "reads"], rows),
-    }
+    return {"dashboard": table(["graph", "what it draws"], graphs(body))}
 
 
 def graphs(body):
@@ -68,9 +59,9 @@ def drawn(kind, properties):
     return ", ".join(dict.fromkeys(shown))
 
 
-@pytest.mark.parametrize("name", ["dashboard", "saved-queries"])
+@pytest.mark.parametrize("name", ["dashboard"])
 def test_the_page_shows_what_is_deployed(repository, request, tables, name):
-    """Every graph with its metrics, every query with its purpose."""
+    """Every graph with its metrics."""
     path = repository / "docs" / "reference" / "looking.md"
     page = path.read_text(encoding="utf-8")
     found = re.search(MARKERS.format(name), page, re.DOTALL)

@@ -1,4 +1,4 @@
-"""The template's alarms: what each watches, when it rings, what silence means to it, and why."""
+"""The template's alarms: what each watches, when it is in alarm, what silence means to it, and why."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ ALARM = "AWS::CloudWatch::Alarm"
 ONE_CLUSTER = {"ClusterName": "training"}
 MODES = ({}, ONE_CLUSTER, {"Mode": "kinesis"})
 MILLISECONDS = {"Duration", "IteratorAge"}
+BY_CLUSTER = "ByClusterAlarm"
 TREATMENTS = {
-    "notBreaching": "rings for nobody",
-    "breaching": "rings",
+    "notBreaching": "is not breaching",
+    "breaching": "is breaching",
     "ignore": "keeps the state",
     "missing": "is no state",
 }
-HEADS = ["alarm", "watches", "rings when", "a minute without data"]
+HEADS = ["alarm", "watches", "in alarm when", "a minute without data"]
 
 
 def typed(template):
@@ -34,7 +35,11 @@ def typed(template):
 
 
 def alarms_table(template, text, *, on_clusters):
-    """One row for each alarm on rollups, or for each of the others."""
+    """
+    One row for each alarm on rollups, or for each of the others.
+
+    The two forms of an alarm on rollups, of which a deployment has one, share a row.
+    """
     properties = of_type(template["Resources"], ALARM)
     alarms = typed(template)
     return table(
@@ -43,14 +48,18 @@ def alarms_table(template, text, *, on_clusters):
             row(name, alarms[name], stated, text)
             for name, stated in properties.items()
             if (alarms[name].namespace == CLUSTER_NAMESPACE) == on_clusters
+            and not (on_clusters and BY_CLUSTER in name)
         ],
     )
 
 
 def row(name, alarm, stated, text):
     """One alarm in four cells, the first of which leads to what to do."""
+    names = [name]
+    if alarm.namespace == CLUSTER_NAMESPACE:
+        names.append(f"{name.removesuffix('Alarm')}{BY_CLUSTER}")
     return [
-        f"[{code(name)}](../operations.md#{anchor(stated)})",
+        ", ".join(f"[{code(one)}](../operations.md#{anchor(stated)})" for one in names),
         watched(alarm, stated),
         rings(alarm, stated),
         f"{TREATMENTS[alarm.missing]}: {reason(name, text)}",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from local.alarms.template import Template
 from tests.docs.reference.markdown import code, codes
-from tests.stack.insights.reading import kinds
 
 QUERY = "AWS::Logs::QueryDefinition"
 GROUPS = {
@@ -25,15 +22,12 @@ def sections(template):
 
 
 def section(properties, stated):
-    """What it shows, what it reads and is asked with, and its text."""
+    """Where it reads, what it is asked with, and its text, which begins with what it shows."""
     text = properties["QueryString"]
-    purpose = re.match(r"# (.+)\n", text)[1]
     groups = [GROUPS[one["Ref"]] for one in stated["LogGroupNames"]]
-    read = " and ".join(sorted(kinds(text)))
     lines = [
         f"## {properties['Name'].partition('/')[2]}\n",
-        f"{purpose}\n",
-        f"It reads {read} lines in the log group of {' and in that of '.join(groups)}.",
+        f"Log group: {' and '.join(groups)}.",
     ]
     for one in properties.get("Parameters", []):
         asked = one["Description"].rstrip(".")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from emitter import VARIABLE_PREFIX
 from emitter.run import service
 from emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
 from emitter.settings.options import _ALL, options
@@ -57,15 +56,13 @@ def section(settings, one):
     option = option_of(settings, one.name)
     usual = default(option) or ("`false`" if option.is_flag else "none")
     ways = [
-        f"flag: {codes(sorted(option.opts, key=len))}",
-        f"variable: {code(f'{VARIABLE_PREFIX}_{one.name.upper()}')}",
-        f"in the file: {code(f'{key_of(one)} = {toml_of(example(one))}')}",
-        f"values: {values(option) or '`true`, `false`'}; default: {usual}",
-        f"a change counts {counts(settings, one)}",
+        f"{codes(sorted(option.opts, key=len))}: {values(option) or '`true`, `false`'}",
+        f"default {usual}",
+        f"in the file {code(f'{key_of(one)} = {toml_of(example(one))}')}",
+        f"changes {counts(settings, one)}.",
     ]
     of = " of replay" if settings is ReplaySettings else ""
-    listed = "\n".join(f"* {way}" for way in ways)
-    return f"### {key_of(one)}{of}\n\n{one.metadata['help']}\n\n{listed}\n"
+    return f"### {key_of(one)}{of}\n\n{one.metadata['help']}\n\n{'; '.join(ways)}\n"
 
 
 def option_of(settings, name):
