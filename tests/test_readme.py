@@ -17,7 +17,7 @@ import pytest
 from benchmarks.scale import tables
 from neuron_emf.cli import cli
 from neuron_emf.cost.measured import read
-from neuron_wire.catalogue import EMITTED, EVENT_NAMES, MEMBERS, SUBJECTS
+from neuron_wire.catalogue import EMITTED, MEMBERS, SUBJECTS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -34,7 +34,7 @@ TIERS = {
 }
 
 
-OFTEN_SAME = ("lines", "over the minute", "comes from")
+OFTEN_SAME = ("read as", "metric", "lines", "over the minute", "comes from")
 RARE = " \u2020"
 SHOWN = ("demo", "run")
 """What programs print: test_rehearsal_shown.py and test_shown_commands.py see to it."""
@@ -46,7 +46,7 @@ def table(heads, rows):
 
 
 def read_as(member):
-    return ", ".join(filter(None, (member.unit, member.statistic)))
+    return ", ".join(filter(None, (member.unit, member.statistic))) or "label"
 
 
 def lines_of(member):
@@ -82,14 +82,9 @@ def members_table(members):
 
 
 def usual_of(values):
-    """What at least two of three rows say, when no row has nothing to say."""
+    """What at least half of the rows say, when no row has nothing to say."""
     value, count = Counter(values).most_common(1)[0]
-    return value if 3 * count >= 2 * len(values) and "" not in values and len(values) > 4 else None
-
-
-def events_table():
-    rows = [[f"`{name}`", meaning] for name, meaning in EVENT_NAMES.items()]
-    return table(["Event", "meaning"], rows)
+    return value if 2 * count >= len(values) > 4 and "" not in values else None
 
 
 def slug(subject):
@@ -98,7 +93,6 @@ def slug(subject):
 
 TABLES = {
     (README, "bills"): lambda: tables.bills(read()),
-    (METRICS, "event-names"): events_table,
     **{
         (METRICS, slug(subject)): lambda members=members: members_table(members)
         for subject, members in SUBJECTS.items()

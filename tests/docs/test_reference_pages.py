@@ -30,13 +30,12 @@ TABLES = {
     ("options", "commands"): commands.sections,
     ("options", "exit-codes"): commands.exit_codes,
     ("options", "errors"): commands.error_classes,
-    ("settings", "keys"): settings.commands_table,
     **{
         ("settings", name): lambda group=group: settings.sections(group)
         for name, group in settings.GROUPS.items()
     },
-    ("alarms", "on-clusters"): lambda: alarms.alarms_table(TEMPLATE, TEXT, on_clusters=True),
-    ("alarms", "on-the-pipeline"): lambda: alarms.alarms_table(TEMPLATE, TEXT, on_clusters=False),
+    ("alarms", "on-clusters"): lambda: alarms.alarms_table(TEMPLATE, on_clusters=True),
+    ("alarms", "on-the-pipeline"): lambda: alarms.alarms_table(TEMPLATE, on_clusters=False),
     ("queries", "queries"): lambda: queries.sections(TEMPLATE),
     ("parameters", "parameters"): lambda: parameters.groups(TEMPLATE),
     ("parameters", "outputs"): lambda: parameters.outputs(TEMPLATE),

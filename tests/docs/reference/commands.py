@@ -47,7 +47,7 @@ def section(name, command):
     elif shared:
         parts.append(f"Settings: {', '.join(map(link, shared))}.\n")
     if own:
-        parts.append(table(["option", "values", "default", "what it is for"], rows(own)))
+        parts.append(table(["option", "values; default", "what it is for"], rows(own)))
     return "\n".join(parts)
 
 
@@ -75,10 +75,12 @@ def is_of_run(option):
 
 def rows(options):
     """One row for each option."""
-    return [
-        [codes(sorted(one.opts, key=len)), values(one), default(one), one_line(one.help)]
-        for one in options
-    ]
+    return [[codes(sorted(one.opts, key=len)), usual(one), one_line(one.help)] for one in options]
+
+
+def usual(option):
+    """What it may be, and what it is when nobody says."""
+    return "; ".join(filter(None, (values(option), default(option))))
 
 
 def values(option):

@@ -9,9 +9,9 @@ import click
 
 from emitter.run import service
 from emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
-from emitter.settings.options import _ALL, options
-from tests.docs.reference.commands import default, each_command, options_of, values
-from tests.docs.reference.markdown import code, codes, table
+from emitter.settings.options import options
+from tests.docs.reference.commands import default, values
+from tests.docs.reference.markdown import code, codes
 
 GROUPS = {
     "minutes": MinuteSettings,
@@ -95,17 +95,3 @@ def counts(settings, one):
     if settings is ReplaySettings:
         return "at the next run"
     return "at a restart" if one.name in service._FIXED else "with SIGHUP"
-
-
-def commands_table():
-    """Which keys of the file each command takes."""
-    run = {one.name for one in dataclasses.fields(RunSettings)}
-    rows = []
-    for name, command in each_command():
-        taken = [one.name for one in options_of(command)]
-        if "config" not in taken:
-            continue
-        keys = [one.replace("_", "-") for one in taken if one in _ALL]
-        whole = run <= set(taken)
-        rows.append([code(name), "all of `run`" if whole and name != "run" else codes(keys)])
-    return table(["command", "keys"], rows)
