@@ -18,7 +18,7 @@ from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import load
 from neuron_emf.cli import cli
 from neuron_wire.catalogue import EVENT_NAMES, members_of
-from tests.docs.reference import alarms, commands, events, parameters, queries, settings, walk
+from tests.docs.reference import alarms, commands, events, parameters, settings, walk
 from tests.docs.reference.markdown import table
 from tests.stack.template_resources import of_type
 
@@ -36,7 +36,6 @@ TABLES = {
     },
     ("alarms", "on-clusters"): lambda: alarms.alarms_table(TEMPLATE, on_clusters=True),
     ("alarms", "on-the-pipeline"): lambda: alarms.alarms_table(TEMPLATE, on_clusters=False),
-    ("queries", "queries"): lambda: queries.sections(TEMPLATE),
     ("parameters", "parameters"): lambda: parameters.groups(TEMPLATE),
     ("parameters", "outputs"): lambda: parameters.outputs(TEMPLATE),
     ("events", "events-told"): events.events_table,

@@ -24,9 +24,17 @@ def table(heads, rows):
 
 
 @pytest.fixture
-def tables(body):
+def tables(queries, body):
     """What stands between the markers, by their name."""
-    return {"dashboard": table(["graph", "what it draws"], graphs(body))}
+    rows = []
+    for properties in queries.values():
+        name = properties["Name"].partition("/")[2]
+        shows = re.match(r"# (.+)\n", properties["QueryString"])[1]
+        rows.append([f"`{name}`", shows])
+    return {
+        "dashboard": table(["graph", "what it draws"], graphs(body)),
+        "saved-queries": table(["query", "what it shows"], rows),
+    }
 
 
 def graphs(body):
@@ -59,9 +67,9 @@ def drawn(kind, properties):
     return ", ".join(dict.fromkeys(shown))
 
 
-@pytest.mark.parametrize("name", ["dashboard"])
+@pytest.mark.parametrize("name", ["dashboard", "saved-queries"])
 def test_the_page_shows_what_is_deployed(repository, request, tables, name):
-    """Every graph with its metrics."""
+    """Every graph with its metrics, every query with its purpose."""
     path = repository / "docs" / "reference" / "looking.md"
     page = path.read_text(encoding="utf-8")
     found = re.search(MARKERS.format(name), page, re.DOTALL)
