@@ -51,10 +51,8 @@ def _settings(found: Measurements) -> dict[str, str]:
         "batch_window_s": f"{assumptions.BATCH_WINDOW_S}",
         "hours": f"{HOURS}",
         "region": listed().region,
-        "retention_days": f"{assumptions.RETENTION_DAYS}",
         "prices_as_of": listed().as_of,
         "middle": f"{MIDDLE.instances:,}",
-        "middle_clusters": f"{MIDDLE.clusters}",
         "large": f"{LARGE.instances:,}",
         "promised_share": f"{100 * PROMISED_SHARE:.0f} %",
         "cluster_alarms": f"{assumptions.CLUSTER_ALARMS}",
@@ -81,7 +79,6 @@ def _tables(found: Measurements) -> dict[str, str]:
         "requests": tables.requests(found),
         "limits": tables.limits(found),
         "month": tables.month(found),
-        "detail": tables.detail(found),
         "prices": tables.prices(),
         "quotas": tables.quotas(),
     }
@@ -92,7 +89,6 @@ def _account() -> dict[str, str]:
     return {
         "put_log_events_instances": f"{put_log_events:,.0f}",
         "stream_creation_minutes": f"{stream_creation_s(LARGE) / 60:,.0f}",
-        "adjustable": ", ".join(one.what for one in QUOTAS.values() if one.is_adjustable),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, SMALL
+from benchmarks.scale.fleets import FLEETS, LARGE, SMALL
 from benchmarks.scale.quotas import QUOTAS, loads
 from neuron_emf.cost.alternatives import counterfactual_usd
 from neuron_emf.cost.assumptions import BATCH_DELIVERIES, MODES, SPREAD_S
@@ -144,23 +144,6 @@ def bills(found: Measurements) -> str:
         rows.append((f"{fleet.instances:,} in {clusters}", mode, dollars(total), share))
     heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
     return table(heads, rows)
-
-
-def detail(found: Measurements) -> str:
-    """Every entry of the middle fleet's bills."""
-    bills = [
-        {(entry.group, entry.what): entry for entry in bill(found, MIDDLE, Setup(mode))}
-        for mode in MODES
-    ]
-    rows = []
-    for group, what in dict.fromkeys(key for entries in bills for key in entries):
-        found_in = [entries.get((group, what)) for entries in bills]
-        cells = [
-            "" if one is None else f"{amount(one.quantity)} {one.unit}: {dollars(one.usd)}"
-            for one in found_in
-        ]
-        rows.append((group, what, *cells))
-    return table(("", "what", *MODES), rows)
 
 
 def prices() -> str:

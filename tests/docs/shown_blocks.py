@@ -16,7 +16,7 @@ How a page says what becomes of a block of shell commands:
     ```sh                              not run; the sentence is part of the page
     ...
     ```
-    *Not run by the tests: it needs an AWS account.*
+    *Not tested: needs an AWS account.*
 
 About other blocks:
 
@@ -62,7 +62,7 @@ PAGES = [
 """Pages whose steps are run, or say that they are not."""
 
 UNTIL_STOPPED = "until stopped"
-NOT_RUN = re.compile(r"\*Not run by the tests: it needs [^*\n]+\.\*")
+NOT_RUN = re.compile(r"\*Not tested: needs [^*\n]+\.\*")
 _NOTE = re.compile(
     r"<!-- (?P<word>run|file|shows): (?P<value>[^\n]+) -->|<!-- (?P<bare>prints) -->"
 )

@@ -16,16 +16,15 @@ from benchmarks.scale import tables
 from emitter import VARIABLE_PREFIX
 from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import load
-from neuron_emf.cli import cli
+from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
-from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, MINUTE, ROLLUP, STACK, members_of
+from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
 from tests.docs.reference import (
     alarms,
     commands,
     events,
     metrics,
     parameters,
-    queries,
     settings,
     walk,
 )
@@ -39,37 +38,22 @@ OF_OTHER_TESTS = {"demo", "run"}
 
 MAKERS = {
     "README.md": {
-        "settings": metrics.settings_table,
-        "rollup-metrics": lambda: metrics.metrics_table(ROLLUP.values()),
-        "minute-metrics": lambda: metrics.metrics_table(MINUTE.values()),
-        "minute-properties": metrics.properties_table,
         "bills": lambda: f"{tables.bills(read())}\n",
-        "stack-metrics": lambda: metrics.metrics_table(STACK.values()),
     },
-    "docs/reference/metrics.md": {
-        "rollup-metrics": lambda: metrics.metrics_table(ROLLUP.values()),
-        "minute-metrics": lambda: metrics.metrics_table(MINUTE.values()),
-        "stack-metrics": lambda: metrics.metrics_table(STACK.values()),
-        "event-names": metrics.events_table,
-        **metrics.subject_tables(),
-    },
+    "docs/reference/metrics.md": metrics.subject_tables(),
     "docs/reference/options.md": {
         "commands": commands.sections,
         "exit-codes": commands.exit_codes,
         "errors": commands.error_classes,
     },
     "docs/reference/settings.md": {
-        "keys": settings.commands_table,
-        **{
-            name: lambda group=group: settings.sections(group)
-            for name, group in settings.GROUPS.items()
-        },
+        name: lambda group=group: settings.sections(group)
+        for name, group in settings.GROUPS.items()
     },
     "docs/reference/alarms.md": {
-        "on-clusters": lambda: alarms.alarms_table(TEMPLATE, TEXT, on_clusters=True),
-        "on-the-pipeline": lambda: alarms.alarms_table(TEMPLATE, TEXT, on_clusters=False),
+        "on-clusters": lambda: alarms.alarms_table(TEMPLATE, on_clusters=True),
+        "on-the-pipeline": lambda: alarms.alarms_table(TEMPLATE, on_clusters=False),
     },
-    "docs/reference/queries.md": {"queries": lambda: queries.sections(TEMPLATE)},
     "docs/reference/parameters.md": {
         "parameters": lambda: parameters.groups(TEMPLATE),
         "outputs": lambda: parameters.outputs(TEMPLATE),
@@ -113,9 +97,10 @@ def text_of(page):
     [
         ("metrics", "\n| `{}`", {member.name for member in MEMBERS}),
         ("options", "\n## {}\n", [name for name, _ in commands.each_command()]),
-        ("alarms", "\n| [`{}`](", of_type(TEMPLATE["Resources"], alarms.ALARM)),
+        ("alarms", "[`{}`](", of_type(TEMPLATE["Resources"], alarms.ALARM)),
         ("parameters", "\n| `{}` |", {*TEMPLATE["Parameters"], *TEMPLATE["Outputs"]}),
         ("events", "\n| `{}` |", EVENT_NAMES),
+        ("commands", "`neuron-emf {}", COMMANDS),
     ],
 )
 def test_everything_that_there_is_is_on_its_page(page, row, names):
@@ -155,7 +140,6 @@ def test_a_setting_is_taken_from_the_file_and_from_its_variable(tmp_path):
         file.write_text(f"{shown}\n", encoding="utf-8")
         variable = f"{VARIABLE_PREFIX}_{one.name.upper()}"
         assert f"`{shown}`" in page
-        assert f"`{variable}`" in page
         assert f"\n### {key}" in page
         of_file = taken(command, ["--config", str(file)])
         assert ParameterSource.DEFAULT_MAP is of_file.get_parameter_source(one.name), key

@@ -60,7 +60,7 @@ def fault_of(block):
     if block.place is None and not block.is_said_not_to_run:
         return (
             f"{block.where}: put <!-- run: PLACE --> on the line before, or after it a line"
-            " *Not run by the tests: it needs REASON.*"
+            " *Not tested: needs REASON.*"
         )
     if block.place is not None and block.place not in PLACES:
         return f"{block.where}: no place {block.place} in tests/docs/places.py"
@@ -78,17 +78,17 @@ def test_every_step_is_run_or_says_that_it_is_not(page):
     [
         ("<!-- run: hour -->\n```sh\ntrue\n```\n", None),
         ("<!-- run: instance, until stopped -->\n```sh\ntrue\n```\n", None),
-        ("```sh\ntrue\n```\n*Not run by the tests: it needs an AWS account.*\n", None),
+        ("```sh\ntrue\n```\n*Not tested: needs an AWS account.*\n", None),
         ("```sh\ntrue\n```\n", "put <!-- run"),
         ("<!-- run: hour -->\n\n```sh\ntrue\n```\n", "put <!-- run"),
-        ("```sh\ntrue\n```\n\n*Not run by the tests: it needs time.*\n", "put <!-- run"),
-        ("```sh\ntrue\n```\n*Not run by the tests.*\n", "put <!-- run"),
+        ("```sh\ntrue\n```\n\n*Not tested: needs time.*\n", "put <!-- run"),
+        ("```sh\ntrue\n```\n*Not tested.*\n", "put <!-- run"),
         ("<!-- run: moon -->\n```sh\ntrue\n```\n", "no place moon"),
         (
-            "<!-- run: hour -->\n```sh\ntrue\n```\n*Not run by the tests: it needs time.*\n",
+            "<!-- run: hour -->\n```sh\ntrue\n```\n*Not tested: needs time.*\n",
             "is run and said not to be",
         ),
-        ("```bash\ntrue\n```\n*Not run by the tests: it needs time.*\n", "called sh"),
+        ("```bash\ntrue\n```\n*Not tested: needs time.*\n", "called sh"),
     ],
 )
 def test_a_step_without_a_word_is_found(text, fault):

@@ -57,5 +57,5 @@ def test_the_one_other_request_is_for_the_tags_of_an_instance_and_optional(repos
     assert ["instance_tags_api.py"] == list(signed)
     (words,) = signed.values()
     assert {"DescribeTags"} == {word for word in words if word.startswith("Describe")}
-    readme = (repository / "README.md").read_text(encoding="utf-8")
-    assert "allow `ec2:DescribeTags`" in readme
+    page = (repository / "docs" / "how-to" / "eks.md").read_text(encoding="utf-8")
+    assert "allow `ec2:DescribeTags`" in page

@@ -29,12 +29,11 @@ def tables(queries, body):
     rows = []
     for properties in queries.values():
         name = properties["Name"].partition("/")[2]
-        read = " and ".join(sorted(kinds(properties["QueryString"])))
         shows = re.match(r"# (.+)\n", properties["QueryString"])[1]
-        rows.append([f"`{name}`", shows, f"{read} lines"])
+        rows.append([f"`{name}`", shows])
     return {
         "dashboard": table(["graph", "what it draws"], graphs(body)),
-        "saved-queries": table(["query", "what it shows", "reads"], rows),
+        "saved-queries": table(["query", "what it shows"], rows),
     }
 
 

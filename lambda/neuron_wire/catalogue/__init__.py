@@ -2,8 +2,7 @@
 Every metric and every property by name: unit, family, source, meaning.
 
 The one place where a name means something. What writes lines writes no other
-(`undocumented` tells), docs/reference/metrics.md is made from it, and so are the tables
-of the README.
+(`undocumented` tells), and docs/reference/metrics.md is made from it.
 
 * `member`      what there is to say about one name
 * `identity`    who wrote a line, of what, and when

@@ -27,15 +27,6 @@ def test_the_sample_is_a_message_that_is_sent(golden):
     golden(PAGE, between("sample").sub(lambda _: f"```\n{text}```\n", page))
 
 
-def test_the_readme_quotes_that_message():
-    """Line by line; what it leaves out is on the page."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = readme.split("```")[1::2]
-    quoted = next(one for one in blocks if "known cores" in one)
-    sent = SAMPLE.read_text(encoding="utf-8").splitlines()
-    assert set() == set(quoted.splitlines()) - set(sent)
-
-
 def test_the_event_of_the_page_is_one_that_explain_takes():
     """Who follows the page gets a message."""
     block = between("event").search(PAGE.read_text(encoding="utf-8"))[0]

@@ -33,15 +33,6 @@ def test_the_page_has_the_memory_of_the_task_definition(page, programs_of_ecs):
     assert f"keep to {definition.MONITOR_HEAP.removesuffix('MiB')}." in page
 
 
-@pytest.mark.parametrize("name", ["ecs.md", "eks.md"])
-def test_the_page_has_what_the_emitter_took_in_the_image(repository, name):
-    """As container.md says that it was measured."""
-    pages = repository / "docs" / "how-to"
-    measured = r"takes (\d+) MiB of resident memory in the image"
-    (mib,) = re.findall(measured, (pages / "container.md").read_text("utf-8"))
-    assert f"the emitter itself takes {mib} in the image" in (pages / name).read_text("utf-8")
-
-
 def test_the_page_has_what_a_task_takes_of_an_instance(page, programs_of_ecs):
     """Without so much the daemon is not placed."""
     definition = programs_of_ecs[0]

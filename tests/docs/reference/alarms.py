@@ -1,4 +1,4 @@
-"""The template's alarms: what each watches, when it rings, what silence means to it, and why."""
+"""The template's alarms: what each watches, when it is in alarm, what missing data means to it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ ALARM = "AWS::CloudWatch::Alarm"
 ONE_CLUSTER = {"ClusterName": "training"}
 MODES = ({}, ONE_CLUSTER, {"Mode": "kinesis"})
 MILLISECONDS = {"Duration", "IteratorAge"}
-TREATMENTS = {
-    "notBreaching": "rings for nobody",
-    "breaching": "rings",
-    "ignore": "keeps the state",
-    "missing": "is no state",
-}
-HEADS = ["alarm", "watches", "rings when", "a minute without data"]
+HEADS = ["alarm", "watches", "in alarm when"]
 
 
 def typed(template):
@@ -33,28 +27,31 @@ def typed(template):
     return found
 
 
-def alarms_table(template, text, *, on_clusters):
-    """One row for each alarm on rollups, or for each of the others."""
-    properties = of_type(template["Resources"], ALARM)
+def alarms_table(template, *, on_clusters):
+    """
+    One row for alarms on rollups, or on the rest, that watch the same and decide alike.
+
+    The two forms of an alarm on rollups, of which a deployment has one, share a row.
+    """
     alarms = typed(template)
+    rows = {}
+    for name, stated in of_type(template["Resources"], ALARM).items():
+        alarm = alarms[name]
+        if (alarm.namespace == CLUSTER_NAMESPACE) == on_clusters:
+            link = f"[{code(name)}](../operations.md#{anchor(stated)})"
+            key = (
+                alarm.source.metric
+                if on_clusters
+                else (watched(alarm, stated), rings(alarm, stated))
+            )
+            rows.setdefault(key, ([], alarm, stated))[0].append(link)
     return table(
         HEADS,
         [
-            row(name, alarms[name], stated, text)
-            for name, stated in properties.items()
-            if (alarms[name].namespace == CLUSTER_NAMESPACE) == on_clusters
+            [", ".join(links), watched(alarm, stated), rings(alarm, stated)]
+            for links, alarm, stated in rows.values()
         ],
     )
-
-
-def row(name, alarm, stated, text):
-    """One alarm in four cells, the first of which leads to what to do."""
-    return [
-        f"[{code(name)}](../operations.md#{anchor(stated)})",
-        watched(alarm, stated),
-        rings(alarm, stated),
-        f"{TREATMENTS[alarm.missing]}: {reason(name, text)}",
-    ]
 
 
 def watched(alarm, stated):
@@ -79,14 +76,8 @@ def rings(alarm, stated):
     elif alarm.source.metric in MILLISECONDS:
         limit += " ms"
     length = "minutes" if alarm.period_s == 60 else f"periods of {alarm.period_s // 60} minutes"
-    return f"{limit} in {alarm.datapoints_to_alarm} of {alarm.evaluation_periods} {length}"
-
-
-def reason(name, text):
-    """What the template says beside its rule for missing data."""
-    resource = re.search(rf"^  {name}:\n(.*?)(?=^  \S|^\S|\Z)", text, re.MULTILINE | re.DOTALL)
-    said = re.search(r"TreatMissingData: \w+ # (.+)", resource[1])
-    return said[1]
+    missing = "; missing data breaches" if alarm.missing == "breaching" else ""
+    return f"{limit} in {alarm.datapoints_to_alarm} of {alarm.evaluation_periods} {length}{missing}"
 
 
 def anchor(stated):

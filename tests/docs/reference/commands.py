@@ -41,14 +41,20 @@ def section(name, command):
     parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
     options = options_of(command)
     own = [one for one in options if not is_of_run(one)]
-    if name != "run" and len(options) - len(own) == len(
-        options_of(cli.get_command(CONTEXT, "run"))
-    ):
+    shared = [one for one in options if is_of_run(one)]
+    if name != "run" and len(shared) == len(options_of(cli.get_command(CONTEXT, "run"))):
         parts.append(f"It takes every option of [`run`](#run){', and:' if own else '.'}\n")
-        options = own
-    if options:
-        parts.append(table(["option", "values", "default", "what it is for"], rows(options)))
+    elif shared:
+        parts.append(f"Settings: {', '.join(map(link, shared))}.\n")
+    if own:
+        parts.append(table(["option", "values; default", "what it is for"], rows(own)))
     return "\n".join(parts)
+
+
+def link(option):
+    """An option that is a setting, leading to where it is told."""
+    anchor = "how-a-setting-is-given" if option.name == CONFIG else option.name.replace("_", "-")
+    return f"[`{max(option.opts, key=len)}`](settings.md#{anchor})"
 
 
 def paragraphs(text):
@@ -69,10 +75,12 @@ def is_of_run(option):
 
 def rows(options):
     """One row for each option."""
-    return [
-        [codes(sorted(one.opts, key=len)), values(one), default(one), one_line(one.help)]
-        for one in options
-    ]
+    return [[codes(sorted(one.opts, key=len)), usual(one), one_line(one.help)] for one in options]
+
+
+def usual(option):
+    """What it may be, and what it is when nobody says."""
+    return "; ".join(filter(None, (values(option), default(option))))
 
 
 def values(option):

@@ -1,58 +1,31 @@
-"""The tables of metrics, members and settings, of the catalogue and the settings' declarations."""
+"""The tables of members, of the catalogue."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
+from collections import Counter
 
-from emitter.settings import RunSettings
-from neuron_wire.catalogue import EMITTED, EVENT_NAMES, SUBJECTS, members_of
+from neuron_wire.catalogue import EMITTED, SUBJECTS
 from tests.docs.reference.markdown import table
 
-MOST_USED = (
-    *("CoveredSeconds", "Executions", "LatencyP50Mean", "LatencyP99Max", "LatencyGapP50"),
-    *("TeraFlops", "DeviceMemoryUsed", "DeviceMemoryTotal", "HostCpuPercent", "HostMemoryUsed"),
-    *("EccCorrected", "RecordsDropped", "SpoolRecords", "CoreState", "CoreIdleMinutes", "Holders"),
-)
 TIERS = {
     **{tier: f"`{tier}`" for tier in ("cluster", "instance", "core", "legacy")},
     "always": "yes",
     "": "",
 }
 RARE = " \u2020"
+OFTEN_SAME = ("read as", "metric", "lines", "over the minute", "comes from")
 
 
-def settings_table():
-    """Every setting of `run` with its default."""
-    rows = []
-    for one in dataclasses.fields(RunSettings):
-        default = "" if one.default in (None, "", False, ()) else f"`{one.default}`"
-        rows.append([f"`--{one.name.replace('_', '-')}`", default, one.metadata["help"]])
-    return table(["setting", "default", "what it is for"], rows)
+def read_as(member):
+    """Unit and statistic."""
+    return ", ".join(filter(None, (member.unit, member.statistic))) or "label"
 
 
-def metrics_table(metrics):
-    """Each metric with its unit, family, statistic and meaning."""
-    rows = [
-        [f"`{one.name}`", one.unit, f"{one.family}, {one.statistic}", one.meaning]
-        for one in metrics
-    ]
-    return table(["metric", "unit", "read with", "meaning"], rows)
-
-
-def properties_table():
-    """The properties of a minute line that people look at most."""
-    members = members_of("minute")
-    rows = [
-        [f"`{name}`", members[name].unit, read_with(members[name]), members[name].meaning]
-        for name in MOST_USED
-    ]
-    return table(["property", "unit", "read with", "meaning"], rows)
-
-
-def read_with(member):
-    """Family and statistic."""
-    return ", ".join(filter(None, (member.family, member.statistic)))
+def usual_of(values):
+    """What at least half of the rows say, when no row has nothing to say."""
+    value, count = Counter(values).most_common(1)[0]
+    return value if 2 * count >= len(values) > 4 and "" not in values else None
 
 
 def members_table(members):
@@ -61,8 +34,7 @@ def members_table(members):
         {
             "name": f"`{one.name}`" + RARE * one.is_rare,
             "meaning": one.meaning,
-            "unit": one.unit,
-            "read with": read_with(one),
+            "read as": read_as(one),
             "metric": TIERS[one.tier],
             "lines": lines_of(one),
             "over the minute": one.folds,
@@ -72,7 +44,14 @@ def members_table(members):
     ]
     # A column that says the same in each row says nothing, unless there is but one.
     heads = [head for head in rows[0] if len({row[head] for row in rows}) > 1 or len(rows) == 1]
-    return table(heads, [[row[head] for head in heads] for row in rows])
+    usual = {head: usual_of([row[head] for row in rows]) for head in heads if head in OFTEN_SAME}
+    usual = {head: value for head, value in usual.items() if value}
+    cells = [["" if row[head] == usual.get(head) else row[head] for head in heads] for row in rows]
+    text = table(heads, cells)
+    if not usual:
+        return text
+    said = "; ".join(f"{head}: {value}" for head, value in usual.items())
+    return f"Where a cell is empty, {said}.\n\n{text}"
 
 
 def lines_of(member):
@@ -81,11 +60,6 @@ def lines_of(member):
     if set(EMITTED) <= set(kinds):
         kinds = ["all", *(kind for kind in kinds if kind not in EMITTED)]
     return ", ".join(kinds)
-
-
-def events_table():
-    """Names of events and what each means."""
-    return table(["Event", "meaning"], [[f"`{name}`", text] for name, text in EVENT_NAMES.items()])
 
 
 def subject_tables():

@@ -12,14 +12,14 @@ def groups(template):
     found = []
     for group in template["Metadata"][INTERFACE]["ParameterGroups"]:
         rows = [row(name, template["Parameters"][name]) for name in group["Parameters"]]
-        heads = ["parameter", "default", "values", "what it is for"]
+        heads = ["parameter", "default", "what it is for"]
         found.append(f"### {group['Label']['default']}\n\n{table(heads, rows)}")
     return "\n".join(found)
 
 
 def row(name, stated):
-    """One parameter in four cells."""
-    return [code(name), code(stated["Default"]) or "empty", values(stated), text_of(stated)]
+    """One parameter in three cells."""
+    return [code(name), code(stated["Default"]) or "empty", f"{text_of(stated)}{values(stated)}"]
 
 
 def text_of(stated):
@@ -28,14 +28,12 @@ def text_of(stated):
 
 
 def values(stated):
-    """What it may be, as bounds, choices or in the words of its refusal."""
+    """What it may be where its description has no bounds: choices, or the words of its refusal."""
     if "AllowedValues" in stated:
-        return codes(stated["AllowedValues"])
-    if "MinValue" in stated:
-        return f"{stated['MinValue']:,} to {stated['MaxValue']:,}"
-    if "ConstraintDescription" in stated:
-        return one_line(stated["ConstraintDescription"])
-    return f"at most {stated['MaxLength']:,} characters"
+        return f" One of {codes(stated['AllowedValues'])}."
+    if "ConstraintDescription" in stated and "MinValue" not in stated:
+        return f" Value: {one_line(stated['ConstraintDescription'])}."
+    return ""
 
 
 def outputs(template):

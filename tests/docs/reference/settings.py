@@ -7,12 +7,11 @@ from pathlib import Path
 
 import click
 
-from emitter import VARIABLE_PREFIX
 from emitter.run import service
 from emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
-from emitter.settings.options import _ALL, options
-from tests.docs.reference.commands import default, each_command, options_of, values
-from tests.docs.reference.markdown import code, codes, table
+from emitter.settings.options import options
+from tests.docs.reference.commands import default, values
+from tests.docs.reference.markdown import code, codes
 
 GROUPS = {
     "minutes": MinuteSettings,
@@ -57,15 +56,13 @@ def section(settings, one):
     option = option_of(settings, one.name)
     usual = default(option) or ("`false`" if option.is_flag else "none")
     ways = [
-        f"flag: {codes(sorted(option.opts, key=len))}",
-        f"variable: {code(f'{VARIABLE_PREFIX}_{one.name.upper()}')}",
-        f"in the file: {code(f'{key_of(one)} = {toml_of(example(one))}')}",
-        f"values: {values(option) or '`true`, `false`'}; default: {usual}",
-        f"a change counts {counts(settings, one)}",
+        f"{codes(sorted(option.opts, key=len))}: {values(option) or '`true`, `false`'}",
+        f"default {usual}",
+        f"in the file {code(f'{key_of(one)} = {toml_of(example(one))}')}",
+        f"changes {counts(settings, one)}.",
     ]
     of = " of replay" if settings is ReplaySettings else ""
-    listed = "\n".join(f"* {way}" for way in ways)
-    return f"### {key_of(one)}{of}\n\n{one.metadata['help']}\n\n{listed}\n"
+    return f"### {key_of(one)}{of}\n\n{one.metadata['help']}\n\n{'; '.join(ways)}\n"
 
 
 def option_of(settings, name):
@@ -98,17 +95,3 @@ def counts(settings, one):
     if settings is ReplaySettings:
         return "at the next run"
     return "at a restart" if one.name in service._FIXED else "with SIGHUP"
-
-
-def commands_table():
-    """Which keys of the file each command takes."""
-    run = {one.name for one in dataclasses.fields(RunSettings)}
-    rows = []
-    for name, command in each_command():
-        taken = [one.name for one in options_of(command)]
-        if "config" not in taken:
-            continue
-        keys = [one.replace("_", "-") for one in taken if one in _ALL]
-        whole = run <= set(taken)
-        rows.append([code(name), "all of `run`" if whole and name != "run" else codes(keys)])
-    return table(["command", "keys"], rows)

@@ -24,7 +24,6 @@ pytestmark = pytest.mark.timeout(30)
 EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
 EXAMPLES = {
     "check-with-the-emitters-permissions": "emitter's permissions only",
-    "check-with-a-fault": "records group INFREQUENT_ACCESS",
 }
 
 

@@ -48,9 +48,9 @@ CHOSEN = {
             ("== limits.max_events", "> limits.max_events"),
         ],
     ),
-    "emitter/spool/holdings.py": (
+    "emitter/spool/record_queue.py": (
         "tests/emitter/spool/test_spool.py",
-        [("self.books[boot].delivered += records", "self.books[boot].delivered += 1")],
+        [("self.counters[boot].delivered += records", "self.counters[boot].delivered += 1")],
     ),
     "neuron_emf/cost/interpolation.py": (
         "tests/neuron_emf/cost/test_bill.py",
