@@ -6,7 +6,7 @@ neuron-emf on an instance: neuron-monitor reports in, EMF log lines out.
 * `run`, `replay`                the running emitter, and the same without a clock
 * `reports`                      from neuron-monitor to typed reports
 * `fold`                         from reports to a minute
-* `lines`, `writing`             from a minute to lines
+* `lines`, `writer`              from a minute to lines
 * `spool`                        lines on disk until they are delivered
 * `delivery`                     from the spool to where the lines go
 * `instance`, `owners`, `kernel` what is not in reports: who this is, whose a process is, faults
