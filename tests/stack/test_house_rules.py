@@ -16,6 +16,9 @@ cfn_guard_rs = pytest.importorskip(
 WITHOUT = object()
 
 
+pytestmark = pytest.mark.timeout(60)  # the first test translates the template
+
+
 @pytest.fixture(scope="session")
 def rules(repository):
     """The rules as they are written."""

@@ -218,8 +218,8 @@ class Functions:
         context.looks, context.remaining_s = fate.patience, fate.remaining_s
         with contextlib.ExitStack() as meanwhile:
             replace = mock.patch.object
-            deployed = SimpleNamespace(stack=lambda: (self._settings, life))
-            meanwhile.enter_context(replace(module, "deployed", deployed))
+            runtime = SimpleNamespace(stack=lambda: (self._settings, life))
+            meanwhile.enter_context(replace(module, "runtime", runtime))
             meanwhile.enter_context(replace(module, "time", SimpleNamespace(time=now_s)))
             meanwhile.enter_context(
                 replace(module.logger.registered_handler, "stream", _Output(_unread))

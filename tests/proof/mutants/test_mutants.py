@@ -52,6 +52,14 @@ CHOSEN = {
         "tests/emitter/spool/test_spool.py",
         [("self.counters[boot].delivered += records", "self.counters[boot].delivered += 1")],
     ),
+    "emitter/owners/membership.py": (
+        "tests/emitter/owners/test_membership.py",
+        [("is_stepd = above == _STEPS or", "is_stepd = above != _STEPS or")],
+    ),
+    "emitter/kernel/detector.py": (
+        "tests/emitter/kernel/test_kernel_fault_events.py",
+        [("message.at_s < self._before_s", "message.at_s <= self._before_s")],
+    ),
     "neuron_emf/cost/interpolation.py": (
         "tests/neuron_emf/cost/test_bill.py",
         [("(at - left)", "(at + left)")],
