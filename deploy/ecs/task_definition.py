@@ -137,9 +137,7 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
             "devices": linux_devices(devices),
             "tmpfs": [{"containerPath": "/tmp", "size": 16}],  # noqa: S108 - a mount of its own
         },
-        "mountPoints": [
-            {"sourceVolume": SPOOL_VOLUME, "containerPath": SPOOL, "readOnly": False},
-        ],
+        "mountPoints": [{"sourceVolume": SPOOL_VOLUME, "containerPath": SPOOL, "readOnly": False}],
         **({"healthCheck": health_check()} if is_daemon else {}),
         "stopTimeout": STOP_WITHIN_S,
         "logConfiguration": log_configuration(place),

@@ -240,10 +240,7 @@ def test_a_rollup_metric_is_two_lines_more(extended):
 
 @pytest.mark.parametrize(
     ("taken", "failing"),
-    [
-        (RULE, "tests/emitter/fold/test_fold_readings.py"),
-        (ENTRY, "tests/wire/test_wire_golden.py"),
-    ],
+    [(RULE, "tests/emitter/fold/test_fold_readings.py"), (ENTRY, "tests/wire/test_wire_golden.py")],
     ids=["without the rule", "without the entry"],
 )
 def test_half_of_it_is_found(tmp_path, taken, failing):

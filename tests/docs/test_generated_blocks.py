@@ -19,15 +19,7 @@ from local.alarms.template import load
 from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
-from tests.docs.reference import (
-    alarms,
-    commands,
-    events,
-    metrics,
-    parameters,
-    settings,
-    walk,
-)
+from tests.docs.reference import alarms, commands, events, metrics, parameters, settings, walk
 from tests.stack.template_resources import of_type
 
 ROOT = Path(__file__).parents[2]
@@ -37,9 +29,7 @@ OF_OTHER_TESTS = {"demo", "run"}
 """What programs print: test_rehearsal_shown.py and test_shown_commands.py see to it."""
 
 MAKERS = {
-    "README.md": {
-        "bills": lambda: f"{tables.bills(read())}\n",
-    },
+    "README.md": {"bills": lambda: f"{tables.bills(read())}\n"},
     "docs/reference/metrics.md": metrics.subject_tables(),
     "docs/reference/options.md": {
         "commands": commands.sections,
@@ -58,10 +48,7 @@ MAKERS = {
         "parameters": lambda: parameters.groups(TEMPLATE),
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
-    "docs/reference/events.md": {
-        "events-told": events.events_table,
-        "event-lines": events.lines,
-    },
+    "docs/reference/events.md": {"events-told": events.events_table, "event-lines": events.lines},
     "docs/architecture.md": {
         "walk-report": walk.report,
         "walk-minute": lambda: walk.shown(walk.minute_line()),

@@ -12,15 +12,7 @@ from local.insights.fields import MAX_DISCOVERED, discovered
 from local.insights.parser import parse
 from local.insights.tree import Operation
 from neuron_wire.catalogue import ROLLUP
-from tests.stack.insights.lines import (
-    emitted,
-    health,
-    idle,
-    iso,
-    minute_line,
-    profile,
-    rollup,
-)
+from tests.stack.insights.lines import emitted, health, idle, iso, minute_line, profile, rollup
 from tests.stack.insights.reading import kinds, placeholders, problems
 from tests.stack.template_resources import of_type
 

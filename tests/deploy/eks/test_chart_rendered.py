@@ -75,11 +75,7 @@ def test_a_member_that_no_release_knows_is_refused(deploy_programs, render):
 @COMBINATION
 def test_helm_lint_has_nothing_to_say(helm, chart, name):
     """Beyond that the chart has no icon."""
-    given_values = {
-        "clusterName": "my-cluster",
-        "image": {"repository": "r"},
-        **COMBINATIONS[name],
-    }
+    given_values = {"clusterName": "my-cluster", "image": {"repository": "r"}, **COMBINATIONS[name]}
     run = helm("lint", "--strict", chart, values=given_values)
     assert 0 == run.returncode, run.stdout
     lines = [one for one in run.stdout.splitlines() if one.startswith("[")]

@@ -100,8 +100,7 @@ def test_the_init_container_can_do_its_work_and_again(render, tmp_path):
     for name in ("first", "second"):
         (folder / name).touch()
         subprocess.run(
-            ["setpriv", "--no-new-privs", "--bounding-set", bounds, *command],
-            check=True,
+            ["setpriv", "--no-new-privs", "--bounding-set", bounds, *command], check=True
         )
         assert {10001} == {path.stat().st_uid for path in (folder, *folder.iterdir())}
 

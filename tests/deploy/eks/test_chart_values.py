@@ -112,10 +112,7 @@ def test_a_misspelt_key_is_refused(render, path):
         ({"image": {"repository": "x", "digest": "sha256:1"}}, "digest"),
         ({"maxUnavailable": "0%"}, "maxUnavailable"),
         ({"kernelMessages": {"enabled": True}, "privileged": False}, "privileged"),
-        (
-            {"nodes": {"instanceTypes": [], "instanceFamilies": [], "labels": None}},
-            "every node",
-        ),
+        ({"nodes": {"instanceTypes": [], "instanceFamilies": [], "labels": None}}, "every node"),
         ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
