@@ -6,12 +6,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_program
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 COPIED = (
@@ -62,13 +63,10 @@ class Copy:
 
     def run(self, *command, text="", status=0):
         """What *command* prints, run as in a clone of its own."""
-        done = subprocess.run(
+        done = run_program(
             command,
             cwd=self.folder,
             input=text,
-            capture_output=True,
-            text=True,
-            check=False,
             env={
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.folder),

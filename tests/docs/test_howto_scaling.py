@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 
 import pytest
 
@@ -13,6 +12,7 @@ from local.alarms.template import load
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.names import CLUSTER_NAMESPACE
 from tests.docs.shown_blocks import DOCS, blocks_of, files_of
+from tests.programs import run_program
 
 PAGE = DOCS / "how-to" / "scaling.md"
 FILES = files_of(PAGE)
@@ -57,11 +57,8 @@ def test_the_template_passes_cfn_lint(programs, tmp_path):
     file = tmp_path / "scaling.yaml"
     file.write_text(FILES["scaling.yaml"], "utf-8")
     linter = programs[1].parent / "cfn-lint"
-    found = subprocess.run(
-        [linter, "--non-zero-exit-code", "informational", "--region", "us-east-1", "--", file],
-        capture_output=True,
-        text=True,
-        check=False,
+    found = run_program(
+        [linter, "--non-zero-exit-code", "informational", "--region", "us-east-1", "--", file]
     )
     assert (0, "") == (found.returncode, found.stdout)
 

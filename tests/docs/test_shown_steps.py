@@ -20,6 +20,7 @@ import yaml
 
 from tests.docs.places import PLACES
 from tests.docs.shown_blocks import PAGES, ROOT, blocks_in, blocks_of, files_of, tomllib
+from tests.programs import run_program
 
 PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 TOGETHER = [
@@ -104,9 +105,7 @@ def test_a_shell_can_read_every_step(page):
     """Also those that nobody can run here: no quote is left open."""
     faults = {}
     for block in shell_blocks(page):
-        read = subprocess.run(
-            ["bash", "-n"], input=block.text, text=True, capture_output=True, check=False
-        )
+        read = run_program(["bash", "-n"], input=block.text)
         if read.returncode or read.stderr:
             faults[block.where] = read.stderr
     assert {} == faults

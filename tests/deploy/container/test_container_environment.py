@@ -16,6 +16,7 @@ import pytest
 
 from proof.account.account import AccountDouble
 from tests.deploy.container.containerfile import EMITTER, ROOT
+from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -68,13 +69,7 @@ def carry_out(root):
 def said_by(environment, *arguments, **variables):
     """What a program of the environment printed; it sees no code but its own."""
     command = [environment / "bin" / arguments[0], *arguments[1:]]
-    ended = subprocess.run(
-        command,
-        env={"PATH": os.defpath, "HOME": str(environment), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = run_program(command, env={"PATH": os.defpath, "HOME": str(environment), **variables})
     return ended.returncode, ended.stdout, ended.stderr
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tests.deploy.container.containerfile import (
     STAGES,
     TOOLS,
 )
+from tests.programs import run_program
 
 BUILD_TITLE = (
     "# What builds the wheel in the image: the same release as in requirements/dev.txt "
@@ -39,9 +39,7 @@ def test_hadolint_has_nothing_to_say(request):
         if request.config.getoption("--built"):
             pytest.fail(f"{HADOLINT} is missing: run `make venvs`")
         pytest.skip(f"{HADOLINT} is missing: run `make venvs`")
-    ended = subprocess.run(
-        [HADOLINT, "--no-color", CONTAINERFILE], capture_output=True, text=True, check=False
-    )
+    ended = run_program([HADOLINT, "--no-color", CONTAINERFILE])
     assert (0, "") == (ended.returncode, ended.stdout)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import subprocess
 
 import botocore.session
 import pytest
@@ -15,6 +14,7 @@ from botocore.validate import ParamValidator
 
 from neuron_wire.instance_types import INSTANCE_TYPES
 from tests.deploy.ecs.conftest import as_api
+from tests.programs import run_program
 
 COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
 MOST_BYTES = 51_200  # of a template that is given in the call itself
@@ -217,14 +217,11 @@ def test_cloudformations_own_rules_find_nothing(repository, ecs_folder, request)
     if not program.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip
         problem(f"{program} is missing: make venvs makes it")
-    run = subprocess.run(
+    run = run_program(
         [
             *(program, "--format", "json", "--include-checks", "I"),
             *("--regions", "us-east-1", "us-west-2", "ap-northeast-1"),
             *("--", ecs_folder / "service.yaml"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+        ]
     )
     assert [] == [f"{one['Rule']['Id']}: {one['Message']}" for one in json.loads(run.stdout)]

@@ -16,6 +16,7 @@ from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import FLUSH_WITHIN_S
 from emitter.settings.run import RunSettings
 from neuron_wire.instance_types import INSTANCE_TYPES
+from tests.programs import run_program
 
 AWS_RESERVES_MIB = 128  # in its own DaemonSet, for neuron-monitor
 AWS_ALLOWS_MIB = 500
@@ -255,9 +256,7 @@ def test_an_older_python_is_told_in_one_sentence(ecs_folder):
         "import runpy, sys; sys.version_info = (3, 9, 25); "
         f"runpy.run_path({str(ecs_folder / 'task_definition.py')!r}, run_name='__main__')"
     )
-    run = subprocess.run(
-        [sys.executable, "-ISc", program], capture_output=True, text=True, check=False
-    )
+    run = run_program([sys.executable, "-ISc", program])
     assert (2, "") == (run.returncode, run.stdout)
     (line,) = run.stderr.splitlines()
     assert "Python 3.10 or later is needed, and this is 3.9:" in line
@@ -265,15 +264,12 @@ def test_an_older_python_is_told_in_one_sentence(ecs_folder):
 
 def test_an_instance_type_without_devices_is_refused(ecs_folder):
     """With what would have been possible."""
-    run = subprocess.run(
+    run = run_program(
         [
             *(sys.executable, "-IS", ecs_folder / "task_definition.py", "daemon"),
             *("--instance-type", "m5.large", "--image", "i", "--region", "r"),
             *("--task-role", "t", "--execution-role", "e"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+        ]
     )
     assert 2 == run.returncode
     assert "trn1.32xlarge" in run.stderr

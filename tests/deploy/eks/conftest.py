@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import yaml
 
 from tests.deploy.ecs.conftest import ecs_folder, programs_of_ecs  # the instance types are theirs
+from tests.programs import run_program
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
@@ -83,13 +84,10 @@ def helm(
     home = tmp_path_factory.mktemp("helm")
 
     def run(*arguments: str | Path, values: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return run_program(
             [deploy_programs / "helm", *arguments, "--values", "-"],
-            input=json.dumps(values),  # YAML reads JSON
+            input=json.dumps(values),
             env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     return run

@@ -5,7 +5,6 @@ What the chart makes of its values: valid on every release that it says, and wit
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import yaml
 
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import FLUSH_WITHIN_S
+from tests.programs import run_program
 
 SCHEMAS = Path(__file__).with_name("kubernetes_schemas.py")
 RELEASES = ["1.25", "1.28", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"]
@@ -51,13 +51,7 @@ def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs,
 
 def refusals(deploy_programs, documents, releases=tuple(RELEASES)):
     """What these releases refuse of *documents*."""
-    run = subprocess.run(
-        [deploy_programs / "python", SCHEMAS, *releases],
-        input=json.dumps(documents),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_program([deploy_programs / "python", SCHEMAS, *releases], input=json.dumps(documents))
     assert 0 == run.returncode, run.stderr
     return json.loads(run.stdout)
 

@@ -13,6 +13,7 @@ import yaml
 
 import emitter
 from tests.deploy.systemd.installer import python_of, run_installer, small_bundle
+from tests.programs import run_program
 
 BUNDLE = f"neuron-emf-{emitter.__version__}"
 RECORDING = """\
@@ -310,5 +311,5 @@ def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, request):
         for path in (repository / folder).glob("*.sh")
     )
     assert len(scripts) >= 5
-    run = subprocess.run([program, *scripts], capture_output=True, text=True, check=False)
+    run = run_program([program, *scripts])
     assert 0 == run.returncode, run.stdout

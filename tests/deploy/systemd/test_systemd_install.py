@@ -14,6 +14,7 @@ import pytest
 from installer import files, install, run_installer, small_bundle
 
 import emitter
+from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -64,9 +65,7 @@ def test_the_next_steps_are_said(installed, repository):
 def test_nothing_in_the_program_names_where_it_was_made(installed):
     """An image is made in one place and runs in another: also tracebacks name the other."""
     program = installed / "opt" / "neuron-emf"
-    found = subprocess.run(
-        ["grep", "-rlF", str(installed), str(program)], capture_output=True, text=True, check=False
-    )
+    found = run_program(["grep", "-rlF", str(installed), str(program)])
     assert "" == found.stdout
     first = (program / "bin" / "neuron-emf").read_text("utf-8").splitlines()[0]
     assert "#!/opt/neuron-emf/bin/python" == first
@@ -91,13 +90,10 @@ def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
 def test_an_installed_command_runs(installed, tmp_path):
     """By its own Python, from a folder that knows nothing of this repository."""
     program = installed / "opt/neuron-emf/bin"
-    run = subprocess.run(
+    run = run_program(
         [program / "python", program / "neuron-emf", "--version"],
         env={"PATH": os.defpath},
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert emitter.__version__ in run.stdout, run.stderr
 

@@ -14,6 +14,7 @@ from emitter.instance.lookup import FIRST_TRY_S
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from emitter.settings import RunSettings
+from tests.programs import run_program
 
 MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
 COMMAND = "/opt/neuron-emf/bin/neuron-emf"
@@ -36,9 +37,7 @@ def analyze():
         pytest.skip("systemd-analyze is missing: it comes with systemd")
 
     def run(*words):
-        return subprocess.run(
-            [program, *map(str, words)], capture_output=True, text=True, check=False
-        )
+        return run_program([program, *words])
 
     return run
 
