@@ -213,18 +213,6 @@ def test_the_metric_is_in_the_line(extended, tier):
         assert "Bytes" == defined(line)["HostSwapUsed"]
 
 
-def test_what_cannot_be_is_in_no_line(extended):
-    """As of every other number: missing is missing, never -1."""
-    assert "HostSwapUsed" not in json.loads(extended.replay(report(-1)))
-
-
-def test_a_wrong_type_costs_its_group_alone(extended):
-    """The minute is there, without what stands beside it in the group."""
-    line = json.loads(extended.replay(report("much")))
-    assert not {"HostSwapUsed", "HostMemoryUsed"} & line.keys()
-    assert (1, 4) == (line["Reports"], line["NeuronCores"])
-
-
 def test_a_rollup_metric_is_two_lines_more(extended):
     """
     Its entry and its line in the table: the sum over the instances is a metric of the cluster.

@@ -135,16 +135,6 @@ def is_excerpt(text, whole):
     return False
 
 
-def test_an_excerpt_is_found_by_its_lines():
-    """Whole lines, together, with one indentation."""
-    whole = "a:\n  b: 1\n\n  c:\n    d: 2\n"
-    assert is_excerpt("b: 1\n\nc:\n  d: 2\n", whole)
-    assert is_excerpt(whole, whole)
-    assert not is_excerpt("b: 1\nc:\n", whole)
-    assert not is_excerpt("b: 1\n\nc:\nd: 2\n", whole)
-    assert not is_excerpt("b: 10\n", whole)
-
-
 @PAGE
 def test_every_document_on_a_page_can_be_read(page):
     """JSON, TOML and YAML."""

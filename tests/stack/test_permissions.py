@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -68,6 +69,13 @@ def test_no_code_on_aws_or_on_an_instance_calls_the_metrics_api(repository):
 def test_a_planted_call_is_found(source):
     """By its name, by its client or by getattr."""
     assert metric_calls(source)
+
+
+def test_no_policy_allows_the_metrics_api(template):
+    """Not by name and not by a pattern that includes it."""
+    for name, statement in statements(template):
+        for action in as_list(statement["Action"]):
+            assert not fnmatchcase("cloudwatch:putmetricdata", action.lower()), name
 
 
 # --- least privilege ---

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.deploy.container.containerfile import (
     ARGUMENTS,
     CONTAINERFILE,
@@ -23,7 +21,6 @@ BUILD_TITLE = (
     "(a test compares)."
 )
 BUILD_PINS = ROOT / "deploy" / "container" / "build.txt"
-HADOLINT = ROOT / ".venv-deploy" / "bin" / "hadolint"
 
 
 def pinned(text, name):
@@ -33,13 +30,9 @@ def pinned(text, name):
     return found[0]
 
 
-def test_hadolint_has_nothing_to_say(request):
+def test_hadolint_has_nothing_to_say(deploy_programs):
     """The rules of Containerfiles, with the shell in them."""
-    if not HADOLINT.exists():
-        if request.config.getoption("--built"):
-            pytest.fail(f"{HADOLINT} is missing: run `make venvs`")
-        pytest.skip(f"{HADOLINT} is missing: run `make venvs`")
-    ended = run_program([HADOLINT, "--no-color", CONTAINERFILE])
+    ended = run_program([deploy_programs / "hadolint", "--no-color", CONTAINERFILE])
     assert (0, "") == (ended.returncode, ended.stdout)
 
 

@@ -67,16 +67,6 @@ def chart(repository: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def deploy_programs(repository: Path, request: pytest.FixtureRequest) -> Path:
-    """The programs of .venv-deploy: Helm, and the Python that has the schemas of Kubernetes."""
-    folder = repository / ".venv-deploy"
-    if not (folder / ".ready").exists():
-        problem = pytest.fail if request.config.getoption("--built") else pytest.skip
-        problem(f"{folder} is missing: make venvs makes it")
-    return folder / "bin"
-
-
-@pytest.fixture(scope="session")
 def helm(
     deploy_programs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., subprocess.CompletedProcess[str]]:

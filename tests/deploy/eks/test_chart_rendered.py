@@ -8,7 +8,6 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import FLUSH_WITHIN_S
@@ -46,24 +45,9 @@ def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs,
     """By the strict schemas of the releases: a member that a release does not know is refused."""
     documents = [one for values in COMBINATIONS.values() for one in render(values).documents()]
     assert {"DaemonSet", "NetworkPolicy", "ServiceAccount"} == {one["kind"] for one in documents}
-    assert [] == refusals(deploy_programs, documents)
-
-
-def refusals(deploy_programs, documents, releases=tuple(RELEASES)):
-    """What these releases refuse of *documents*."""
-    run = run_program([deploy_programs / "python", SCHEMAS, *releases], input=json.dumps(documents))
-    assert 0 == run.returncode, run.stderr
-    return json.loads(run.stdout)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_a_member_that_no_release_knows_is_refused(deploy_programs, render):
-    """The check above can fail."""
-    (daemon,) = render().of_kind("DaemonSet")
-    daemon["spec"]["template"]["spec"]["hostPid"] = True
-    (found,) = refusals(deploy_programs, [daemon], ("1.31",))
-    assert "hostPid" in found
+    command = [deploy_programs / "python", SCHEMAS, *RELEASES]
+    run = run_program(command, input=json.dumps(documents))
+    assert (0, "[]") == (run.returncode, run.stdout), run.stderr
 
 
 @COMBINATION
@@ -163,12 +147,3 @@ def test_the_plain_manifests_are_the_chart(chart, render, golden):
     rendered = render()
     assert "" == rendered.refusal
     golden(chart.parent / "manifests.yaml", head + rendered.text)
-
-
-def test_the_plain_manifests_are_yaml_with_two_things_to_change(chart):
-    """What is only an example stands in two kinds of lines."""
-    text = (chart.parent / "manifests.yaml").read_text("utf-8")
-    assert len(list(yaml.safe_load_all(text))) == 2
-    lines = [one.strip() for one in text.splitlines() if "my-cluster" in one or "1111" in one]
-    assert {'value: "my-cluster"'} < set(lines)
-    assert 3 == len(lines)

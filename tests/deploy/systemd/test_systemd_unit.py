@@ -103,17 +103,6 @@ def test_every_option_of_the_drop_in_can_be_taken(folder, analyze, tmp_path):
     assert "" == complaints(run)
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [("Restart=sometimes", "sometimes"), ("WatchdogSecs=5", "WatchdogSecs"), ("User=a b", "a b")],
-)
-def test_a_planted_fault_is_found(line, found, folder, analyze, tmp_path):
-    """A wrong value, a key that is none, a user that cannot be."""
-    machine(folder, tmp_path, f"[Service]\n{line}\n")
-    run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
-    assert found in complaints(run)
-
-
 def exposure(analyze, unit):
     """The score of systemd's own tool, 0 to 10."""
     run = analyze("security", "--offline=true", "--no-pager", unit)
@@ -159,11 +148,6 @@ def test_it_comes_back_however_often_it_failed(directives):
     assert "always" == service["Restart"]
     assert "0" == dict(directives["Unit"])["StartLimitIntervalSec"]
     assert 5 <= seconds(service["RestartSec"])
-
-
-def test_the_emitter_is_called_without_a_setting(directives):
-    """They are in the configuration file, which a reload reads again."""
-    assert f"{COMMAND} run" == dict(directives["Service"])["ExecStart"]
 
 
 @pytest.mark.parametrize(
