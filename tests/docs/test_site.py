@@ -74,15 +74,6 @@ def html_of(site, page):
     return (site / page.relative_to(DOCS)).with_suffix(".html").read_text(encoding="utf-8")
 
 
-def test_every_page_is_built(site):
-    """None is left out."""
-    assert [] == [
-        str(one)
-        for one in PAGES
-        if not (site / one.relative_to(DOCS)).with_suffix(".html").exists()
-    ]
-
-
 def test_nothing_is_fetched_from_elsewhere(site):
     """Neither by a page nor by a stylesheet: no fonts, no scripts, no counters of readers."""
     for page in site.rglob("*.html"):

@@ -109,11 +109,3 @@ def test_the_bill_needs_nothing_but_the_wheel(installed, tmp_path):
     run = python(installed, tmp_path, "-m", "neuron_emf", "cost", "--instances", "1")
     assert run.returncode == 0, run.stderr
     assert "USD a month" in run.stdout
-
-
-def test_the_console_script_is_installed(installed, tmp_path):
-    """As neuron-emf, and its help names both commands."""
-    run = python(installed, tmp_path, str(installed / "bin" / "neuron-emf"), "--help")
-    assert run.returncode == 0, run.stderr
-    assert "replay" in run.stdout
-    assert "run" in run.stdout
