@@ -163,17 +163,6 @@ def extended(tmp_path_factory):
     return copy
 
 
-def test_the_page_has_one_entry_and_one_rule():
-    """Each diff is of one file, and adds lines only: at most four of them."""
-    for diff in DIFFS:
-        assert 1 == len(files_of(diff))
-        lines = [line for line in diff.splitlines() if not line.startswith(("+++", "---"))]
-        assert not [line for line in lines if line.startswith("-")]
-        assert 1 <= len([line for line in lines if line.startswith("+")]) <= 4
-    assert {"lambda/neuron_wire/catalogue/resources.py"} == files_of(ENTRY)
-    assert {"emitter/fold/readings.py"} == files_of(RULE)
-
-
 def test_nothing_else_was_needed(extended):
     """
     Two files by hand for each metric; by their tests the tables of metrics, and the new member

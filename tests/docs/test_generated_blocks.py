@@ -14,7 +14,6 @@ from click.core import ParameterSource
 
 from benchmarks.scale import tables
 from emitter import VARIABLE_PREFIX
-from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import load
 from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
@@ -134,12 +133,6 @@ def test_a_setting_is_taken_from_the_file_and_from_its_variable(tmp_path):
         of_variable = taken(command, ["--config", str(empty)], {variable: text})
         assert ParameterSource.ENVIRONMENT is of_variable.get_parameter_source(one.name), key
         assert {str(example)} == {str(of_file.params[one.name]), str(of_variable.params[one.name])}
-
-
-@pytest.mark.parametrize("page", ["settings", "options"])
-def test_the_file_is_where_the_code_looks(page):
-    """The path in the prose is that of the code."""
-    assert str(SYSTEM_FILE) in text_of(page)
 
 
 def test_no_sentence_of_the_template_ends_in_a_comment():

@@ -11,7 +11,7 @@ from local.alarms import Alarm, MetricSource, RecordedHistory, State, evaluate
 from local.alarms.template import load
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.names import CLUSTER_NAMESPACE
-from tests.docs.shown_blocks import DOCS, blocks_of, files_of
+from tests.docs.shown_blocks import DOCS, files_of
 from tests.programs import run_program
 
 PAGE = DOCS / "how-to" / "scaling.md"
@@ -115,12 +115,3 @@ def test_a_cooldown_outlasts_the_lag():
     """A second step before the first is seen would answer the same load twice."""
     assert TRACKING["ScaleOutCooldown"] > 5 * 60
     assert TRACKING["ScaleInCooldown"] >= TRACKING["ScaleOutCooldown"]
-
-
-def test_every_metric_of_the_table_exists():
-    """Also those that do not fit."""
-    named = re.findall(r"^\| (`[A-Z].*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
-    names = [name for row in named for name in re.findall(r"`([A-Z]\w+)`", row)]
-    assert 5 <= len(names)
-    assert [] == [name for name in names if name not in ROLLUP]
-    assert blocks_of(PAGE)

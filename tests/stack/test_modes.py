@@ -114,13 +114,6 @@ def test_the_reader_gives_up_in_the_end_and_says_so(deployed, mode):
     assert reader["StartingPosition"] == "TRIM_HORIZON"
 
 
-def test_batches_are_as_large_as_asked_for(deployed):
-    """The parameters arrive."""
-    reader = deployed(Mode="kinesis", StreamBatchSize="77", StreamWindowSeconds="9")["StreamReader"]
-    assert reader["Properties"]["BatchSize"] == "77"
-    assert reader["Properties"]["MaximumBatchingWindowInSeconds"] == "9"
-
-
 def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
     """The default window is far below the default grace, and Kinesis allows the longest."""
     parameters = template["Parameters"]

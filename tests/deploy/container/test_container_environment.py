@@ -83,14 +83,6 @@ def test_the_environment_is_small_and_has_no_installer(environment):
     assert 20 < used_mib < MOST_MIB
 
 
-def test_what_was_installed_is_this_tree(environment):
-    """With every command that an instance or a person has."""
-    code, printed, said = said_by(environment, "neuron-emf", "--help")
-    assert (0, "") == (code, said)
-    assert "monitor-config" in printed
-    assert "completion" in printed
-
-
 def test_the_models_that_were_kept_are_those_that_are_asked_for(environment):
     """
     A service whose model is gone cannot be called: the two that are, and what credentials come

@@ -69,29 +69,6 @@ def test_every_volume_is_mounted_and_every_mount_is_a_volume(render, name):
     assert {one["name"] for one in pod["volumes"]} == mounted
 
 
-def test_it_runs_on_every_neuron_node_and_on_no_other(render):
-    """One label that only such nodes have is enough; each term also asks for Linux."""
-    affinity = render().pod["affinity"]["nodeAffinity"]
-    terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    keys = [[one["key"] for one in term["matchExpressions"]] for term in terms]
-    assert [
-        ["kubernetes.io/os", "node.kubernetes.io/instance-type"],
-        ["kubernetes.io/os", "karpenter.k8s.aws/instance-family"],
-        ["kubernetes.io/os", "eks.amazonaws.com/instance-family"],
-        ["kubernetes.io/os", "aws.amazon.com/neuron.present"],
-    ] == keys
-    listed = terms[0]["matchExpressions"][1]["values"]
-    assert {"inf1.xlarge", "trn2u.48xlarge", "trn3.48xlarge", "ml.trn2.48xlarge"} <= set(listed)
-
-
-def test_it_comes_past_the_taint_that_neuron_nodes_have(render):
-    """Whatever the taint's effect is."""
-    assert [
-        {"key": "aws.amazon.com/neuron", "operator": "Exists"},
-        {"key": "aws.amazon.com/neuroncore", "operator": "Exists"},
-    ] == render().pod["tolerations"]
-
-
 def test_no_running_pod_is_ended_for_it_unless_somebody_asks(render):
     """Without a class it has the cluster's default priority, and makes no room on a full node."""
     assert {"priorityClassName", "priority", "preemptionPolicy"}.isdisjoint(render().pod)
@@ -111,12 +88,6 @@ def test_memory_is_as_in_the_task_definition(render, programs_of_ecs):
 def test_a_stop_leaves_time_to_flush_on_eks(render):
     """neuron-monitor ends, the minute is closed and sent, before the kubelet kills."""
     assert FLUSH_WITHIN_S + STOP_WITHIN_S < render().pod["terminationGracePeriodSeconds"]
-
-
-def test_an_update_never_has_two_emitters_on_a_node(render):
-    """The old one ends first: the spool has one holder."""
-    (daemon,) = render().of_kind("DaemonSet")
-    assert {"maxUnavailable": "10%"} == daemon["spec"]["updateStrategy"]["rollingUpdate"]
 
 
 @COMBINATION

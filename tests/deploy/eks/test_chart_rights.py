@@ -7,7 +7,6 @@ import shutil
 import subprocess
 
 import pytest
-import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -136,30 +135,3 @@ def test_the_network_policy_lets_nothing_in(render):
         "labels"
     ]
     assert policy["spec"]["podSelector"]["matchLabels"].items() <= pod_labels.items()
-
-
-@pytest.mark.parametrize("role", ["", "arn:aws:iam::111122223333:role/neuron-emf"])
-def test_the_notes_say_which_role_the_pods_take(helm, chart, tmp_path, role):
-    """NOTES.txt, which Helm prints where there is a cluster, read as a template of the chart."""
-    copy = tmp_path / "chart"
-    shutil.copytree(chart, copy)
-    notes = (copy / "templates" / "NOTES.txt").read_text("utf-8")
-    (copy / "templates" / "notes.yaml").write_text(
-        "kind: ConfigMap\ndata:\n  notes: |\n"
-        + "".join(f"    {one}\n" for one in notes.splitlines())
-    )
-    values = {
-        "clusterName": "my-cluster",
-        "image": {"repository": "r"},
-        "serviceAccount": {"roleArn": role},
-    }
-    run = helm(
-        *("template", "neuron-emf", copy, "--namespace", "watch"),
-        *("--show-only", "templates/notes.yaml"),
-        values=values,
-    )
-    assert 0 == run.returncode, run.stderr
-    text = yaml.safe_load(run.stdout)["data"]["notes"]
-    assert ("takes arn:aws:iam::111122223333:role/neuron-emf." in text) is bool(role)
-    assert ("EKS Pod Identity" in text) is not bool(role)
-    assert "kubectl -n watch rollout status daemonset/neuron-emf" in text
