@@ -77,13 +77,9 @@ def test_every_step_is_run_or_says_that_it_is_not(page):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("<!-- run: hour -->\n```sh\ntrue\n```\n", None),
         ("<!-- run: instance, until stopped -->\n```sh\ntrue\n```\n", None),
         ("```sh\ntrue\n```\n*Not tested: needs an AWS account.*\n", None),
         ("```sh\ntrue\n```\n", "put <!-- run"),
-        ("<!-- run: hour -->\n\n```sh\ntrue\n```\n", "put <!-- run"),
-        ("```sh\ntrue\n```\n\n*Not tested: needs time.*\n", "put <!-- run"),
-        ("```sh\ntrue\n```\n*Not tested.*\n", "put <!-- run"),
         ("<!-- run: moon -->\n```sh\ntrue\n```\n", "no place moon"),
         (
             "<!-- run: hour -->\n```sh\ntrue\n```\n*Not tested: needs time.*\n",

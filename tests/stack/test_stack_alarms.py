@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 
 import pytest
 
-from local.alarms import InsightsQuery, Template
+from local.alarms import InsightsQuery
 from neuron_wire.catalogue import ROLLUP, STACK
 from tests.stack.stated_alarms import ALARM, ONE_CLUSTER, SUBJECTS, on_rollups, stated
 from tests.stack.template_resources import of_type
@@ -127,16 +126,6 @@ def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
         parameter = alarm["Threshold"]["Ref"]
         assert parameter in template["Parameters"], name
         assert f"${{{parameter}}}" in alarm["AlarmDescription"]["Fn::Sub"], name
-
-
-def test_the_description_tells_m_n_and_the_limit(template):
-    """Whoever reads it at night need not open the template."""
-    for name, alarm in on_rollups(template).items():
-        resource = template["Resources"][name]["Properties"]
-        text = Template(template, ONE_CLUSTER).resolve(resource["AlarmDescription"])
-        assert re.search(rf"\b{alarm.evaluation_periods} minutes\b", text), name
-        if alarm.datapoints_to_alarm > 1:
-            assert f"{alarm.datapoints_to_alarm} of {alarm.evaluation_periods} minutes" in text
 
 
 @pytest.mark.parametrize("group", ["Records", "Rollups"])

@@ -44,15 +44,13 @@ class Rendered(NamedTuple):
     def pod(self) -> dict[str, Any]:
         """The specification of the pods of the one DaemonSet."""
         (found,) = self.of_kind("DaemonSet")
-        specification: dict[str, Any] = found["spec"]["template"]["spec"]
-        return specification
+        return found["spec"]["template"]["spec"]
 
     @property
     def container(self) -> dict[str, Any]:
         """The emitter's."""
         (found,) = self.pod["containers"]
-        one: dict[str, Any] = found
-        return one
+        return found
 
     @property
     def variables(self) -> dict[str, str]:

@@ -68,9 +68,8 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
         assert on_host
         assert not reads_kernel
         assert "privileged" not in init["securityContext"]
-        assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == init["securityContext"][
-            "capabilities"
-        ]
+        capabilities = init["securityContext"]["capabilities"]
+        assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == capabilities
     assert values["networkPolicy"]["enabled"] == bool(rendered.of_kind("NetworkPolicy"))
     assert ("auto" if names_pods else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
     assert ("kmsg" if reads_kernel else "none") == rendered.variables["NEURON_EMF_KERNEL_MESSAGES"]
@@ -131,7 +130,6 @@ def test_the_network_policy_lets_nothing_in(render):
     assert [] == policy["spec"]["ingress"]
     ports = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
     assert {53, 80, 443} == ports
-    pod_labels = render(EVERYTHING).of_kind("DaemonSet")[0]["spec"]["template"]["metadata"][
-        "labels"
-    ]
-    assert policy["spec"]["podSelector"]["matchLabels"].items() <= pod_labels.items()
+    (daemon,) = render(EVERYTHING).of_kind("DaemonSet")
+    labels = daemon["spec"]["template"]["metadata"]["labels"]
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
