@@ -55,6 +55,13 @@ SPOOL: Final = "/var/lib/neuron-emf"
 SPOOL_VOLUME: Final = "neuron-emf-spool"  # of the instance, so that the next task finds it
 USER: Final = 10001  # the image's
 HEALTH_COMMAND: Final = ("CMD", "neuron-emf", "check", "--quick")
+HEALTH_CHECK: Final = {
+    "command": list(HEALTH_COMMAND),
+    "interval": 60,
+    "timeout": 15,
+    "retries": 3,
+    "startPeriod": 180,
+}
 LOG_GROUP: Final = "/neuron-emf/emitters"  # what the emitter says of itself; never its records
 RECORDS: Final = "/neuron-emf/records"
 
@@ -89,9 +96,8 @@ class Place:
 def types_by_devices() -> dict[int, list[str]]:
     """Instance types with Neuron devices, by how many they have."""
     types: dict[int, list[str]] = {}
-    for name, devices in [(row.name, row.devices) for row in INSTANCE_TYPES.values()] + [
-        *TRN3.items()
-    ]:
+    devices_of = {row.name: row.devices for row in INSTANCE_TYPES.values()}
+    for name, devices in (devices_of | TRN3).items():
         types.setdefault(devices, []).append(name)
     return dict(sorted(types.items()))
 
@@ -137,60 +143,32 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
             "devices": linux_devices(devices),
             "tmpfs": [{"containerPath": "/tmp", "size": 16}],  # noqa: S108 - a mount of its own
         },
-        "mountPoints": [
-            {"sourceVolume": SPOOL_VOLUME, "containerPath": SPOOL, "readOnly": False},
-        ],
-        **({"healthCheck": health_check()} if is_daemon else {}),
+        "mountPoints": [{"sourceVolume": SPOOL_VOLUME, "containerPath": SPOOL, "readOnly": False}],
+        # of a container that is not essential it would end nothing
+        **({"healthCheck": HEALTH_CHECK} if is_daemon else {}),
         "stopTimeout": STOP_WITHIN_S,
-        "logConfiguration": log_configuration(place),
-    }
-
-
-def health_check() -> dict[str, Any]:
-    """When ECS replaces the task; of a container that is not essential it would end nothing."""
-    return {
-        "command": list(HEALTH_COMMAND),
-        "interval": 60,
-        "timeout": 15,
-        "retries": 3,
-        "startPeriod": 180,
-    }
-
-
-def log_configuration(place: Place) -> dict[str, Any]:
-    """Where standard error goes; never waited for, or a log that is away would stop the reading."""
-    return {
-        "logDriver": "awslogs",
-        "options": {
-            "awslogs-group": LOG_GROUP,
-            "awslogs-region": place.region,
-            "awslogs-stream-prefix": "neuron-emf",
-            "mode": "non-blocking",
-            "max-buffer-size": "1m",
+        "logConfiguration": {
+            "logDriver": "awslogs",
+            "options": {
+                "awslogs-group": LOG_GROUP,
+                "awslogs-region": place.region,
+                "awslogs-stream-prefix": "neuron-emf",
+                "mode": "non-blocking",  # a log that is away must not stop the reading
+                "max-buffer-size": "1m",
+            },
         },
     }
 
 
 def daemon(devices: int, place: Place) -> dict[str, Any]:
     """A task definition for one emitter on each instance with *devices* devices."""
+    task = _task(devices, place, {"scope": "shared", "autoprovision": True, "driver": "local"})
     return {
         "family": f"neuron-emf-{devices}",
         "requiresCompatibilities": ["EC2"],
         "networkMode": "host",  # the ECS agent that knows whose a container is answers there only
         "pidMode": "host",  # the pids in reports are those of the instance
-        "taskRoleArn": place.task_role,
-        "executionRoleArn": place.execution_role,
-        "placementConstraints": [{"type": "memberOf", "expression": placed_on(devices)}],
-        "volumes": [
-            {
-                "name": SPOOL_VOLUME,
-                "dockerVolumeConfiguration": {
-                    "scope": "shared",
-                    "autoprovision": True,
-                    "driver": "local",
-                },
-            }
-        ],
+        **task,
         "containerDefinitions": [emitter_container(devices, place, is_daemon=True)],
     }
 
@@ -211,22 +189,21 @@ def sidecar(devices: int, place: Place, app_image: str) -> dict[str, Any]:
     return {
         "family": "app-with-neuron-emf",
         "requiresCompatibilities": ["EC2"],
-        "taskRoleArn": place.task_role,
-        "executionRoleArn": place.execution_role,
-        "placementConstraints": [{"type": "memberOf", "expression": placed_on(devices)}],
-        "volumes": [
-            {
-                "name": SPOOL_VOLUME,
-                "dockerVolumeConfiguration": {"scope": "task", "driver": "local"},
-            }
-        ],
+        **_task(devices, place, {"scope": "task", "driver": "local"}),
         "containerDefinitions": [app, emitter_container(devices, place, is_daemon=False)],
     }
 
 
-def placed_on(devices: int) -> str:
-    """The placement constraint for instances with *devices* devices."""
-    return f"attribute:ecs.instance-type in [{', '.join(types_by_devices()[devices])}]"
+def _task(devices: int, place: Place, volume: dict[str, Any]) -> dict[str, Any]:
+    """What both have: roles, instances with *devices* devices, and the volume of the spool."""
+    types = ", ".join(types_by_devices()[devices])
+    placed = {"type": "memberOf", "expression": f"attribute:ecs.instance-type in [{types}]"}
+    return {
+        "taskRoleArn": place.task_role,
+        "executionRoleArn": place.execution_role,
+        "placementConstraints": [placed],
+        "volumes": [{"name": SPOOL_VOLUME, "dockerVolumeConfiguration": volume}],
+    }
 
 
 def as_json(value: object) -> str:
@@ -244,30 +221,24 @@ def main(arguments: list[str] | None = None) -> None:
         instance = command.add_mutually_exclusive_group(required=True)
         instance.add_argument("--instance-type", choices=devices_of, metavar="TYPE")
         instance.add_argument("--devices", type=int, choices=types_by_devices())
-        command.add_argument("--image", required=True)
-        command.add_argument("--region", required=True)
-        command.add_argument("--task-role", required=True, metavar="ARN")
-        command.add_argument("--execution-role", required=True, metavar="ARN")
+        for option in ("--image", "--region"):
+            command.add_argument(option, required=True)
+        for option in ("--task-role", "--execution-role"):
+            command.add_argument(option, required=True, metavar="ARN")
         command.add_argument("--log-group", default=RECORDS)
         command.add_argument("--device-group", type=int, metavar="GID")
         if name == "sidecar":
             command.add_argument("--app-image", required=True)
     options = parser.parse_args(arguments)
     place = Place(
-        image=options.image,
-        region=options.region,
-        task_role=options.task_role,
-        execution_role=options.execution_role,
+        *(options.image, options.region, options.task_role, options.execution_role),
         records=options.log_group,
         device_group=options.device_group,
     )
     devices: int = options.devices or devices_of[options.instance_type]
-    definition = (
-        daemon(devices, place)
-        if options.command == "daemon"
-        else sidecar(devices, place, options.app_image)
-    )
-    sys.stdout.write(as_json(definition))
+    is_daemon = options.command == "daemon"
+    task = daemon(devices, place) if is_daemon else sidecar(devices, place, options.app_image)
+    sys.stdout.write(as_json(task))
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_program
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 COPIED = (
@@ -62,13 +63,10 @@ class Copy:
 
     def run(self, *command, text="", status=0):
         """What *command* prints, run as in a clone of its own."""
-        done = subprocess.run(
+        done = run_program(
             command,
             cwd=self.folder,
             input=text,
-            capture_output=True,
-            text=True,
-            check=False,
             env={
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.folder),
@@ -165,17 +163,6 @@ def extended(tmp_path_factory):
     return copy
 
 
-def test_the_page_has_one_entry_and_one_rule():
-    """Each diff is of one file, and adds lines only: at most four of them."""
-    for diff in DIFFS:
-        assert 1 == len(files_of(diff))
-        lines = [line for line in diff.splitlines() if not line.startswith(("+++", "---"))]
-        assert not [line for line in lines if line.startswith("-")]
-        assert 1 <= len([line for line in lines if line.startswith("+")]) <= 4
-    assert {"lambda/neuron_wire/catalogue/resources.py"} == files_of(ENTRY)
-    assert {"emitter/fold/readings.py"} == files_of(RULE)
-
-
 def test_nothing_else_was_needed(extended):
     """
     Two files by hand for each metric; by their tests the tables of metrics, and the new member
@@ -215,18 +202,6 @@ def test_the_metric_is_in_the_line(extended, tier):
         assert "Bytes" == defined(line)["HostSwapUsed"]
 
 
-def test_what_cannot_be_is_in_no_line(extended):
-    """As of every other number: missing is missing, never -1."""
-    assert "HostSwapUsed" not in json.loads(extended.replay(report(-1)))
-
-
-def test_a_wrong_type_costs_its_group_alone(extended):
-    """The minute is there, without what stands beside it in the group."""
-    line = json.loads(extended.replay(report("much")))
-    assert not {"HostSwapUsed", "HostMemoryUsed"} & line.keys()
-    assert (1, 4) == (line["Reports"], line["NeuronCores"])
-
-
 def test_a_rollup_metric_is_two_lines_more(extended):
     """
     Its entry and its line in the table: the sum over the instances is a metric of the cluster.
@@ -240,10 +215,7 @@ def test_a_rollup_metric_is_two_lines_more(extended):
 
 @pytest.mark.parametrize(
     ("taken", "failing"),
-    [
-        (RULE, "tests/emitter/fold/test_fold_readings.py"),
-        (ENTRY, "tests/wire/test_wire_golden.py"),
-    ],
+    [(RULE, "tests/emitter/fold/test_fold_readings.py"), (ENTRY, "tests/wire/test_wire_golden.py")],
     ids=["without the rule", "without the entry"],
 )
 def test_half_of_it_is_found(tmp_path, taken, failing):

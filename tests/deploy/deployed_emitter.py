@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tests.docs.places import instance
+from tests.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,14 +55,8 @@ class DeployedEmitter:
 
     def is_well(self, command: Sequence[str]) -> bool:
         """What the health check says."""
-        run = subprocess.run(
-            command,
-            cwd=self._place.folder,
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_S,
+        run = run_program(
+            command, cwd=self._place.folder, env=self._environment, timeout=PATIENCE_S
         )
         assert run.returncode in {0, 1}, run.stderr
         return run.returncode == 0

@@ -48,11 +48,8 @@ def calls_in(text: str, page: Path) -> list[list[str]]:
             If a call that can be seen in the text was not made by the shell.
     """
     blocks = [block.text for block in blocks_in(text, page) if block.language == "sh"]
-    if text.startswith("#!"):
-        blocks = [text]
     outside = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    inline = [] if text.startswith("#!") else INLINE.findall(outside)
-    script = "\n".join([*blocks, *inline])
+    script = "\n".join([*blocks, *INLINE.findall(outside)])
     if not CALL.search(COMMENT.sub("", script)):
         return []
     made = _made_by(REDIRECTION.sub(_without, script))

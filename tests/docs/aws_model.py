@@ -24,8 +24,8 @@ from botocore.validate import ParamValidator
 from botocore.waiter import WaiterModel
 
 from tests.docs.aws_calls import ANSWER
-from tests.docs.aws_shorthand import ShorthandError, read
-from tests.docs.aws_words import ALONE, OWN, CallError, by_option, without_global_options
+from tests.docs.aws_shorthand import NUMBERS, read
+from tests.docs.aws_words import ALONE, OWN, CallError, by_option, refuse, without_global_options
 
 if TYPE_CHECKING:
     from botocore.model import OperationModel, Shape
@@ -39,7 +39,7 @@ def fault_of(call: list[str], files: Files) -> str | None:
     """What the CLI would refuse of a call, None when nothing; *files* is what `file://` finds."""
     try:
         check(call, files)
-    except (CallError, ShorthandError) as error:
+    except CallError as error:
         return f"aws {' '.join(call)}: {error}"
     return None
 
@@ -54,19 +54,16 @@ def check(call: list[str], files: Files) -> None:
     """
     words = without_global_options(call)
     if len(words) < 2:
-        msg = "expected a service and an operation"
-        raise CallError(msg)
+        refuse("expected a service and an operation")
     service, name, *rest = words
     if (service, name) in OWN:
         options, alone = OWN[service, name]
         given, standing = by_option(rest)
         unknown = sorted(set(given) - options)
         if unknown:
-            msg = f"no option {unknown[0]}"
-            raise CallError(msg)
+            refuse(f"no option {unknown[0]}")
         if standing > alone and not given:
-            msg = f"expected {alone} words that stand alone, found {standing}"
-            raise CallError(msg)
+            refuse(f"expected {alone} words that stand alone, found {standing}")
         return
     if name == "wait":
         name, rest = _operation_of_waiter(service, rest)
@@ -87,16 +84,14 @@ def _operations(service: str) -> dict[str, OperationModel]:
     try:
         model = _session().get_service_model(SERVICES.get(service, service))
     except UnknownServiceError:
-        msg = f"no service {service}"
-        raise CallError(msg) from None
+        refuse(f"no service {service}")
     return {xform_name(name, "-"): model.operation_model(name) for name in model.operation_names}
 
 
 def _operation(service: str, name: str) -> OperationModel:
     found = _operations(service).get(name)
     if found is None:
-        msg = f"{service} has no operation {name}"
-        raise CallError(msg)
+        refuse(f"{service} has no operation {name}")
     return found
 
 
@@ -109,8 +104,7 @@ def _operation_of_waiter(service: str, words: list[str]) -> tuple[str, list[str]
     model = WaiterModel(document)
     names = {xform_name(name, "-"): name for name in model.waiter_names}
     if not words or words[0] not in names:
-        msg = f"{service} waits for nothing like {words[:1]}"
-        raise CallError(msg)
+        refuse(f"{service} waits for nothing like {words[:1]}")
     return xform_name(model.get_waiter(names[words[0]]).operation, "-"), words[1:]
 
 
@@ -119,8 +113,7 @@ def _known_options(operation: OperationModel, words: list[str]) -> None:
     names = {f"--{xform_name(name, '-')}" for name in (shape.members if shape else ())}
     unknown = set(by_option(words)[0]) - names - {"--cli-input-json"}
     if unknown:
-        msg = f"no option {min(unknown)}"
-        raise CallError(msg)
+        refuse(f"no option {min(unknown)}")
 
 
 def _parameters(
@@ -134,15 +127,13 @@ def _parameters(
     for option, values in given.items():
         name = names.get(option) or names.get(option.replace("--no-", "--", 1))
         if name is None:
-            msg = f"no option {option}"
-            raise CallError(msg)
+            refuse(f"no option {option}")
         of = members[name]
         if of.type_name == "boolean":
             standing += len(values)
             found[name] = option in names
         elif not values:
-            msg = f"{option} has no value"
-            raise CallError(msg)
+            refuse(f"{option} has no value")
         else:
             many = of.type_name == "list"
             if not many:
@@ -150,8 +141,7 @@ def _parameters(
             taken = values if many else values[:1]
             found[name] = _value(of, [_text(one, of, files) for one in taken])
     if standing != alone:
-        msg = f"expected {alone} words that belong to no option, found {standing}"
-        raise CallError(msg)
+        refuse(f"expected {alone} words that belong to no option, found {standing}")
     return found
 
 
@@ -162,16 +152,13 @@ def _input_document(values: list[str] | None, files: Files) -> dict[str, Any]:
     text = values[0] if values else ""
     name = text.removeprefix("file://")
     if name != text and name not in files:
-        msg = f"{name} is no file of the page: put <!-- file: {name} --> before its block"
-        raise CallError(msg)
+        refuse(f"{name} is no file of the page: put <!-- file: {name} --> before its block")
     try:
         found = json.loads(files.get(name) or text)
     except ValueError as error:
-        msg = f"--cli-input-json is no JSON: {error}"
-        raise CallError(msg) from None
+        refuse(f"--cli-input-json is no JSON: {error}")
     if not isinstance(found, dict):
-        msg = "--cli-input-json is no object"
-        raise CallError(msg)
+        refuse("--cli-input-json is no object")
     return found
 
 
@@ -182,8 +169,7 @@ def _text(word: str, shape: Shape, files: Files) -> str:
     if shape.type_name == "blob":
         return name
     if name not in files:
-        msg = f"{name} is no file of the page: put <!-- file: {name} --> before its block"
-        raise CallError(msg)
+        refuse(f"{name} is no file of the page: put <!-- file: {name} --> before its block")
     return files[name] or ""
 
 
@@ -194,8 +180,7 @@ def _value(shape: Shape, texts: list[str]) -> Any:
             try:
                 return json.loads(texts[0])
             except ValueError as error:
-                msg = f"no JSON: {error}"
-                raise CallError(msg) from None
+                refuse(f"no JSON: {error}")
         if kind == "list":
             if shape.member.type_name in ("structure", "map"):
                 return [read(text, shape.member) for text in texts]
@@ -205,21 +190,19 @@ def _value(shape: Shape, texts: list[str]) -> Any:
         try:
             json.loads(texts[0])  # a policy, a template, a body of a dashboard
         except ValueError as error:
-            msg = f"a document that is no JSON: {error}"
-            raise CallError(msg) from None
+            refuse(f"a document that is no JSON: {error}")
     return plain(shape, texts[0])
 
 
 def plain(shape: Shape, text: str) -> Any:
     """The value of one word."""
-    if shape.type_name in ("integer", "long", "float", "double"):
+    if shape.type_name in NUMBERS:
         if text == ANSWER:
             return 1
         try:
-            return float(text) if shape.type_name in ("float", "double") else int(text)
+            return NUMBERS[shape.type_name](text)
         except ValueError:
-            msg = f"expected a number, found {text}"
-            raise CallError(msg) from None
+            refuse(f"expected a number, found {text}")
     return text
 
 
@@ -239,8 +222,7 @@ def _validate(operation: OperationModel, parameters: dict[str, Any]) -> None:
     if report.has_errors():
         raise CallError(report.generate_report())
     for path, value, allowed in not_allowed(shape, parameters, ""):
-        msg = f"{path}: expected one of {', '.join(allowed)}, found {value}"
-        raise CallError(msg)
+        refuse(f"{path}: expected one of {', '.join(allowed)}, found {value}")
 
 
 def not_allowed(shape: Shape, value: Any, path: str) -> list[tuple[str, str, list[str]]]:

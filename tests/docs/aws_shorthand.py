@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.docs.aws_words import refuse
+
 if TYPE_CHECKING:
     from botocore.model import Shape
 
 
-class ShorthandError(Exception):
-    """The text is no shorthand of its shape."""
+NUMBERS = {"integer": int, "long": int, "float": float, "double": float}
 
 
 def read(text: str, shape: Shape) -> Any:
@@ -21,14 +22,13 @@ def read(text: str, shape: Shape) -> Any:
     The structure or map that *text* writes.
 
     Raises:
-        ShorthandError:
+        CallError:
             If it writes none, or a member that the shape does not have.
     """
     reader = _Reader(text)
     found = reader.pairs(shape, "")
     if reader.rest:
-        msg = f"cannot read {reader.rest} of {text}"
-        raise ShorthandError(msg)
+        refuse(f"cannot read {reader.rest} of {text}")
     return found
 
 
@@ -51,8 +51,7 @@ class _Reader:
             if self._take(quote):
                 word, found, _ = self.rest.partition(quote)
                 if not found:
-                    msg = f"{quote} is not closed in {self.text}"
-                    raise ShorthandError(msg)
+                    refuse(f"{quote} is not closed in {self.text}")
                 self.at += len(word) + 1
                 return word
         start = self.at
@@ -65,8 +64,7 @@ class _Reader:
         while True:
             name = self._word("=,[]{}")
             if not name or not self._take("="):
-                msg = f"expected NAME=VALUE, found {name + self.rest} in {self.text}"
-                raise ShorthandError(msg)
+                refuse(f"expected NAME=VALUE, found {name + self.rest} in {self.text}")
             found[name] = self._value(_member(shape, name), end)
             if not self._take(","):
                 return found
@@ -98,39 +96,29 @@ class _Reader:
 
     def _plain(self, shape: Shape, end: str) -> Any:
         word = self._word("," + end)
-        if shape.type_name in ("integer", "long"):
+        if shape.type_name in NUMBERS:
             try:
-                return int(word)
+                return NUMBERS[shape.type_name](word)
             except ValueError:
-                msg = f"expected a number, found {word}"
-                raise ShorthandError(msg) from None
-        if shape.type_name in ("float", "double"):
-            try:
-                return float(word)
-            except ValueError:
-                msg = f"expected a number, found {word}"
-                raise ShorthandError(msg) from None
+                refuse(f"expected a number, found {word}")
         if shape.type_name == "boolean":
             return {"true": True, "false": False}.get(word, word)
         return word
 
     def _close(self, sign: str) -> None:
         if not self._take(sign):
-            msg = f"expected {sign}, found {self.rest} in {self.text}"
-            raise ShorthandError(msg)
+            refuse(f"expected {sign}, found {self.rest} in {self.text}")
 
 
 def _member(shape: Shape, name: str) -> Shape:
     if shape.type_name == "map":
         return shape.value
     if shape.type_name != "structure" or name not in shape.members:
-        msg = f"{shape.name} has no member {name}"
-        raise ShorthandError(msg)
+        refuse(f"{shape.name} has no member {name}")
     return shape.members[name]
 
 
 def _item(shape: Shape) -> Shape:
     if shape.type_name != "list":
-        msg = f"{shape.name} is no list"
-        raise ShorthandError(msg)
+        refuse(f"{shape.name} is no list")
     return shape.member

@@ -8,22 +8,14 @@ of each command of its own.
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 import jmespath
 from jmespath.exceptions import JMESPathError
 
 GLOBAL_VALUES = {
-    "--cli-binary-format",
-    "--cli-read-timeout",
-    "--color",
-    "--endpoint-url",
-    "--max-items",
-    "--output",
-    "--page-size",
-    "--profile",
-    "--query",
-    "--region",
-    "--starting-token",
+    *("--cli-binary-format", "--cli-read-timeout", "--color", "--endpoint-url", "--max-items"),
+    *("--output", "--page-size", "--profile", "--query", "--region", "--starting-token"),
 }
 GLOBAL_FLAGS = {"--no-cli-pager", "--no-paginate", "--no-sign-request", "--no-verify-ssl"}
 OUTPUTS = {"json", "text", "table", "yaml", "yaml-stream", "off"}
@@ -61,6 +53,11 @@ class CallError(Exception):
     """The CLI would refuse the words that it is given."""
 
 
+def refuse(why: str) -> NoReturn:
+    """End the reading of a call, in a sentence."""
+    raise CallError(why) from None
+
+
 def without_global_options(call: list[str]) -> list[str]:
     """
     What is left of a call when the options that every command has are taken away.
@@ -78,18 +75,15 @@ def without_global_options(call: list[str]) -> list[str]:
             kept.append(word)
             continue
         if not words:
-            msg = f"{word} has no value"
-            raise CallError(msg)
+            refuse(f"{word} has no value")
         value = words.pop(0)
         if word == "--query":
             try:
                 jmespath.compile(value)
             except JMESPathError as error:
-                msg = f"--query is no JMESPath: {error}"
-                raise CallError(msg) from None
+                refuse(f"--query is no JMESPath: {error}")
         if word == "--output" and value not in OUTPUTS:
-            msg = f"no output {value}"
-            raise CallError(msg)
+            refuse(f"no output {value}")
     return kept
 
 
@@ -107,8 +101,7 @@ def by_option(words: list[str]) -> tuple[dict[str, list[str]], int]:
         if re.match(r"--[a-z]", word):
             option = word
             if option in given:
-                msg = f"{option} is given twice"
-                raise CallError(msg)
+                refuse(f"{option} is given twice")
             given[option] = []
         elif option is None:
             standing += 1

@@ -54,11 +54,7 @@ __all__ = [
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [
-    DOCS / "tutorial.md",
-    DOCS / "operations.md",
-    *sorted((DOCS / "how-to").glob("*.md")),
-]
+PAGES = [DOCS / "tutorial.md", DOCS / "operations.md", *sorted((DOCS / "how-to").glob("*.md"))]
 """Pages whose steps are run, or say that they are not."""
 
 UNTIL_STOPPED = "until stopped"

@@ -14,20 +14,11 @@ from click.core import ParameterSource
 
 from benchmarks.scale import tables
 from emitter import VARIABLE_PREFIX
-from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import load
 from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
-from tests.docs.reference import (
-    alarms,
-    commands,
-    events,
-    metrics,
-    parameters,
-    settings,
-    walk,
-)
+from tests.docs.reference import alarms, commands, events, metrics, parameters, settings, walk
 from tests.stack.template_resources import of_type
 
 ROOT = Path(__file__).parents[2]
@@ -37,9 +28,7 @@ OF_OTHER_TESTS = {"demo", "run"}
 """What programs print: test_rehearsal_shown.py and test_shown_commands.py see to it."""
 
 MAKERS = {
-    "README.md": {
-        "bills": lambda: f"{tables.bills(read())}\n",
-    },
+    "README.md": {"bills": lambda: f"{tables.bills(read())}\n"},
     "docs/reference/metrics.md": metrics.subject_tables(),
     "docs/reference/options.md": {
         "commands": commands.sections,
@@ -58,10 +47,7 @@ MAKERS = {
         "parameters": lambda: parameters.groups(TEMPLATE),
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
-    "docs/reference/events.md": {
-        "events-told": events.events_table,
-        "event-lines": events.lines,
-    },
+    "docs/reference/events.md": {"events-told": events.events_table, "event-lines": events.lines},
     "docs/architecture.md": {
         "walk-report": walk.report,
         "walk-minute": lambda: walk.shown(walk.minute_line()),
@@ -147,12 +133,6 @@ def test_a_setting_is_taken_from_the_file_and_from_its_variable(tmp_path):
         of_variable = taken(command, ["--config", str(empty)], {variable: text})
         assert ParameterSource.ENVIRONMENT is of_variable.get_parameter_source(one.name), key
         assert {str(example)} == {str(of_file.params[one.name]), str(of_variable.params[one.name])}
-
-
-@pytest.mark.parametrize("page", ["settings", "options"])
-def test_the_file_is_where_the_code_looks(page):
-    """The path in the prose is that of the code."""
-    assert str(SYSTEM_FILE) in text_of(page)
 
 
 def test_no_sentence_of_the_template_ends_in_a_comment():

@@ -69,13 +69,7 @@ def test_the_hand_made_role_may_do_what_the_stacks_own_may(deployed):
     """The same actions on the one stream."""
     (policy,) = deployed(Mode="kinesis")["SubscriptionRole"]["Properties"]["Policies"]
     expected = policy["PolicyDocument"]["Statement"][0]["Action"]
-    (by_hand,) = json.loads(
-        next(
-            call[call.index("--policy-document") + 1]
-            for call in calls_of(PAGE)
-            if call[1] == "put-role-policy"
-        )
-    )["Statement"]
+    (by_hand,) = json.loads(option("put-role-policy", "--policy-document"))["Statement"]
     assert sorted(expected) == sorted(by_hand["Action"])
     assert ANSWER == by_hand["Resource"]  # what $STREAM holds
 

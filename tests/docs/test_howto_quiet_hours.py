@@ -59,13 +59,6 @@ def test_both_rules_are_of_one_time_zone_that_exists():
     assert get_zonefile_instance().get(zone) is not None
 
 
-def test_durations_are_ones_that_a_rule_may_have():
-    """From a minute to 15 days."""
-    for name in ("nights.json", "weekend.json"):
-        for begin, end in windows(FILES[name]["Schedule"], MONDAY):
-            assert timedelta(minutes=1) <= end - begin <= timedelta(days=15)
-
-
 def attributes(**values):
     """Message attributes as SNS has them."""
     return {name: {"Type": "String", "Value": value} for name, value in values.items()}
@@ -95,11 +88,6 @@ def test_filters_name_attributes_that_messages_have(repository):
         assert f'"{name}": ' in source
 
 
-def asked_for(prefix, part):
-    """What the page's first step finds among names: those with a prefix and a part."""
-    return lambda name: name.startswith(prefix) and part in name
-
-
 def test_the_first_step_finds_the_alarms_that_may_be_muted(template):
     """
     Idle cores, idle cost and low utilization, on one cluster or all, and none of the pipeline's.
@@ -109,27 +97,27 @@ def test_the_first_step_finds_the_alarms_that_may_be_muted(template):
         if call[1] == "describe-alarms" and "--state-value" not in call:
             prefix = call[call.index("--alarm-name-prefix") + 1].removeprefix("neuron-emf-")
             part = re.search(r"'(\w+)'", call[call.index("--query") + 1])
-            selections.append(asked_for(prefix, part[1] if part else ""))
+            selections.append((prefix, part[1] if part else ""))
     names = of_type(template["Resources"], "AWS::CloudWatch::Alarm")
-    found = {name for name in names if any(selects(name) for selects in selections)}
+    found = {
+        name
+        for name in names
+        if any(name.startswith(prefix) and part in name for prefix, part in selections)
+    }
     stems = ("IdleCores", "IdleCost", "LowUtilization")
     assert {f"{stem}{kind}" for stem in stems for kind in ("Alarm", "ByClusterAlarm")} == found
     assert {"IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization"} <= set(ROLLUP)
 
 
+def values_of(operation, option):
+    """The values of an option in every call of an operation."""
+    return [call[call.index(option) + 1] for call in calls_of(PAGE) if call[1] == operation]
+
+
 def test_what_is_made_is_deleted():
     """The last step takes every rule and the filter away."""
-    calls = calls_of(PAGE)
-    made = {call[call.index("--name") + 1] for call in calls if call[1] == "put-alarm-mute-rule"}
-    deleted = {
-        call[call.index("--alarm-mute-rule-name") + 1]
-        for call in calls
-        if call[1] == "delete-alarm-mute-rule"
-    }
-    assert made == deleted
-    filters = [
-        call[call.index("--attribute-value") + 1]
-        for call in calls
-        if call[1] == "set-subscription-attributes"
-    ]
+    made = values_of("put-alarm-mute-rule", "--name")
+    deleted = values_of("delete-alarm-mute-rule", "--alarm-mute-rule-name")
+    assert set(made) == set(deleted)
+    filters = values_of("set-subscription-attributes", "--attribute-value")
     assert ["file://awake.json", "{}"] == filters

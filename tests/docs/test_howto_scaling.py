@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 
 import pytest
 
@@ -12,7 +11,8 @@ from local.alarms import Alarm, MetricSource, RecordedHistory, State, evaluate
 from local.alarms.template import load
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.names import CLUSTER_NAMESPACE
-from tests.docs.shown_blocks import DOCS, blocks_of, files_of
+from tests.docs.shown_blocks import DOCS, files_of
+from tests.programs import run_program
 
 PAGE = DOCS / "how-to" / "scaling.md"
 FILES = files_of(PAGE)
@@ -57,11 +57,8 @@ def test_the_template_passes_cfn_lint(programs, tmp_path):
     file = tmp_path / "scaling.yaml"
     file.write_text(FILES["scaling.yaml"], "utf-8")
     linter = programs[1].parent / "cfn-lint"
-    found = subprocess.run(
-        [linter, "--non-zero-exit-code", "informational", "--region", "us-east-1", "--", file],
-        capture_output=True,
-        text=True,
-        check=False,
+    found = run_program(
+        [linter, "--non-zero-exit-code", "informational", "--region", "us-east-1", "--", file]
     )
     assert (0, "") == (found.returncode, found.stdout)
 
@@ -118,12 +115,3 @@ def test_a_cooldown_outlasts_the_lag():
     """A second step before the first is seen would answer the same load twice."""
     assert TRACKING["ScaleOutCooldown"] > 5 * 60
     assert TRACKING["ScaleInCooldown"] >= TRACKING["ScaleOutCooldown"]
-
-
-def test_every_metric_of_the_table_exists():
-    """Also those that do not fit."""
-    named = re.findall(r"^\| (`[A-Z].*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
-    names = [name for row in named for name in re.findall(r"`([A-Z]\w+)`", row)]
-    assert 5 <= len(names)
-    assert [] == [name for name in names if name not in ROLLUP]
-    assert blocks_of(PAGE)

@@ -16,7 +16,7 @@ from local.alarms.template import load
 from neuron_emf.cli import cli
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, ROLLUP
 from tests.docs.names import PACKAGES, docstrings, unknown, unknown_in_map
-from tests.docs.pages import DOCS, ROOT, LinkedPage, anchor_of, pages
+from tests.docs.pages import DOCS, ROOT, LinkedPage, pages
 from tests.docs.shown_blocks import PAGES as STEPS
 
 pytestmark = pytest.mark.timeout(60)  # the first test reads all of the code
@@ -177,19 +177,3 @@ def test_a_typo_in_what_a_reader_types_is_found():
     found = [pattern.findall(text) for pattern in (NAME, OPTION, QUERY, OVERRIDES, OUTPUT)]
     expected = ["IdleCoress", "--metrix", "`no-such`", " Mood=kinesis A=1", "LogGroup"]
     assert [[one] for one in expected] == found
-
-
-@pytest.mark.parametrize(
-    ("heading", "anchor"),
-    [
-        ("Alarms: what each means, and what to do", "alarms-what-each-means-and-what-to-do"),
-        ("The fleet in a terminal: `neuron-emf top`", "the-fleet-in-a-terminal-neuron-emf-top"),
-        ("One - two", "one---two"),
-        ("[looking](looking.md) again", "looking-again"),
-        ("log_group", "log_group"),
-        ("The promise of 3 %", "the-promise-of-3-"),
-    ],
-)
-def test_an_anchor_is_the_one_that_readers_get(heading, anchor):
-    """As the repository's host makes it; mkdocs.yml makes the site do the same."""
-    assert anchor == anchor_of(heading)

@@ -20,6 +20,7 @@ import yaml
 
 from tests.docs.places import PLACES
 from tests.docs.shown_blocks import PAGES, ROOT, blocks_in, blocks_of, files_of, tomllib
+from tests.programs import run_program
 
 PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 TOGETHER = [
@@ -76,13 +77,9 @@ def test_every_step_is_run_or_says_that_it_is_not(page):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("<!-- run: hour -->\n```sh\ntrue\n```\n", None),
         ("<!-- run: instance, until stopped -->\n```sh\ntrue\n```\n", None),
         ("```sh\ntrue\n```\n*Not tested: needs an AWS account.*\n", None),
         ("```sh\ntrue\n```\n", "put <!-- run"),
-        ("<!-- run: hour -->\n\n```sh\ntrue\n```\n", "put <!-- run"),
-        ("```sh\ntrue\n```\n\n*Not tested: needs time.*\n", "put <!-- run"),
-        ("```sh\ntrue\n```\n*Not tested.*\n", "put <!-- run"),
         ("<!-- run: moon -->\n```sh\ntrue\n```\n", "no place moon"),
         (
             "<!-- run: hour -->\n```sh\ntrue\n```\n*Not tested: needs time.*\n",
@@ -104,9 +101,7 @@ def test_a_shell_can_read_every_step(page):
     """Also those that nobody can run here: no quote is left open."""
     faults = {}
     for block in shell_blocks(page):
-        read = subprocess.run(
-            ["bash", "-n"], input=block.text, text=True, capture_output=True, check=False
-        )
+        read = run_program(["bash", "-n"], input=block.text)
         if read.returncode or read.stderr:
             faults[block.where] = read.stderr
     assert {} == faults
@@ -134,16 +129,6 @@ def is_excerpt(text, whole):
         if window == [indent + line if line else "" for line in lines]:
             return True
     return False
-
-
-def test_an_excerpt_is_found_by_its_lines():
-    """Whole lines, together, with one indentation."""
-    whole = "a:\n  b: 1\n\n  c:\n    d: 2\n"
-    assert is_excerpt("b: 1\n\nc:\n  d: 2\n", whole)
-    assert is_excerpt(whole, whole)
-    assert not is_excerpt("b: 1\nc:\n", whole)
-    assert not is_excerpt("b: 1\n\nc:\nd: 2\n", whole)
-    assert not is_excerpt("b: 10\n", whole)
 
 
 @PAGE

@@ -31,26 +31,20 @@ _TALLY, _GAUGE = {"Sum"}, {"Average", "Maximum"}
 # Namespace and dimensions: what each metric is read with.
 OF_AWS = {
     ("AWS/Lambda", ("FunctionName",)): {
-        "Duration": _GAUGE,
-        "Errors": _TALLY,
-        "Invocations": _TALLY,
-        "IteratorAge": _GAUGE,
-        "Throttles": _TALLY,
+        **dict.fromkeys(("Errors", "Invocations", "Throttles"), _TALLY),
+        **dict.fromkeys(("Duration", "IteratorAge"), _GAUGE),
     },
     ("AWS/Logs", _GROUP): {
-        "EMFDisabledErrors": _TALLY,
-        "EMFParsingErrors": _TALLY,
-        "EMFValidationErrors": _TALLY,
-        "IncomingBytes": _TALLY,
-        "IncomingLogEvents": _TALLY,
+        **dict.fromkeys(
+            [f"EMF{kind}Errors" for kind in ("Disabled", "Parsing", "Validation")], _TALLY
+        ),
+        **dict.fromkeys(("IncomingBytes", "IncomingLogEvents"), _TALLY),
     },
-    ("AWS/Logs", _FILTER): {"DeliveryErrors": _TALLY, "DeliveryThrottling": _TALLY},
+    ("AWS/Logs", _FILTER): dict.fromkeys(("DeliveryErrors", "DeliveryThrottling"), _TALLY),
     ("AWS/SQS", ("QueueName",)): {"ApproximateNumberOfMessagesVisible": _GAUGE},
     ("AWS/DynamoDB", ("TableName",)): {
-        "ConsumedReadCapacityUnits": _TALLY,
-        "ConsumedWriteCapacityUnits": _TALLY,
-        "ReadThrottleEvents": _TALLY,
-        "WriteThrottleEvents": _TALLY,
+        **dict.fromkeys(("ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"), _TALLY),
+        **dict.fromkeys(("ReadThrottleEvents", "WriteThrottleEvents"), _TALLY),
     },
 }
 RENDERING = {"color", "id", "label", "period", "stat", "visible", "yAxis"}
@@ -140,15 +134,8 @@ def _searched(rendering):
     strangers = values.keys() - set(dimensions)
     if strangers:
         return Series(wrong=(f"{min(strangers)} is no dimension of the search",))
-    return Series(
-        namespace,
-        metric,
-        tuple(sorted(dimensions)),
-        values,
-        match["stat"],
-        int(match["period"]),
-        rendering.get("yAxis", "left"),
-    )
+    read = (match["stat"], int(match["period"]), rendering.get("yAxis", "left"))
+    return Series(namespace, metric, tuple(sorted(dimensions)), values, *read)
 
 
 def _named(texts, rendering):
@@ -157,15 +144,9 @@ def _named(texts, rendering):
         return Series(wrong=(f"{namespace} {metric}: a dimension has no value",))
     values = dict(zip(pairs[::2], pairs[1::2], strict=True))
     axis = rendering.get("yAxis", "left")
-    return Series(
-        namespace,
-        metric,
-        tuple(sorted(values)),
-        values,
-        rendering.get("stat", "Average"),
-        rendering.get("period", 60),
-        axis if isinstance(axis, str) else "left",  # that of the widget is about both axes
-    )
+    axis = axis if isinstance(axis, str) else "left"  # that of the widget is about both axes
+    read = (rendering.get("stat", "Average"), rendering.get("period", 60), axis)
+    return Series(namespace, metric, tuple(sorted(values)), values, *read)
 
 
 def widget_problems(properties):

@@ -89,10 +89,7 @@ class Instance:
         middle = len(reports) // 2 - 1  # within a minute
         parts = [(reports, start_s)]
         if self.fate in ("restarted", "killed"):
-            parts = [
-                (reports[:middle], start_s),
-                (reports[middle:], start_s + middle * PERIOD_S),
-            ]
+            parts = [(reports[:middle], start_s), (reports[middle:], start_s + middle * PERIOD_S)]
         elif self.fate == "two emitters":
             parts.append((reports, start_s + 1))
         for number, (part, part_start_s) in enumerate(parts):

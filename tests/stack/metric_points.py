@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from math import nextafter
 
-from local.alarms import InsightsQuery, StatisticSet, evaluate
+from local.alarms import InsightsQuery, State, StatisticSet, evaluate
 
 START = 30_000_000
 """The epoch minute that offsets count from."""
@@ -72,6 +72,12 @@ def states(alarm, told, last, contributor=None):
         else:
             found.append(now.get((("ClusterName", contributor),)))
     return found
+
+
+def ringing(alarm, told, last, contributor=None):
+    """At the end of which minutes up to *last* the alarm is in ALARM."""
+    found = states(alarm, told, last, contributor)
+    return [minute for minute, state in enumerate(found) if state is State.ALARM]
 
 
 def bad(alarm):

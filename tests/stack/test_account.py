@@ -59,6 +59,7 @@ def test_two_stacks_on_one_group_have_two_filters(template):
 def test_one_key_encrypts_everything_that_stores_something(deployed):
     """Log groups, table, stream, topic and queue, and the functions' variables."""
     resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
+    assert "SqsManagedSseEnabled" not in resources["UndeliveredQueue"]["Properties"]  # not both
     for resource_type, path in ENCRYPTED.items():
         found = of_type(resources, resource_type)
         assert found, resource_type
@@ -78,12 +79,6 @@ def test_without_a_key_everything_is_encrypted_with_one_of_aws_except_the_topic(
     assert resources["RecordsTable"]["Properties"]["SSESpecification"] == {"SSEEnabled": False}
     assert "KmsMasterKeyId" not in resources["AlarmTopic"]["Properties"]
     assert "KeyPolicy" not in resources
-
-
-def test_a_queue_has_one_kind_of_encryption(deployed):
-    """SQS refuses both at once."""
-    queue = deployed(KmsKeyArn=KEY)["UndeliveredQueue"]["Properties"]
-    assert 1 == len({"KmsMasterKeyId", "SqsManagedSseEnabled"} & queue.keys())
 
 
 def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed):
@@ -134,27 +129,19 @@ def test_a_role_may_write_traces_only_when_they_are_wanted(deployed, function):
 # --- whom alarms tell ---
 
 
-def test_without_a_topic_the_stack_makes_one(deployed):
-    """And whoever publishes gets it."""
-    resources = deployed()
+@pytest.mark.parametrize("given", ["", "arn:aws:sns:eu-west-1:111122223333:pager"])
+def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given):
+    """Whoever publishes gets it, and the address is subscribed to whichever it is."""
+    resources = deployed(AlarmTopicArn=given, AlarmEmail="ops@example.org")
+    topic = given or "<AlarmTopic>"
+    made = set() if given else {"AlarmTopic", "AlarmTopicPolicy"}
+    assert made == {"AlarmTopic", "AlarmTopicPolicy"} & resources.keys()
     explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
-    assert explain["ALARM_TOPIC_ARN"] == "<AlarmTopic>"
-    assert resources["AlarmTopicPolicy"]["Properties"]["Topics"] == ["<AlarmTopic>"]
-    assert "AlarmEmailSubscription" not in resources
-
-
-def test_with_a_topic_the_stack_makes_none(deployed):
-    """The address is subscribed to whichever it is."""
-    arn = "arn:aws:sns:eu-west-1:111122223333:pager"
-    resources = deployed(AlarmTopicArn=arn, AlarmEmail="ops@example.org")
-    assert set() == {"AlarmTopic", "AlarmTopicPolicy"} & resources.keys()
-    explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
-    assert explain["ALARM_TOPIC_ARN"] == arn
-    assert resources["AlarmEmailSubscription"]["Properties"]["TopicArn"] == arn
+    subscribed = resources["AlarmEmailSubscription"]["Properties"]["TopicArn"]
+    assert topic == explain["ALARM_TOPIC_ARN"] == subscribed
     (policy,) = resources["ExplainRole"]["Properties"]["Policies"]
-    published = [
-        one["Resource"]
-        for one in policy["PolicyDocument"]["Statement"]
-        if one["Action"] == "sns:Publish"
-    ]
-    assert [arn] == published
+    statements = policy["PolicyDocument"]["Statement"]
+    assert [topic] == [one["Resource"] for one in statements if one["Action"] == "sns:Publish"]
+    if not given:
+        assert [topic] == resources["AlarmTopicPolicy"]["Properties"]["Topics"]
+        assert "AlarmEmailSubscription" not in deployed()

@@ -13,11 +13,10 @@ from aggregator.environment import Rules
 from aggregator.explain import subject as explained
 from aggregator.ingest.intake import take_in
 from aggregator.runtime import publish_health
-from local.alarms import State
 from local.pump.extraction import extract
 from proof.factories.records import lines, record
 from proof.memory_table import MemoryTable
-from tests.stack.metric_points import START, ToldMinutes, states
+from tests.stack.metric_points import START, ToldMinutes, ringing
 from tests.stack.stated_alarms import ALARMS, SUBJECTS, TEMPLATE
 
 RULES = Rules()
@@ -104,12 +103,8 @@ def rings(*acts):
     found = {}
     for subject in SUBJECTS:
         one, every = (
-            [
-                offset
-                for offset, state in enumerate(states(alarm, fleet.told, len(played), "training"))
-                if state is State.ALARM
-            ]
-            for alarm in (ALARMS[f"{subject}Alarm"], ALARMS[f"{subject}ByClusterAlarm"])
+            ringing(ALARMS[f"{subject}{form}"], fleet.told, len(played), "training")
+            for form in ("Alarm", "ByClusterAlarm")
         )
         assert one == every, subject
         if one:
@@ -117,9 +112,33 @@ def rings(*acts):
     return found
 
 
-def test_work_rings_nothing():
-    """An hour and a half of it."""
-    assert {} == rings((90, BUSY))
+@pytest.mark.parametrize(
+    "acts",
+    [
+        ((40, BUSY), (RULES.idle_after_minutes, HELD_BY_NOBODY), (60, BUSY)),
+        ((20, BUSY), (20, HELD_BY_NOBODY), (80, UNKNOWN)),
+        ((100, UNKNOWN),),
+    ],
+    ids=["a pause between two jobs", "idle, then unknown", "unknown"],
+)
+def test_what_is_short_or_unknown_rings_nothing(acts):
+    """One idle minute in the metric, five of them, and none: neither idle nor slow nor silent."""
+    assert {} == rings(*acts)
+
+
+@pytest.mark.parametrize(
+    ("subject", "change"),
+    [
+        ("EccErrors", {"ecc_uncorrected_rise": 1}),
+        ("HardwareFaults", {"readings": {"HardwareFaults": 1}}),
+    ],
+)
+def test_one_fault_rings_at_once_and_alone(subject, change):
+    """Three minutes after it, for an hour."""
+    found = rings((20, BUSY), (1, replace(BUSY, **change)), (80, BUSY))
+    assert {subject} == found.keys()
+    assert 21 <= found[subject][0] <= 23
+    assert 60 <= len(found[subject]) <= 62
 
 
 def test_sustained_idleness_rings():
@@ -132,11 +151,6 @@ def test_sustained_idleness_rings():
     assert 54 <= first <= 57
     assert list(range(first, last + 1)) == found["IdleCores"]
     assert 90 <= last <= 100
-
-
-def test_a_pause_between_two_jobs_rings_nothing():
-    """A quarter of an hour without work, one idle minute in the metric."""
-    assert {} == rings((40, BUSY), (RULES.idle_after_minutes, HELD_BY_NOBODY), (60, BUSY))
 
 
 def test_a_busy_cluster_that_falls_silent_rings_silence_only():
@@ -166,7 +180,7 @@ def test_an_instance_that_ec2_stopped_rings_nothing():
             fleet.depart(BUSY.instance_id, offset)
         fleet.minute(offset, BUSY if offset < 30 else None)
     alarm = ALARMS["SilentInstancesAlarm"]
-    assert State.ALARM not in states(alarm, fleet.told, 90, "training")
+    assert [] == ringing(alarm, fleet.told, 90, "training")
 
 
 def test_an_idle_cluster_that_falls_silent_stops_ringing_for_idleness():
@@ -174,37 +188,6 @@ def test_an_idle_cluster_that_falls_silent_stops_ringing_for_idleness():
     found = rings((50, HELD_BY_NOBODY), (90, None))
     assert found["IdleCores"][-1] <= 62
     assert found["SilentInstances"]
-
-
-def test_unknown_telemetry_rings_nothing():
-    """The instance reports and knows nothing of its cores: neither idle nor slow nor silent."""
-    assert {} == rings((100, UNKNOWN))
-    assert {} == rings((20, BUSY), (100, UNKNOWN))
-
-
-def test_idleness_that_becomes_unknown_before_it_lasted_rings_nothing():
-    """Twenty idle minutes are five in the metric."""
-    assert {} == rings((20, BUSY), (20, HELD_BY_NOBODY), (80, UNKNOWN))
-
-
-def test_one_memory_error_rings_at_once_and_alone():
-    """Three minutes after it, for an hour."""
-    broken = replace(BUSY, ecc_uncorrected_rise=1)
-    found = rings((20, BUSY), (1, broken), (80, BUSY))
-    assert {"EccErrors"} == found.keys()
-    assert 21 <= found["EccErrors"][0] <= 23
-    assert 60 <= len(found["EccErrors"]) <= 62
-
-
-def test_one_hardware_fault_rings_at_once_and_alone():
-    """As a memory error does; a fleet whose kernel logs nobody reads rings nothing."""
-    broken = replace(BUSY, readings={"HardwareFaults": 1})
-    well = replace(BUSY, readings={"HardwareFaults": 0})
-    found = rings((20, well), (1, broken), (80, well))
-    assert {"HardwareFaults"} == found.keys()
-    assert 21 <= found["HardwareFaults"][0] <= 23
-    assert 60 <= len(found["HardwareFaults"]) <= 62
-    assert {} == rings((60, replace(BUSY, readings={})))
 
 
 def test_a_memory_error_that_is_told_late_rings():
@@ -216,9 +199,7 @@ def test_a_memory_error_that_is_told_late_rings():
             late = replace(BUSY, ecc_uncorrected_rise=1)
             fleet.minute(offset, late, late_minutes=40)
     alarm = ALARMS["EccErrorsAlarm"]
-    found = states(alarm, fleet.told, 100, "training")
-    assert State.ALARM not in found[:60]
-    assert State.ALARM in found[60:65]
+    assert 60 <= ringing(alarm, fleet.told, 100, "training")[0] < 65
 
 
 @pytest.mark.parametrize(("errors", "is_rung"), [(9, False), (10, True)])

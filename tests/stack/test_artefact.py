@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.built_artefact import files
+from tests.programs import run_program
 
 HANDLERS = {
     "IngestFunction": "aggregator.ingest",
@@ -94,13 +95,10 @@ def test_the_artefact_imports_as_in_lambda(artefact, runtime_libraries, python):
     if interpreter is None or subprocess.run([interpreter, "-c", ""], check=False).returncode:
         pytest.skip(f"this machine has no {python}")
     arguments = [str(artefact), str(runtime_libraries), *HANDLERS.values()]
-    run = subprocess.run(
+    run = run_program(
         [interpreter, "-I", "-S", "-B", "-c", IMPORT, *arguments],
         cwd=artefact,
         env={"PATH": os.environ["PATH"], "AWS_DEFAULT_REGION": "us-east-1"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert run.returncode == 0, run.stderr
     assert '"neuron_wire"' in run.stdout

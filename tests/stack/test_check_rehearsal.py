@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -16,6 +14,7 @@ from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides
 from neuron_emf import account as accounts
 from neuron_emf.check import this_machine
 from neuron_emf.cli import main
+from tests.json_page import json_page
 from tests.neuron_emf.check.kernel_double import readable
 from tests.neuron_emf.check.rows import CHECKS
 
@@ -40,23 +39,9 @@ def rehearsal(aws, sam_build, template, monkeypatch):
         "stack_name": STACK_NAME,
     }
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps(place).encode())
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        address = f"http://127.0.0.1:{server.server_port}/rehearsal.json"
-        monkeypatch.setattr(accounts, "REHEARSAL", address)
+    with json_page(place) as address:
+        monkeypatch.setattr(accounts, "REHEARSAL", f"{address}/rehearsal.json")
         yield stack
-        server.shutdown()
-        thread.join()
 
 
 def test_of_the_deployed_template_nothing_is_wrong(

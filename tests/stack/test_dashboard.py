@@ -17,6 +17,7 @@ from tests.stack.insights.lines import START_MS, emitted, idle, iso, profile, ro
 from tests.stack.insights.reading import kinds
 from tests.stack.template_resources import of_type
 
+EVENTS = "Events, the latest first"
 CHOICES = [
     {"ClusterName": cluster, "Local": local, "Mode": mode}
     for cluster, local, mode in product(["", "blue"], ["false", "true"], ["direct", "kinesis"])
@@ -143,20 +144,14 @@ def test_the_tables_of_one_cluster_show_no_other(body):
             emitted("event", 0, 1, instance=f"i-{cluster}", cluster=cluster, Event="EccRise"),
         )
     ]
-    titles = [
-        "Instances with idle cores",
-        "Silent instances",
-        "Stragglers",
-        "Events, the latest first",
-    ]
-    for title in titles:
+    for title in ("Instances with idle cores", "Silent instances", "Stragglers", EVENTS):
         assert ["i-training"] == [row["InstanceId"] for row in rows(body, title, lines)], title
 
 
 def test_an_event_that_came_twice_is_shown_once(body):
     """Its identity tells; the latest stands first."""
     lines = [emitted("event", at, at, Event=name) for at, name in enumerate("abb")]
-    found = rows(body, "Events, the latest first", [*lines, *lines])
+    found = rows(body, EVENTS, [*lines, *lines])
     assert [START_MS + at * 60_000 for at in (2, 1, 0)] == [row["@timestamp"] for row in found]
 
 

@@ -65,9 +65,7 @@ def put(logs, group, stream, events):
     logs.put_log_events(
         logGroupName=group,
         logStreamName=stream,
-        logEvents=[
-            {"timestamp": timestamp_ms, "message": line} for timestamp_ms, line in sorted(events)
-        ],
+        logEvents=[{"timestamp": at_ms, "message": line} for at_ms, line in sorted(events)],
     )
 
 
@@ -184,15 +182,11 @@ def differences(stack, expected):
         wanted["LateRecords"] = records - said.publications[0]["Records"]
         overstated = last.get("TalliesOverstated", {})
         for name in ROLLUP.keys() - {"SilentInstances"}:
-            if ROLLUP[name].family == "tally":
-                actual = said.tally(name)
-                actual = None if actual is None else actual - overstated.get(name, 0)
-            else:
-                actual = said.gauge(name)
-            if actual is None:
-                is_right = wanted.get(name) is None
-            else:
-                is_right = wanted.get(name) == pytest.approx(actual, rel=1e-6, abs=EPSILON)
-            if not is_right:
+            is_tally = ROLLUP[name].family == "tally"
+            actual = said.tally(name) if is_tally else said.gauge(name)
+            if actual is not None:
+                actual -= overstated.get(name, 0) if is_tally else 0
+                actual = pytest.approx(actual, rel=1e-6, abs=EPSILON)
+            if wanted.get(name) != actual:
                 found.append((key, name, wanted.get(name), actual))
     return found

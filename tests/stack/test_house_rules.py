@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import re
-import subprocess
 
 import pytest
+
+from tests.programs import run_program
 
 cfn_guard_rs = pytest.importorskip(
     "cfn_guard_rs", reason="cfn-guard-rs has no wheel for this Python"
@@ -32,12 +33,8 @@ def translated(repository, request):
     if not python.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip
         problem(".venv-sam is missing: make venvs makes it")
-    run = subprocess.run(
-        [str(python), "-B", "tests/stack/translation.py", "template.yaml"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
+    run = run_program(
+        [str(python), "-B", "tests/stack/translation.py", "template.yaml"], cwd=repository
     )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)

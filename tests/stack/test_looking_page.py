@@ -14,8 +14,6 @@ import pytest
 from tests.stack.dashboard_series import series
 from tests.stack.insights.reading import kinds
 
-MARKERS = "<!-- {0} -->\n(.*?)<!-- /{0} -->"
-
 
 def table(heads, rows):
     """A Markdown table."""
@@ -68,17 +66,9 @@ def drawn(kind, properties):
 
 
 @pytest.mark.parametrize("name", ["dashboard", "saved-queries"])
-def test_the_page_shows_what_is_deployed(repository, request, tables, name):
+def test_the_page_shows_what_is_deployed(repository, marked, tables, name):
     """Every graph with its metrics, every query with its purpose."""
-    path = repository / "docs" / "reference" / "looking.md"
-    page = path.read_text(encoding="utf-8")
-    found = re.search(MARKERS.format(name), page, re.DOTALL)
-    assert found, f"docs/reference/looking.md has no markers {name}"
-    if request.config.getoption("--update-golden"):
-        page = page[: found.start(1)] + tables[name] + page[found.end(1) :]
-        path.write_text(page, encoding="utf-8")
-    else:
-        assert tables[name] == found[1]
+    marked(repository / "docs" / "reference" / "looking.md", name, tables[name])
 
 
 def test_the_page_names_its_example_as_the_template_does(repository, queries):

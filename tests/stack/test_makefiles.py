@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
 import sys
 
 import pytest
 
+from tests.programs import run_program
+
 
 def make(folder, *arguments):
     """Run make in a folder as from a plain shell."""
-    return subprocess.run(
+    return run_program(
         ["make", "--no-print-directory", *arguments],
         cwd=folder,
         env={"PATH": "/usr/local/bin:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

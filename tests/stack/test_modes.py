@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.stack.policy_statements import as_list
@@ -74,17 +72,6 @@ def test_the_filter_is_the_same_in_every_mode(deployed):
         assert 1 == len({properties[member] for properties in filters}), member
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_delivery_alarms_watch_the_filter_as_it_is(deployed, mode):
-    """Its name and its group are dimensions of what CloudWatch Logs says about deliveries."""
-    resources = deployed(Mode=mode)
-    subscription = resources["RecordsSubscription"]["Properties"]
-    for name in ("DeliveryErrorsAlarm", "DeliveryThrottlingAlarm"):
-        watched = json.dumps(resources[name]["Properties"])
-        assert subscription["FilterName"] in watched, name
-        assert "/neuron-emf/records" in watched, name
-
-
 def test_the_filter_waits_for_its_destination(template):
     """A permission or a reader that is made later would make the deployment fail, or lines wait."""
     subscription = template["Resources"]["RecordsSubscription"]["Metadata"]["After"]
@@ -125,21 +112,6 @@ def test_the_reader_gives_up_in_the_end_and_says_so(deployed, mode):
     assert failed == "<UndeliveredQueue.Arn>"
     assert reader["EventSourceArn"] == "<RecordsStream.Arn>"
     assert reader["StartingPosition"] == "TRIM_HORIZON"
-
-
-def test_both_modes_try_for_as_long(deployed):
-    """An outage of the table costs the same lines either way."""
-    resources = deployed(Mode="kinesis")
-    direct = resources["IngestFunction"]["Properties"]["EventInvokeConfig"]
-    reader = resources["StreamReader"]["Properties"]
-    assert direct["MaximumEventAgeInSeconds"] == reader["MaximumRecordAgeInSeconds"]
-
-
-def test_batches_are_as_large_as_asked_for(deployed):
-    """The parameters arrive."""
-    reader = deployed(Mode="kinesis", StreamBatchSize="77", StreamWindowSeconds="9")["StreamReader"]
-    assert reader["Properties"]["BatchSize"] == "77"
-    assert reader["Properties"]["MaximumBatchingWindowInSeconds"] == "9"
 
 
 def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):

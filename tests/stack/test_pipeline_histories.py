@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.alarms import State
-from tests.stack.metric_points import ToldMinutes, states, tell
+from tests.stack.metric_points import ToldMinutes, ringing, tell
 from tests.stack.stated_alarms import ALARMS, each
 
 ON_PIPELINE = {
@@ -39,18 +38,17 @@ def test_a_stack_that_stops_rings_after_ten_minutes(closing, late_s, stopped):
     """
     told = ToldMinutes()
     closed(told, closing, [1] * 30 + [stopped] * 30 + [1] * 20, late_s)
-    found = [one is State.ALARM for one in states(closing, told, 80)]
-    ringing = [minute for minute, is_ringing in enumerate(found) if is_ringing and minute >= 15]
-    assert 39 <= ringing[0] <= 42 + late_s // 60
-    assert list(range(ringing[0], ringing[-1] + 1)) == ringing
-    assert 59 <= ringing[-1] <= 61 + late_s // 60
+    found = [minute for minute in ringing(closing, told, 80) if minute >= 15]
+    assert 39 <= found[0] <= 42 + late_s // 60
+    assert list(range(found[0], found[-1] + 1)) == found
+    assert 59 <= found[-1] <= 61 + late_s // 60
 
 
 def test_ticks_that_are_missed_and_made_up_for_do_not_ring(closing):
     """A failed run, two minutes closed by the next, nine minutes of nothing."""
     told = ToldMinutes()
     closed(told, closing, [1] * 20 + [None, 2, 0, 2, None, None, 3] + [None] * 9 + [10] * 20, 60.0)
-    assert State.ALARM not in states(closing, told, 55)[15:]
+    assert not any(minute >= 15 for minute in ringing(closing, told, 55))
 
 
 # --- the pipeline ---
@@ -60,7 +58,7 @@ def pipeline(alarm, pattern, late_s=60.0):
     """Whether the alarm rings for a value of each minute; a sum takes whole errors."""
     told = ToldMinutes()
     tell(told, alarm, pattern, late_s=late_s)
-    return State.ALARM in states(alarm, told, len(pattern))
+    return bool(ringing(alarm, told, len(pattern)))
 
 
 @each(ON_PIPELINE)
@@ -103,4 +101,4 @@ def test_trouble_of_another_filter_or_group_is_not_ours():
         metric = ("AWS/Logs", "DeliveryErrors", {"DestinationType": "any", **own, **changed})
         for minute in range(30):
             told.tell(metric, minute, 5.0, 0.0)
-        assert State.ALARM not in states(alarm, told, 30)
+        assert [] == ringing(alarm, told, 30)

@@ -12,17 +12,8 @@ from local.insights.fields import MAX_DISCOVERED, discovered
 from local.insights.parser import parse
 from local.insights.tree import Operation
 from neuron_wire.catalogue import ROLLUP
-from tests.stack.insights.lines import (
-    emitted,
-    health,
-    idle,
-    iso,
-    minute_line,
-    profile,
-    rollup,
-)
+from tests.stack.insights.lines import emitted, health, idle, iso, minute_line, profile, rollup
 from tests.stack.insights.reading import kinds, placeholders, problems
-from tests.stack.template_resources import of_type
 
 QUERY = "AWS::Logs::QueryDefinition"
 NAMES = {
@@ -50,11 +41,6 @@ def test_the_saved_queries_are_in_a_folder_of_the_stack(queries):
     """A slash in the name makes a folder, so two stacks do not mix theirs."""
     found = {name: properties["Name"] for name, properties in queries.items()}
     assert {name: f"neuron-emf/{rest}" for name, rest in NAMES.items()} == found
-
-
-def test_the_rehearsal_leaves_them_out(deployed):
-    """The embedded CloudWatch Logs refuses them."""
-    assert {} == of_type(deployed(Local="true"), QUERY)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -99,12 +85,6 @@ def test_what_a_query_asks_its_reader_for_is_declared(queries, name):
     for one in parameters:
         assert re.fullmatch(r'"[^"]+"', one["DefaultValue"])
         assert one["Description"].endswith(".")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_query_begins_with_what_it_shows(queries, name):
-    """The console shows the query, not the template."""
-    assert re.match(r"# [A-Z][^\n]+\.\n", queries[name]["QueryString"])
 
 
 # --- laws ---

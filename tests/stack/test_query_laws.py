@@ -85,29 +85,6 @@ in like by as asc desc into Kind "rollup" "minute" IdleCores IdleCost RollupId M
 @timestamp 3 5m {{x}} max sum avg count count_distinct latest bin jsonParse substr strlen ispresent
 concat /a/ line.Holders[0].Name x y #
 """
-COMMANDS = (
-    'filter Kind = "rollup"',
-    'filter not (Kind = "minute" or h in [1, 2])',
-    "filter ispresent(Kind) = 1 and Kind like /x/",
-    "filter max(IdleCores) = bin(5m)",
-    "fields jsonParse(@message) as line",
-    'fields concat("[", "1]") as x',
-    "fields jsonParse(x) as y",
-    "fields idle.InstanceId as InstanceId, h.Name as Name",
-    "unnest line.TopIdleInstances into idle",
-    "unnest idle.Holders into h",
-    "unnest x into y",
-    "stats max(idle.IdleCores) as M by InstanceId",
-    "stats max(IdleCores) - 2 as D, count(*) as N by bin(1m) as T",
-    "stats max(RecordsDropped) - min(RecordsDropped) as A by Boot",
-    "stats latest(IdleCost) as C by RollupId",
-    "stats sum(C) as S by RollupId",
-    "stats 3 as Q",
-    "sort M desc",
-    "dedup InstanceId",
-    "display h.Cores",
-    "limit 3",
-)
 
 
 @given(st.lists(st.sampled_from([*WORDS.split(), "\n"]), max_size=25))
@@ -118,9 +95,3 @@ def test_any_text_is_read_or_refused(tokens):
     except QueryError as refusal:
         found = [str(refusal)]
     assert all(found)
-
-
-@given(st.lists(st.sampled_from(COMMANDS), min_size=1, max_size=8))
-def test_commands_in_any_order_are_judged(commands):
-    """What does not belong together is a problem, not a crash."""
-    assert all(problems(" | ".join(commands)))

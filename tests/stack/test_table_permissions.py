@@ -114,8 +114,3 @@ def test_a_role_may_do_what_its_function_asks_of_the_table(repository, template,
     assert methods
     needed = set().union(*(operations(method) for method in methods))
     assert needed == allowed_on_table(template, function)
-
-
-def test_ingest_only_writes(template):
-    """It puts records and markers, and never has to read one."""
-    assert {"dynamodb:BatchWriteItem"} == allowed_on_table(template, "Ingest")

@@ -12,6 +12,7 @@ from email.parser import Parser
 import pytest
 
 import emitter
+from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
@@ -28,7 +29,7 @@ def wheel(repository, tmp_path_factory):
         shutil.copytree(repository / name, source / name, ignore=ignored)
     made = tmp_path_factory.mktemp("wheel")
     command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
-    run = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    run = run_program(command, cwd=source)
     assert run.returncode == 0, run.stderr
     (path,) = made.glob("*.whl")
     return path
@@ -47,13 +48,10 @@ def python(installed, folder, *arguments):
     """
     Run Python somewhere else, with the installed wheel before everything and no way to this tree.
     """
-    return subprocess.run(
+    return run_program(
         [sys.executable, *arguments],
         cwd=folder,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 
@@ -111,11 +109,3 @@ def test_the_bill_needs_nothing_but_the_wheel(installed, tmp_path):
     run = python(installed, tmp_path, "-m", "neuron_emf", "cost", "--instances", "1")
     assert run.returncode == 0, run.stderr
     assert "USD a month" in run.stdout
-
-
-def test_the_console_script_is_installed(installed, tmp_path):
-    """As neuron-emf, and its help names both commands."""
-    run = python(installed, tmp_path, str(installed / "bin" / "neuron-emf"), "--help")
-    assert run.returncode == 0, run.stderr
-    assert "replay" in run.stdout
-    assert "run" in run.stdout

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.programs import run_program
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -105,15 +107,12 @@ class Container:
         """What the health check of the image says."""
         kind, *command = self._health
         assert "CMD" == kind
-        return subprocess.run(
+        return run_program(
             [
                 *("nsenter", f"--target={self.first}", "--pid", "--mount"),
                 *("chroot", f"--userspec={self._userspec}", self._root),
                 *("/usr/bin/env", "--ignore-environment", *self._inside, *command),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
+            ]
         )
 
     def stop(self, within_s: float) -> int:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.deploy.container.containerfile import ARGUMENTS, CONTAINERFILE, ROOT
 from tests.deploy.container.tools_double import make_repository, said
+from tests.programs import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,7 @@ def make_base(tar: Path) -> None:
     """
     excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")]
     part = tar.with_name(f"{os.getpid()}-{tar.name}")
-    ended = subprocess.run(
+    ended = run_program(
         [
             "mmdebstrap",
             "--variant=minbase",
@@ -62,9 +63,6 @@ def make_base(tar: Path) -> None:
             str(part),
         ],
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     if ended.returncode:
         part.unlink(missing_ok=True)
@@ -126,13 +124,10 @@ class Builder:
     def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """One call."""
         store = [f"--root={self._folder / 'store'}", f"--runroot={self._folder / 'run'}"]
-        return subprocess.run(
-            ["buildah", *store, "--storage-driver=overlay", *map(str, arguments)],
+        return run_program(
+            ["buildah", *store, "--storage-driver=overlay", *arguments],
             env={**os.environ, "TMPDIR": str(self._folder)},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     def must(self, *arguments: object) -> str:

@@ -16,6 +16,7 @@ import pytest
 
 from proof.account.account import AccountDouble
 from tests.deploy.container.containerfile import EMITTER, ROOT
+from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -68,13 +69,7 @@ def carry_out(root):
 def said_by(environment, *arguments, **variables):
     """What a program of the environment printed; it sees no code but its own."""
     command = [environment / "bin" / arguments[0], *arguments[1:]]
-    ended = subprocess.run(
-        command,
-        env={"PATH": os.defpath, "HOME": str(environment), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = run_program(command, env={"PATH": os.defpath, "HOME": str(environment), **variables})
     return ended.returncode, ended.stdout, ended.stderr
 
 
@@ -86,14 +81,6 @@ def test_the_environment_is_small_and_has_no_installer(environment):
         path.stat().st_blocks * 512 for path in environment.rglob("*") if not path.is_symlink()
     ) / (1 << 20)
     assert 20 < used_mib < MOST_MIB
-
-
-def test_what_was_installed_is_this_tree(environment):
-    """With every command that an instance or a person has."""
-    code, printed, said = said_by(environment, "neuron-emf", "--help")
-    assert (0, "") == (code, said)
-    assert "monitor-config" in printed
-    assert "completion" in printed
 
 
 def test_the_models_that_were_kept_are_those_that_are_asked_for(environment):

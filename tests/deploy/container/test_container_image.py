@@ -21,13 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 OWN_COMPRESSED_BYTES = 20_000_000  # of the layers above the base; measured: 14
 OWN_BYTES = 60_000_000  # of them unpacked; measured: 46
 STOP_WITHIN_S = 10.0  # after which Docker kills
-OPTIONS = (
-    "run",
-    "--cluster=c",
-    "--output=stdout",
-    "--high-resolution-metrics",
-    "--kernel-messages=none",
-)
+WORDS = "run --cluster=c --output=stdout --high-resolution-metrics --kernel-messages=none"
 INSTANCE = {"AWS_EC2_METADATA_DISABLED": "true", "NEURON_SIM_INSTANCE_TYPE": "inf2.xlarge"}
 
 
@@ -52,29 +46,10 @@ def image(request, shared_folder):
 @pytest.fixture
 def container(image, tmp_path):
     """One that runs and has written its first line about a report."""
-    with Container(image, tmp_path / "lines", *OPTIONS, **INSTANCE) as running:
+    with Container(image, tmp_path / "lines", *WORDS.split(), **INSTANCE) as running:
         wait_until(lambda: running.lines() or not running.is_alive(), 60.0)
         assert running.is_alive(), running.said.read_text("utf-8")
         yield running
-
-
-def test_what_the_engine_is_told_is_what_the_file_says(image):
-    """The user by number, the command without a shell, the health check with its patience."""
-    config = image.config
-    assert ("10001:10001", ["neuron-emf"], ["run"]) == (
-        config["User"],
-        config["Entrypoint"],
-        config["Cmd"],
-    )
-    seconds = 1_000_000_000
-    assert {
-        "Test": ["CMD", "neuron-emf", "check", "--quick"],
-        "Interval": 60 * seconds,
-        "Timeout": 10 * seconds,
-        "StartPeriod": 180 * seconds,
-        "Retries": 3,
-    } == config["Healthcheck"]
-    assert "Apache-2.0" == config["Labels"]["org.opencontainers.image.licenses"]
 
 
 def test_a_repository_that_another_key_has_signed_is_refused(image):

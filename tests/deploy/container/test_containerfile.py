@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
-
-import pytest
 
 from tests.deploy.container.containerfile import (
     ARGUMENTS,
@@ -17,13 +14,13 @@ from tests.deploy.container.containerfile import (
     STAGES,
     TOOLS,
 )
+from tests.programs import run_program
 
 BUILD_TITLE = (
     "# What builds the wheel in the image: the same release as in requirements/dev.txt "
     "(a test compares)."
 )
 BUILD_PINS = ROOT / "deploy" / "container" / "build.txt"
-HADOLINT = ROOT / ".venv-deploy" / "bin" / "hadolint"
 
 
 def pinned(text, name):
@@ -33,15 +30,9 @@ def pinned(text, name):
     return found[0]
 
 
-def test_hadolint_has_nothing_to_say(request):
+def test_hadolint_has_nothing_to_say(deploy_programs):
     """The rules of Containerfiles, with the shell in them."""
-    if not HADOLINT.exists():
-        if request.config.getoption("--built"):
-            pytest.fail(f"{HADOLINT} is missing: run `make venvs`")
-        pytest.skip(f"{HADOLINT} is missing: run `make venvs`")
-    ended = subprocess.run(
-        [HADOLINT, "--no-color", CONTAINERFILE], capture_output=True, text=True, check=False
-    )
+    ended = run_program([deploy_programs / "hadolint", "--no-color", CONTAINERFILE])
     assert (0, "") == (ended.returncode, ended.stdout)
 
 

@@ -14,6 +14,7 @@ import zipapp
 from typing import TYPE_CHECKING
 
 from tests.deploy.container.containerfile import ROOT, TOOLS
+from tests.programs import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,13 +102,6 @@ def gpg(home: Path, *arguments: object) -> str:
 
 def said(*command: object) -> str:
     """What a program printed; it must not fail."""
-    ended = subprocess.run(
-        [*map(str, command)],
-        env={**os.environ, "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = run_program(command, env={**os.environ, "LC_ALL": "C"}, stdin=subprocess.DEVNULL)
     assert 0 == ended.returncode, f"{command[0]}: {ended.stderr}"
     return ended.stdout

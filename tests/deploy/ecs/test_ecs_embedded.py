@@ -7,7 +7,6 @@ some of what a template says on its way to its own ECS (devices, health check, s
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 
@@ -15,10 +14,9 @@ import pytest
 
 from local.embedded_aws import EmbeddedAws
 from neuron_wire.instance_types import INSTANCE_TYPES
-from tests.deploy.ecs.conftest import GIVEN, as_api
+from tests.deploy.ecs.conftest import GIVEN
 
 COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
-ROLE = "arn:aws:iam::000000000000:role/any"
 STACK = "emitters"
 PATIENCE_S = 60.0
 
@@ -79,24 +77,3 @@ def test_the_template_makes_a_daemon_for_each_number_of_devices(ecs_aws, ecs_fol
     containers = [one["containerDefinitions"][0] for one in tasks]
     written = {one["logConfiguration"]["options"]["awslogs-group"] for one in containers}
     assert {outputs["EmitterLogGroupName"]} == written
-
-
-@pytest.mark.parametrize("devices", COUNTS)
-def test_ecs_registers_the_task_definition_of_the_template(ecs_aws, ecs_deployed, devices):
-    """By the call that CloudFormation makes of it; every device is in the answer."""
-    given = as_api(ecs_deployed()[f"Definition{devices}"])
-    roles = {"taskRoleArn": ROLE, "executionRoleArn": ROLE}
-    answer = ecs_aws.client("ecs").register_task_definition(**{**given, **roles})
-    (container,) = answer["taskDefinition"]["containerDefinitions"]
-    assert devices == len(container["linuxParameters"]["devices"])
-
-
-@pytest.mark.parametrize("name", ["daemon", "sidecar"])
-def test_the_examples_are_registered_as_they_stand(ecs_aws, ecs_folder, name):
-    """`--cli-input-json file://deploy/ecs/NAME.json` is what boto3 is given here."""
-    given = json.loads((ecs_folder / f"{name}.json").read_text("utf-8"))
-    answer = ecs_aws.client("ecs").register_task_definition(**given)["taskDefinition"]
-    assert given["family"] == answer["family"]
-    assert [one["name"] for one in given["containerDefinitions"]] == [
-        one["name"] for one in answer["containerDefinitions"]
-    ]

@@ -5,39 +5,19 @@ The emitter with the variables of the task definitions, in a task whose metadata
 from __future__ import annotations
 
 import dataclasses
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from proof.account.stack_logs import REGION
 from tests.deploy.deployed_emitter import deployed_emitter
+from tests.json_page import json_page
 
 
 @pytest.fixture
 def metadata():
     """The address of a task's metadata, version 4, in the cluster `training`."""
-    task = {"Cluster": "arn:aws:ecs:us-west-2:111122223333:cluster/training", "Family": "f"}
-
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = json.dumps(task).encode()
-            self.send_response(200 if self.path == "/v4/0123456789abcdef-1/task" else 404)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v4/0123456789abcdef-1"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with json_page({"Cluster": "arn:aws:ecs:us-west-2:111122223333:cluster/training"}) as address:
+        yield f"{address}/v4/0123456789abcdef-1"
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import subprocess
 
 import botocore.session
 import pytest
@@ -15,6 +14,7 @@ from botocore.validate import ParamValidator
 
 from neuron_wire.instance_types import INSTANCE_TYPES
 from tests.deploy.ecs.conftest import as_api
+from tests.programs import run_program
 
 COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
 MOST_BYTES = 51_200  # of a template that is given in the call itself
@@ -58,12 +58,8 @@ def test_the_template_has_the_task_definition_that_the_program_prints(
 def test_create_service_takes_it(ecs_deployed, devices):
     """Every member is one of the API's, of its type."""
     service = as_api(ecs_deployed()[f"Daemon{devices}"])
-    shape = (
-        botocore.session.get_session()
-        .get_service_model("ecs")
-        .operation_model("CreateService")
-        .input_shape
-    )
+    model = botocore.session.get_session().get_service_model("ecs")
+    shape = model.operation_model("CreateService").input_shape
     report = ParamValidator().validate({"serviceName": "named", **service}, shape)
     assert "" == report.generate_report()
     assert f"<Definition{devices}>" == service["taskDefinition"]
@@ -179,13 +175,6 @@ def test_a_star_is_no_resource_but_where_there_is_none(ecs_deployed):
     assert ["ecr:GetAuthorizationToken"] == starred
 
 
-def test_nothing_calls_put_metric_data(ecs_folder):
-    """CloudWatch makes the metrics out of lines; no role here may do it otherwise."""
-    for path in ecs_folder.iterdir():
-        if path.is_file():
-            assert "PutMetricData" not in path.read_text("utf-8")
-
-
 def test_the_template_fits_into_one_call(ecs_folder):
     """`aws cloudformation deploy` needs no bucket for it."""
     assert (ecs_folder / "service.yaml").stat().st_size < MOST_BYTES
@@ -202,29 +191,16 @@ def test_every_parameter_says_what_it_is_and_is_shown_in_a_group_or_has_a_defaul
         assert name in grouped or "Default" in parameter
 
 
-def test_every_default_is_allowed_by_its_pattern(service_template):
-    """As CloudFormation reads patterns: the whole value."""
-    for parameter in service_template["Parameters"].values():
-        if "Default" in parameter and "AllowedPattern" in parameter:
-            assert re.fullmatch(parameter["AllowedPattern"], parameter["Default"])
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-def test_cloudformations_own_rules_find_nothing(repository, ecs_folder, request):
+def test_cloudformations_own_rules_find_nothing(ecs_folder, program_of):
     """cfn-lint, as SAM brings it, for the regions in which there are Neuron instances."""
-    program = repository / ".venv-sam" / "bin" / "cfn-lint"
-    if not program.exists():
-        problem = pytest.fail if request.config.getoption("--built") else pytest.skip
-        problem(f"{program} is missing: make venvs makes it")
-    run = subprocess.run(
+    program = program_of(".venv-sam", "cfn-lint")
+    run = run_program(
         [
             *(program, "--format", "json", "--include-checks", "I"),
             *("--regions", "us-east-1", "us-west-2", "ap-northeast-1"),
             *("--", ecs_folder / "service.yaml"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+        ]
     )
     assert [] == [f"{one['Rule']['Id']}: {one['Message']}" for one in json.loads(run.stdout)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import subprocess
 import sys
 
 import botocore.session
@@ -16,6 +15,8 @@ from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import FLUSH_WITHIN_S
 from emitter.settings.run import RunSettings
 from neuron_wire.instance_types import INSTANCE_TYPES
+from tests.docs.aws_model import not_allowed
+from tests.programs import run_program
 
 AWS_RESERVES_MIB = 128  # in its own DaemonSet, for neuron-monitor
 AWS_ALLOWS_MIB = 500
@@ -53,50 +54,15 @@ def variables_of(container):
     return {one["name"]: one["value"] for one in container["environment"]}
 
 
-def shape_of(operation):
-    """What an operation of ECS takes, by botocore's model."""
-    return (
-        botocore.session.get_session()
-        .get_service_model("ecs")
-        .operation_model(operation)
-        .input_shape
-    )
-
-
-def not_in_enumeration(value, shape, where="$"):
-    """
-    Where *value* has a text that is none of those the model lists: botocore leaves that to ECS.
-    """
-    if shape.type_name == "structure":
-        return [
-            found
-            for key, one in value.items()
-            for found in not_in_enumeration(one, shape.members[key], f"{where}.{key}")
-        ]
-    if shape.type_name == "list":
-        return [
-            found
-            for index, one in enumerate(value)
-            for found in not_in_enumeration(one, shape.member, f"{where}[{index}]")
-        ]
-    listed = getattr(shape, "enum", None)
-    return [where] if listed and value not in listed else []
-
-
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 @pytest.mark.parametrize("devices", COUNTS)
 def test_register_task_definition_takes_it(made, kind, devices):
     """Every member is one of the API's, of its type and of its enumeration."""
-    shape = shape_of("RegisterTaskDefinition")
+    model = botocore.session.get_session().get_service_model("ecs")
+    shape = model.operation_model("RegisterTaskDefinition").input_shape
     task = made(devices)[kind]
     assert "" == ParamValidator().validate(task, shape).generate_report()
-    assert [] == not_in_enumeration(task, shape)
-
-
-def test_a_word_of_no_enumeration_is_found():
-    """The check above sees what botocore does not."""
-    shape = shape_of("RegisterTaskDefinition")
-    assert ["$.pidMode"] == not_in_enumeration({"family": "a", "pidMode": "hosts"}, shape)
+    assert [] == not_allowed(shape, task, "")
 
 
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
@@ -207,40 +173,24 @@ def test_a_stop_leaves_time_to_flush(made, kind):
     assert FLUSH_WITHIN_S + STOP_WITHIN_S < emitter_in(made(1)[kind])["stopTimeout"]
 
 
-def test_the_program_prints_what_its_functions_make(ecs_folder, made, programs_of_ecs):
-    """As a person types it, on any Python 3.10 and without neuron-emf installed."""
-    place = programs_of_ecs[1].EXAMPLE
-    run = subprocess.run(
-        [
-            *(sys.executable, "-IS", str(ecs_folder / "task_definition.py"), "daemon"),
-            *("--instance-type", "inf1.6xlarge", "--image", place.image),
-            *("--region", place.region, "--task-role", place.task_role),
-            *("--execution-role", place.execution_role),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert made(4)["daemon"] == json.loads(run.stdout)
+def printed(ecs_folder, kind, *words):
+    """What the program does as a person types it, without neuron-emf installed."""
+    given = ("--image", "i", "--region", "r", "--task-role", "t", "--execution-role", "e")
+    program = (sys.executable, "-IS", ecs_folder / "task_definition.py", kind, *given, *words)
+    return run_program(program)
 
 
-@pytest.mark.parametrize("kind", ["daemon", "sidecar"])
-def test_a_group_of_the_devices_is_the_users(ecs_folder, programs_of_ecs, kind):
-    """Beside the image's user; without one the image says who it is."""
-    place = programs_of_ecs[1].EXAMPLE
-    run = subprocess.run(
-        [
-            *(sys.executable, "-IS", str(ecs_folder / "task_definition.py"), kind),
-            *("--devices", "1", "--image", place.image, "--device-group", "998"),
-            *("--region", place.region, "--task-role", place.task_role),
-            *("--execution-role", place.execution_role),
-            *(("--app-image", "app:1") if kind == "sidecar" else ()),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "10001:998" == emitter_in(json.loads(run.stdout))["user"]
+def test_the_program_prints_what_its_functions_make(ecs_folder, definition):
+    """Of a type, or of a number; a group of the devices is the user's, beside the image's user."""
+    place = definition.Place("i", "r", "t", "e")
+    run = printed(ecs_folder, "daemon", "--instance-type", "inf1.6xlarge")
+    assert definition.daemon(4, place) == json.loads(run.stdout)
+    words = ("--devices", "1", "--device-group", "998", "--app-image", "app:1")
+    task = json.loads(printed(ecs_folder, "sidecar", *words).stdout)
+    assert "10001:998" == emitter_in(task)["user"]
+    refused = printed(ecs_folder, "daemon", "--instance-type", "m5.large")
+    assert 2 == refused.returncode
+    assert "trn1.32xlarge" in refused.stderr
 
 
 def test_the_user_is_the_images(repository, definition):
@@ -255,28 +205,10 @@ def test_an_older_python_is_told_in_one_sentence(ecs_folder):
         "import runpy, sys; sys.version_info = (3, 9, 25); "
         f"runpy.run_path({str(ecs_folder / 'task_definition.py')!r}, run_name='__main__')"
     )
-    run = subprocess.run(
-        [sys.executable, "-ISc", program], capture_output=True, text=True, check=False
-    )
+    run = run_program([sys.executable, "-ISc", program])
     assert (2, "") == (run.returncode, run.stdout)
     (line,) = run.stderr.splitlines()
     assert "Python 3.10 or later is needed, and this is 3.9:" in line
-
-
-def test_an_instance_type_without_devices_is_refused(ecs_folder):
-    """With what would have been possible."""
-    run = subprocess.run(
-        [
-            *(sys.executable, "-IS", ecs_folder / "task_definition.py", "daemon"),
-            *("--instance-type", "m5.large", "--image", "i", "--region", "r"),
-            *("--task-role", "t", "--execution-role", "e"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert 2 == run.returncode
-    assert "trn1.32xlarge" in run.stderr
 
 
 def test_the_files_are_as_the_programs_write_them(programs_of_ecs, golden):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import yaml
 
 from tests.deploy.ecs.conftest import ecs_folder, programs_of_ecs  # the instance types are theirs
+from tests.programs import run_program
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
@@ -43,15 +44,13 @@ class Rendered(NamedTuple):
     def pod(self) -> dict[str, Any]:
         """The specification of the pods of the one DaemonSet."""
         (found,) = self.of_kind("DaemonSet")
-        specification: dict[str, Any] = found["spec"]["template"]["spec"]
-        return specification
+        return found["spec"]["template"]["spec"]
 
     @property
     def container(self) -> dict[str, Any]:
         """The emitter's."""
         (found,) = self.pod["containers"]
-        one: dict[str, Any] = found
-        return one
+        return found
 
     @property
     def variables(self) -> dict[str, str]:
@@ -66,16 +65,6 @@ def chart(repository: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def deploy_programs(repository: Path, request: pytest.FixtureRequest) -> Path:
-    """The programs of .venv-deploy: Helm, and the Python that has the schemas of Kubernetes."""
-    folder = repository / ".venv-deploy"
-    if not (folder / ".ready").exists():
-        problem = pytest.fail if request.config.getoption("--built") else pytest.skip
-        problem(f"{folder} is missing: make venvs makes it")
-    return folder / "bin"
-
-
-@pytest.fixture(scope="session")
 def helm(
     deploy_programs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
@@ -83,13 +72,10 @@ def helm(
     home = tmp_path_factory.mktemp("helm")
 
     def run(*arguments: str | Path, values: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return run_program(
             [deploy_programs / "helm", *arguments, "--values", "-"],
-            input=json.dumps(values),  # YAML reads JSON
+            input=json.dumps(values),
             env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     return run

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 
 import pytest
-import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -69,9 +68,8 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
         assert on_host
         assert not reads_kernel
         assert "privileged" not in init["securityContext"]
-        assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == init["securityContext"][
-            "capabilities"
-        ]
+        capabilities = init["securityContext"]["capabilities"]
+        assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == capabilities
     assert values["networkPolicy"]["enabled"] == bool(rendered.of_kind("NetworkPolicy"))
     assert ("auto" if names_pods else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
     assert ("kmsg" if reads_kernel else "none") == rendered.variables["NEURON_EMF_KERNEL_MESSAGES"]
@@ -100,8 +98,7 @@ def test_the_init_container_can_do_its_work_and_again(render, tmp_path):
     for name in ("first", "second"):
         (folder / name).touch()
         subprocess.run(
-            ["setpriv", "--no-new-privs", "--bounding-set", bounds, *command],
-            check=True,
+            ["setpriv", "--no-new-privs", "--bounding-set", bounds, *command], check=True
         )
         assert {10001} == {path.stat().st_uid for path in (folder, *folder.iterdir())}
 
@@ -133,34 +130,6 @@ def test_the_network_policy_lets_nothing_in(render):
     assert [] == policy["spec"]["ingress"]
     ports = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
     assert {53, 80, 443} == ports
-    pod_labels = render(EVERYTHING).of_kind("DaemonSet")[0]["spec"]["template"]["metadata"][
-        "labels"
-    ]
-    assert policy["spec"]["podSelector"]["matchLabels"].items() <= pod_labels.items()
-
-
-@pytest.mark.parametrize("role", ["", "arn:aws:iam::111122223333:role/neuron-emf"])
-def test_the_notes_say_which_role_the_pods_take(helm, chart, tmp_path, role):
-    """NOTES.txt, which Helm prints where there is a cluster, read as a template of the chart."""
-    copy = tmp_path / "chart"
-    shutil.copytree(chart, copy)
-    notes = (copy / "templates" / "NOTES.txt").read_text("utf-8")
-    (copy / "templates" / "notes.yaml").write_text(
-        "kind: ConfigMap\ndata:\n  notes: |\n"
-        + "".join(f"    {one}\n" for one in notes.splitlines())
-    )
-    values = {
-        "clusterName": "my-cluster",
-        "image": {"repository": "r"},
-        "serviceAccount": {"roleArn": role},
-    }
-    run = helm(
-        *("template", "neuron-emf", copy, "--namespace", "watch"),
-        *("--show-only", "templates/notes.yaml"),
-        values=values,
-    )
-    assert 0 == run.returncode, run.stderr
-    text = yaml.safe_load(run.stdout)["data"]["notes"]
-    assert ("takes arn:aws:iam::111122223333:role/neuron-emf." in text) is bool(role)
-    assert ("EKS Pod Identity" in text) is not bool(role)
-    assert "kubectl -n watch rollout status daemonset/neuron-emf" in text
+    (daemon,) = render(EVERYTHING).of_kind("DaemonSet")
+    labels = daemon["spec"]["template"]["metadata"]["labels"]
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()

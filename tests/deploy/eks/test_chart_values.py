@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 
 import click
 import pytest
@@ -112,10 +111,7 @@ def test_a_misspelt_key_is_refused(render, path):
         ({"image": {"repository": "x", "digest": "sha256:1"}}, "digest"),
         ({"maxUnavailable": "0%"}, "maxUnavailable"),
         ({"kernelMessages": {"enabled": True}, "privileged": False}, "privileged"),
-        (
-            {"nodes": {"instanceTypes": [], "instanceFamilies": [], "labels": None}},
-            "every node",
-        ),
+        ({"nodes": {"instanceTypes": [], "instanceFamilies": [], "labels": None}}, "every node"),
         ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -169,14 +165,3 @@ def test_values_name_every_instance_type_and_trn3(chart, programs_of_ecs):
 def test_the_version_is_the_emitters(chart):
     """The image's tag, where none is given."""
     assert __version__ == yaml.safe_load((chart / "Chart.yaml").read_text("utf-8"))["appVersion"]
-
-
-def test_every_value_is_explained_or_is_one_of_a_group_that_is(chart):
-    """A top-level key of values.yaml has a comment above it or above what is in it."""
-    text = (chart / "values.yaml").read_text("utf-8")
-    blocks = re.split(r"\n\n", text)
-    names = [name for name in yaml.safe_load(text) if name != "tolerations"]
-    for name in names:
-        (block,) = [one for one in blocks if re.search(rf"^{name}:", one, re.MULTILINE)]
-        if name not in {"podLabels", "podAnnotations"}:
-            assert "#" in block, name

@@ -13,6 +13,7 @@ import yaml
 
 import emitter
 from tests.deploy.systemd.installer import python_of, run_installer, small_bundle
+from tests.programs import run_program
 
 BUNDLE = f"neuron-emf-{emitter.__version__}"
 RECORDING = """\
@@ -297,18 +298,13 @@ def test_the_example_names_what_there_is(repository):
     assert queue["Iam"]["AdditionalIamPolicies"]
 
 
-def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, request):
+def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, deploy_programs):
     """Those of the node, of systemd's folder, and of their tests."""
-    program = repository / ".venv-deploy" / "bin" / "shellcheck"
-    if not program.exists():
-        if request.config.getoption("--built"):
-            pytest.fail(f"{program} is missing: run `make venvs`")
-        pytest.skip(f"{program} is missing: run `make venvs`")
     scripts = sorted(
         path
         for folder in ("deploy/slurm", "deploy/systemd", "tests/deploy/systemd")
         for path in (repository / folder).glob("*.sh")
     )
     assert len(scripts) >= 5
-    run = subprocess.run([program, *scripts], capture_output=True, text=True, check=False)
+    run = run_program([deploy_programs / "shellcheck", *scripts])
     assert 0 == run.returncode, run.stdout

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import zipfile
 
+from tests.programs import run_program
+
 SYSTEM_PYTHON = "/usr/bin/python3"
 
 
@@ -31,14 +33,7 @@ def files(root):
 
 def run_installer(folder, what, **variables):
     """Run the install.sh of *folder*."""
-    return subprocess.run(
-        [folder / "install.sh", what],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-        umask=0o077,  # as strict as root's may be
-    )
+    return run_program([folder / "install.sh", what], env={**os.environ, **variables}, umask=0o077)
 
 
 def small_bundle(repository, folder):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proof.emitter_process import wait_until
+from tests.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,12 +36,7 @@ def missing() -> str | None:
         return "/lib/systemd/systemd is missing"
     if _unified() is None:
         return "cgroup v2 is mounted nowhere"
-    tried = subprocess.run(
-        ["unshare", "--mount", "--pid", "--fork", "--cgroup", "true"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    tried = run_program(["unshare", "--mount", "--pid", "--fork", "--cgroup", "true"])
     return tried.stderr.strip() or None
 
 
@@ -62,7 +58,7 @@ class Machine:
     def run(self, *words: str) -> str:
         """What a command printed in there."""
         inside = ["nsenter", "-t", str(self.pid), "-m", "-p", "-C", "-r", "-w", *words]
-        ended = subprocess.run(inside, capture_output=True, text=True, timeout=60, check=False)
+        ended = run_program(inside, timeout=60)
         return ended.stdout
 
     def shows(self, name: str) -> str:

@@ -102,13 +102,10 @@ def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     assert "1" == status["NoNewPrivs"]
     assert "2" == status["Seccomp"]
     assert {CAP_SYSLOG} == {int(status[name], 16) for name in ("CapEff", "CapBnd", "CapAmb")}
-    assert (
-        "drwx------ neuron-emf"
-        == machine.run("stat", "--format=%A %U", "/var/lib/neuron-emf").strip()
-    )
-    wait_until(
-        lambda: bytes_of_reports(machine) > 0, PATIENCE_S
-    )  # neuron-monitor lives in the sandbox
+    owned = machine.run("stat", "--format=%A %U", "/var/lib/neuron-emf")
+    assert "drwx------ neuron-emf" == owned.strip()
+    # neuron-monitor lives in the sandbox
+    wait_until(lambda: bytes_of_reports(machine) > 0, PATIENCE_S)
 
     os.kill(hung, signal.SIGSTOP)
     wait_until(lambda: machine.shows("NRestarts") == "1", PATIENCE_S)

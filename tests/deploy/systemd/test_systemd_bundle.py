@@ -11,6 +11,7 @@ import pytest
 from installer import python_of, run_installer, small_bundle
 
 import emitter
+from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -19,12 +20,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 def bundle(repository, tmp_path_factory):
     """What bundle.sh packs, unpacked elsewhere."""
     folder = tmp_path_factory.mktemp("bundle")
-    run = subprocess.run(
+    run = run_program(
         [repository / "deploy" / "systemd" / "bundle.sh", "--wheels"],
         env={**os.environ, "OUT": str(folder), "PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert 0 == run.returncode, run.stderr
     subprocess.run(["tar", "-xzf", run.stdout.strip(), "-C", folder], check=True)

@@ -14,6 +14,7 @@ import pytest
 from installer import files, install, run_installer, small_bundle
 
 import emitter
+from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -46,27 +47,10 @@ def test_every_user_may_read_what_a_strict_root_installed(installed):
     assert (installed / "opt/neuron-emf/bin/neuron-emf").stat().st_mode & stat.S_IXOTH
 
 
-def test_the_next_steps_are_said(installed, repository):
-    """In order, with the commands; the page has them in this order, too."""
-    said = (installed / "ready").read_text("utf-8")
-    steps = ["config.toml", "neuron-emf check", "systemctl enable --now neuron-emf", "journalctl"]
-    assert sorted(said.index(step) for step in steps) == [said.index(step) for step in steps]
-    page = (repository / "docs" / "how-to" / "ec2.md").read_text("utf-8")
-    assert ["Python", "The service", "Settings", "Check", "Start", "Look"] == re.findall(
-        r"^\*\*\d\. (.+)\.\*\*$", page, re.MULTILINE
-    )
-    found = [
-        page.index(f"\n{step}") for step in ("sudo make", *steps[1:2], "sudo systemctl enable")
-    ]
-    assert sorted(found) == found
-
-
 def test_nothing_in_the_program_names_where_it_was_made(installed):
     """An image is made in one place and runs in another: also tracebacks name the other."""
     program = installed / "opt" / "neuron-emf"
-    found = subprocess.run(
-        ["grep", "-rlF", str(installed), str(program)], capture_output=True, text=True, check=False
-    )
+    found = run_program(["grep", "-rlF", str(installed), str(program)])
     assert "" == found.stdout
     first = (program / "bin" / "neuron-emf").read_text("utf-8").splitlines()[0]
     assert "#!/opt/neuron-emf/bin/python" == first
@@ -86,20 +70,6 @@ def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
     assert always
     assert always <= versions
     assert versions - pins == {("neuron-emf", emitter.__version__)}
-
-
-def test_an_installed_command_runs(installed, tmp_path):
-    """By its own Python, from a folder that knows nothing of this repository."""
-    program = installed / "opt/neuron-emf/bin"
-    run = subprocess.run(
-        [program / "python", program / "neuron-emf", "--version"],
-        env={"PATH": os.defpath},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert emitter.__version__ in run.stdout, run.stderr
 
 
 def test_the_service_is_started_as_the_unit_says(installed, repository, tmp_path):

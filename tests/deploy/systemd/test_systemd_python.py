@@ -10,6 +10,8 @@ import subprocess
 import pytest
 from installer import install, system_python
 
+from tests.programs import run_program
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
@@ -36,13 +38,7 @@ def test_a_machine_without_a_python_says_what_to_install(system, expected, repos
     for only in ("", "3.13"):
         if only:
             (tmp_path / "python-version").write_text(f"{only}\n", encoding="utf-8")
-        run = subprocess.run(
-            ["bash", str(tmp_path / "install.sh"), "install"],
-            env=given,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        run = run_program(["bash", str(tmp_path / "install.sh"), "install"], env=given)
         assert run.returncode
         if only:
             expected = re.sub(r"(ython ?)3(\.1\d)?( or later)?", rf"\g<1>{only}", expected)

@@ -14,6 +14,7 @@ from emitter.instance.lookup import FIRST_TRY_S
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from emitter.settings import RunSettings
+from tests.programs import run_program
 
 MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
 COMMAND = "/opt/neuron-emf/bin/neuron-emf"
@@ -36,9 +37,7 @@ def analyze():
         pytest.skip("systemd-analyze is missing: it comes with systemd")
 
     def run(*words):
-        return subprocess.run(
-            [program, *map(str, words)], capture_output=True, text=True, check=False
-        )
+        return run_program([program, *words])
 
     return run
 
@@ -104,17 +103,6 @@ def test_every_option_of_the_drop_in_can_be_taken(folder, analyze, tmp_path):
     assert "" == complaints(run)
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [("Restart=sometimes", "sometimes"), ("WatchdogSecs=5", "WatchdogSecs"), ("User=a b", "a b")],
-)
-def test_a_planted_fault_is_found(line, found, folder, analyze, tmp_path):
-    """A wrong value, a key that is none, a user that cannot be."""
-    machine(folder, tmp_path, f"[Service]\n{line}\n")
-    run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
-    assert found in complaints(run)
-
-
 def exposure(analyze, unit):
     """The score of systemd's own tool, 0 to 10."""
     run = analyze("security", "--offline=true", "--no-pager", unit)
@@ -160,11 +148,6 @@ def test_it_comes_back_however_often_it_failed(directives):
     assert "always" == service["Restart"]
     assert "0" == dict(directives["Unit"])["StartLimitIntervalSec"]
     assert 5 <= seconds(service["RestartSec"])
-
-
-def test_the_emitter_is_called_without_a_setting(directives):
-    """They are in the configuration file, which a reload reads again."""
-    assert f"{COMMAND} run" == dict(directives["Service"])["ExecStart"]
 
 
 @pytest.mark.parametrize(

@@ -52,16 +52,8 @@ def rollup(minute, *, number=1, cluster="training", **members):
 def emitted(kind, minute, seq, *, instance="i-0a", boot="b1", cluster="training", **members):
     """A line of an emitter, as it is with `--metrics none`."""
     at = START_MS + minute * MINUTE_MS
-    line = {
-        "Timestamp": at,
-        "Schema": VERSION,
-        "Kind": kind,
-        "Boot": boot,
-        "Seq": seq,
-        "ClusterName": cluster,
-        "InstanceId": instance,
-        **members,
-    }
+    line = {"Timestamp": at, "Schema": VERSION, "Kind": kind, "Boot": boot, "Seq": seq}
+    line |= {"ClusterName": cluster, "InstanceId": instance, **members}
     assert [] == undocumented(line)
     return at, encode(line)
 
@@ -80,14 +72,8 @@ def profile(minute, *, cluster="training", model="llama", core=0, **values):
 
 def idle(instance, cores, minutes, **members):
     """One of a rollup's TopIdleInstances."""
-    return {
-        "InstanceId": instance,
-        "InstanceType": "trn1.2xlarge",
-        "IdleCores": cores,
-        "Cores": f"0-{cores - 1}",
-        "IdleMinutes": minutes,
-        **members,
-    }
+    of_it = {"InstanceId": instance, "InstanceType": "trn1.2xlarge", "Cores": f"0-{cores - 1}"}
+    return {**of_it, "IdleCores": cores, "IdleMinutes": minutes, **members}
 
 
 def health(dropped=0, malformed=0, restarts=0, waiting=0):
