@@ -73,9 +73,7 @@ MEMORY: Final[Rules[HostMemory]] = {
     "HostMemoryUsed": lambda memory: memory.memory_used_bytes,
     "HostMemoryTotal": lambda memory: memory.memory_total_bytes,
 }
-VCPU: Final[Rules[VcpuUsage]] = {
-    "HostCpuPercent": _working_percent,
-}
+VCPU: Final[Rules[VcpuUsage]] = {"HostCpuPercent": _working_percent}
 
 BESIDE: Final = ("HardwareFaults",)
 """Readings that no report tells: `Readings.add_count` takes them."""

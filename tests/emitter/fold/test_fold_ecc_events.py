@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from neuron_reports import (
-    START_S,
-    add,
-    closed,
-    events_of,
-    hardware_counters,
-    new_fold,
-    report,
-)
+from neuron_reports import START_S, add, closed, events_of, hardware_counters, new_fold, report
 
 
 def ecc(*devices):

@@ -29,11 +29,7 @@ FACTS = InstanceFacts(
     ami_id="ami-00000000000000fff",
 )
 NAMELESS = instance(
-    "",
-    instance_id="",
-    instance_availability_zone="",
-    instance_region="",
-    ami_id="",
+    "", instance_id="", instance_availability_zone="", instance_region="", ami_id=""
 )
 
 
@@ -149,9 +145,7 @@ def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
         again.learn(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
         resized = NAMELESS
     document = report(
-        runtime(counters([0, 0]), memory(cores=2)),
-        instance_info=resized,
-        neuron_hardware_info=None,
+        runtime(counters([0, 0]), memory(cores=2)), instance_info=resized, neuron_hardware_info=None
     )
     add(again, document, START_S + 60)
     record = closed(again)

@@ -77,9 +77,7 @@ def test_the_core_index_of_a_model_counts_within_its_device(place, expected):
 
 
 @pytest.mark.parametrize(
-    "group",
-    [None, memory({0: 1}, error="cannot read memory")],
-    ids=["missing", "in error"],
+    "group", [None, memory({0: 1}, error="cannot read memory")], ids=["missing", "in error"]
 )
 def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
     """Nothing says otherwise; cores it does not list stay free."""

@@ -145,11 +145,7 @@ def test_the_instance_is_the_one_that_reports_name():
 
 @pytest.mark.parametrize(
     "info",
-    [
-        None,
-        {},
-        *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129)),
-    ],
+    [None, {}, *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129))],
 )
 def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
     """As scraped in a pod out of reach of instance metadata; not printable, or too long."""

@@ -26,8 +26,7 @@ MINUTE_MS = int(START_S) * 1000
 def busy(percent=50.0):
     """A report of two cores, one of them at *percent*."""
     return report(
-        runtime(counters([percent, 0]), None, executions(10)),
-        neuron_hardware_info=hardware(1, 2),
+        runtime(counters([percent, 0]), None, executions(10)), neuron_hardware_info=hardware(1, 2)
     )
 
 

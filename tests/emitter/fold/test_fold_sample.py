@@ -112,9 +112,7 @@ def test_a_sample_is_as_wide_as_what_is_known_to_exist(instance_type, listed, ex
 def test_a_runtime_that_lists_no_core_of_an_unknown_type_is_no_sample():
     """There is no core to say anything of."""
     document = report(
-        runtime(counters({})),
-        neuron_hardware_info=None,
-        instance_info=instance("inf9.large"),
+        runtime(counters({})), neuron_hardware_info=None, instance_info=instance("inf9.large")
     )
     assert sample_of(document) is None
 

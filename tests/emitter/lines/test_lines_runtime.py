@@ -56,10 +56,7 @@ def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
         found = json.loads(line)
         assert "\n" not in line
         assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
-        assert (SENDER.cluster, SENDER.instance_id) == (
-            found["ClusterName"],
-            found["InstanceId"],
-        )
+        assert (SENDER.cluster, SENDER.instance_id) == (found["ClusterName"], found["InstanceId"])
         assert "_aws" not in found
         assert OtherRecord(kind) == parse(line)
 

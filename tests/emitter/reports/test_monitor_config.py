@@ -149,8 +149,7 @@ def test_what_we_generate_may_come_back_as_a_users_own(own_file, period_s, group
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n'],
+    "content", [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n']
 )
 def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
     """Members we do not know, line ends and spaces included."""

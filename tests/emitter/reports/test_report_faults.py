@@ -8,11 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
-    new_fold,
-    whole,
-    written,
-)
+from neuron_reports import new_fold, whole, written
 
 from emitter.reports.report import Report, ReportError, decode
 
