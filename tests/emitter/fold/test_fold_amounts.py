@@ -8,19 +8,10 @@ from neuron_reports import counters, executions, hardware_counters, minute_of, r
 from emitter.fold.amounts import amount
 
 
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
-        (None, None),
-        (-1, None),
-        (0, 0),
-        (2.0, 2),
-        (1 << 50, 1 << 50),
-        ((1 << 50) + 1, None),
-        (float("inf"), None),
-        (float("nan"), None),
-    ],
-)
+@pytest.mark.parametrize(("told", "expected"), [
+    (None, None), (-1, None), (0, 0), (2.0, 2), (1 << 50, 1 << 50), ((1 << 50) + 1, None),
+    (float("inf"), None), (float("nan"), None),
+])  # fmt: skip
 def test_an_amount_is_from_0_to_a_pebibyte(told, expected):
     """What cannot be is missing, and never a number."""
     assert expected == amount(told)

@@ -125,11 +125,8 @@ def test_a_count_that_cannot_be_is_missing(wrong):
 
 
 COUNTERS = (
-    "mem_ecc_corrected",
-    "sram_ecc_corrected",
-    "mem_ecc_uncorrected",
-    "sram_ecc_uncorrected",
-)
+    "mem_ecc_corrected", "sram_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected",
+)  # fmt: skip
 
 
 @settings(max_examples=50)

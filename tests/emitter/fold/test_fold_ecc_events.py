@@ -16,11 +16,8 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
     (event,) = events_of(new_fold(), [ecc({}, {"sram_ecc_uncorrected": 3})])
     assert "EccFirstSeen" == event.name
     assert {
-        "Device": 1,
-        "Counter": "sram_ecc_uncorrected",
-        "Value": 3,
-        "Counters": 1,
-    } == event.details
+        "Device": 1, "Counter": "sram_ecc_uncorrected", "Value": 3, "Counters": 1,
+    } == event.details  # fmt: skip
     assert "device 1 was first seen with sram_ecc_uncorrected at 3" == event.message
 
 
@@ -35,12 +32,8 @@ def test_a_rise_is_an_event_with_its_device_and_counter():
     found = events_of(new_fold(), [ecc(first)], [ecc(second), ecc(third)])
     assert ["EccFirstSeen", "EccRise"] == [event.name for event in found]
     assert {
-        "Device": 0,
-        "Counter": "mem_ecc_uncorrected",
-        "Rise": 4,
-        "Value": 5,
-        "Counters": 1,
-    } == found[1].details
+        "Device": 0, "Counter": "mem_ecc_uncorrected", "Rise": 4, "Value": 5, "Counters": 1,
+    } == found[1].details  # fmt: skip
     assert START_S + 65 == found[1].at_s
 
 

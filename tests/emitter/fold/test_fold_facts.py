@@ -22,12 +22,9 @@ from neuron_reports import (
 from emitter.instance.facts import InstanceFacts
 
 FACTS = InstanceFacts(
-    instance_id="i-00000000000000fff",
-    instance_type="trn1.2xlarge",
-    region="eu-central-1",
-    availability_zone="eu-central-1a",
-    ami_id="ami-00000000000000fff",
-)
+    instance_id="i-00000000000000fff", instance_type="trn1.2xlarge", region="eu-central-1",
+    availability_zone="eu-central-1a", ami_id="ami-00000000000000fff",
+)  # fmt: skip
 NAMELESS = instance(
     "", instance_id="", instance_availability_zone="", instance_region="", ami_id=""
 )

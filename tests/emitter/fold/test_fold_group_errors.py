@@ -136,11 +136,8 @@ def test_after_a_clock_was_set_back_the_hour_begins_again():
 
 
 RUNTIME_GROUPS = (
-    "neuroncore_counters",
-    "execution_stats",
-    "memory_used",
-    "neuron_runtime_vcpu_usage",
-)
+    "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
+)  # fmt: skip
 SYSTEM_GROUPS = ("neuron_hw_counters", "vcpu_usage", "memory_info")
 WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 

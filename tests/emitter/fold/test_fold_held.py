@@ -24,20 +24,11 @@ def test_listing_a_core_is_not_holding_it():
     assert "uuuu" == minute_of(report(runtime(IDLE, memory()))).core_state
 
 
-@pytest.mark.parametrize(
-    ("use", "size", "states"),
-    [
-        ("constants", 1, "uauu"),
-        ("model_code", 1, "uauu"),
-        ("model_shared_scratchpad", 1, "uauu"),
-        ("runtime_memory", 1, "uauu"),
-        ("tensors", 1, "uauu"),
-        ("a_use_of_a_newer_tool", 1, "uauu"),
-        ("tensors", None, "uuuu"),
-        ("tensors", 0, "uuuu"),
-        ("tensors", -1, "uuuu"),
-    ],
-)
+@pytest.mark.parametrize(("use", "size", "states"), [
+    ("constants", 1, "uauu"), ("model_code", 1, "uauu"), ("model_shared_scratchpad", 1, "uauu"),
+    ("runtime_memory", 1, "uauu"), ("tensors", 1, "uauu"), ("a_use_of_a_newer_tool", 1, "uauu"),
+    ("tensors", None, "uuuu"), ("tensors", 0, "uuuu"), ("tensors", -1, "uuuu"),
+])  # fmt: skip
 def test_any_bytes_on_a_core_hold_it(use, size, states):
     """As on an inf2.xlarge: 13,376 bytes of runtime memory and no loaded model."""
     group = memory()

@@ -39,18 +39,10 @@ def test_the_reported_count_wins_over_the_type():
     assert 128 == minute_of(document).neuron_cores
 
 
-@pytest.mark.parametrize(
-    "unknown",
-    [
-        None,
-        hardware(0, 4),
-        hardware(1, 0),
-        hardware(None, None),
-        hardware(-1, -4),
-        hardware(16, 65),
-        hardware(1, 2, error="driver is not loaded"),
-    ],
-)
+@pytest.mark.parametrize("unknown", [
+    None, hardware(0, 4), hardware(1, 0), hardware(None, None), hardware(-1, -4),
+    hardware(16, 65), hardware(1, 2, error="driver is not loaded"),
+])  # fmt: skip
 def test_a_missing_count_is_the_last_known(unknown):
     """What was once known of this instance stays known, also over a restart."""
     fold = new_fold()

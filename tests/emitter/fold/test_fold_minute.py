@@ -140,13 +140,9 @@ def test_what_no_report_tells_is_stamped():
     fold = new_fold()
     add(fold, busy(), START_S)
     stamp = Stamp(
-        cluster="blue",
-        boot="b" * 20,
-        seq=7,
-        instance_id="i-9",
-        bye=True,
+        cluster="blue", boot="b" * 20, seq=7, instance_id="i-9", bye=True,
         health={"ReportsRead": fold.reports_read},
-    )
+    )  # fmt: skip
     record = fold.close(stamp)
     assert ("blue", "b" * 20, 7, True) == (record.cluster, record.boot, record.seq, record.bye)
     assert {"ReportsRead": 1} == record.health

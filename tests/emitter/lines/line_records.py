@@ -12,22 +12,12 @@ from neuron_wire import MinuteRecord
 
 # Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
 HEALTH = {
-    "ReportsRead": 2_678_400,
-    "ReportsMalformed": 12_345,
-    "PartsMalformed": 12_345,
-    "MonitorRestarts": 1_234,
-    "MinutesDropped": 123,
-    "RecordsProduced": 44_640,
-    "RecordsDelivered": 43_200,
-    "RecordsDropped": 1_440,
-    "SpoolRecords": 20_160,
-    "SpoolBytes": 268_435_456,
-    "SpoolRecordsOlder": 20_160,
-    "DroppedSpoolFull": 1_200,
-    "DroppedTooOld": 240,
-    "EmitterCpuSeconds": 12_345.67,
-    "EmitterMemory": 62_914_560,
-}
+    "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "PartsMalformed": 12_345,
+    "MonitorRestarts": 1_234, "MinutesDropped": 123, "RecordsProduced": 44_640,
+    "RecordsDelivered": 43_200, "RecordsDropped": 1_440, "SpoolRecords": 20_160,
+    "SpoolBytes": 268_435_456, "SpoolRecordsOlder": 20_160, "DroppedSpoolFull": 1_200,
+    "DroppedTooOld": 240, "EmitterCpuSeconds": 12_345.67, "EmitterMemory": 62_914_560,
+}  # fmt: skip
 DETAILS = {
     "ExecutionsCompletedWithErr": 12_345,
     "ExecutionsTimedOut": 12_345,

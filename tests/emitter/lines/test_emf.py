@@ -161,18 +161,12 @@ def test_numbers_are_rounded_and_compact():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"utilization_percent": (math.nan,) * 4},
-        {"utilization_percent": (math.inf,) * 4},
-        {"cluster": "caf\u00e9"},
-        {"cluster": ""},
-        {"cluster": "c" * 1025},
-        {"cluster": "bl\tue"},
-        {"minute_ms": -60_000},
-        {"covered_seconds": math.nan},
-        {"execution_errors": True},
+        {"utilization_percent": (math.nan,) * 4}, {"utilization_percent": (math.inf,) * 4},
+        {"cluster": "caf\u00e9"}, {"cluster": ""}, {"cluster": "c" * 1025}, {"cluster": "bl\tue"},
+        {"minute_ms": -60_000}, {"covered_seconds": math.nan}, {"execution_errors": True},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_cloudwatch_would_not_extract_is_not_made(changes):
     """Whoever finds it, the library or we, it is one kind of error."""
     with pytest.raises(WireFormatError) as caught:
@@ -276,16 +270,8 @@ def test_a_minute_from_reports_is_written_whole():
         add(fold, busy_report(), 1_800_000_000.0 + second)
     found = json.loads(lines(closed(fold), "cluster")[0])
     expected = {
-        "BusyCores": 1,
-        "Executions": 12,
-        "ExecutionErrors": 0,
-        "LatencyP50Mean": 0.1,
-        "TeraFlops": 1,
-        "DeviceMemoryUsed": 1,
-        "DeviceMemoryTotal": 1 << 30,
-        "HostCpuPercent": 1,
-        "EccCorrected": 1,
-        "CoveredSeconds": 60,
-        "Reports": 12,
-    }
+        "BusyCores": 1, "Executions": 12, "ExecutionErrors": 0, "LatencyP50Mean": 0.1,
+        "TeraFlops": 1, "DeviceMemoryUsed": 1, "DeviceMemoryTotal": 1 << 30, "HostCpuPercent": 1,
+        "EccCorrected": 1, "CoveredSeconds": 60, "Reports": 12,
+    }  # fmt: skip
     assert expected == {name: found.get(name) for name in expected}

@@ -17,14 +17,10 @@ from neuron_wire.emf import violations
 from neuron_wire.holders import core_indexes
 
 SAMPLES = st.builds(
-    ReportSample,
-    at_s=st.floats(0, 4e9),
-    period_s=st.none() | st.floats(0.5, 15),
-    utilization_percent=UTILIZATIONS.map(tuple),
-    executions=NUMBERS,
-    execution_errors=NUMBERS,
+    ReportSample, at_s=st.floats(0, 4e9), period_s=st.none() | st.floats(0.5, 15),
+    utilization_percent=UTILIZATIONS.map(tuple), executions=NUMBERS, execution_errors=NUMBERS,
     tera_flops=st.none() | st.floats(0, 1e6),
-)
+)  # fmt: skip
 HIGH = LineSettings(high_resolution=True)
 
 
@@ -89,13 +85,9 @@ def test_the_metrics_of_a_report_are_of_one_second():
         {"Name": "NeuronCoreUtilization", "Unit": "Percent", "StorageResolution": 1},
     ] == sorted(directive["Metrics"], key=lambda metric: metric["Name"])
     expected = {
-        "PeriodSeconds": 1,
-        "Executions": 12,
-        "ExecutionErrors": 1,
-        "TeraFlops": 3.5,
-        "Cores": "0-1",
-        "NeuronCoreUtilization": [50, 25],
-    }
+        "PeriodSeconds": 1, "Executions": 12, "ExecutionErrors": 1, "TeraFlops": 3.5,
+        "Cores": "0-1", "NeuronCoreUtilization": [50, 25],
+    }  # fmt: skip
     assert expected == {name: found[name] for name in expected}
 
 

@@ -131,11 +131,8 @@ def test_a_core_line_says_which_core_and_what_it_did():
     rest = "NeuronCore CoreState CoreIdleMinutes NeuronCoreUtilization"
     assert f"{identity} {rest}".split() == list(found)
     assert ("core", "2", "u", 1440) == (
-        found["Kind"],
-        found["NeuronCore"],
-        found["CoreState"],
-        found["CoreIdleMinutes"],
-    )
+        found["Kind"], found["NeuronCore"], found["CoreState"], found["CoreIdleMinutes"],
+    )  # fmt: skip
     assert full(4).minute_ms == found["_aws"]["Timestamp"]
     (directive,) = found["_aws"]["CloudWatchMetrics"]
     assert [{"Name": "NeuronCoreUtilization", "Unit": "Percent"}] == directive["Metrics"]

@@ -186,28 +186,13 @@ def test_a_pretty_printed_report_follows_one_beyond_the_bound():
 @pytest.mark.parametrize(
     "garbage",
     [
-        b"neuron-monitor: something happened",
-        b"{",
-        b"}",
-        b"{}",
-        b"[]",
-        b"null",
-        b"1",
-        b'"',
-        b'{"',
-        b"\x00\xff\xfe",
-        b"{not json}",
-        b'{"a": 1,}',
-        b'{"level": "info", "message": "started"}',
-        b"[" * 100_000,
-        b'{"a":' * 100_000,
-        line(9)[:-1],
-        line(9)[:100],
-        line(9)[100:],
+        b"neuron-monitor: something happened", b"{", b"}", b"{}", b"[]", b"null", b"1", b'"', b'{"',
+        b"\x00\xff\xfe", b"{not json}", b'{"a": 1,}', b'{"level": "info", "message": "started"}',
+        b"[" * 100_000, b'{"a":' * 100_000, line(9)[:-1], line(9)[:100], line(9)[100:],
         line(9) + b"}",
     ],
     ids=lambda garbage: repr(garbage[:20]),
-)
+)  # fmt: skip
 def test_a_broken_line_never_costs_the_one_behind_it(garbage):
     """Half a line, another program's line, an open brace: one drop, and the next line is read."""
     framer = Framer()

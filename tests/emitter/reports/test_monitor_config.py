@@ -202,17 +202,10 @@ def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
     assert "neuron-monitor uses 5 s then" in said
 
 
-@pytest.mark.parametrize(
-    ("filters", "tag_filter", "only_matched"),
-    [
-        ([".*"], ".*", False),
-        ([None], ".*", False),
-        (["serve"], "serve", True),
-        ([""], "", True),
-        (["a", "b", "a"], "(a)|(b)", True),
-        (["a", ".*"], ".*", False),
-    ],
-)
+@pytest.mark.parametrize(("filters", "tag_filter", "only_matched"), [
+    ([".*"], ".*", False), ([None], ".*", False), (["serve"], "serve", True), ([""], "", True),
+    (["a", "b", "a"], "(a)|(b)", True), (["a", ".*"], ".*", False),
+])  # fmt: skip
 def test_a_tag_filter_leaves_cores_unknown(filters, tag_filter, only_matched, user_config):
     """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
     entries = [

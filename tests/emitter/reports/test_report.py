@@ -81,14 +81,11 @@ def test_every_member_of_the_newest_tool_is_decoded():
         },
         instance_info=instance(ultraserver_id="u-0123456789abcdef"),
         neuron_hardware_info=hardware(
-            neuron_device_type="trainium2",
-            neuron_device_version="v4",
-            neuroncore_version="v3d",
-            neuron_device_memory_size=96 << 30,
-            logical_neuroncore_config=2,
+            neuron_device_type="trainium2", neuron_device_version="v4", neuroncore_version="v3d",
+            neuron_device_memory_size=96 << 30, logical_neuroncore_config=2,
         ),
         neuron_k8s_info=kubernetes({0: "blue/pod-1"}, {0: "blue/pod-1"}),
-    )
+    )  # fmt: skip
     del document["system_data"]["vcpu_usage"]["usage_data"]
     written_members = dict(members(document, ""))
     found = dict(places(decode(written(document)), ""))
@@ -136,22 +133,16 @@ def test_only_logical_cores_are_looked_through_for_a_split(members_of_hardware, 
     assert not may_be_split(None)
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        ("neuroncore_counters", "neuroncores_in_use", "1"),
-        ("memory_used", "loaded_models", 0),
-        ("memory_used", "loaded_models", 0, "subgraphs", "sg_00"),
-        ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown", "host"),
-        (
-            "memory_used",
-            "neuron_runtime_used_bytes",
-            "usage_breakdown",
-            "neuroncore_memory_usage",
-            "0",
-        ),
-    ],
-)
+@pytest.mark.parametrize("place", [
+    ("neuroncore_counters", "neuroncores_in_use", "1"),
+    ("memory_used", "loaded_models", 0),
+    ("memory_used", "loaded_models", 0, "subgraphs", "sg_00"),
+    ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown", "host"),
+    (
+        "memory_used", "neuron_runtime_used_bytes", "usage_breakdown",
+        "neuroncore_memory_usage", "0",
+    ),
+])  # fmt: skip
 def test_null_costs_no_group(place):
     """Absent and null are the same at every level, also of one core or of one model."""
     document = whole()
@@ -193,39 +184,21 @@ def test_unknown_members_are_ignored():
     assert () == decode(written(document)).dropped_groups
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"   ",
-        b"not json",
-        b"{",
-        b'{"neuron_runtime_data":[',
-        b'{"neuron_runtime_data":[]}}',
-        b'{"neuron_runtime_data":NaN}',
-        b"\xff\xfe{}",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    b"", b"   ", b"not json", b"{", b'{"neuron_runtime_data":[', b'{"neuron_runtime_data":[]}}',
+    b'{"neuron_runtime_data":NaN}', b"\xff\xfe{}",
+])  # fmt: skip
 def test_what_is_not_json_is_refused(line):
     """Half a report is none."""
     with pytest.raises(ReportError, match="not JSON"):
         decode(line)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"{}",
-        b"[]",
-        b"null",
-        b"3",
-        b'"neuron_runtime_data"',
-        b'{"a":1}',
-        b'{"message":"no neuron_runtime_data today"}',
-        b'{"report":{"neuron_runtime_data":[]}}',
-        b'["neuron_runtime_data"]',
-    ],
-)
+@pytest.mark.parametrize("line", [
+    b"{}", b"[]", b"null", b"3", b'"neuron_runtime_data"', b'{"a":1}',
+    b'{"message":"no neuron_runtime_data today"}', b'{"report":{"neuron_runtime_data":[]}}',
+    b'["neuron_runtime_data"]',
+])  # fmt: skip
 def test_json_that_is_no_report_is_refused(line):
     """Another program's line is no report, whatever words stand in it."""
     with pytest.raises(ReportError, match="is JSON but"):
