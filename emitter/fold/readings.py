@@ -84,7 +84,6 @@ class Readings:
 
     def __init__(self) -> None:
         # Without error: what a group says of its errors may be as long as a report.
-        self._waiting = 0
         self._memory: list[HostMemory] = []
         self._vcpu: list[VcpuUsage] = []
         self._values: dict[str, float] = {}  # of a mean, the weighted sum
@@ -97,8 +96,7 @@ class Readings:
             self._memory.append(memory)
         if vcpu is not None and not vcpu.error:
             self._vcpu.append(vcpu)
-        self._waiting += 1
-        if self._waiting == MAX_WAITING:
+        if max(len(self._memory), len(self._vcpu)) == MAX_WAITING:
             self._fold()
 
     def add_count(self, member: str, amount: int) -> None:
@@ -116,7 +114,7 @@ class Readings:
     def _fold(self) -> None:
         self._take(MEMORY, self._memory)
         self._take(VCPU, self._vcpu)
-        self._waiting, self._memory, self._vcpu = 0, [], []
+        self._memory, self._vcpu = [], []
 
     def _take(self, rules: Rules[_Group], groups: Sequence[_Group]) -> None:
         if not groups:
