@@ -17,7 +17,7 @@ A group that is absent or in error tells nothing, and a number that cannot be
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from emitter.fold.amounts import MAX_AMOUNT, as_told
 from emitter.fold.periods import is_long_enough
@@ -35,19 +35,7 @@ of 5 s: one by one they would cost more.
 """
 
 
-class _SystemGroup(Protocol):
-    """What every group has."""
-
-    @property
-    def period(self) -> float | None:
-        """Seconds that it covers."""
-
-    @property
-    def error(self) -> str | None:
-        """Why it could not be collected."""
-
-
-_Group = TypeVar("_Group", bound=_SystemGroup)
+_Group = TypeVar("_Group", "HostMemory", "VcpuUsage")
 Rules = Mapping[str, Callable[[_Group], float | None]]
 """By the name of the member, how it is read from its group."""
 

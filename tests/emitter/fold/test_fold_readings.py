@@ -27,7 +27,10 @@ from neuron_wire.catalogue import READINGS, Member
 
 RULES = (readings.MEMORY, readings.VCPU)
 VALUES = st.none() | st.integers(-3, 9) | st.sampled_from([MAX_AMOUNT, MAX_AMOUNT + 1])
-GREATEST = SimpleNamespace(value=MAX_AMOUNT, period=5.0, error=None)
+BOUNDS = [
+    SimpleNamespace(value=value, period=5.0, error=None)
+    for value in (-1, 0, MAX_AMOUNT, MAX_AMOUNT + 1)
+]
 PERIODS = st.sampled_from([None, 0.25, 0.5, 5.0])
 GROUPS = st.none() | st.builds(
     lambda value, period, error: SimpleNamespace(value=value, period=period, error=error),
@@ -77,7 +80,7 @@ def test_a_reading_is_of_all_reports_that_tell_it(monkeypatch, merges):
 
     @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
     @example([SimpleNamespace(value=number, period=5.0, error=None) for number in range(100)])
-    @example([GREATEST])
+    @example(BOUNDS)
     def holds(groups):
         telling = told(groups)
         expected = EXPECTED[merges](telling) if telling else None
@@ -91,7 +94,7 @@ def test_a_mean_is_weighted_by_the_period_of_the_group(monkeypatch):
     folded = made(monkeypatch, "mean", unit="None")
 
     @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
-    @example([GREATEST])
+    @example(BOUNDS)
     def holds(groups):
         telling = [one for one in told(groups) if one.period is not None and one.period >= 0.5]
         weight = sum(Fraction(one.period) for one in telling)

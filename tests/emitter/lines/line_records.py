@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 from hypothesis import strategies as st
 from longest_members import LONGEST
@@ -98,6 +100,26 @@ SETTINGS = st.builds(
     ).map(tuple),
     high_resolution=st.booleans(),
 )
+
+
+MINUTE_LINE = (
+    "from emitter.lines import Lines, LineSettings\n"
+    "from neuron_wire import MinuteRecord\n"
+    "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
+)
+"""The beginning of a program that makes a line of one minute."""
+
+
+def printed(program, *folders, **environment):
+    """What a fresh Python prints that runs *program*, with *folders* before all others."""
+    path = ":".join([*map(str, folders), *sys.path])
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
 
 
 def metadata(line):
