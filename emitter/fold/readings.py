@@ -35,7 +35,7 @@ of 5 s: one by one they would cost more.
 """
 
 
-_Group = TypeVar("_Group", "HostMemory", "VcpuUsage")
+_Group = TypeVar("_Group", bound="HostMemory | VcpuUsage")
 Rules = Mapping[str, Callable[[_Group], float | None]]
 """By the name of the member, how it is read from its group."""
 

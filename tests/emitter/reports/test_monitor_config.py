@@ -258,6 +258,7 @@ def test_a_configuration_that_is_not_there_is_said(name, found, tmp_path):
 def test_a_configuration_that_may_not_be_read_is_said(tmp_path, monkeypatch):
     """The system's words."""
     path = tmp_path / "own.json"
+    path.touch()
     refused = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(type(path), "open", refused)
     with pytest.raises(SettingsError, match=r"own\.json .*: Permission denied; check the name"):

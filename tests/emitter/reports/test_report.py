@@ -88,7 +88,8 @@ def test_the_physical_split_is_found_whatever_its_key(key):
     device calls it, nobody says.
     """
     cores = counters([42.01, 0])
-    halves = {f"nc_v3.{half}": {"neuroncore_utilization": 21.01 + 42 * half} for half in (0, 1)}
+    shares = {"nc_v3.0": 21.01, "nc_v3.1": 63.01}
+    halves = {name: {"neuroncore_utilization": share} for name, share in shares.items()}
     cores["neuroncores_in_use"]["0"].update({key: halves, "limits": {"power": 300}})
     logical = hardware(16, 4, logical_neuroncore_config=2)
     found = decode(written(report(runtime(cores), neuron_hardware_info=logical)))
