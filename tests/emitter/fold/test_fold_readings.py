@@ -116,6 +116,14 @@ def test_a_reading_is_as_exact_as_its_unit(monkeypatch, unit, expected):
     assert (expected, type(expected)) == (found, type(found))
 
 
+def test_a_flood_of_reports_takes_no_memory():
+    """Only a few wait to be looked at together."""
+    found, group = Readings(), SimpleNamespace(**host_memory())
+    for _ in range(10 * MAX_WAITING):
+        found.add(SimpleNamespace(memory_info=group, vcpu_usage=None))
+        assert len(found._memory) < MAX_WAITING
+
+
 def test_each_reading_of_the_catalogue_has_one_rule():
     """And each rule its entry: a name that stands in one of the two only is a mistake."""
     names = [name for rules in RULES for name in rules]
