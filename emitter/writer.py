@@ -48,10 +48,7 @@ class Writer:
         self._lines = Lines(settings)
 
     def minute(
-        self,
-        record: MinuteRecord,
-        identity: LineIdentity,
-        runtimes: Iterable[RuntimeMinute] = (),
+        self, record: MinuteRecord, identity: LineIdentity, runtimes: Iterable[RuntimeMinute] = ()
     ) -> list[NewRecord]:
         """
         A closed minute; the first record has the number that *record* says.

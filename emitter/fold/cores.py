@@ -72,11 +72,7 @@ class Cores:
         self._weighted_flops: list[float] = []
 
     def add(
-        self,
-        runtimes: list[Runtime],
-        folds: list[RuntimeFold],
-        inventory: Inventory,
-        at_s: float,
+        self, runtimes: list[Runtime], folds: list[RuntimeFold], inventory: Inventory, at_s: float
     ) -> None:
         """
         Take the runtimes of one report received at *at_s*, seconds since the epoch.

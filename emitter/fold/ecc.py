@@ -126,14 +126,11 @@ class EccFold:
                     message=f"{worst.counter} of device {worst.device} rose by {worst.rise} to "
                     f"{worst.value}{others}",
                     details={
-                        "Device": worst.device,
-                        "Counter": worst.counter,
-                        "Rise": worst.rise,
-                        "Value": worst.value,
-                        "Counters": len(self._rises),
+                        "Device": worst.device, "Counter": worst.counter, "Rise": worst.rise,
+                        "Value": worst.value, "Counters": len(self._rises),
                     },
                 )
-            )
+            )  # fmt: skip
         return events
 
     def _read(

@@ -22,22 +22,15 @@ if TYPE_CHECKING:
     from emitter.reports.groups import Executions, ExecutionSummary, Percentiles
 
 _FAILED: Final = (
-    "ExecutionsCompletedWithErr",
-    "ExecutionsCompletedWithNumErr",
-    "ExecutionsTimedOut",
-    "ExecutionsIncorrectInput",
-    "ExecutionsFailedToQueue",
-)
+    "ExecutionsCompletedWithErr", "ExecutionsCompletedWithNumErr", "ExecutionsTimedOut",
+    "ExecutionsIncorrectInput", "ExecutionsFailedToQueue",
+)  # fmt: skip
 _CAUSES: Final = {
     # Junk in 2023 (23,650 in a second without a failed execution), absent in
     # 2026: a detail when above 0, in no metric and no alarm.
-    "generic": "ErrorsGeneric",
-    "numerical": "ErrorsNumerical",
-    "transient": "ErrorsTransient",
-    "model": "ErrorsModel",
-    "runtime": "ErrorsRuntime",
-    "hardware": "ErrorsHardware",
-}
+    "generic": "ErrorsGeneric", "numerical": "ErrorsNumerical", "transient": "ErrorsTransient",
+    "model": "ErrorsModel", "runtime": "ErrorsRuntime", "hardware": "ErrorsHardware",
+}  # fmt: skip
 OTHER_CAUSE: Final = "ErrorsOther"  # a cause that a newer tool names
 _NO_FAILURES: Final = [0.0] * len(_FAILED)
 
@@ -165,12 +158,9 @@ class ExecutionFold:
         with_err = amount(summary.completed_with_err)
         with_num_err = amount(summary.completed_with_num_err)
         failures = (
-            with_err,
-            with_num_err,
-            amount(summary.timed_out),
-            amount(summary.incorrect_input),
+            with_err, with_num_err, amount(summary.timed_out), amount(summary.incorrect_input),
             amount(summary.failed_to_queue),
-        )
+        )  # fmt: skip
         self.ended = _sum(self.ended, (completed, with_err, with_num_err))
         self.failed = _sum(self.failed, failures)
         if any(failures):

@@ -32,6 +32,12 @@ MAX_TEXTS: Final = 512  # as they are written, remembered for speed alone
 RUNTIME: Final = "runtime"
 """Stands for a group in errors of a runtime as a whole."""
 
+_RUNTIME_GROUPS: Final = (
+    "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
+)  # fmt: skip
+_SYSTEM_GROUPS: Final = ("neuron_hw_counters", "vcpu_usage", "memory_info")
+_REPORT_GROUPS: Final = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
+
 MAX_TEXT_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
 
@@ -77,15 +83,10 @@ class GroupErrors:
             if runtime.error:
                 self._note(RUNTIME, runtime.error, at_s)
             if runtime.report is not None:
-                self._add_runtime(runtime.report, at_s)
+                self._add_groups(runtime.report, _RUNTIME_GROUPS, at_s)
         if report.system_data is not None:
-            self._add_system(report.system_data, at_s)
-        if (instance := report.instance_info) is not None and instance.error:
-            self._note("instance_info", instance.error, at_s)
-        if (hardware := report.neuron_hardware_info) is not None and hardware.error:
-            self._note("neuron_hardware_info", hardware.error, at_s)
-        if (pods := report.neuron_k8s_info) is not None and pods.error:
-            self._note("neuron_k8s_info", pods.error, at_s)
+            self._add_groups(report.system_data, _SYSTEM_GROUPS, at_s)
+        self._add_groups(report, _REPORT_GROUPS, at_s)
 
     def end_minute(self, at_s: float) -> None:
         """The minute ends at *at_s*: what no report of it had has gone."""
@@ -102,23 +103,13 @@ class GroupErrors:
             if not known.is_there and not 0 <= at_s - known.said_s < REPEATED_AFTER_S:
                 del self._known[key]
 
-    def _add_runtime(self, groups: RuntimeReport, at_s: float) -> None:
-        if (counters := groups.neuroncore_counters) is not None and counters.error:
-            self._note("neuroncore_counters", counters.error, at_s)
-        if (stats := groups.execution_stats) is not None and stats.error:
-            self._note("execution_stats", stats.error, at_s)
-        if (memory := groups.memory_used) is not None and memory.error:
-            self._note("memory_used", memory.error, at_s)
-        if (vcpu := groups.neuron_runtime_vcpu_usage) is not None and vcpu.error:
-            self._note("neuron_runtime_vcpu_usage", vcpu.error, at_s)
-
-    def _add_system(self, groups: System, at_s: float) -> None:
-        if (devices := groups.neuron_hw_counters) is not None and devices.error:
-            self._note("neuron_hw_counters", devices.error, at_s)
-        if (vcpu := groups.vcpu_usage) is not None and vcpu.error:
-            self._note("vcpu_usage", vcpu.error, at_s)
-        if (memory := groups.memory_info) is not None and memory.error:
-            self._note("memory_info", memory.error, at_s)
+    def _add_groups(
+        self, holder: RuntimeReport | System | Report, names: tuple[str, ...], at_s: float
+    ) -> None:
+        for name in names:
+            group = getattr(holder, name)
+            if group is not None and group.error:
+                self._note(name, group.error, at_s)
 
     def _note(self, group: str, text: str, at_s: float) -> None:
         key = self._keys.get((group, text))

@@ -31,10 +31,7 @@ class IdleMinutes:
     """
 
     def __init__(
-        self,
-        label: int | None = None,
-        minutes: Sequence[int] = (),
-        watched: int | None = None,
+        self, label: int | None = None, minutes: Sequence[int] = (), watched: int | None = None
     ) -> None:
         self.label = label
         self.minutes = list(minutes)

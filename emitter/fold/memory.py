@@ -19,12 +19,8 @@ if TYPE_CHECKING:
     from emitter.reports.groups import Memory, Runtime
 
 DEVICE_USES: Final = (
-    "constants",
-    "model_code",
-    "model_shared_scratchpad",
-    "runtime_memory",
-    "tensors",
-)
+    "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors",
+)  # fmt: skip
 HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
 OTHER_USE: Final = "other"  # one that a newer tool names
 

@@ -17,7 +17,7 @@ A group that is absent or in error tells nothing, and a number that cannot be
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from emitter.fold.amounts import MAX_AMOUNT, as_told
 from emitter.fold.periods import is_long_enough
@@ -35,19 +35,7 @@ of 5 s: one by one they would cost more.
 """
 
 
-class _SystemGroup(Protocol):
-    """What every group has."""
-
-    @property
-    def period(self) -> float | None:
-        """Seconds that it covers."""
-
-    @property
-    def error(self) -> str | None:
-        """Why it could not be collected."""
-
-
-_Group = TypeVar("_Group", bound=_SystemGroup)
+_Group = TypeVar("_Group", bound="HostMemory | VcpuUsage")
 Rules = Mapping[str, Callable[[_Group], float | None]]
 """By the name of the member, how it is read from its group."""
 
@@ -73,9 +61,7 @@ MEMORY: Final[Rules[HostMemory]] = {
     "HostMemoryUsed": lambda memory: memory.memory_used_bytes,
     "HostMemoryTotal": lambda memory: memory.memory_total_bytes,
 }
-VCPU: Final[Rules[VcpuUsage]] = {
-    "HostCpuPercent": _working_percent,
-}
+VCPU: Final[Rules[VcpuUsage]] = {"HostCpuPercent": _working_percent}
 
 BESIDE: Final = ("HardwareFaults",)
 """Readings that no report tells: `Readings.add_count` takes them."""
@@ -86,7 +72,6 @@ class Readings:
 
     def __init__(self) -> None:
         # Without error: what a group says of its errors may be as long as a report.
-        self._waiting = 0
         self._memory: list[HostMemory] = []
         self._vcpu: list[VcpuUsage] = []
         self._values: dict[str, float] = {}  # of a mean, the weighted sum
@@ -99,8 +84,7 @@ class Readings:
             self._memory.append(memory)
         if vcpu is not None and not vcpu.error:
             self._vcpu.append(vcpu)
-        self._waiting += 1
-        if self._waiting == MAX_WAITING:
+        if max(len(self._memory), len(self._vcpu)) == MAX_WAITING:
             self._fold()
 
     def add_count(self, member: str, amount: int) -> None:
@@ -118,7 +102,7 @@ class Readings:
     def _fold(self) -> None:
         self._take(MEMORY, self._memory)
         self._take(VCPU, self._vcpu)
-        self._waiting, self._memory, self._vcpu = 0, [], []
+        self._memory, self._vcpu = [], []
 
     def _take(self, rules: Rules[_Group], groups: Sequence[_Group]) -> None:
         if not groups:

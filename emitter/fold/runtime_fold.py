@@ -41,18 +41,9 @@ class RuntimeFold:
     """
 
     __slots__ = (
-        "_flops_s",
-        "_vcpu_s",
-        "_weighted_flops",
-        "_weighted_system",
-        "_weighted_user",
-        "executions",
-        "has_failed",
-        "key",
-        "listed",
-        "used",
-        "uses",
-    )
+        "_flops_s", "_vcpu_s", "_weighted_flops", "_weighted_system", "_weighted_user",
+        "executions", "has_failed", "key", "listed", "used", "uses",
+    )  # fmt: skip
 
     def __init__(self, key: RuntimeKey | None) -> None:
         self.key = key

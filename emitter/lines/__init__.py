@@ -24,11 +24,6 @@ from emitter.lines.settings import LineIdentity, LineSettings
 from emitter.lines.tags import check_tags, parse_tags
 
 __all__ = [
-    "LineIdentity",
-    "LineSettings",
-    "Lines",
-    "check_settings",
-    "check_tags",
-    "differences",
+    "LineIdentity", "LineSettings", "Lines", "check_settings", "check_tags", "differences",
     "parse_tags",
-]
+]  # fmt: skip

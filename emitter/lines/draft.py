@@ -46,13 +46,9 @@ def identity_members(
 ) -> dict[str, object]:
     """The members that every line begins with."""
     members: dict[str, object] = {
-        "Schema": names.VERSION,
-        "Kind": kind,
-        "Boot": identity.boot,
-        "Seq": seq,
-        "ClusterName": identity.cluster,
-        "InstanceId": identity.instance_id,
-    }
+        "Schema": names.VERSION, "Kind": kind, "Boot": identity.boot, "Seq": seq,
+        "ClusterName": identity.cluster, "InstanceId": identity.instance_id,
+    }  # fmt: skip
     if identity.identity_guessed:
         members["IdentityGuessed"] = True
     return members

@@ -31,14 +31,10 @@ RUNTIMES: Final = "neuron_runtimes"
 SYSTEM: Final = "system_metrics"
 
 GROUPS: Final[dict[str, str]] = {
-    COUNTERS: RUNTIMES,
-    "execution_stats": RUNTIMES,
-    "memory_used": RUNTIMES,
-    "neuron_runtime_vcpu_usage": RUNTIMES,
-    "neuron_hw_counters": SYSTEM,
-    "memory_info": SYSTEM,
+    COUNTERS: RUNTIMES, "execution_stats": RUNTIMES, "memory_used": RUNTIMES,
+    "neuron_runtime_vcpu_usage": RUNTIMES, "neuron_hw_counters": SYSTEM, "memory_info": SYSTEM,
     "vcpu_usage": SYSTEM,
-}
+}  # fmt: skip
 """Every group that can be collected, and the section of the configuration it belongs to."""
 
 ALL: Final = tuple(GROUPS)

@@ -63,13 +63,10 @@ _decode_entries: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 _MEMBERS: Final = frozenset(
     {
-        "neuron_runtime_data",
-        "system_data",
-        "instance_info",
-        "neuron_hardware_info",
+        "neuron_runtime_data", "system_data", "instance_info", "neuron_hardware_info",
         "neuron_k8s_info",
     }
-)
+)  # fmt: skip
 
 
 def decode(line: bytes) -> Report:

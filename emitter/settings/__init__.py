@@ -21,11 +21,6 @@ from emitter.settings.replay import ReplaySettings
 from emitter.settings.run import LOG_GROUP, RunSettings
 
 __all__ = [
-    "LOG_GROUP",
-    "TIERS",
-    "MinuteSettings",
-    "MonitorSettings",
-    "ReplaySettings",
-    "RunSettings",
+    "LOG_GROUP", "TIERS", "MinuteSettings", "MonitorSettings", "ReplaySettings", "RunSettings",
     "require_cluster",
-]
+]  # fmt: skip

@@ -67,10 +67,7 @@ class MinuteSettings:
         metavar="KEY",
     )
     namespace: str = setting(
-        NAMESPACE,
-        "CloudWatch namespace of the metrics.",
-        metavar="NAME",
-        short="-n",
+        NAMESPACE, "CloudWatch namespace of the metrics.", metavar="NAME", short="-n"
     )
     common_dims: tuple[str, ...] = setting(
         (),

@@ -64,9 +64,7 @@ class RunSettings(MonitorSettings, MinuteSettings):
         metavar="logs|agent|file:PATH|stdout",
     )
     log_group: str = setting(
-        LOG_GROUP,
-        "Log group of the lines; the stack's output EmitterLogGroupName.",
-        metavar="NAME",
+        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
     )
     log_stream: str = setting(
         "{instance}",

@@ -19,17 +19,10 @@ from neuron_reports import (
 
 def test_two_busy_of_four_cores():
     """As captured on an inf1.xlarge: two cores work, two are listed as 0 by the same runtime."""
-    record = minute_of(
-        report(
-            runtime(
-                counters([27.022940804670643, 19.349312799371454, 0, 0], period=5.003816202),
-                memory(models=[(0, 0), (0, 1)]),
-            )
-        )
-    )
+    group = counters([27.022940804670643, 19.349312799371454, 0, 0], period=5.003816202)
+    record = minute_of(report(runtime(group, memory(models=[(0, 0), (0, 1)]))))
     assert (27.02, 19.35, 0.0, 0.0) == record.utilization_percent
-    assert "bbuu" == record.core_state
-    assert 5.0 == record.covered_seconds
+    assert ("bbuu", 5.0) == (record.core_state, record.covered_seconds)
 
 
 @settings(max_examples=50)
@@ -75,46 +68,30 @@ def test_a_share_below_0_is_no_use():
 
 def test_another_runtime_speaks_for_a_core_listed_without_a_percentage():
     """Above 0 it is known to work; a 0 beside it says nothing about the silent one."""
-    silent = runtime(counters([None, None]))
-    other = runtime(counters([30, 0]), pid=2)
-    assert (30.0, None) == minute_of(two_cores(silent, other)).utilization_percent
+    entries = runtime(counters([None, None])), runtime(counters([30, 0]), pid=2)
+    assert (30.0, None) == minute_of(two_cores(*entries)).utilization_percent
 
 
 def test_a_minute_has_the_cores_it_saw_and_no_more():
-    """An instance of unknown size is as wide as the widest report about it."""
+    """An instance of unknown size is as wide as the widest report about it, or has no core."""
     unknown = {"neuron_hardware_info": None, "instance_info": None}
-    narrow = report(runtime(counters([50, 50])), **unknown)
-    wide = report(runtime(counters([50, 50, 50])), **unknown)
+    narrow, wide = (report(runtime(counters([50] * cores)), **unknown) for cores in (2, 3))
     assert (50.0,) * 3 == minute_of(narrow, wide).utilization_percent
-
-
-def test_while_no_report_tells_or_lists_a_core_there_is_none():
-    """A runtime that sees none, on an instance of which nothing is known."""
-    unknown = {"neuron_hardware_info": None, "instance_info": None}
     assert "" == minute_of(report(runtime(counters({}), memory(cores=0)), **unknown)).core_state
 
 
 def test_core_keys_sort_as_integers():
     """As texts, 10 would stand before 2."""
-    record = minute_of(
-        report(
-            runtime(counters({str(core): core for core in (10, 11, 2, 0, 1, 3, 9, 8, 7, 6, 5, 4)})),
-            neuron_hardware_info=hardware(6, 2),
-        )
-    )
+    group = counters({str(core): core for core in (10, 11, 2, 0, 1, 3, 9, 8, 7, 6, 5, 4)})
+    record = minute_of(report(runtime(group), neuron_hardware_info=hardware(6, 2)))
     assert tuple(float(core) for core in range(12)) == record.utilization_percent
 
 
 def test_counters_without_the_list_of_cores_are_no_counters():
     """null is not collected: zeros nobody measured would call the cores idle."""
-    absent = counters([0, 0])
-    absent["neuroncores_in_use"] = None
-    missing = counters([0, 0])
-    del missing["neuroncores_in_use"]
-    for group in (absent, missing):
+    for group in ({**counters([]), "neuroncores_in_use": None}, {"period": 5.0, "error": ""}):
         record = minute_of(two_cores(runtime(group)))
-        assert "??" == record.core_state
-        assert 0 == record.covered_seconds
+        assert ("??", 0) == (record.core_state, record.covered_seconds)
 
 
 def test_a_runtime_that_sees_no_core_lists_none():
@@ -136,20 +113,10 @@ def test_a_sample_under_half_a_second_gives_no_utilization(period, expected):
 
 def test_the_tallies_and_gauges_of_a_short_sample_count():
     """As captured on an idle inf1.xlarge: only what is a share of the period is noise."""
-    record = minute_of(
-        report(
-            runtime(
-                counters([0, 0, 0, 0], 0.070980417),
-                memory(models=[(0, 3)], period=0.070905372),
-                executions(3, period=0.070935409),
-            )
-        )
-    )
-    assert "????" == record.core_state
-    assert 3 == record.executions
-    assert 626_905_088 == record.runtime_host_memory_bytes
-    assert 0 == record.covered_seconds
-    assert 1 == record.reports
+    held, ran = memory(models=[(0, 3)], period=0.070905372), executions(3, period=0.070935409)
+    record = minute_of(report(runtime(counters([0, 0, 0, 0], 0.070980417), held, ran)))
+    assert ("????", 0, 1) == (record.core_state, record.covered_seconds, record.reports)
+    assert (3, 626_905_088) == (record.executions, record.runtime_host_memory_bytes)
 
 
 @settings(max_examples=50)
@@ -188,7 +155,5 @@ def test_a_report_that_samples_no_core_covers_nothing():
 
 def test_a_core_that_is_listed_exists_although_nothing_is_known_of_it():
     """An index beyond the count widens the instance, also when a failing runtime may use it."""
-    failing = runtime(counters([0, 0, 0, 0], error="x"), pid=1)
-    lister = runtime(counters({5: 0}), pid=2)
-    record = minute_of(report(failing, lister))
-    assert "??????" == record.core_state
+    failing = runtime(counters([0, 0, 0, 0], error="x"))
+    assert "??????" == minute_of(report(failing, runtime(counters({5: 0}), pid=2))).core_state

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
+    INSTANCE_ID,
     START_S,
     add,
     closed,
@@ -36,26 +37,22 @@ def test_a_device_that_appears_later_is_a_first_sight():
     assert (0, 0) == rises(one({}), one({}, {"mem_ecc_uncorrected": 3}))
 
 
-@pytest.mark.parametrize("is_restart", [False, True])
-def test_a_rise_over_the_change_of_minute_is_not_lost(is_restart):
-    """The last values outlive minute and emitter; the rise belongs to the minute that saw it."""
+@pytest.mark.parametrize(("is_restart", "name", "expected"), [
+    (False, INSTANCE_ID, 2), (True, INSTANCE_ID, 2), (True, "i-2", 0),
+])  # fmt: skip
+def test_a_rise_over_the_change_of_minute_is_not_lost(is_restart, name, expected):
+    """
+    The last values outlive minute and emitter; the rise belongs to the minute that saw it. Another
+    instance has other devices.
+    """
     fold = new_fold()
     found = []
-    for minute, value in enumerate((1, 3, 3)):
-        add(fold, one({"mem_ecc_uncorrected": value}), START_S + 60 * minute)
+    for minute, (value, owner) in enumerate(((1, INSTANCE_ID), (3, name), (3, name))):
+        document = one({"mem_ecc_uncorrected": value}, instance_info=instance(instance_id=owner))
+        add(fold, document, START_S + 60 * minute)
         found.append(closed(fold).ecc_uncorrected_rise)
         fold = new_fold(fold.state()) if is_restart else fold
-    assert [0, 2, 0] == found
-
-
-def test_another_instance_has_no_rise():
-    """Its devices are others."""
-    fold = new_fold()
-    add(fold, one({"mem_ecc_uncorrected": 1}), START_S)
-    closed(fold)
-    second = new_fold(fold.state())
-    add(second, one({"mem_ecc_uncorrected": 3}, instance_info=instance(instance_id="i-2")), START_S)
-    assert 0 == closed(second).ecc_uncorrected_rise
+    assert [0, expected, 0] == found
 
 
 def test_absent_is_absent():
@@ -63,27 +60,17 @@ def test_absent_is_absent():
     no_devices = one()
     no_devices["system_data"]["neuron_hw_counters"]["neuron_devices"] = None
     nulls = one(dict.fromkeys(("mem_ecc_corrected", "sram_ecc_corrected")))
-    for document in (
-        report(system_data=None),
-        report(system_data={}),
-        one({"mem_ecc_corrected": 1}, error="cannot read"),
-        one(),
-        no_devices,
-        nulls,
-    ):
+    failed = one({"mem_ecc_corrected": 1}, error="cannot read")
+    for document in (report(system_data=None), report(system_data={}), failed, one(), no_devices,
+                     nulls):  # fmt: skip
         record = minute_of(document)
-        assert record.ecc_corrected is None
-        assert record.ecc_corrected_rise is None
+        assert None is record.ecc_corrected is record.ecc_corrected_rise
 
 
 def test_an_error_between_two_readings_loses_no_rise():
     """The value before it is still the last one."""
-    documents = [
-        one({"mem_ecc_corrected": 1}),
-        one({"mem_ecc_corrected": 0}, error="busy"),
-        one({"mem_ecc_corrected": 4}),
-    ]
-    assert (3, 0) == rises(*documents)
+    first, failed, last = ({"mem_ecc_corrected": value} for value in (1, 0, 4))
+    assert (3, 0) == rises(one(first), one(failed, error="busy"), one(last))
 
 
 def test_a_counter_that_is_null_hides_no_other():
@@ -102,19 +89,12 @@ def test_a_counter_that_appears_hides_no_rise_of_another():
 
 @pytest.mark.parametrize(("index", "expected"), [(1023, 5), (1024, 1), (-1, 1), (None, 1)])
 def test_a_device_without_a_place_does_not_count(index, expected):
-    """Devices are 0 to 1,023: what is remembered of them is bounded."""
+    """Devices are 0 to 1,023: what is remembered of them is bounded. One that is null is none."""
     document = one({"mem_ecc_corrected": 1}, {"mem_ecc_corrected": 4})
-    document["system_data"]["neuron_hw_counters"]["neuron_devices"][1]["neuron_device_index"] = (
-        index
-    )
+    devices = document["system_data"]["neuron_hw_counters"]["neuron_devices"]
+    devices[1]["neuron_device_index"] = index
+    devices.insert(0, None)
     assert expected == minute_of(document).ecc_corrected
-
-
-def test_a_device_that_is_null_does_not_count():
-    """The others do."""
-    document = one({"mem_ecc_corrected": 1})
-    document["system_data"]["neuron_hw_counters"]["neuron_devices"].insert(0, None)
-    assert 1 == minute_of(document).ecc_corrected
 
 
 @pytest.mark.parametrize("wrong", [-1, 1 << 63, 1e300])
@@ -125,11 +105,8 @@ def test_a_count_that_cannot_be_is_missing(wrong):
 
 
 COUNTERS = (
-    "mem_ecc_corrected",
-    "sram_ecc_corrected",
-    "mem_ecc_uncorrected",
-    "sram_ecc_uncorrected",
-)
+    "mem_ecc_corrected", "sram_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected",
+)  # fmt: skip
 
 
 @settings(max_examples=50)

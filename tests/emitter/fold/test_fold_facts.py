@@ -22,19 +22,19 @@ from neuron_reports import (
 from emitter.instance.facts import InstanceFacts
 
 FACTS = InstanceFacts(
-    instance_id="i-00000000000000fff",
-    instance_type="trn1.2xlarge",
-    region="eu-central-1",
-    availability_zone="eu-central-1a",
-    ami_id="ami-00000000000000fff",
-)
+    instance_id="i-00000000000000fff", instance_type="trn1.2xlarge", region="eu-central-1",
+    availability_zone="eu-central-1a", ami_id="ami-00000000000000fff",
+)  # fmt: skip
 NAMELESS = instance(
-    "",
-    instance_id="",
-    instance_availability_zone="",
-    instance_region="",
-    ami_id="",
+    "", instance_id="", instance_availability_zone="", instance_region="", ami_id=""
 )
+
+
+def idle_minute(fold, cores=4, **members):
+    """A whole minute of *cores* idle cores, each of which then has one idle minute."""
+    for second in range(0, 60, 5):
+        add(fold, report(runtime(counters([0] * cores), memory()), **members), START_S + second)
+    assert (1,) * cores == closed(fold).idle_minutes
 
 
 def test_facts_fill_what_no_report_tells():
@@ -43,8 +43,7 @@ def test_facts_fill_what_no_report_tells():
     fold.learn(FACTS)
     add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
     record = closed(fold)
-    assert FACTS.instance_id == record.instance_id
-    assert not record.identity_guessed
+    assert (FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
     assert "trn1.2xlarge" == record.instance_type
     assert ("eu-central-1", "eu-central-1a") == (record.region, record.availability_zone)
     assert "??" == record.core_state, "the cores of the type, all unknown"
@@ -55,14 +54,11 @@ def test_facts_fill_what_no_report_tells():
 def test_a_report_wins(is_late):
     """Whichever comes first: the report is about the devices that are counted."""
     fold = new_fold()
-    if not is_late:
-        fold.learn(FACTS)
-    add(fold, report(), START_S)
-    if is_late:
-        fold.learn(FACTS)
+    steps = [lambda: fold.learn(FACTS), lambda: add(fold, report(), START_S)]
+    for step in reversed(steps) if is_late else steps:
+        step()
     record = closed(fold)
-    assert INSTANCE_ID == record.instance_id
-    assert "inf1.xlarge" == record.instance_type
+    assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
     assert "ami-0123456789abcdef0" == fold.instance.ami_id
 
 
@@ -104,9 +100,7 @@ def test_what_reports_told_before_the_facts_is_learnt_again():
 def test_facts_that_a_report_has_overruled_forget_nothing():
     """The metadata service of a proxy names another instance: idle minutes and ECC values stay."""
     fold = new_fold()
-    for second in range(0, 60, 5):
-        add(fold, report(runtime(counters([0] * 4), memory())), START_S + second)
-    assert (1,) * 4 == closed(fold).idle_minutes
+    idle_minute(fold)
     fold.learn(FACTS)
     fold.open(START_S + 60)
     assert (1,) * 4 == closed(fold).idle_minutes
@@ -115,45 +109,31 @@ def test_facts_that_a_report_has_overruled_forget_nothing():
 def test_facts_of_another_instance_forget_the_state_of_the_one_before():
     """A disk image carries a spool along: its idle minutes, cores and ECC values are another's."""
     fold = new_fold()
-    device = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 5})}
-    for second in range(0, 60, 5):
-        document = report(
-            runtime(counters([0] * 8), memory()),
-            neuron_hardware_info=hardware(2, 4),
-            system_data=device,
-        )
-        add(fold, document, START_S + second)
-    assert (1,) * 8 == closed(fold).idle_minutes
+    low, high = (
+        {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value})} for value in (5, 9)
+    )
+    idle_minute(fold, cores=8, neuron_hardware_info=hardware(2, 4), system_data=low)
     again = new_fold(fold.state())
     assert INSTANCE_ID == again.instance_id
     again.learn(FACTS)
     assert FACTS.instance_id == again.instance_id
-    higher = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 9})}
-    document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=higher)
+    document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=high)
     add(again, document, START_S + 60)
     record = closed(again)
-    assert (0, 0) == record.idle_minutes
-    assert 0 == record.ecc_corrected_rise
+    assert ((0, 0), 0) == (record.idle_minutes, record.ecc_corrected_rise)
 
 
 @pytest.mark.parametrize("is_told_by_report", [False, True])
 def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
     """Stopped, resized and started again, an instance keeps its id and nothing else."""
     fold = new_fold()
-    for second in range(0, 60, 5):
-        add(fold, report(runtime(counters([0] * 4), memory())), START_S + second)
-    assert (1,) * 4 == closed(fold).idle_minutes
+    idle_minute(fold)
     again = new_fold(fold.state())
-    resized = instance("trn1.2xlarge")
+    resized = instance("trn1.2xlarge") if is_told_by_report else NAMELESS
     if not is_told_by_report:
         again.learn(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
-        resized = NAMELESS
-    document = report(
-        runtime(counters([0, 0]), memory(cores=2)),
-        instance_info=resized,
-        neuron_hardware_info=None,
-    )
-    add(again, document, START_S + 60)
+    entry = runtime(counters([0, 0]), memory(cores=2))
+    add(again, report(entry, instance_info=resized, neuron_hardware_info=None), START_S + 60)
     record = closed(again)
     assert (INSTANCE_ID, "trn1.2xlarge") == (record.instance_id, record.instance_type)
     assert (0, 0) == record.idle_minutes
@@ -163,10 +143,7 @@ def test_the_same_facts_forget_nothing():
     """Also when no report ever names the instance: the stored name is that of the facts."""
     fold = new_fold()
     fold.learn(FACTS)
-    for second in range(0, 60, 5):
-        document = report(runtime(counters([0] * 4), memory()), instance_info=NAMELESS)
-        add(fold, document, START_S + second)
-    closed(fold)
+    idle_minute(fold, instance_info=NAMELESS)
     again = new_fold(fold.state())
     again.learn(FACTS)
     again.open(START_S + 60)

@@ -13,9 +13,11 @@ from neuron_reports import (
     new_fold,
     report,
     runtime,
+    runtime_vcpu,
     two_cores,
 )
 
+HEALTHY = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
 FAILED = {
     "missing": None,
     "in error": counters([0, 0, 0, 0], error="cannot read counters"),
@@ -29,13 +31,11 @@ def test_a_failed_runtime_hides_the_cores_it_holds(failed):
     What it did on them is not known, but for a core that another shows above 0; the other cores
     are.
     """
-    healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
-    entries = [healthy, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)]
+    entries = [HEALTHY, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)]
     for document in (report(*entries), report(*reversed(entries))):
         record = minute_of(document)
         assert (40.0, None, None, 0.0) == record.utilization_percent
-        assert "b??u" == record.core_state
-        assert 5 == record.covered_seconds
+        assert ("b??u", 5) == (record.core_state, record.covered_seconds)
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,7 @@ def test_a_failed_runtime_hides_the_cores_it_holds(failed):
 @pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
 def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
     """Nothing says which cores are its own; what another shows above 0 stays known."""
-    healthy = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
-    record = minute_of(report(healthy, runtime(failed, group, pid=2)))
+    record = minute_of(report(HEALTHY, runtime(failed, group, pid=2)))
     assert (40.0, None, None, None) == record.utilization_percent
 
 
@@ -63,16 +62,12 @@ def test_a_group_error_of_a_living_runtime_leaves_the_others():
     As captured in a sidecar: four runtimes tagged "1", a vCPU error in every report,
     and good counters beside it.
     """
-    entries = []
-    for mine in range(4):
-        entry = runtime(counters([12.5 if core == mine else 0 for core in range(4)]), memory())
-        entry["pid"], entry["neuron_runtime_tag"] = 784_315 + mine, "1"
-        entry["report"]["neuron_runtime_vcpu_usage"] = {
-            "period": 5.0,
-            "vcpu_usage": {"user": 0, "system": 0},
-            "error": "open /proc/784315/stat: no such file or directory",
-        }
-        entries.append(entry)
+    blind = runtime_vcpu(0, 0, error="open /proc/784315/stat: no such file or directory")
+    shares = ([12.5 if core == mine else 0 for core in range(4)] for mine in range(4))
+    entries = [
+        runtime(counters(percent), memory(), None, blind, pid=784_315 + mine, tag="1")
+        for mine, percent in enumerate(shares)
+    ]
     assert (12.5,) * 4 == minute_of(report(*entries)).utilization_percent
 
 

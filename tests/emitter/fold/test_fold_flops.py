@@ -11,7 +11,6 @@ from neuron_reports import (
     closed,
     counters,
     hardware,
-    instance,
     memory,
     minute_of,
     new_fold,
@@ -52,10 +51,8 @@ def test_effective_flops_win_over_flops(rates, tera_flops):
 
 def test_flops_are_the_sum_over_the_runtimes_of_a_core():
     """Work adds up where shares do not."""
-    entries = [
-        runtime(counters([50, 0], effective_flops={0: 1e12, 1: 0}), pid=pid) for pid in (1, 2)
-    ]
-    assert 2.0 == flops_of(two_cores(*entries))
+    group = counters([50, 0], effective_flops={0: 1e12, 1: 0})
+    assert 2.0 == flops_of(two_cores(runtime(group, pid=1), runtime(group, pid=2)))
 
 
 def test_flops_of_a_core_are_the_mean_of_the_reports_that_told_them():
@@ -75,25 +72,26 @@ def test_flops_of_a_core_are_the_mean_of_the_reports_that_told_them():
 )
 def test_a_runtime_that_told_flops_of_any_core_has_told_them(silent):
     """Of one of two cores: its rate is the sum of what it told; of none: it is absent."""
-    found = []
-    for first in ({"neuroncore_utilization": 50, "flops": 1e12}, silent):
-        group = counters([50, 50])
-        group["neuroncores_in_use"] = {"0": first, "1": silent}
+    for first, expected in (({"neuroncore_utilization": 50, "flops": 1e12}, 1.0), (silent, None)):
+        group = {**counters([]), "neuroncores_in_use": {"0": first, "1": silent}}
         fold = new_fold(runtime_lines="all")
         add(fold, two_cores(runtime(group)), START_S)
         closed(fold)
-        found.append(fold.runtimes[0].tera_flops)
-    assert [1.0, None] == found
+        assert expected == fold.runtimes[0].tera_flops
 
 
 def test_flops_are_absent_when_no_report_had_them():
     """inf1 has none: absent, never 0."""
-    assert flops_of(two_cores(runtime(counters([50, 50])))) is None
-    assert flops_of(nobody(), nobody()) is None
     null = counters([50, 50])
     null["neuroncores_in_use"]["0"] = None
-    assert flops_of(two_cores(runtime(null))) is None
-    assert flops_of(two_cores(runtime(counters([50, 50]))), nobody(), nobody()) is None
+    silent = two_cores(runtime(counters([50, 50])))
+    minutes = (
+        [silent],
+        [nobody(), nobody()],
+        [two_cores(runtime(null))],
+        [silent, nobody(), nobody()],
+    )
+    assert [None] * 4 == [flops_of(*documents) for documents in minutes]
 
 
 @settings(max_examples=50)
@@ -118,29 +116,22 @@ def test_a_core_that_nobody_uses_any_more_does_no_flops():
 
 def test_flops_of_a_core_without_a_sample_do_not_count():
     """Too short a sample is noise in FLOP/s too."""
-    short = two_cores(runtime(counters([90, 90], 0.07, effective_flops={0: 9e12, 1: 9e12})))
-    assert flops_of(short) is None
+    short = counters([90, 90], 0.07, effective_flops={0: 9e12, 1: 9e12})
+    assert flops_of(two_cores(runtime(short))) is None
 
 
-def test_a_split_into_physical_cores_is_no_further_core():
+@pytest.mark.parametrize("key", ["v3d", "v4d"])
+def test_a_split_into_physical_cores_is_no_further_core(key):
     """
     As documented for trn2 with two physical cores in a logical one: the split neither
     adds cores nor changes the logical value, whatever its key is called.
     """
-    for key in ("v3d", "v4d"):
-        group = counters([42.01, 42.02], 1.000113182, flops={0: 1234567891011, 1: 1234567891021})
-        for core in ("0", "1"):
-            group["neuroncores_in_use"][core][key] = {
-                f"nc_v3.{2 * int(core)}": {"neuroncore_utilization": 21.01},
-                f"nc_v3.{2 * int(core) + 1}": {"neuroncore_utilization": 63.01},
-            }
-        record = minute_of(
-            report(
-                runtime(group),
-                system_data=None,
-                instance_info=instance("trn2n.48xlarge"),
-                neuron_hardware_info=hardware(16, 4, logical_neuroncore_config=2),
-            )
-        )
-        assert (42.01, 42.02) == record.utilization_percent[:2]
-        assert 64 == record.neuron_cores
+    group = counters([42.01, 42.02], 1.000113182, flops={0: 1234567891011, 1: 1234567891021})
+    for core, use in group["neuroncores_in_use"].items():
+        use[key] = {
+            f"nc_v3.{2 * int(core) + half}": {"neuroncore_utilization": 21.01 + 42 * half}
+            for half in (0, 1)
+        }
+    logical = hardware(16, 4, logical_neuroncore_config=2)
+    record = minute_of(report(runtime(group), system_data=None, neuron_hardware_info=logical))
+    assert ((42.01, 42.02), 64) == (record.utilization_percent[:2], record.neuron_cores)

@@ -12,12 +12,11 @@ from neuron_reports import (
     START_S,
     add,
     closed,
-    counters,
     events_of,
-    memory,
     new_fold,
     report,
     runtime,
+    runtime_vcpu,
     vcpu,
     whole,
 )
@@ -37,35 +36,19 @@ def test_an_error_of_a_sidecar_is_told_once():
     As published for four runtimes: a process namespace of its own sees no other process, and
     says so in every report.
     """
-    broken = {"period": 5.0, "vcpu_usage": {"user": 0, "system": 0}}
-    documents = [
-        report(
-            *[
-                runtime(
-                    counters([0, 0, 0, 0]),
-                    memory(),
-                    neuron_runtime_vcpu_usage={**broken, "error": f"open /proc/{pid}/stat: none"},
-                    pid=pid,
-                    tag="1",
-                )
-                for pid in (11, 12, 13, 14)
-            ]
-        )
-    ] * 12
-    (event,) = events_of(new_fold(), *[documents] * 5)
-    assert "GroupError" == event.name
-    assert {
-        "Group": "neuron_runtime_vcpu_usage",
-        "Error": "open /proc/N/stat: none",
-        "Count": 1,
-    } == event.details
-    assert START_S == event.at_s
+    entries = [
+        runtime(None, None, None, runtime_vcpu(error=f"open /proc/{pid}/stat: none"), pid=pid)
+        for pid in (11, 12, 13, 14)
+    ]
+    (event,) = events_of(new_fold(), *[[report(*entries)] * 12] * 5)
+    assert ("GroupError", START_S) == (event.name, event.at_s)
+    expected = {"Group": "neuron_runtime_vcpu_usage", "Error": "open /proc/N/stat: none"}
+    assert {**expected, "Count": 1} == event.details
 
 
 def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
     """It says that all groups of the runtime are in doubt."""
-    broken = report(runtime(counters([0, 0, 0, 0]), memory(), error="lost the connection"))
-    well = report(runtime(counters([0, 0, 0, 0]), memory()))
+    broken, well = (report(runtime(error=text)) for text in ("lost the connection", ""))
     found = events_of(new_fold(), [broken], [well])
     assert ["RuntimeError", "RuntimeErrorCleared"] == [event.name for event in found]
     assert "runtime" == found[0].details["Group"]
@@ -136,11 +119,8 @@ def test_after_a_clock_was_set_back_the_hour_begins_again():
 
 
 RUNTIME_GROUPS = (
-    "neuroncore_counters",
-    "execution_stats",
-    "memory_used",
-    "neuron_runtime_vcpu_usage",
-)
+    "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
+)  # fmt: skip
 SYSTEM_GROUPS = ("neuron_hw_counters", "vcpu_usage", "memory_info")
 WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 
@@ -169,12 +149,14 @@ def test_what_was_told_by_a_clock_that_was_ahead_is_forgotten_when_it_goes():
     assert ["GroupError", "GroupErrorCleared", "GroupError"] == found
 
 
+TEXTS = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(500)]
+
+
 @pytest.mark.parametrize(("after_s", "expected"), [(3599, "further errors"), (3600, "late")])
 def test_an_error_that_has_gone_makes_room_after_an_hour(after_s, expected):
     """64 texts are known at a time; those whose hour is over are forgotten."""
-    texts = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(64)]
     fold = new_fold()
-    for text in texts:
+    for text in TEXTS[:64]:
         add(fold, complaint(text), START_S)
     closed(fold)
     add(fold, complaint(""), START_S + after_s)
@@ -192,13 +174,10 @@ def test_the_first_1024_characters_tell_one_error_from_another(same, expected):
     assert expected == len(events_of(new_fold(), [complaint(text) for text in texts]))
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        [chr(ord("a") + number) * 100_000 for number in range(20)],
-        ["x" * 400 + str(number) for number in range(3000)],
-    ],
-)
+@pytest.mark.parametrize("texts", [
+    [letter * 100_000 for letter in "abcdefghijklmnopqrst"],
+    ["x" * 400 + str(number) for number in range(3000)],
+])  # fmt: skip
 def test_what_is_remembered_of_texts_is_bounded(texts):
     """Of 2 MB of long texts, and of 1.2 MB that differ in a number."""
     fold = new_fold()
@@ -224,18 +203,15 @@ def test_a_message_says_whether_the_error_is_there():
     """In words, for a person."""
     found = events_of(new_fold(), [complaint(SILENT)], [complaint("")])
     said = "an error of the group vcpu_usage: open /proc/N/stat: no such file or directory"
-    assert [
-        f"neuron-monitor reports {said}",
-        f"neuron-monitor no longer reports {said}",
-    ] == [event.message for event in found]
+    assert [f"neuron-monitor reports {said}", f"neuron-monitor no longer reports {said}"] == [
+        event.message for event in found
+    ]
 
 
 def test_texts_that_are_told_apart_are_bounded():
     """A monitor that invents a text for every report makes no event for each."""
-    texts = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(500)]
-    found = events_of(new_fold(), [complaint(text) for text in texts])
-    assert 64 + 1 == len(found)
-    assert "further errors" == found[-1].details["Error"]
+    found = events_of(new_fold(), [complaint(text) for text in TEXTS])
+    assert (64 + 1, "further errors") == (len(found), found[-1].details["Error"])
 
 
 @pytest.mark.parametrize(

@@ -19,30 +19,25 @@ from neuron_reports import (
 IDLE = counters([0, 0, 0, 0])
 
 
+def table_of(group):
+    """Bytes by core and use of a `memory_used`."""
+    return group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
+
+
 def test_listing_a_core_is_not_holding_it():
     """Every runtime lists every core it can see."""
     assert "uuuu" == minute_of(report(runtime(IDLE, memory()))).core_state
 
 
-@pytest.mark.parametrize(
-    ("use", "size", "states"),
-    [
-        ("constants", 1, "uauu"),
-        ("model_code", 1, "uauu"),
-        ("model_shared_scratchpad", 1, "uauu"),
-        ("runtime_memory", 1, "uauu"),
-        ("tensors", 1, "uauu"),
-        ("a_use_of_a_newer_tool", 1, "uauu"),
-        ("tensors", None, "uuuu"),
-        ("tensors", 0, "uuuu"),
-        ("tensors", -1, "uuuu"),
-    ],
-)
+@pytest.mark.parametrize(("use", "size", "states"), [
+    ("constants", 1, "uauu"), ("model_code", 1, "uauu"), ("model_shared_scratchpad", 1, "uauu"),
+    ("runtime_memory", 1, "uauu"), ("tensors", 1, "uauu"), ("a_use_of_a_newer_tool", 1, "uauu"),
+    ("tensors", None, "uuuu"), ("tensors", 0, "uuuu"), ("tensors", -1, "uuuu"),
+])  # fmt: skip
 def test_any_bytes_on_a_core_hold_it(use, size, states):
     """As on an inf2.xlarge: 13,376 bytes of runtime memory and no loaded model."""
     group = memory()
-    table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
-    table["1"][use] = size
+    table_of(group)["1"][use] = size
     assert states == minute_of(report(runtime(IDLE, group))).core_state
 
 
@@ -77,9 +72,7 @@ def test_the_core_index_of_a_model_counts_within_its_device(place, expected):
 
 
 @pytest.mark.parametrize(
-    "group",
-    [None, memory({0: 1}, error="cannot read memory")],
-    ids=["missing", "in error"],
+    "group", [None, memory({0: 1}, error="cannot read memory")], ids=["missing", "in error"]
 )
 def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
     """Nothing says otherwise; cores it does not list stay free."""
@@ -95,62 +88,41 @@ def test_a_memory_group_of_a_wrong_type_is_no_evidence():
     assert 1 == fold.groups_dropped == fold.malformed
 
 
-def test_one_runtime_without_memory_does_not_blind_the_others():
-    """The exception is for the runtime, not for the report."""
-    first = runtime(IDLE, memory({0: 1}))
-    second = runtime(counters({3: 0}), None, pid=2)
-    assert "auua" == minute_of(report(first, second)).core_state
+IDLE_0, IDLE_1, BOTH = (runtime(IDLE, memory(dict.fromkeys(on, 1))) for on in ([0], [1], [0, 1]))
+UNTOLD = runtime(IDLE)
+OTHER_1, OTHER_3 = (runtime(IDLE, memory({core: 1}), pid=2) for core in (1, 3))
+FAILED = runtime(IDLE, memory({0: 1, 1: 1, 2: 1}, error="cannot read memory"))
+LISTS_1, OTHER_LISTS_3 = runtime(counters({1: 0})), runtime(counters({3: 0}), pid=2)
 
 
-def test_the_last_report_of_the_minute_decides():
-    """A runtime that let go of a core within the minute does not hold it."""
-    before = report(runtime(IDLE, memory({0: 1, 1: 1})))
-    after = report(runtime(IDLE, memory({1: 1})))
-    assert "uauu" == minute_of(before, after).core_state
-
-
-def test_the_last_report_that_had_the_group_decides():
-    """Where memory is due less often than counters, its last reading stands."""
-    with_group = report(runtime(IDLE, memory({1: 1})))
-    without = report(runtime(IDLE))
-    assert "uauu" == minute_of(with_group, without, without).core_state
-    only_system = report(neuron_runtime_data=None)
-    assert "uauu" == minute_of(with_group, only_system).core_state
-
-
-def test_a_group_that_failed_last_leaves_the_reading_before_it():
-    """The last report that had a runtime's own group decides, whatever others reported since."""
-    failed = memory({0: 1, 1: 1, 2: 1}, error="cannot read memory")
-    before = report(runtime(IDLE, memory({0: 1})), runtime(IDLE, memory({1: 1}), pid=2))
-    after = report(runtime(IDLE, failed), runtime(IDLE, memory({3: 1}), pid=2))
-    assert "auua" == minute_of(before, after).core_state
-    assert "auua" == minute_of(before, after, after).core_state
-    gone = report(runtime(IDLE, memory({3: 1}), pid=2))
-    assert "uuua" == minute_of(before, after, gone).core_state
-    alone = report(runtime(IDLE, failed))
-    assert "auuu" == minute_of(report(runtime(IDLE, memory({0: 1}))), alone).core_state
-
-
-def test_a_runtime_that_appears_after_the_last_memory_reading_holds_what_it_lists():
-    """It has no usable memory group yet."""
-    before = report(runtime(IDLE, memory({1: 1})))
-    after = report(runtime(IDLE), runtime(counters({3: 0}), pid=2))
-    assert "uaua" == minute_of(before, after).core_state
-    assert "uauu" == minute_of(before, after, before).core_state
-
-
-def test_a_runtime_that_ended_holds_nothing():
-    """The last report with memory does not have it any more."""
-    first, second = runtime(IDLE, memory({0: 1})), runtime(IDLE, memory({1: 1}), pid=2)
-    assert "uauu" == minute_of(report(first, second), report(second)).core_state
-
-
-def test_an_empty_list_of_runtimes_holds_nothing():
-    """Once it is believed, no runtime is no holder."""
-    held = report(runtime(IDLE, memory({0: 1})))
-    assert "uuuu" == minute_of(held, report(), report()).core_state
-    listed = report(runtime(counters({1: 0})))
-    assert "uuuu" == minute_of(listed, report(), report()).core_state
+@pytest.mark.parametrize(
+    ("states", "reports"),
+    [
+        # A runtime that let go of a core within the minute does not hold it.
+        ("uauu", [[BOTH], [IDLE_1]]),
+        # Where memory is due less often than counters, its last reading stands.
+        ("uauu", [[IDLE_1], [UNTOLD], [UNTOLD]]),
+        ("uauu", [[IDLE_1], None]),
+        # So does that before a group that failed, whatever others reported since.
+        ("auua", [[IDLE_0, OTHER_1], [FAILED, OTHER_3]]),
+        ("auua", [[IDLE_0, OTHER_1], [FAILED, OTHER_3], [FAILED, OTHER_3]]),
+        ("uuua", [[IDLE_0, OTHER_1], [FAILED, OTHER_3], [OTHER_3]]),
+        ("auuu", [[IDLE_0], [FAILED]]),
+        # Who appears after the last reading has none, and holds what it lists.
+        ("uaua", [[IDLE_1], [UNTOLD, OTHER_LISTS_3]]),
+        ("uauu", [[IDLE_1], [UNTOLD, OTHER_LISTS_3], [IDLE_1]]),
+        # Who ended holds nothing, nor does no runtime once it is believed.
+        ("uauu", [[IDLE_0, OTHER_1], [OTHER_1]]),
+        ("uuuu", [[IDLE_0], [], []]),
+        ("uuuu", [[LISTS_1], [], []]),
+        # Without memory the exception is for the runtime, not for the report.
+        ("auua", [[IDLE_0, OTHER_LISTS_3]]),
+    ],
+)
+def test_the_last_report_that_had_the_group_decides(states, reports):
+    """Per runtime: a minute without a list of runtimes says nothing of any."""
+    documents = [report(neuron_runtime_data=entries) for entries in reports]
+    assert states == minute_of(*documents).core_state
 
 
 def test_holding_does_not_outlive_its_minute():
@@ -191,9 +163,8 @@ def test_a_core_that_is_held_exists_although_nobody_lists_it():
 
 def test_a_short_sample_is_evidence_of_holding():
     """Gauges of a first sample count: only its percentages are noise."""
-    short = report(runtime(counters([0] * 4, 0.07), memory({2: 1}, period=0.07)))
-    counted = report(runtime(IDLE))
-    assert "uuau" == minute_of(short, counted).core_state
+    short = runtime(counters([0] * 4, 0.07), memory({2: 1}, period=0.07))
+    assert "uuau" == minute_of(report(short), report(UNTOLD)).core_state
 
 
 @pytest.mark.parametrize(("place", "states"), [((0, 2), "uuau"), ((1, 0), "uuuu")])
@@ -221,10 +192,9 @@ def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
 def test_a_place_is_counted_once_also_when_the_runtime_ends():
     """The minute after has no runtime, and no malformed place."""
     fold = new_fold()
-    add(fold, report(runtime(IDLE, memory(models=[(0, 4)]))), START_S)
-    closed(fold)
-    add(fold, report(), START_S + 60)
-    closed(fold)
+    for at_s, document in ((0, report(runtime(IDLE, memory(models=[(0, 4)])))), (60, report())):
+        add(fold, document, START_S + at_s)
+        closed(fold)
     assert 1 == fold.malformed
 
 
@@ -233,8 +203,6 @@ def test_bytes_on_a_core_that_cannot_be_are_dropped_and_counted(key):
     """At most 1,024 cores: more is malformed."""
     fold = new_fold()
     group = memory()
-    table = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
-    table[key] = {"tensors": 1}
+    table_of(group)[key] = {"tensors": 1}
     add(fold, report(runtime(IDLE, group)), START_S)
-    assert "uuuu" == closed(fold).core_state
-    assert 1 == fold.malformed
+    assert ("uuuu", 1) == (closed(fold).core_state, fold.malformed)

@@ -33,16 +33,11 @@ def test_vcpu_absent_is_absent():
         assert minute_of(one(group)).number("HostCpuPercent") is None
 
 
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
-        ({"irq": 5}, 5),
-        ({"soft_irq": 5}, 5),
-        ({"irq": 0}, 0),
-        ({"soft_irq": 0}, 0),
-        ({"idle": 100, "io_wait": 0}, None),
-    ],
-)
+@pytest.mark.parametrize(("told", "expected"), [
+    ({"user": 5}, 5), ({"nice": 5}, 5), ({"system": 5}, 5), ({"irq": 5}, 5),
+    ({"soft_irq": 5}, 5), ({"irq": 0}, 0), ({"soft_irq": 0}, 0),
+    ({"idle": 100, "io_wait": 0}, None),
+])  # fmt: skip
 def test_one_share_is_enough(told, expected):
     """Whichever share of work is told; what is no work tells nothing of work."""
     shares = dict.fromkeys(vcpu()["average_usage"])

@@ -10,34 +10,24 @@ from neuron_reports import (
     add,
     closed,
     counters,
-    hardware,
-    instance,
     memory,
+    minute_of,
     new_fold,
-    report,
     runtime,
+    two_cores,
 )
 
 from emitter.fold.idle import IdleMinutes
 
 
-def play(fold, minute, percent, covered_s=60.0, instance_id="i-1"):
+def play(fold, minute, percent, covered_s=60.0):
     """One minute of an instance with two cores: each of *percent* for *covered_s* in all."""
     at_s = START_S + 60 * minute
     left = covered_s
     while left > 0.4:
         period = min(5.0, left)
         left -= period
-        group = counters(percent, period)
-        add(
-            fold,
-            report(
-                runtime(group, memory({0: 1})),
-                instance_info=instance(instance_id=instance_id),
-                neuron_hardware_info=hardware(1, 2),
-            ),
-            at_s,
-        )
+        add(fold, two_cores(runtime(counters(percent, period), memory({0: 1}))), at_s)
     fold.open(at_s)
     return closed(fold).idle_minutes
 
@@ -64,14 +54,8 @@ def test_a_whole_minute_has_45_covered_seconds(covered_s, expected):
 
 def test_nine_reports_of_five_seconds_are_a_whole_minute():
     """Measured periods are a little off 5 s: what rounds to 45.00 s is 45 s, as the line says."""
-    fold = new_fold()
-    for place in range(9):
-        entry = runtime(counters([0, 0], 4.9997), memory())
-        document = report(entry, neuron_hardware_info=hardware(1, 2))
-        add(fold, document, START_S + 5 * place)
-    record = closed(fold)
-    assert 45 == record.covered_seconds
-    assert (1, 1) == record.idle_minutes
+    record = minute_of(*[two_cores(runtime(counters([0, 0], 4.9997), memory()))] * 9)
+    assert (45, (1, 1)) == (record.covered_seconds, record.idle_minutes)
 
 
 def test_busy_in_a_partial_minute_resets():
@@ -93,16 +77,9 @@ def test_an_unknown_minute_neither_adds_nor_resets():
 
 def test_a_core_is_counted_by_its_own_seconds():
     """A core hidden for most of the minute by a failed runtime was not watched for it."""
-    fold = new_fold()
-    good = report(runtime(counters([0, 0]), memory()), neuron_hardware_info=hardware(1, 2))
-    hidden = report(
-        runtime(counters([0, 0]), memory()),
-        runtime(None, memory({0: 1}), pid=2),
-        neuron_hardware_info=hardware(1, 2),
-    )
-    for place in range(12):
-        add(fold, good if place < 8 else hidden, START_S + 5 * place)
-    assert (0, 1) == closed(fold).idle_minutes
+    idle = runtime(counters([0, 0]), memory())
+    hidden = two_cores(idle, runtime(None, memory({0: 1}), pid=2))
+    assert (0, 1) == minute_of(*[two_cores(idle)] * 8, *[hidden] * 4).idle_minutes
 
 
 def test_a_minute_counts_once_however_often_the_emitter_starts():
@@ -114,30 +91,24 @@ def test_a_minute_counts_once_however_often_the_emitter_starts():
     assert (2, 2) == play(second, 1, [0, 0])
 
 
-def test_two_partial_parts_of_a_minute_do_not_count():
-    """Neither part is whole, and what lay between them nobody watched."""
+@pytest.mark.parametrize(("first_s", "second_s", "expected"), [(25, 30, 0), (10, 50, 1)])
+def test_the_parts_of_a_minute_count_each_for_itself(first_s, second_s, expected):
+    """What lay between them nobody watched: a partial one neither adds nor resets."""
     fold = new_fold()
-    assert (0, 0) == play(fold, 0, [0, 0], 25)
-    assert (0, 0) == play(again(fold), 0, [0, 0], 30)
+    assert (0, 0) == play(fold, 0, [0, 0], first_s)
+    assert (expected,) * 2 == play(again(fold), 0, [0, 0], second_s)
 
 
-def test_a_whole_part_counts_after_a_partial_one():
-    """The partial part neither added nor reset, so nothing of this minute is stored yet."""
-    fold = new_fold()
-    play(fold, 0, [0, 0], 10)
-    assert (1, 1) == play(again(fold), 0, [0, 0], 50)
-
-
-def test_busy_in_any_part_of_a_minute_resets():
+@pytest.mark.parametrize(
+    ("parts", "expected"), [([(90, 10), (0, 50)], [0, 0]), ([(0, 45), (90, 10)], [2, 0])]
+)
+def test_busy_in_any_part_of_a_minute_resets(parts, expected):
     """First or second part: the minute was not idle."""
-    first_busy = new_fold()
-    play(first_busy, 0, [0, 0])
-    play(first_busy, 1, [90, 0], 10)
-    assert (0, 1) == play(again(first_busy), 1, [0, 0], 50)
-    second_busy = new_fold()
-    play(second_busy, 0, [0, 0])
-    assert (2, 2) == play(second_busy, 1, [0, 0], 45)
-    assert (0, 2) == play(again(second_busy), 1, [90, 0], 10)
+    fold = new_fold()
+    play(fold, 0, [0, 0])
+    for (percent, covered_s), minutes in zip(parts, expected, strict=True):
+        assert minutes == play(fold, 1, [percent, 0], covered_s)[0]
+        fold = again(fold)
 
 
 def test_partial_minutes_keep_the_count_alive():
@@ -163,8 +134,7 @@ def test_a_count_from_the_future_does_not_stop_the_clock():
     fold = new_fold()
     play(fold, 10_000, [0, 0])
     second = again(fold)
-    assert (1, 1) == play(second, 0, [0, 0])
-    assert (2, 2) == play(second, 1, [0, 0])
+    assert [(1, 1), (2, 2)] == [play(second, minute, [0, 0]) for minute in (0, 1)]
 
 
 def test_a_minute_before_the_stored_one_adds_nothing():
@@ -177,17 +147,11 @@ def test_a_minute_before_the_stored_one_adds_nothing():
 
 
 def test_a_minute_without_any_core_keeps_the_counts():
-    """Nobody told a core in it: that ends no idleness."""
+    """Nobody told a core in it. A core that is gone is forgotten, and begins at nothing."""
     idle = IdleMinutes(100, [3, 4], 100)
-    assert () == idle.close(101, "", ())
-    assert (4, 5) == idle.close(102, "uu", (60.0, 60.0))
-
-
-def test_a_core_that_is_gone_is_forgotten():
-    """When an instance has as many cores again, the count of the new one begins at nothing."""
-    idle = IdleMinutes(100, [3, 4], 100)
-    assert (4,) == idle.close(101, "u", (60.0,))
-    assert (5, 1) == idle.close(102, "uu", (60.0, 60.0))
+    whole = [("", ()), ("uu", (4, 5)), ("u", (5,)), ("uu", (6, 1))]
+    for label, (states, minutes) in enumerate(whole, start=101):
+        assert minutes == idle.close(label, states, [60.0] * len(states))
 
 
 def test_the_configured_threshold_is_the_one_that_counts():

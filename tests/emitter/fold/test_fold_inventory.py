@@ -39,18 +39,10 @@ def test_the_reported_count_wins_over_the_type():
     assert 128 == minute_of(document).neuron_cores
 
 
-@pytest.mark.parametrize(
-    "unknown",
-    [
-        None,
-        hardware(0, 4),
-        hardware(1, 0),
-        hardware(None, None),
-        hardware(-1, -4),
-        hardware(16, 65),
-        hardware(1, 2, error="driver is not loaded"),
-    ],
-)
+@pytest.mark.parametrize("unknown", [
+    None, hardware(0, 4), hardware(1, 0), hardware(None, None), hardware(-1, -4),
+    hardware(16, 65), hardware(1, 2, error="driver is not loaded"),
+])  # fmt: skip
 def test_a_missing_count_is_the_last_known(unknown):
     """What was once known of this instance stays known, also over a restart."""
     fold = new_fold()
@@ -58,58 +50,35 @@ def test_a_missing_count_is_the_last_known(unknown):
     add(fold, report(neuron_hardware_info=unknown), START_S + 5)
     assert 3 == closed(fold).neuron_cores
     second = new_fold(fold.state())
-    entry = runtime(BUSY, memory())
-    add(second, report(entry, neuron_hardware_info=unknown), START_S + 60)
-    record = closed(second)
-    assert 3 == record.neuron_cores
-    assert "bbu" == record.core_state
+    add(second, report(runtime(BUSY, memory()), neuron_hardware_info=unknown), START_S + 60)
+    assert "bbu" == closed(second).core_state
 
 
-def test_a_count_that_was_never_reported_is_that_of_the_type_and_unknown():
-    """The table says that cores exist, not what they do."""
-    document = report(neuron_hardware_info=None, instance_info=instance("inf2.24xlarge"))
+@pytest.mark.parametrize(
+    ("instance_type", "entries", "states"),
+    [
+        # The table says that cores exist, not what they do.
+        ("inf2.24xlarge", [], "?" * 12),
+        # Telemetry is telemetry; the cores that nobody lists stay unknown.
+        ("inf1.xlarge", [runtime(BUSY)], "bb??"),
+        # Nothing else says that they exist.
+        ("inf9.large", [runtime(counters({0: 50, 2: 0}), memory({2: 1}))], "b?a"),
+        # Zeros nobody measured would look like an instance without work.
+        ("inf9.large", [], ""),
+    ],
+)
+def test_a_count_that_was_never_reported_is_that_of_the_type(instance_type, entries, states):
+    """And without a known type that of the cores listed."""
+    document = report(*entries, neuron_hardware_info=None, instance_info=instance(instance_type))
     record = minute_of(document, document, document)
-    assert "?" * 12 == record.core_state
-    assert (None,) * 12 == record.utilization_percent
+    assert (states, len(states) or None) == (record.core_state, record.neuron_cores)
 
 
-def test_cores_of_the_type_that_a_runtime_lists_are_known():
-    """Telemetry is telemetry; the cores that nobody lists stay unknown."""
-    document = report(
-        runtime(BUSY), neuron_hardware_info=None, instance_info=instance("inf1.xlarge")
-    )
-    assert "bb??" == minute_of(document).core_state
-
-
-def test_cores_of_an_unknown_type_are_those_listed():
-    """Nothing else says that they exist."""
-    document = report(
-        runtime(counters({0: 50, 2: 0}), memory({2: 1})),
-        neuron_hardware_info=None,
-        instance_info=instance("inf9.large"),
-    )
-    assert "b?a" == minute_of(document).core_state
-
-
-def test_with_no_known_core_there_are_no_core_members():
-    """Zeros nobody measured would look like an instance without work."""
-    document = report(neuron_hardware_info=None, instance_info=instance("inf9.large"))
-    record = minute_of(document)
-    assert record.neuron_cores is None
-    assert "" == record.core_state
-
-
-def test_a_listed_index_beyond_the_count_widens_it():
-    """A core that is listed exists."""
-    record = minute_of(report(runtime(counters({0: 50, 5: 25}), memory())))
-    assert "buuuub" == record.core_state
-    assert 6 == record.neuron_cores
-
-
-def test_a_core_listed_without_a_percentage_widens_the_count():
-    """It exists, and what it does is unknown."""
-    record = minute_of(report(runtime(counters({0: 50, 5: None}), memory())))
-    assert "buuuu?" == record.core_state
+@pytest.mark.parametrize(("percent", "states"), [(25, "buuuub"), (None, "buuuu?")])
+def test_a_listed_index_beyond_the_count_widens_it(percent, states):
+    """A core that is listed exists; without a percentage, what it does is unknown."""
+    record = minute_of(report(runtime(counters({0: 50, 5: percent}), memory())))
+    assert (states, 6) == (record.core_state, record.neuron_cores)
 
 
 @pytest.mark.parametrize(("index", "cores", "malformed"), [(1023, 1024, 0), (1024, 4, 1)])
@@ -135,21 +104,14 @@ def test_a_key_that_is_no_index_is_malformed(key):
 def test_the_instance_is_the_one_that_reports_name():
     """Id, type, region and zone as reported."""
     record = minute_of(report(instance_info=instance("trn1.2xlarge", ultraserver_id="u-1")))
-    assert INSTANCE_ID == record.instance_id
-    assert "trn1.2xlarge" == record.instance_type
-    assert "us-west-2" == record.region
-    assert "us-west-2d" == record.availability_zone
-    assert "u-1" == record.ultraserver_id
-    assert not record.identity_guessed
+    assert (INSTANCE_ID, False) == (record.instance_id, record.identity_guessed)
+    assert ("trn1.2xlarge", "u-1") == (record.instance_type, record.ultraserver_id)
+    assert ("us-west-2", "us-west-2d") == (record.region, record.availability_zone)
 
 
 @pytest.mark.parametrize(
     "info",
-    [
-        None,
-        {},
-        *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129)),
-    ],
+    [None, {}, *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129))],
 )
 def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
     """As scraped in a pod out of reach of instance metadata; not printable, or too long."""
@@ -162,9 +124,9 @@ def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
 def test_an_id_once_known_stays_known():
     """Over reports without one and over restarts."""
     fold = new_fold()
-    add(fold, report(), START_S)
-    add(fold, report(instance_info=instance("", instance_id="")), START_S + 5)
-    add(fold, report(instance_info=None), START_S + 10)
+    infos = instance(), instance("", instance_id=""), None
+    for place, info in enumerate(infos):
+        add(fold, report(instance_info=info), START_S + 5 * place)
     record = closed(fold)
     assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
     second = new_fold(fold.state())
@@ -179,18 +141,11 @@ def test_another_instance_shares_nothing_with_the_one_before():
     add(fold, report(neuron_hardware_info=first), START_S)
     closed(fold)
     second = new_fold(fold.state())
-    add(
-        second,
-        report(
-            instance_info={"instance_id": "i-2", "instance_type": ""}, neuron_hardware_info=None
-        ),
-        START_S + 60,
-    )
+    other = {"instance_id": "i-2", "instance_type": ""}
+    add(second, report(instance_info=other, neuron_hardware_info=None), START_S + 60)
     record = closed(second)
-    assert "i-2" == record.instance_id
-    assert record.neuron_cores is None
-    assert record.instance_type is None
-    assert record.device_memory_total_bytes is None
+    assert ("i-2", None) == (record.instance_id, record.instance_type)
+    assert None is record.neuron_cores is record.device_memory_total_bytes
 
 
 def test_another_instance_in_one_run_shares_nothing_either():
@@ -199,8 +154,6 @@ def test_another_instance_in_one_run_shares_nothing_either():
     add(fold, report(instance_info=instance(ultraserver_id="u-1")), START_S)
     add(fold, report(instance_info={"instance_id": "i-2"}), START_S + 5)
     record = closed(fold)
-    assert "i-2" == record.instance_id
-    assert record.ultraserver_id is None
-    assert (None, None) == (record.region, record.availability_zone)
-    assert fold.instance.ami_id is None
+    assert ("i-2", None) == (record.instance_id, record.ultraserver_id)
+    assert None is record.region is record.availability_zone is fold.instance.ami_id
     assert "uuuu" == record.core_state, "its hardware is read, though it is the same"

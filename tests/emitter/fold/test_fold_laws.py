@@ -63,23 +63,21 @@ def memory_groups(draw):
     return memory(by_core, models, error=draw(ERROR))
 
 
+EXECUTIONS = st.builds(
+    executions,
+    st.integers(0, 100),
+    timed_out=st.integers(0, 3),
+    total=st.sampled_from([None, {"p50": 0.25, "p99": 0.5}]),
+)
+
+
 @st.composite
 def runtimes(draw):
     """One entry; pids and tags collide on purpose."""
     return runtime(
-        draw(st.one_of(st.none(), counter_groups(), counter_groups())),
-        draw(st.one_of(st.none(), memory_groups(), memory_groups())),
-        draw(
-            st.one_of(
-                st.none(),
-                st.builds(
-                    executions,
-                    st.integers(0, 100),
-                    timed_out=st.integers(0, 3),
-                    total=st.sampled_from([None, {"p50": 0.25, "p99": 0.5}]),
-                ),
-            )
-        ),
+        draw(st.none() | counter_groups() | counter_groups()),
+        draw(st.none() | memory_groups() | memory_groups()),
+        draw(st.none() | EXECUTIONS),
         pid=draw(st.integers(1, 4)),
         tag=draw(st.sampled_from(["1", "2"])),
         error=draw(st.sampled_from(["", "", "", "no such process"])),
@@ -295,8 +293,5 @@ def test_the_state_of_any_minute_can_be_read_again(entries, chosen):
 
 def test_a_minute_of_twelve_reports_is_whole():
     """The plain case, once: 60 covered seconds of a busy instance."""
-    document = report(runtime(counters([50, 0, 0, 0]), memory({0: 1})))
-    record = minute_of(*[document] * 12)
-    assert 60 == record.covered_seconds
-    assert 12 == record.reports
-    assert (0, 1, 1, 1) == record.idle_minutes
+    record = minute_of(*[report(runtime(counters([50, 0, 0, 0]), memory({0: 1})))] * 12)
+    assert (60, 12, (0, 1, 1, 1)) == (record.covered_seconds, record.reports, record.idle_minutes)

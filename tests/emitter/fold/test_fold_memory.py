@@ -8,36 +8,29 @@ from neuron_reports import GIB, counters, hardware, instance, memory, minute_of,
 IDLE = counters([0, 0, 0, 0])
 
 
+def bytes_of(*documents):
+    """What the runtimes hold of the devices and of the host."""
+    record = minute_of(*documents)
+    return record.device_memory_used_bytes, record.runtime_host_memory_bytes
+
+
 def test_memory_is_the_sum_over_the_runtimes():
     """Each runtime reports its own bytes."""
-    record = minute_of(
-        report(
-            runtime(IDLE, memory({0: 100}, host=10)),
-            runtime(IDLE, memory({1: 200, 2: 300}, host=20), pid=2),
-        )
-    )
-    assert 600 == record.device_memory_used_bytes
-    assert 30 == record.runtime_host_memory_bytes
+    second = runtime(IDLE, memory({1: 200, 2: 300}, host=20), pid=2)
+    assert (600, 30) == bytes_of(report(runtime(IDLE, memory({0: 100}, host=10)), second))
 
 
 def test_the_last_report_that_had_the_group_counts():
     """A gauge: neither summed nor averaged over the minute, and not lost where it was not due."""
-    record = minute_of(
-        report(runtime(IDLE, memory({0: 100}))),
-        report(runtime(IDLE, memory({0: 300}))),
-        report(runtime(IDLE)),
-    )
-    assert 300 == record.device_memory_used_bytes
+    groups = memory({0: 100}), memory({0: 300}), None
+    assert 300 == bytes_of(*(report(runtime(IDLE, group)) for group in groups))[0]
 
 
 def test_a_group_in_error_is_missing():
     """The runtimes whose groups can be read are summed; with none it is absent."""
     failed = runtime(IDLE, memory({0: 999}, error="no memory"), pid=2)
-    record = minute_of(report(runtime(IDLE, memory({0: 100})), failed))
-    assert 100 == record.device_memory_used_bytes
-    record = minute_of(report(failed))
-    assert record.device_memory_used_bytes is None
-    assert record.runtime_host_memory_bytes is None
+    assert 100 == bytes_of(report(runtime(IDLE, memory({0: 100})), failed))[0]
+    assert (None, None) == bytes_of(report(failed))
 
 
 @pytest.mark.parametrize("size", [None, -1])
@@ -45,29 +38,20 @@ def test_absent_bytes_are_absent(size):
     """null or what cannot be gives no member, and no 0."""
     group = memory({0: 100}, host=size)
     group["neuron_runtime_used_bytes"]["neuron_device"] = size
-    record = minute_of(report(runtime(IDLE, group)))
-    assert record.device_memory_used_bytes is None
-    assert record.runtime_host_memory_bytes is None
+    assert (None, None) == bytes_of(report(runtime(IDLE, group)))
 
 
 @pytest.mark.parametrize(("models", "expected"), [([(0, 0), (0, 1)], None), ([], 0)])
 def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
     """As captured on inf1: it does not measure device memory. Host memory it does."""
-    record = minute_of(report(runtime(IDLE, memory(models=models, host=4_527_943_680))))
-    assert expected == record.device_memory_used_bytes
-    assert 4_527_943_680 == record.runtime_host_memory_bytes
+    group = memory(models=models, host=4_527_943_680)
+    assert (expected, 4_527_943_680) == bytes_of(report(runtime(IDLE, group)))
 
 
-def test_without_a_runtime_nobody_holds_a_byte():
-    """Left absent, an empty instance would make its cluster look fuller than it is."""
-    record = minute_of(report(), report())
-    assert 0 == record.device_memory_used_bytes
-    assert 0 == record.runtime_host_memory_bytes
-
-
-def test_runtimes_that_were_not_collected_leave_memory_unknown():
-    """null is not no runtime."""
-    assert minute_of(report(neuron_runtime_data=None)).device_memory_used_bytes is None
+@pytest.mark.parametrize(("runtimes", "expected"), [([], (0, 0)), (None, (None, None))])
+def test_without_a_runtime_nobody_holds_a_byte(runtimes, expected):
+    """Left absent, an empty instance would make its cluster look fuller; null is not collected."""
+    assert expected == bytes_of(*[report(neuron_runtime_data=runtimes)] * 2)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,7 @@ from emitter.fold import FoldSettings
 def test_without_a_runtime_every_core_is_0():
     """No runtime, no core entries: the zeros are made from the hardware information."""
     record = minute_of(*[nobody()] * 12)
-    assert (0.0, 0.0) == record.utilization_percent
-    assert "uu" == record.core_state
+    assert ("uu", (0.0, 0.0)) == (record.core_state, record.utilization_percent)
     assert 60 == record.covered_seconds
 
 
@@ -37,8 +36,7 @@ def test_the_first_report_without_a_runtime_may_be_too_short_to_count():
     first = nobody(0.00047258)
     assert "??" == minute_of(first).core_state
     record = minute_of(first, nobody())
-    assert "uu" == record.core_state
-    assert 5 == record.covered_seconds
+    assert ("uu", 5) == (record.core_state, record.covered_seconds)
 
 
 def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
@@ -90,14 +88,19 @@ def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s,
     assert expected == minute_of(nobody(), nobody(), every_s=gap_s).covered_seconds
 
 
-def test_null_is_not_collected():
-    """null or absent runtimes say nothing about the cores: unknown, never idle."""
-    absent = nobody()
-    del absent["neuron_runtime_data"]
-    for document in (nobody(neuron_runtime_data=None), absent):
-        record = minute_of(document, document)
-        assert "??" == record.core_state
-        assert 0 == record.covered_seconds
+@pytest.mark.parametrize(
+    ("runtimes", "members"),
+    [(None, {}), ([], {"neuron_hardware_info": hardware(1, 2, error="no devices found")})],
+)
+def test_null_is_not_collected(runtimes, members):
+    """
+    Nor is anything with the driver out of reach: it says nothing about the cores, which are
+    unknown, never idle.
+    """
+    told = nobody(neuron_runtime_data=None)  # how many cores there are
+    record = minute_of(told, *[nobody(neuron_runtime_data=runtimes, **members)] * 11)
+    assert {"?"} >= set(record.core_state)
+    assert 0 == record.covered_seconds
 
 
 @pytest.mark.parametrize(
@@ -110,46 +113,22 @@ def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
     """
     hidden = runtime(None, memory({1: 1}), pid=2)
     working = two_cores(runtime(counters([50, 0]), memory({0: 1})), hidden)
-    fold = new_fold()
-    add(fold, working, START_S)
-    add(fold, nobody(), START_S + gap_s)
-    assert expected == closed(fold).core_state
+    assert expected == minute_of(working, nobody(), every_s=gap_s).core_state
 
 
-def test_an_empty_list_that_was_not_due_leaves_holders_and_memory():
-    """It is ignored, not half believed."""
+@pytest.mark.parametrize("second", [1.0, -20.0])
+def test_an_empty_list_that_was_not_due_leaves_holders_and_memory(second):
+    """It is ignored, not half believed; also when the clock was set back between the two lines."""
     working = two_cores(runtime(counters([0, 0]), memory({0: 4096})))
-    record = minute_of(working, nobody(), every_s=1.0)
-    assert "au" == record.core_state
+    record = minute_of(working, nobody(), every_s=second)
+    assert ("au", 5) == (record.core_state, record.covered_seconds)
     assert 4096 == record.device_memory_used_bytes
 
 
 def test_an_empty_list_after_a_runtime_ended_counts_from_its_last_sample():
     """The list within 1.5 periods is ignored; the next one weighs the time since the counters."""
     record = minute_of(two_cores(runtime(counters([90, 90]))), nobody(), nobody())
-    assert 15 == record.covered_seconds
-    assert (30.0, 30.0) == record.utilization_percent
-
-
-def test_a_hardware_error_makes_an_empty_list_unknown():
-    """With the driver out of reach, no runtime is what anybody would see."""
-    failed = nobody(neuron_hardware_info=hardware(1, 2, error="no devices found"))
-    fold = new_fold()
-    for place in range(12):
-        add(fold, failed, START_S + 5 * place)
-    record = closed(fold)
-    assert {"?"} >= set(record.core_state)
-    assert 0 == record.covered_seconds
-
-
-def test_an_empty_list_after_a_backward_clock_step_is_still_not_due():
-    """The clock may be set back between two lines of one second."""
-    fold = new_fold()
-    add(fold, two_cores(runtime(counters([0, 0]), memory({0: 4096}))), START_S + 30)
-    add(fold, nobody(), START_S + 10)
-    record = closed(fold)
-    assert "au" == record.core_state
-    assert 5 == record.covered_seconds
+    assert (15, (30.0, 30.0)) == (record.covered_seconds, record.utilization_percent)
 
 
 def test_cores_without_a_runtime_are_known_again_soon_after_a_backward_clock_step():
@@ -162,13 +141,8 @@ def test_cores_without_a_runtime_are_known_again_soon_after_a_backward_clock_ste
 
 
 def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
-    """They may be busy for a runtime that the filter hides."""
+    """They may be busy for a runtime that the filter hides; no matched one is not no runtime."""
     entry = runtime(counters([40, 0, 0, 0]), memory({0: 1, 1: 1}))
     record = minute_of(report(entry), only_matched=True)
-    assert "ba??" == record.core_state
-    assert (40.0, 0.0, None, None) == record.utilization_percent
-
-
-def test_with_a_tag_filter_an_empty_list_says_nothing():
-    """No matched runtime is not no runtime."""
+    assert ("ba??", (40.0, 0.0, None, None)) == (record.core_state, record.utilization_percent)
     assert "??" == minute_of(nobody(), nobody(), nobody(), only_matched=True).core_state

@@ -14,7 +14,6 @@ from neuron_reports import (
     add,
     closed,
     host_memory,
-    minute_of,
     new_fold,
     nobody,
     report,
@@ -28,6 +27,10 @@ from neuron_wire.catalogue import READINGS, Member
 
 RULES = (readings.MEMORY, readings.VCPU)
 VALUES = st.none() | st.integers(-3, 9) | st.just(MAX_AMOUNT + 1)
+BOUNDS = [
+    SimpleNamespace(value=value, period=5.0, error=None)
+    for value in (-1, MAX_AMOUNT, 0, MAX_AMOUNT + 1)
+]
 PERIODS = st.sampled_from([None, 0.25, 0.5, 5.0])
 GROUPS = st.none() | st.builds(
     lambda value, period, error: SimpleNamespace(value=value, period=period, error=error),
@@ -77,6 +80,7 @@ def test_a_reading_is_of_all_reports_that_tell_it(monkeypatch, merges):
 
     @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
     @example([SimpleNamespace(value=number, period=5.0, error=None) for number in range(100)])
+    @example(BOUNDS)
     def holds(groups):
         telling = told(groups)
         expected = EXPECTED[merges](telling) if telling else None
@@ -90,6 +94,7 @@ def test_a_mean_is_weighted_by_the_period_of_the_group(monkeypatch):
     folded = made(monkeypatch, "mean", unit="None")
 
     @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
+    @example(BOUNDS)
     def holds(groups):
         telling = [one for one in told(groups) if one.period is not None and one.period >= 0.5]
         weight = sum(Fraction(one.period) for one in telling)
@@ -111,6 +116,14 @@ def test_a_reading_is_as_exact_as_its_unit(monkeypatch, unit, expected):
     assert (expected, type(expected)) == (found, type(found))
 
 
+def test_a_flood_of_reports_takes_no_memory():
+    """Only a few wait to be looked at together."""
+    found, group = Readings(), SimpleNamespace(**host_memory())
+    for _ in range(10 * MAX_WAITING):
+        found.add(SimpleNamespace(memory_info=group, vcpu_usage=None))
+        assert len(found._memory) < MAX_WAITING
+
+
 def test_each_reading_of_the_catalogue_has_one_rule():
     """And each rule its entry: a name that stands in one of the two only is a mistake."""
     names = [name for rules in RULES for name in rules]
@@ -127,35 +140,20 @@ def test_the_next_minute_begins_without_readings():
     assert {} == closed(fold, 2).readings
 
 
-def test_faults_are_absent_while_nobody_reads_kernel_messages():
-    """Missing is not zero; once somebody reads, none is 0."""
-    assert {} == minute_of(nobody(system_data=None)).readings
-    fold = new_fold()
-    fold.open(START_S)
-    fold.add_faults(0)
-    assert {"HardwareFaults": 0} == closed(fold).readings
-
-
 def test_faults_of_a_minute_add_up_and_end_with_it():
-    """Told bit by bit; the next minute has its own."""
+    """
+    Told bit by bit, and the next minute has its own. Missing is not zero: while nobody reads
+    kernel messages there is no number, once somebody does, none is 0. Those of a minute without a
+    record are not in the next.
+    """
     fold = new_fold()
-    fold.open(START_S)
-    for count in (1, 0, 2):
-        fold.add_faults(count)
-    assert {"HardwareFaults": 3} == closed(fold).readings
-    fold.open(START_S + 60)
-    fold.add_faults(0)
-    assert {"HardwareFaults": 0} == closed(fold, 2).readings
-    fold.open(START_S + 120)
-    assert {} == closed(fold, 3).readings
-
-
-def test_faults_of_a_minute_without_a_record_are_not_in_the_next():
-    """They are of that minute, like its reports: who counts them knows that no record has them."""
-    fold = new_fold()
-    fold.open(START_S)
-    fold.add_faults(2)
-    fold.discard()
-    fold.open(START_S + 60)
-    fold.add_faults(2)
-    assert {"HardwareFaults": 2} == closed(fold).readings
+    told = []
+    for minute, counts in enumerate(([1, 0, 2], [0], [], [2], [5])):
+        fold.open(START_S + 60 * minute)
+        for count in counts:
+            fold.add_faults(count)
+        if counts == [2]:
+            fold.discard()
+        else:
+            told.append(closed(fold).readings)
+    assert [{"HardwareFaults": 3}, {"HardwareFaults": 0}, {}, {"HardwareFaults": 5}] == told

@@ -23,19 +23,18 @@ ON_0 = report(runtime(LISTED, memory({0: 1}), executions(1)))
 ON_1 = report(runtime(LISTED, memory({1: 1}), executions(1)))
 FAILING = report(runtime(LISTED, memory({0: 1}), executions(1, timed_out=1)))
 BROKEN = report(runtime(LISTED, memory({0: 1}), error="lost the connection"))
+OTHER = report(runtime(LISTED, memory({0: 1}), tag="other"))
 OWNED = report(runtime(LISTED, memory({0: 1})), neuron_k8s_info=kubernetes({0: "blue/pod-1"}))
 
 
-def reasons(*minutes, every_minutes=1, **chosen):
+def reasons(*minutes, **chosen):
     """Why the one runtime has a line, minute by minute, None where it has none."""
     fold = new_fold(**chosen)
     found = []
     for number, document in enumerate(minutes):
-        at_s = START_S + 60 * number * every_minutes
+        fold.open(START_S + 60 * number)
         if document is not None:
-            add(fold, document, at_s)
-        else:
-            fold.open(at_s)
+            add(fold, document, START_S + 60 * number)
         closed(fold)
         found.append(fold.runtimes[0].reason if fold.runtimes else None)
     return found
@@ -51,6 +50,10 @@ def reasons(*minutes, every_minutes=1, **chosen):
         ([ON_0, BROKEN, ON_0], ["start", "error", None]),
         ([ON_0, None, ON_0], ["start", None, "start"]),
         ([ON_0, report(), ON_0], ["start", None, "start"]),
+        # The interval of errors counts from the last line that told of one.
+        ([ON_0, ON_0, FAILING], ["start", None, "error"]),
+        # Pids repeat over time.
+        ([ON_0, OTHER], ["start", "start"]),
     ],
 )
 def test_a_line_comes_with_what_is_new(minutes, expected):
@@ -60,10 +63,9 @@ def test_a_line_comes_with_what_is_new(minutes, expected):
 
 def test_a_quiet_runtime_has_a_line_an_hour():
     """60 minutes after its last one, whatever that was for."""
-    found = reasons(*[ON_0] * 30, *[ON_1] * 100)
-    assert {0: "start", 30: "change", 90: "hourly"} == {
-        minute: reason for minute, reason in enumerate(found) if reason
-    }
+    found = enumerate(reasons(*[ON_0] * 30, *[ON_1] * 100))
+    expected = {0: "start", 30: "change", 90: "hourly"}
+    assert expected == {minute: reason for minute, reason in found if reason}
 
 
 def test_a_runtime_that_always_fails_has_six_lines_an_hour():
@@ -72,18 +74,9 @@ def test_a_runtime_that_always_fails_has_six_lines_an_hour():
     assert ["start"] + ["error"] * 5 == [reason for reason in found if reason]
 
 
-def test_the_first_failure_after_a_quiet_start_is_told_at_once():
-    """The interval counts from the last line that told of a failure."""
-    assert ["start", None, "error"] == reasons(ON_0, ON_0, FAILING)
-
-
-def test_all_is_a_line_for_every_runtime_and_minute():
-    """With the reason that the other policy would have, and `all` where it has none."""
+def test_a_person_chooses_which_runtimes_have_lines():
+    """With the reason that `changes` would have, and `all` where it has none; `none` is no line."""
     assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
-
-
-def test_none_is_no_line():
-    """Whatever happens."""
     assert [None, None] == reasons(ON_0, FAILING, runtime_lines="none")
 
 
@@ -97,12 +90,6 @@ def test_another_policy_holds_from_the_next_minute():
         closed(fold)
         found.append([one.reason for one in fold.runtimes])
     assert [["start"], ["all"], [], ["start"]] == found
-
-
-def test_a_pid_that_comes_back_with_another_tag_is_another_runtime():
-    """Pids repeat over time."""
-    again = report(runtime(LISTED, memory({0: 1}), tag="other"))
-    assert ["start", "start"] == reasons(ON_0, again)
 
 
 def test_a_minute_without_a_record_has_no_runtimes():

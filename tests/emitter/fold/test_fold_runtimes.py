@@ -21,6 +21,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import Fold, FoldSettings
+from emitter.fold.runtimes import RuntimeMinute
 
 
 def runtimes_of(*documents, **chosen):
@@ -32,30 +33,21 @@ def runtimes_of(*documents, **chosen):
     return fold.runtimes
 
 
+ENTRIES = st.tuples(st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 3))
+
+
 @settings(max_examples=50)
-@given(
-    st.lists(
-        st.lists(
-            st.tuples(
-                st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 3)
-            ),
-            max_size=4,
-        ),
-        max_size=6,
-    )
-)
+@given(st.lists(st.lists(ENTRIES, max_size=4), max_size=6))
 def test_the_runtimes_add_up_to_the_instance(reports):
     """Whatever pids and tags collide, no execution and no error is lost or counted twice."""
     fold = new_fold(runtime_lines="all")
     fold.open(START_S)
     for entries in reports:
-        document = report(
-            *[
-                runtime(execution_stats=executions(ran, timed_out=late), pid=pid, tag=tag)
-                for pid, tag, ran, late in entries
-            ]
-        )
-        add(fold, document, START_S)
+        groups = [
+            runtime(execution_stats=executions(ran, timed_out=late), pid=pid, tag=tag)
+            for pid, tag, ran, late in entries
+        ]
+        add(fold, report(*groups), START_S)
     record = closed(fold)
     told = [one for one in fold.runtimes if one.executions is not None]
     assert record.executions == (sum(one.executions for one in told) if told else None)
@@ -66,44 +58,33 @@ def test_the_runtimes_add_up_to_the_instance(reports):
 def test_a_runtime_is_told_whole():
     """Every number of its groups, folded as those of the instance are."""
     latency = {"p0": 0.125, "p50": 0.25, "p99": 0.5, "p100": 1.0}
-    document = report(
-        runtime(
-            counters([50, 0, 0, 0], effective_flops={0: 2e12, 1: 1e12}),
-            memory({0: 65_536, 1: 4096}, [(0, 2)], host=1000),
-            executions(10, timed_out=1, total=latency, device={"p50": 0.125, "p99": 0.25}),
-            runtime_vcpu(24.0, 3.0),
-        )
+    groups = (
+        counters([50, 0, 0, 0], effective_flops={0: 2e12, 1: 1e12}),
+        memory({0: 65_536, 1: 4096}, [(0, 2)], host=1000),
+        executions(10, timed_out=1, total=latency, device={"p50": 0.125, "p99": 0.25}),
+        runtime_vcpu(24.0, 3.0),
     )
-    (found,) = runtimes_of(*[document] * 12)
-    assert (2499, "2499") == (found.pid, found.tag)
-    assert (0, 1, 2) == found.cores
-    assert 4 == found.cores_listed
-    assert (120, 12) == (found.executions, found.execution_errors)
-    assert {"ExecutionsTimedOut": 12} == found.details
-    assert (0.25, 0.5) == (found.latency_p50_mean_s, found.latency_p99_max_s)
-    assert (0.125, 1.0) == (found.latency_min_s, found.latency_max_s)
-    assert (0.125, 0.25) == (found.device_latency_p50_mean_s, found.device_latency_p99_max_s)
-    assert 0.125 == found.latency_gap_s
-    assert 3.0 == found.tera_flops
-    assert 69_632 == found.device_memory_used_bytes
-    assert 1000 == found.host_memory_used_bytes
-    assert 69_632 == found.device_memory_by_use["tensors"]
-    assert 0 == found.device_memory_by_use["constants"]
-    assert 1000 == found.host_memory_by_use["application_memory"]
-    assert 1 == found.loaded_models
-    assert (24.0, 3.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
+    (found,) = runtimes_of(*[report(runtime(*groups))] * 12)
+    zeros = dict.fromkeys(("constants", "model_code", "model_shared_scratchpad"), 0)
+    expected = RuntimeMinute(
+        2499, "2499", cores=(0, 1, 2), cores_listed=4, reason="start", tera_flops=3.0,
+        executions=120, execution_errors=12, details={"ExecutionsTimedOut": 12},
+        latency_p50_mean_s=0.25, latency_p99_max_s=0.5, latency_min_s=0.125, latency_max_s=1.0,
+        device_latency_p50_mean_s=0.125, device_latency_p99_max_s=0.25, latency_gap_s=0.125,
+        device_memory_used_bytes=69_632, host_memory_used_bytes=1000, loaded_models=1,
+        device_memory_by_use={**zeros, "runtime_memory": 0, "tensors": 69_632},
+        host_memory_by_use={"application_memory": 1000, "constants": 0, "dma_buffers": 0,
+                            "tensors": 0},
+        vcpu_user_percent=24.0, vcpu_system_percent=3.0,
+    )  # fmt: skip
+    assert expected == found
 
 
 def test_what_was_not_read_of_a_runtime_is_absent():
     """A trimmed report says nothing of memory and vCPU: None, never 0."""
     (found,) = runtimes_of(report(runtime(counters([0, 0, 0, 0]))))
-    assert found.executions is None
-    assert found.latency_p50_mean_s is None
-    assert found.device_memory_used_bytes is None
-    assert {} == found.device_memory_by_use
-    assert found.loaded_models is None
-    assert found.vcpu_user_percent is None
-    assert found.tera_flops is None
+    held = RuntimeMinute(2499, "2499", cores=(0, 1, 2, 3), cores_listed=4, reason="start")
+    assert held == found
 
 
 def test_a_use_that_a_newer_tool_names_is_other():
@@ -120,8 +101,7 @@ def test_a_use_that_a_newer_tool_names_is_other():
 def test_zeros_of_inf1_are_no_device_memory_of_a_runtime():
     """All-zero device memory while models are loaded: absent, as for the instance."""
     (found,) = runtimes_of(report(runtime(memory_used=memory(models=[(0, 3)]))))
-    assert found.device_memory_used_bytes is None
-    assert {} == found.device_memory_by_use
+    assert (None, {}) == (found.device_memory_used_bytes, found.device_memory_by_use)
     assert (3,) == found.cores
 
 
@@ -147,24 +127,15 @@ def test_flops_of_a_runtime_are_the_mean_over_its_own_samples():
     assert [1.0, 4.0] == [one.tera_flops for one in found]
 
 
-@pytest.mark.parametrize(
-    "group",
-    [
-        runtime_vcpu(period=0.07),
-        runtime_vcpu(period=None),
-        runtime_vcpu(error="open /proc/7/stat: no such file or directory"),
-        runtime_vcpu(user=None),
-        runtime_vcpu(user=-1),
-        runtime_vcpu(system=-1),
-        runtime_vcpu(user=1e6),
-        runtime_vcpu(system=1e6),
-    ],
-)
+@pytest.mark.parametrize("group", [
+    runtime_vcpu(period=0.07), runtime_vcpu(period=None), runtime_vcpu(error="open /proc/7/stat"),
+    runtime_vcpu(user=None), runtime_vcpu(user=-1), runtime_vcpu(user=1e6),
+    runtime_vcpu(system=-1), runtime_vcpu(system=1e6),
+])  # fmt: skip
 def test_vcpu_of_a_runtime_that_means_nothing_is_absent(group):
     """A first sample of milliseconds, and the error of a sidecar that sees no other processes."""
     (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=group)))
-    assert found.vcpu_user_percent is None
-    assert found.vcpu_system_percent is None
+    assert None is found.vcpu_user_percent is found.vcpu_system_percent
 
 
 @pytest.mark.parametrize("told", [(0, 5), (5, 0), (0, 0), (999_999.5, 999_999.5)])
@@ -176,11 +147,8 @@ def test_vcpu_of_a_runtime_is_from_0_to_10_000_vcpus(told):
 
 def test_vcpu_of_a_runtime_is_weighted_by_period():
     """Several threads take more than 100 percent of a vCPU."""
-    short, long = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
-    (found,) = runtimes_of(
-        report(runtime(neuron_runtime_vcpu_usage=short)),
-        report(runtime(neuron_runtime_vcpu_usage=long)),
-    )
+    groups = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
+    (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=one)) for one in groups))
     assert (325.0, 6.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
 
 
@@ -193,15 +161,10 @@ def test_the_physical_cores_of_held_logical_ones_are_kept(key):
             f"nc_v3.{2 * int(core) + half}": {"neuroncore_utilization": 21.005 + 42 * half}
             for half in (0, 1)
         }
-    (found,) = runtimes_of(
-        report(
-            runtime(cores, memory({0: 1})),
-            neuron_hardware_info=hardware(16, 4, logical_neuroncore_config=2),
-        )
-    )
-    assert {"nc_v3.0": 21.0, "nc_v3.1": 63.0} == {
-        name: round(percent) for name, percent in found.physical_percent.items()
-    }
+    logical = hardware(16, 4, logical_neuroncore_config=2)
+    (found,) = runtimes_of(report(runtime(cores, memory({0: 1})), neuron_hardware_info=logical))
+    percents = {name: round(percent) for name, percent in found.physical_percent.items()}
+    assert {"nc_v3.0": 21.0, "nc_v3.1": 63.0} == percents
 
 
 @pytest.mark.parametrize(
@@ -219,11 +182,8 @@ def test_the_physical_cores_of_held_logical_ones_are_kept(key):
 )
 def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
     """Of the cores that it holds; by device where a pod asked for whole devices."""
-    document = report(
-        runtime(counters([0, 0, 0, 0]), memory({0: 1, 1: 1, 2: 1})), neuron_k8s_info=pods
-    )
-    (found,) = runtimes_of(document)
-    assert expected == found.owner
+    entry = runtime(counters([0, 0, 0, 0]), memory({0: 1, 1: 1, 2: 1}))
+    assert expected == runtimes_of(report(entry, neuron_k8s_info=pods))[0].owner
 
 
 def test_an_owner_is_remembered_until_the_group_has_gone():
@@ -246,12 +206,6 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
         add(fold, document, START_S)
     assert 512 + 50 == closed(fold).executions
     assert 512 == len(fold.runtimes)
-
-
-def test_a_runtime_whose_process_is_gone_has_no_minute():
-    """What is left of an ended process is left out."""
-    gone = runtime(pid=7, error="no such process")
-    assert [8] == [one.pid for one in runtimes_of(report(gone, runtime(pid=8)))]
 
 
 def test_who_no_pod_is_named_for_is_named_by_its_process():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 from hypothesis import strategies as st
 from longest_members import LONGEST
@@ -12,22 +14,12 @@ from neuron_wire import MinuteRecord
 
 # Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
 HEALTH = {
-    "ReportsRead": 2_678_400,
-    "ReportsMalformed": 12_345,
-    "PartsMalformed": 12_345,
-    "MonitorRestarts": 1_234,
-    "MinutesDropped": 123,
-    "RecordsProduced": 44_640,
-    "RecordsDelivered": 43_200,
-    "RecordsDropped": 1_440,
-    "SpoolRecords": 20_160,
-    "SpoolBytes": 268_435_456,
-    "SpoolRecordsOlder": 20_160,
-    "DroppedSpoolFull": 1_200,
-    "DroppedTooOld": 240,
-    "EmitterCpuSeconds": 12_345.67,
-    "EmitterMemory": 62_914_560,
-}
+    "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "PartsMalformed": 12_345,
+    "MonitorRestarts": 1_234, "MinutesDropped": 123, "RecordsProduced": 44_640,
+    "RecordsDelivered": 43_200, "RecordsDropped": 1_440, "SpoolRecords": 20_160,
+    "SpoolBytes": 268_435_456, "SpoolRecordsOlder": 20_160, "DroppedSpoolFull": 1_200,
+    "DroppedTooOld": 240, "EmitterCpuSeconds": 12_345.67, "EmitterMemory": 62_914_560,
+}  # fmt: skip
 DETAILS = {
     "ExecutionsCompletedWithErr": 12_345,
     "ExecutionsTimedOut": 12_345,
@@ -108,6 +100,26 @@ SETTINGS = st.builds(
     ).map(tuple),
     high_resolution=st.booleans(),
 )
+
+
+MINUTE_LINE = (
+    "from emitter.lines import Lines, LineSettings\n"
+    "from neuron_wire import MinuteRecord\n"
+    "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
+)
+"""The beginning of a program that makes a line of one minute."""
+
+
+def printed(program, *folders, **environment):
+    """What a fresh Python prints that runs *program*, with *folders* before all others."""
+    path = ":".join([*map(str, folders), *sys.path])
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
 
 
 def metadata(line):

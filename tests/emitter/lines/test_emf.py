@@ -6,16 +6,12 @@ import dataclasses
 import itertools
 import json
 import math
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import DETAILS, HEALTH, TIERS, full
+from line_records import DETAILS, HEALTH, MINUTE_LINE, TIERS, full, printed
 from neuron_reports import (
-    add,
-    closed,
     counters,
     executions,
     hardware,
@@ -23,7 +19,6 @@ from neuron_reports import (
     host_memory,
     memory,
     minute_of,
-    new_fold,
     report,
     runtime,
     vcpu,
@@ -51,8 +46,7 @@ def test_the_cluster_tier_defines_exactly_eight_metrics():
     """By ClusterName alone: the bill is the same for 10 instances and for 10,000."""
     (line,) = lines(full(4), "cluster")
     (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
-    assert list(MINUTE) == defined(line)
-    assert 8 == len(defined(line))
+    assert (list(MINUTE), 8) == (defined(line), len(MINUTE))
     assert ("Neuron", [["ClusterName"]]) == (directive["Namespace"], directive["Dimensions"])
     assert [MINUTE[name].unit for name in MINUTE] == [one["Unit"] for one in directive["Metrics"]]
 
@@ -78,22 +72,26 @@ def test_without_metrics_a_line_is_no_emf_document():
 
 
 @pytest.mark.parametrize(
-    ("known", "expected"),
-    [(99, []), (100, []), (101, [1]), (128, [28]), (200, [100]), (201, [100, 1]), (1024, None)],
-)
-def test_values_beyond_100_are_in_lines_of_their_own(known, expected):
-    """One metric takes 100 values in a line; the minute line holds them all for the stack."""
-    record = full(max(known, 128))
-    record = full(record.neuron_cores, known)
-    expected = [100] * 9 + [24] if expected is None else expected
-    first, *more = lines(record, "cluster")
+    ("cores", "known", "tier", "expected"),
+    [
+        (128, 99, "cluster", []), (128, 100, "cluster", []), (128, 101, "cluster", [1]),
+        (128, 128, "cluster", [28]), (200, 200, "cluster", [100]), (201, 201, "cluster", [100, 1]),
+        (1024, 1024, "cluster", [*[100] * 9, 24]), (1024, 1024, "none", []),
+    ],
+)  # fmt: skip
+def test_values_beyond_100_are_in_lines_of_their_own(cores, known, tier, expected):
+    """
+    One metric takes 100 values in a line; the minute line holds them all for the stack, and
+    without metrics says it all.
+    """
+    record = full(cores, known)
+    first, *more = lines(record, tier)
     assert expected == [len(values(line)) for line in more]
-    read = parse(first)
     rounded = [round(value, 2) for value in record.utilization_percent if value is not None]
-    assert rounded == [value for value in read.utilization_percent if value is not None]
-    extracted = [value for line in (first, *more) for value in values(line)]
-    assert rounded == extracted
-    assert [] == [one for line in (first, *more) for one in violations(line)]
+    assert rounded == [one for one in parse(first).utilization_percent if one is not None]
+    if tier == "cluster":
+        assert rounded == [value for line in (first, *more) for value in values(line)]
+        assert [] == [one for line in (first, *more) for one in violations(line)]
 
 
 def values(line):
@@ -113,16 +111,6 @@ def test_a_more_line_has_identity_and_a_number_of_its_own():
     assert first["_aws"]["Timestamp"] == third["_aws"]["Timestamp"]
     assert ["NeuronCoreUtilization"] == defined(json.dumps(third))
     assert OtherRecord("more") == parse(json.dumps(third))
-
-
-def test_more_lines_are_for_cloudwatch_only():
-    """Without metrics the minute line says it all."""
-    assert 1 == len(lines(full(1024), "none"))
-
-
-def test_unknown_cores_do_not_count_towards_the_100():
-    """128 cores of which 100 are known fit one line."""
-    assert 1 == len(lines(full(128, 100), "cluster"))
 
 
 def test_with_no_known_core_nothing_is_called_idle_or_busy():
@@ -149,30 +137,18 @@ def test_a_record_without_any_metric_is_no_emf_document():
 
 def test_numbers_are_rounded_and_compact():
     """Two decimals of a percent, no space, no point behind whole numbers."""
-    record = dataclasses.replace(
-        full(3), utilization_percent=(10.0, 33.333333, 1.005), covered_seconds=60.0
-    )
-    (line,) = lines(record, "cluster")
+    changes = {"utilization_percent": (10.0, 33.333333, 1.005), "covered_seconds": 60.0}
+    (line,) = lines(dataclasses.replace(full(3), **changes), "cluster")
     assert '"NeuronCoreUtilization":[10,33.33,1],' in line
     assert '"CoveredSeconds":60,' in line
     assert ": " not in line
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"utilization_percent": (math.nan,) * 4},
-        {"utilization_percent": (math.inf,) * 4},
-        {"cluster": "caf\u00e9"},
-        {"cluster": ""},
-        {"cluster": "c" * 1025},
-        {"cluster": "bl\tue"},
-        {"minute_ms": -60_000},
-        {"covered_seconds": math.nan},
-        {"execution_errors": True},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("changes", [
+    {"utilization_percent": (math.nan,) * 4}, {"utilization_percent": (math.inf,) * 4},
+    {"cluster": "caf\u00e9"}, {"cluster": ""}, {"cluster": "c" * 1025}, {"cluster": "bl\tue"},
+    {"minute_ms": -60_000}, {"covered_seconds": math.nan}, {"execution_errors": True},
+], ids=str)  # fmt: skip
 def test_what_cloudwatch_would_not_extract_is_not_made(changes):
     """Whoever finds it, the library or we, it is one kind of error."""
     with pytest.raises(WireFormatError) as caught:
@@ -192,67 +168,62 @@ def test_names_of_details_and_health_take_no_other_members_place():
     """All members share one root: no error type or drop reason is named like another member."""
     counts = "completed_with_err completed_with_num_err timed_out incorrect_input failed_to_queue"
     causes = "generic numerical transient model runtime hardware of_a_later_tool"
-    failing = executions(
-        causes=dict.fromkeys(causes.split(), 1), **dict.fromkeys(counts.split(), 1)
-    )
+    ones = [dict.fromkeys(names.split(), 1) for names in (counts, causes)]
+    failing = executions(causes=ones[1], **ones[0])
     details = minute_of(report(runtime(execution_stats=failing))).details
-    assert len(counts.split()) + len(causes.split()) == len(details)
+    assert sum(map(len, ones)) == len(details)
     others = full(4).members().keys() - DETAILS.keys() - HEALTH.keys()
     assert set() == others & {*details, *DROP_MEMBERS.values(), *HEALTH}
     assert set() == {*DROP_MEMBERS.values(), *HEALTH} & details.keys()
 
 
-def test_old_and_future_minutes_are_written():
+@pytest.mark.parametrize("minute_ms", [0, 60_000, 946_684_800_000, 4_102_444_800_000])
+def test_old_and_future_minutes_are_written(minute_ms):
     """Replay may be asked for any time; the age of a record is judged when it is sent."""
-    for minute_ms in (0, 60_000, 946_684_800_000, 4_102_444_800_000):
-        (line,) = lines(dataclasses.replace(full(4), minute_ms=minute_ms), "cluster")
-        assert minute_ms == json.loads(line)["_aws"]["Timestamp"] == parse(line).minute_ms
+    (line,) = lines(dataclasses.replace(full(4), minute_ms=minute_ms), "cluster")
+    assert minute_ms == json.loads(line)["_aws"]["Timestamp"] == parse(line).minute_ms
 
 
 def test_variables_of_the_library_change_nothing():
     """AWS_EMF_* variables meant for another program must not take our metrics away."""
-    program = (
-        "from emitter.lines import Lines, LineSettings; from neuron_wire import MinuteRecord\n"
-        "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
-        "print(Lines(LineSettings()).minute(record)[0])"
+    line = printed(
+        f"{MINUTE_LINE}print(Lines(LineSettings()).minute(record)[0])",
+        AWS_EMF_DISABLE_METRIC_EXTRACTION="true",
+        AWS_EMF_NAMESPACE="Other",
+        AWS_EMF_ENVIRONMENT="EC2",
     )
-    environment = {
-        "PYTHONPATH": ":".join(sys.path),
-        "AWS_EMF_DISABLE_METRIC_EXTRACTION": "true",
-        "AWS_EMF_NAMESPACE": "Other",
-        "AWS_EMF_ENVIRONMENT": "EC2",
-    }
-    made = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
-    assert [] == violations(made.stdout.strip())
-    assert "Neuron" == json.loads(made.stdout)["_aws"]["CloudWatchMetrics"][0]["Namespace"]
+    assert [] == violations(line)
+    assert "Neuron" == json.loads(line)["_aws"]["CloudWatchMetrics"][0]["Namespace"]
 
 
-def busy_report(**values):
+NORMAL = dict.fromkeys(("host", "device", "completed", "used", "user", "ecc"), 1) | {
+    "flops": 1e12, "p50": 0.1, "p99": 0.1, "timed_out": 0, "generic": 0, "size": 1 << 30,
+}  # fmt: skip
+
+
+def busy_report(**strange):
     """A report with every group, a number of which can be replaced."""
+    value = NORMAL | strange
+    ran = executions(
+        value["completed"],
+        total={"p50": value["p50"], "p99": value["p99"]},
+        device={"p50": 0.1, "p99": 0.1},
+        timed_out=value["timed_out"],
+        causes={"generic": value["generic"]},
+    )
+    use = counters([50.0, 0.0], effective_flops={0: value["flops"]})
+    held = memory({0: 1}, host=value["host"], device=value["device"])
     return report(
-        runtime(
-            counters([50.0, 0.0], effective_flops={0: values.pop("flops", 1e12)}),
-            memory({0: 1}, host=values.pop("host", 1), device=values.pop("device", 1)),
-            executions(
-                values.pop("completed", 1),
-                total={"p50": values.pop("p50", 0.1), "p99": values.pop("p99", 0.1)},
-                device={"p50": 0.1, "p99": 0.1},
-                timed_out=values.pop("timed_out", 0),
-                causes={"generic": values.pop("generic", 0)},
-            ),
-        ),
+        runtime(use, held, ran),
         system_data={
-            "memory_info": host_memory(used=values.pop("used", 1)),
-            "vcpu_usage": vcpu(user=values.pop("user", 1)),
-            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": values.pop("ecc", 1)}),
+            "memory_info": host_memory(used=value["used"]),
+            "vcpu_usage": vcpu(user=value["user"]),
+            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value["ecc"]}),
         },
-        neuron_hardware_info=hardware(1, 4, neuron_device_memory_size=values.pop("size", 1 << 30)),
+        neuron_hardware_info=hardware(neuron_device_memory_size=value["size"]),
     )
 
 
-NUMBERS = "flops host device completed p50 p99 timed_out generic used user ecc size"
 STRANGE = (
     st.sampled_from([1e308, -1e308, -1, 1 << 62, (1 << 63) - 1, 1 << 63, 1 << 64, 10**30, 5e-324])
     | st.integers()
@@ -260,7 +231,7 @@ STRANGE = (
 )
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(NUMBERS.split()), STRANGE), min_size=1, max_size=3))
+@given(st.lists(st.dictionaries(st.sampled_from(sorted(NORMAL)), STRANGE), min_size=1, max_size=3))
 def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
     """One absurd number costs itself or its group: the minute is written, extracted and read."""
     record = minute_of(*(busy_report(**values) for values in documents))
@@ -271,21 +242,10 @@ def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
 
 def test_a_minute_from_reports_is_written_whole():
     """From a report to the line, every group it had is in the line."""
-    fold = new_fold()
-    for second in range(0, 60, 5):
-        add(fold, busy_report(), 1_800_000_000.0 + second)
-    found = json.loads(lines(closed(fold), "cluster")[0])
+    (line,) = lines(minute_of(*[busy_report()] * 12), "cluster")
     expected = {
-        "BusyCores": 1,
-        "Executions": 12,
-        "ExecutionErrors": 0,
-        "LatencyP50Mean": 0.1,
-        "TeraFlops": 1,
-        "DeviceMemoryUsed": 1,
-        "DeviceMemoryTotal": 1 << 30,
-        "HostCpuPercent": 1,
-        "EccCorrected": 1,
-        "CoveredSeconds": 60,
-        "Reports": 12,
-    }
-    assert expected == {name: found.get(name) for name in expected}
+        "BusyCores": 1, "Executions": 12, "ExecutionErrors": 0, "LatencyP50Mean": 0.1,
+        "TeraFlops": 1, "DeviceMemoryUsed": 1, "DeviceMemoryTotal": 1 << 30, "HostCpuPercent": 1,
+        "EccCorrected": 1, "CoveredSeconds": 60, "Reports": 12,
+    }  # fmt: skip
+    assert expected.items() <= json.loads(line).items()

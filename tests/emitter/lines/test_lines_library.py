@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -12,20 +11,13 @@ from aws_embedded_metrics.logger.metrics_context import MetricsContext
 from aws_embedded_metrics.serializers.log_serializer import LogSerializer
 from aws_embedded_metrics.storage_resolution import StorageResolution
 from hypothesis import given
-from line_records import SENDER, SETTINGS, records
+from line_records import MINUTE_LINE, SENDER, SETTINGS, printed, records
 
 from emitter.fold.sample import ReportSample
 from emitter.lines.emf import line_of
 from emitter.lines.minute import minute_drafts
 from emitter.lines.report import report_drafts
 from emitter.lines.submodules import without_init
-
-MINUTE = (
-    "from emitter.lines import Lines, LineSettings\n"
-    "from neuron_wire import MinuteRecord\n"
-    "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
-)
-
 
 COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami-0"}
 
@@ -69,69 +61,48 @@ def test_a_line_says_what_the_library_would_say(record, settings):
             assert by_library(draft, settings.namespace) == json.loads(line)
 
 
-def run(program, *folders):
-    """What a fresh Python prints that runs *program*."""
-    environment = {"PYTHONPATH": ":".join([*map(str, folders), *sys.path])}
-    made = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
-    return made.stdout.strip()
-
-
-def test_a_line_with_metrics_does_not_load_aiohttp():
-    """9 MiB beside boto3, 23 without: an emitter must fit 60 and 45. The library itself is used."""
-    program = MINUTE + (
-        "import sys; line = Lines(LineSettings()).minute(record)[0]\n"
+@pytest.mark.parametrize(
+    ("settings", "loaded"), [("", "True False True"), ("tier='none'", "False False False")]
+)
+def test_a_line_loads_no_more_than_it_needs(settings, loaded):
+    """aiohttp takes 9 MiB beside boto3, 23 without: an emitter must fit 60 and 45."""
+    program = MINUTE_LINE + (
+        f"import sys; line = Lines(LineSettings({settings})).minute(record)[0]\n"
         "print('CloudWatchMetrics' in line, 'aiohttp' in sys.modules,\n"
-        "      'aws_embedded_metrics.logger.metrics_context' in sys.modules)"
+        "      any(name.startswith('aws_embedded_metrics') for name in sys.modules))"
     )
-    assert "True False True" == run(program)
-
-
-def test_a_line_without_metrics_does_not_load_the_library():
-    """It has nothing to do there."""
-    program = MINUTE + (
-        "import sys; line = Lines(LineSettings(tier='none')).minute(record)[0]\n"
-        "print(any(name.startswith('aws_embedded_metrics') for name in sys.modules))"
-    )
-    assert "False" == run(program)
+    assert loaded == printed(program)
 
 
 def test_whoever_imports_the_library_afterwards_gets_it_whole():
     """With the very classes that are already in use."""
-    program = MINUTE + (
+    program = MINUTE_LINE + (
         "from emitter.lines.emf import load_library\n"
         "used = load_library().new_context\n"
         "from aws_embedded_metrics import MetricsContext, metric_scope\n"
         "print(used is MetricsContext, callable(metric_scope))"
     )
-    assert "True True" == run(program)
+    assert "True True" == printed(program)
 
 
 def test_a_release_whose_parts_need_the_whole_is_loaded_whole(tmp_path):
     """Heavier, not broken: a new release of the library must not stop an emitter."""
-    package = tmp_path / "aws_embedded_metrics"
-    for folder in ("logger", "serializers", "config"):
-        (package / folder).mkdir(parents=True)
-        (package / folder / "__init__.py").touch()
-    (package / "__init__.py").write_text("shared = 'whole'\n", encoding="utf-8")
-    (package / "exceptions.py").write_text(
-        "from aws_embedded_metrics import shared\n"
-        "DimensionSetExceededError = InvalidDimensionError = InvalidMetricError = ValueError\n",
-        encoding="utf-8",
-    )
-    (package / "config" / "__init__.py").write_text(
-        "class Config: pass\ndef get_config(): return Config\n", encoding="utf-8"
-    )
-    (package / "logger" / "metrics_context.py").write_text(
-        "from aws_embedded_metrics import shared as MetricsContext\n", encoding="utf-8"
-    )
-    (package / "serializers" / "log_serializer.py").write_text(
-        "class LogSerializer: serialize = None\n", encoding="utf-8"
-    )
-    (package / "storage_resolution.py").write_text("StorageResolution = None\n", encoding="utf-8")
+    errors = "DimensionSetExceededError = InvalidDimensionError = InvalidMetricError = ValueError\n"
+    for name, text in {
+        "__init__": "shared = 'whole'\n",
+        "exceptions": f"from aws_embedded_metrics import shared\n{errors}",
+        "config/__init__": "class Config: pass\ndef get_config(): return Config\n",
+        "logger/__init__": "",
+        "logger/metrics_context": "from aws_embedded_metrics import shared as MetricsContext\n",
+        "serializers/__init__": "",
+        "serializers/log_serializer": "class LogSerializer: serialize = None\n",
+        "storage_resolution": "StorageResolution = None\n",
+    }.items():
+        path = tmp_path / "aws_embedded_metrics" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     program = "from emitter.lines.emf import load_library; print(load_library().new_context)"
-    assert "whole" == run(program, tmp_path)
+    assert "whole" == printed(program, tmp_path)
 
 
 def test_modules_are_imported_without_the_package_around_them(tmp_path, monkeypatch):

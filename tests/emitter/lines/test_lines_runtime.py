@@ -56,10 +56,7 @@ def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
         found = json.loads(line)
         assert "\n" not in line
         assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
-        assert (SENDER.cluster, SENDER.instance_id) == (
-            found["ClusterName"],
-            found["InstanceId"],
-        )
+        assert (SENDER.cluster, SENDER.instance_id) == (found["ClusterName"], found["InstanceId"])
         assert "_aws" not in found
         assert OtherRecord(kind) == parse(line)
 
@@ -69,54 +66,25 @@ def test_a_runtime_line_says_all_there_is():
     Who it is, why there is a line, what it held and did, its memory by use, its failures by type.
     """
     runtime = RuntimeMinute(
-        pid=4711,
-        tag="worker-0",
-        owner="training/llm-0",
-        reason="change",
-        cores=(0, 1, 2, 3, 12),
-        cores_listed=32,
-        executions=100,
-        execution_errors=2,
-        latency_p50_mean_s=0.01,
-        latency_p99_max_s=0.1,
-        tera_flops=1.5,
-        device_memory_used_bytes=1 << 34,
-        host_memory_used_bytes=1 << 30,
-        device_memory_by_use={"model_shared_scratchpad": 5, "tensors": 7},
-        host_memory_by_use={"dma_buffers": 3},
-        loaded_models=2,
-        vcpu_user_percent=12.5,
-        vcpu_system_percent=2.5,
+        pid=4711, tag="worker-0", owner="training/llm-0", reason="change", cores=(0, 1, 2, 3, 12),
+        cores_listed=32, executions=100, execution_errors=2, latency_p50_mean_s=0.01,
+        latency_p99_max_s=0.1, tera_flops=1.5, device_memory_used_bytes=1 << 34,
+        host_memory_used_bytes=1 << 30, host_memory_by_use={"dma_buffers": 3},
+        device_memory_by_use={"model_shared_scratchpad": 5, "tensors": 7}, loaded_models=2,
+        vcpu_user_percent=12.5, vcpu_system_percent=2.5, details={"ExecutionsTimedOut": 2},
         physical_percent={"nc_v3.0": 55.554, "nc_v3.1": 44.4},
-        details={"ExecutionsTimedOut": 2},
-    )
+    )  # fmt: skip
     found = json.loads(LINES.runtime(runtime, SENDER, seq=9, minute_ms=60_000))
     expected = {
-        "Kind": "runtime",
-        "Seq": 9,
-        "Reason": "change",
-        "Pid": 4711,
-        "RuntimeTag": "worker-0",
-        "Owner": "training/llm-0",
-        "Cores": "0-3,12",
-        "CoresHeld": 5,
-        "CoresListed": 32,
-        "LoadedModels": 2,
-        "Executions": 100,
-        "ExecutionErrors": 2,
-        "LatencyP50Mean": 0.01,
-        "LatencyP99Max": 0.1,
-        "TeraFlops": 1.5,
-        "DeviceMemoryUsed": 1 << 34,
-        "DeviceMemoryModelSharedScratchpad": 5,
-        "DeviceMemoryTensors": 7,
-        "RuntimeHostMemory": 1 << 30,
-        "RuntimeHostMemoryDmaBuffers": 3,
-        "RuntimeCpuUserPercent": 12.5,
-        "RuntimeCpuSystemPercent": 2.5,
-        "ExecutionsTimedOut": 2,
+        "Kind": "runtime", "Seq": 9, "Reason": "change", "Pid": 4711, "RuntimeTag": "worker-0",
+        "Owner": "training/llm-0", "Cores": "0-3,12", "CoresHeld": 5, "CoresListed": 32,
+        "LoadedModels": 2, "Executions": 100, "ExecutionErrors": 2, "LatencyP50Mean": 0.01,
+        "LatencyP99Max": 0.1, "TeraFlops": 1.5, "DeviceMemoryUsed": 1 << 34,
+        "DeviceMemoryModelSharedScratchpad": 5, "DeviceMemoryTensors": 7,
+        "RuntimeHostMemory": 1 << 30, "RuntimeHostMemoryDmaBuffers": 3,
+        "RuntimeCpuUserPercent": 12.5, "RuntimeCpuSystemPercent": 2.5, "ExecutionsTimedOut": 2,
         "PhysicalCoreUtilization": {"nc_v3.0": 55.55, "nc_v3.1": 44.4},
-    }
+    }  # fmt: skip
     assert expected == {name: found.get(name) for name in expected}
     assert [] == undocumented(found)
 
@@ -152,12 +120,8 @@ def test_an_event_line_says_what_happened_when():
     """Name, sentence and details at the moment itself, not at the start of the minute."""
     event = Event("MonitorDied", 1_800_000_012.345, "neuron-monitor ended", {"ExitStatus": 3})
     found = json.loads(LINES.event(event, SENDER, seq=2))
-    assert 1_800_000_012_345 == found["Timestamp"]
-    assert ("MonitorDied", "neuron-monitor ended", 3) == (
-        found["Event"],
-        found["Message"],
-        found["ExitStatus"],
-    )
+    expected = {"Event": "MonitorDied", "Message": "neuron-monitor ended", "ExitStatus": 3}
+    assert {"Timestamp": 1_800_000_012_345, **expected}.items() <= found.items()
 
 
 @pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
@@ -171,15 +135,10 @@ def test_a_detail_that_cannot_stand_is_left_out(details):
 def test_a_guessed_identity_is_said_in_every_line():
     """Whoever reads an event of an instance that never existed can tell."""
     guessed = LineIdentity("blue", "host-0123456789abcdef", identity_guessed=True, boot="0")
-    line = LINES.event(Event("MonitorDied", 1e9, "it died"), guessed, seq=1)
-    assert json.loads(line)["IdentityGuessed"]
-    assert "IdentityGuessed" not in LINES.event(Event("MonitorDied", 1e9, "it died"), SENDER, seq=1)
-
-
-def test_the_longest_text_is_bounded():
-    """A tag of a megabyte would make the line too large for CloudWatch Logs."""
-    line = LINES.runtime(RuntimeMinute(1, "x" * (1 << 20)), SENDER, seq=1, minute_ms=0)
-    assert 5_000 > len(line)
+    event = Event("MonitorDied", 1e9, "it died")
+    for identity in (guessed, SENDER):
+        found = json.loads(LINES.event(event, identity, seq=1))
+        assert (True if identity is guessed else None) == found.get("IdentityGuessed")
 
 
 def test_a_tag_is_other_peoples_text():

@@ -51,16 +51,23 @@ def frame(*chunks: bytes, framer: Framer | None = None) -> list[int | None]:
     return pids([*found, *framer.end()])
 
 
+def framed(*chunks: bytes, **options: int) -> tuple[list[int | None], int]:
+    """The same, and what it dropped."""
+    framer = Framer(**options)
+    return frame(*chunks, framer=framer), framer.malformed
+
+
 def cut(text: bytes, places: Iterable[int]) -> list[bytes]:
     """*text* in chunks that end at *places*."""
     bounds = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
     return [text[start:end] for start, end in pairwise(bounds)]
 
 
-def test_one_report_per_line_is_read_as_its_line_ends():
-    """A report is there as soon as its line ends: its receipt is its time."""
+@pytest.mark.parametrize("first", [line(1), pretty(1)], ids=["one line", "many lines"])
+def test_a_report_is_read_as_its_last_line_ends(first):
+    """It does not wait for the next one: its receipt is its time."""
     framer = Framer()
-    assert [] == pids(framer.feed(line(1)))
+    assert [] == pids(framer.feed(first))
     assert [1] == pids(framer.feed(b"\n"))
     assert [2, 3] == pids(framer.feed(line(2) + b"\n" + line(3) + b"\n"))
     assert 0 == framer.malformed
@@ -69,33 +76,20 @@ def test_one_report_per_line_is_read_as_its_line_ends():
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n", b" \n", b"\n \t\r\n", b""])
 def test_blank_ends_and_a_missing_last_one_are_no_drop(end):
     """Blank lines, carriage returns and a last line without its end lose and count nothing."""
-    framer = Framer()
-    assert [1] == frame(line(1) + end, framer=framer)
-    assert 0 == framer.malformed
+    assert ([1], 0) == framed(line(1) + end)
 
 
 @pytest.mark.parametrize("indent", [0, 1, 2, 4, "\t"])
 def test_pretty_printed_reports_are_read(indent):
     """Objects over many lines are accepted, one after the other, and beside lines of one."""
-    framer = Framer()
-    text = b"\n".join([pretty(1, indent), pretty(2, indent), line(3), pretty(4, indent), b""])
-    assert [1, 2, 3, 4] == frame(text, framer=framer)
-    assert 0 == framer.malformed
-
-
-def test_a_pretty_printed_report_is_there_when_its_last_line_ends():
-    """It does not wait for the next one: its receipt is its time."""
-    framer = Framer()
-    assert [] == pids(framer.feed(pretty(1)))
-    assert [1] == pids(framer.feed(b"\n"))
+    texts = [pretty(1, indent), pretty(2, indent), line(3), pretty(4, indent), b""]
+    assert ([1, 2, 3, 4], 0) == framed(b"\n".join(texts))
 
 
 @pytest.mark.parametrize("between", [b"", b" ", b"\t \r"])
 def test_concatenated_reports_on_one_line_are_read(between):
     """Objects that follow each other without a line end are accepted."""
-    framer = Framer()
-    assert [1, 2, 3] == frame(between.join([line(1), line(2), line(3)]) + b"\n", framer=framer)
-    assert 0 == framer.malformed
+    assert ([1, 2, 3], 0) == framed(between.join([line(1), line(2), line(3)]) + b"\n")
 
 
 def test_a_stream_without_line_ends_is_read_as_it_comes():
@@ -114,28 +108,20 @@ def test_a_stream_without_line_ends_is_read_as_it_comes():
 
 def test_a_stream_without_line_ends_may_be_longer_than_the_longest_report():
     """The bound is one of a report, not of the stream."""
-    framer = Framer(max_report_bytes=3 * len(line(1)))
-    assert list(range(1, 10)) == frame(*(line(pid) for pid in range(1, 10)), framer=framer)
-    assert 0 == framer.malformed
+    everyone = [*range(1, 10)]
+    assert (everyone, 0) == framed(*map(line, everyone), max_report_bytes=3 * len(line(1)))
 
 
 def test_a_report_of_32_runtimes_is_one_line():
     """32 runtimes with 20 models each exceed 440 KB in one line, over many reads."""
     entries = [
-        runtime(
-            counters([0.0] * 32),
-            memory({core: 9_534_166_027}, [(core // 2, core % 2)] * 20, cores=32),
-            executions(),
-            pid=784_315 + core,
-        )
+        runtime(counters([0.0] * 32), memory({core: 1}, [(core // 2, core % 2)] * 20), pid=1 + core)
         for core in range(32)
     ]
     text = json.dumps(report(*entries)).encode() + b"\n"
     assert len(text) > 100_000
     chunks = [text[start : start + 65_536] for start in range(0, len(text), 65_536)]
-    framer = Framer()
-    assert [784_315 + core for core in range(32)] == frame(*chunks, framer=framer)
-    assert 0 == framer.malformed
+    assert ([*range(1, 33)], 0) == framed(*chunks)
 
 
 def padded(bytes_: int, pid: int = 1) -> bytes:
@@ -157,57 +143,37 @@ def test_the_bound_is_16_mib():
 @pytest.mark.parametrize("chunk_bytes", [100, 65_536, 1 << 30])
 def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
     """What follows on the same line belongs to the drop, the next line does not."""
-    framer = Framer(max_report_bytes=4096)
     text = padded(4096, 1) + b"\n" + padded(4097, 2) + b"\n" + padded(20_000, 3) + b"\n" + line(4)
     chunks = [text[at : at + chunk_bytes] for at in range(0, len(text), chunk_bytes)]
-    assert [1, 4] == frame(*chunks, framer=framer)
-    assert 2 == framer.malformed
+    assert ([1, 4], 2) == framed(*chunks, max_report_bytes=4096)
 
 
 @pytest.mark.parametrize("indent", [2, "\t"])
 def test_a_pretty_printed_report_beyond_the_bound_is_one_drop(indent):
     """The lines that are left of it are neither read nor counted again."""
     too_long = pretty(1, indent)
-    framer = Framer(max_report_bytes=len(too_long) - 100)
-    text = b"\n".join([too_long, line(2), too_long, pretty(3)[:0], line(4), b""])
-    assert [2, 4] == frame(text, framer=framer)
-    assert 2 == framer.malformed
+    text = b"\n".join([too_long, line(2), too_long, line(4), b""])
+    assert ([2, 4], 2) == framed(text, max_report_bytes=len(too_long) - 100)
 
 
 def test_a_pretty_printed_report_follows_one_beyond_the_bound():
     """Resynchronised is at the next object, however it is written."""
     short = b'{\n "neuron_runtime_data": [\n  {\n   "pid": 7\n  }\n ]\n}'
-    framer = Framer(max_report_bytes=1000)
     assert len(pretty(1)) > 1000
-    assert [7, 7] == frame(pretty(1) + b"\n" + short + b"\n" + short, framer=framer)
-    assert 1 == framer.malformed
+    text = pretty(1) + b"\n" + short + b"\n" + short
+    assert ([7, 7], 1) == framed(text, max_report_bytes=1000)
 
 
 @pytest.mark.parametrize(
     "garbage",
     [
-        b"neuron-monitor: something happened",
-        b"{",
-        b"}",
-        b"{}",
-        b"[]",
-        b"null",
-        b"1",
-        b'"',
-        b'{"',
-        b"\x00\xff\xfe",
-        b"{not json}",
-        b'{"a": 1,}',
-        b'{"level": "info", "message": "started"}',
-        b"[" * 100_000,
-        b'{"a":' * 100_000,
-        line(9)[:-1],
-        line(9)[:100],
-        line(9)[100:],
+        b"neuron-monitor: something happened", b"{", b"}", b"{}", b"[]", b"null", b"1", b'"', b'{"',
+        b"\x00\xff\xfe", b"{not json}", b'{"a": 1,}', b'{"level": "info", "message": "started"}',
+        b"[" * 100_000, b'{"a":' * 100_000, line(9)[:-1], line(9)[:100], line(9)[100:],
         line(9) + b"}",
     ],
     ids=lambda garbage: repr(garbage[:20]),
-)
+)  # fmt: skip
 def test_a_broken_line_never_costs_the_one_behind_it(garbage):
     """Half a line, another program's line, an open brace: one drop, and the next line is read."""
     framer = Framer()
@@ -223,35 +189,26 @@ def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
     A monitor killed in the middle of a line and started again by a shell loop
     goes on where the dead one stopped.
     """
-    framer = Framer()
-    assert [2, 3] == frame(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n", framer=framer)
-    assert 1 == framer.malformed
+    assert ([2, 3], 1) == framed(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n")
 
 
 @pytest.mark.parametrize("noise", [b"WARNING: slow", b"}", b"{", b'"'])
 def test_a_report_with_noise_behind_it_on_its_line_is_read(noise):
     """What another program writes into the same line costs no report."""
-    framer = Framer()
-    assert [1, 2] == frame(line(1) + noise + b"\n" + line(2) + b"\n", framer=framer)
-    assert 1 == framer.malformed
+    assert ([1, 2], 1) == framed(line(1) + noise + b"\n" + line(2) + b"\n")
 
 
 @pytest.mark.parametrize("lines_kept", range(1, 12))
 def test_a_truncated_pretty_printed_report_never_costs_the_ones_behind_it(lines_kept):
     """Without its last lines it is one drop, and the next object is read from its first line."""
     half = b"\n".join(pretty(1).split(b"\n")[:lines_kept])
-    framer = Framer()
-    found = frame(half + b"\n" + pretty(2) + b"\n" + pretty(3) + b"\n", framer=framer)
-    assert [2, 3] == found
-    assert 1 == framer.malformed
+    assert ([2, 3], 1) == framed(half + b"\n" + pretty(2) + b"\n" + pretty(3) + b"\n")
 
 
-def test_an_input_that_ends_in_a_report_counts_it():
+@pytest.mark.parametrize("half", [line(1)[:-5], pretty(1)[:-5], b"{", b"{\n"])
+def test_an_input_that_ends_in_a_report_counts_it(half):
     """Half a report at the end is a drop, in one line or over many."""
-    for half in (line(1)[:-5], pretty(1)[:-5], b"{", b"{\n"):
-        framer = Framer()
-        assert [] == frame(half, framer=framer)
-        assert 1 == framer.malformed
+    assert ([], 1) == framed(half)
 
 
 def test_an_input_can_go_on_after_its_end():
@@ -266,11 +223,10 @@ def test_an_input_can_go_on_after_its_end():
 @pytest.mark.parametrize("pair", [b"{}", b"}{", b'{"a":1}', b'"', b"{", b'{"', b"[{"])
 def test_garbage_of_small_pieces_ends(pair):
     """The time for garbage grows with its length, not with its square."""
-    framer = Framer()
     text = pair * (200_000 // len(pair))
     chunks = [text[at : at + 65_536] for at in range(0, len(text), 65_536)]
-    assert [1] == frame(*chunks, b"\n", line(1) + b"\n", framer=framer)
-    assert framer.malformed >= 1
+    found, dropped = framed(*chunks, b"\n", line(1) + b"\n")
+    assert ([1], True) == (found, dropped >= 1)
 
 
 @given(
@@ -283,9 +239,7 @@ def test_chunks_do_not_matter(entries, places):
     for pid, tag, way in entries:
         text += json.dumps(one(pid, tag), indent=1 if way == "pretty" else None).encode()
         text += b"" if way == "joined" else b"\n"
-    framer = Framer()
-    assert [pid for pid, _, _ in entries] == frame(*cut(text, places), framer=framer)
-    assert 0 == framer.malformed
+    assert ([pid for pid, _, _ in entries], 0) == framed(*cut(text, places))
 
 
 GARBAGE = st.one_of(

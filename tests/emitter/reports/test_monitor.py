@@ -73,10 +73,7 @@ def test_a_child_that_ends_is_started_again(script, clock, caplog):
 
 @pytest.mark.parametrize(
     ("rng", "expected"),
-    [
-        (Extreme(longest=True), [2.0, 3.0, 4.5]),
-        (Extreme(longest=False), [1.0, 1.5, 2.25]),
-    ],
+    [(Extreme(longest=True), [2.0, 3.0, 4.5]), (Extreme(longest=False), [1.0, 1.5, 2.25])],
     ids=["longest", "shortest"],
 )
 def test_waits_grow_for_certain(rng, expected, script, clock):

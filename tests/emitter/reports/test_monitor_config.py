@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -64,21 +65,17 @@ def test_the_groups_are_those_of_the_user_guide():
     """All of them by default, each in the section it belongs to."""
     found = json.loads(monitor_config(5))
     (runtimes,) = found["neuron_runtimes"]
-    assert ".*" == runtimes["tag_filter"]
-    assert [
-        "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
-    ] == [one["type"] for one in runtimes["metrics"]]  # fmt: skip
-    assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == [
-        one["type"] for one in found["system_metrics"]
-    ]
+    counted = [COUNTERS, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
+    assert (".*", counted) == (runtimes["tag_filter"], [one["type"] for one in runtimes["metrics"]])
+    system = [one["type"] for one in found["system_metrics"]]
+    assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == system
 
 
 def test_what_is_asked_for_is_what_is_read():
     """The names of the groups are the members of a report."""
-    by_section = {RUNTIMES: RuntimeReport, SYSTEM: System}
     read = {
         one.name: section
-        for section, struct in by_section.items()
+        for section, struct in ((RUNTIMES, RuntimeReport), (SYSTEM, System))
         for one in msgspec.structs.fields(struct)
     }
     assert read.items() <= GROUPS.items()
@@ -87,13 +84,9 @@ def test_what_is_asked_for_is_what_is_read():
 
 def test_the_counters_alone_are_the_smallest_configuration():
     """What people write by hand to collect nothing but utilization."""
-    assert {
-        "period": "5s",
-        "neuron_runtimes": [
-            {"tag_filter": ".*", "metrics": [{"type": "neuroncore_counters", "period": "5s"}]}
-        ],
-        "system_metrics": [],
-    } == json.loads(monitor_config(5, ["neuroncore_counters"]))
+    entry = {"tag_filter": ".*", "metrics": [{"type": COUNTERS, "period": "5s"}]}
+    expected = {"period": "5s", "neuron_runtimes": [entry], "system_metrics": []}
+    assert expected == json.loads(monitor_config(5, [COUNTERS]))
 
 
 def test_system_groups_alone_ask_for_no_runtime():
@@ -149,8 +142,7 @@ def test_what_we_generate_may_come_back_as_a_users_own(own_file, period_s, group
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n'],
+    "content", [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n']
 )
 def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
     """Members we do not know, line ends and spaces included."""
@@ -167,21 +159,12 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
         (asking(COUNTERS), 5.0),
         ({}, 5.0),
         (
-            {
-                "period": "1s",
-                RUNTIMES: [{"metrics": [{"type": COUNTERS, "period": "10s"}]}],
-                SYSTEM: [{"type": "memory_info"}],
-            },
+            {**asking(COUNTERS, period="10s"), "period": "1s", SYSTEM: [{"type": "memory_info"}]},
             10.0,
         ),
         ({SYSTEM: [{"type": "memory_info", "period": "4s"}, {"type": "vcpu_usage"}]}, 4.0),
         (
-            {
-                RUNTIMES: [
-                    {"tag_filter": name, "metrics": [{"type": COUNTERS, "period": period}]}
-                    for name, period in (("a", "2s"), ("b", "6s"))
-                ]
-            },
+            {RUNTIMES: [asking(COUNTERS, period=one)[RUNTIMES][0] for one in ("2s", "6s")]},
             6.0,
         ),
     ],
@@ -203,17 +186,10 @@ def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
     assert "neuron-monitor uses 5 s then" in said
 
 
-@pytest.mark.parametrize(
-    ("filters", "tag_filter", "only_matched"),
-    [
-        ([".*"], ".*", False),
-        ([None], ".*", False),
-        (["serve"], "serve", True),
-        ([""], "", True),
-        (["a", "b", "a"], "(a)|(b)", True),
-        (["a", ".*"], ".*", False),
-    ],
-)
+@pytest.mark.parametrize(("filters", "tag_filter", "only_matched"), [
+    ([".*"], ".*", False), ([None], ".*", False), (["serve"], "serve", True), ([""], "", True),
+    (["a", "b", "a"], "(a)|(b)", True), (["a", ".*"], ".*", False),
+])  # fmt: skip
 def test_a_tag_filter_leaves_cores_unknown(filters, tag_filter, only_matched, user_config):
     """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
     entries = [
@@ -247,24 +223,14 @@ def test_what_costs_numbers_is_said(document, words, user_config):
     assert words in said
 
 
-@pytest.mark.parametrize(
-    ("content", "found"),
-    [
-        (b"", "line 1: Expecting value"),
-        (b"{\n,}", "line 2: "),
-        (b"\xef\xbb\xbf{}", "line 1: Unexpected UTF-8 BOM"),
-        (b"\xff{}", "byte 0 is not"),
-        (b"[]", "and is a list"),
-        (b"null", "and is null"),
-        (b'"x"', "and is a text"),
-        (b"true", "and is true or false"),
-        (b"5", "and is a number"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b"1" * 10_000, "a number"),
-        (b" " * (MAX_FILE_BYTES + 1), "at most 1048576 bytes"),
-    ],
-    ids=range(12),
-)
+@pytest.mark.parametrize(("content", "found"), [
+    (b"", "line 1: Expecting value"), (b"{\n,}", "line 2: "),
+    (b"\xef\xbb\xbf{}", "line 1: Unexpected UTF-8 BOM"), (b"\xff{}", "byte 0 is not"),
+    (b"[]", "and is a list"), (b"null", "and is null"), (b'"x"', "and is a text"),
+    (b"true", "and is true or false"), (b"5", "and is a number"),
+    (b"[" * 100_000, "nested too deeply"), (b"1" * 10_000, "a number"),
+    (b" " * (MAX_FILE_BYTES + 1), "at most 1048576 bytes"),
+], ids=range(12))  # fmt: skip
 def test_what_is_no_configuration_is_said(content, found, user_config):
     """With the file, the place, and never its content."""
     with pytest.raises(SettingsError) as caught:
@@ -292,11 +258,8 @@ def test_a_configuration_that_is_not_there_is_said(name, found, tmp_path):
 def test_a_configuration_that_may_not_be_read_is_said(tmp_path, monkeypatch):
     """The system's words."""
     path = tmp_path / "own.json"
-    path.write_text("{}")
-
-    def refused(*_arguments, **_options):
-        raise PermissionError(13, "Permission denied")
-
+    path.touch()
+    refused = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(type(path), "open", refused)
     with pytest.raises(SettingsError, match=r"own\.json .*: Permission denied; check the name"):
         read_monitor_config(path)

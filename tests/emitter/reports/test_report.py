@@ -11,16 +11,12 @@ from neuron_reports import (
     counters,
     executions,
     hardware,
-    hardware_counters,
-    host_memory,
     instance,
-    kubernetes,
     memory,
     new_fold,
     report,
     runtime,
     runtime_vcpu,
-    vcpu,
     whole,
     written,
 )
@@ -67,28 +63,18 @@ def test_every_member_of_the_newest_tool_is_decoded():
     cores = counters({0: 42.01, 1: 0}, flops={0: 5e12, 1: 0}, effective_flops={0: 4e12, 1: 0})
     for core, use in cores["neuroncores_in_use"].items():
         use["v3d"] = {f"nc_v3.{core}{half}": {"neuroncore_utilization": 21.5} for half in "01"}
-    document = report(
-        runtime(
-            cores,
-            memory({0: 65_536}, [(0, 1)]),
-            executions(300, total=latency, device=latency),
-            runtime_vcpu(),
-        ),
-        system_data={
-            "memory_info": host_memory(),
-            "vcpu_usage": vcpu(user=28.37),
-            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 1}),
-        },
-        instance_info=instance(ultraserver_id="u-0123456789abcdef"),
-        neuron_hardware_info=hardware(
-            neuron_device_type="trainium2",
-            neuron_device_version="v4",
-            neuroncore_version="v3d",
+    ran = executions(300, total=latency, device=latency)
+    kinds = ("neuron_device_type", "neuron_device_version", "neuroncore_version")
+    document = {
+        **whole(),
+        "neuron_runtime_data": [runtime(cores, memory({0: 65_536}, [(0, 1)]), ran, runtime_vcpu())],
+        "instance_info": instance(ultraserver_id="u-0123456789abcdef"),
+        "neuron_hardware_info": hardware(
             neuron_device_memory_size=96 << 30,
             logical_neuroncore_config=2,
+            **dict.fromkeys(kinds, "v3d"),
         ),
-        neuron_k8s_info=kubernetes({0: "blue/pod-1"}, {0: "blue/pod-1"}),
-    )
+    }
     del document["system_data"]["vcpu_usage"]["usage_data"]
     written_members = dict(members(document, ""))
     found = dict(places(decode(written(document)), ""))
@@ -102,21 +88,16 @@ def test_the_physical_split_is_found_whatever_its_key(key):
     device calls it, nobody says.
     """
     cores = counters([42.01, 0])
-    cores["neuroncores_in_use"]["0"][key] = {
-        "nc_v3.0": {"neuroncore_utilization": 21.01},
-        "nc_v3.1": {"neuroncore_utilization": 63.01},
-    }
-    cores["neuroncores_in_use"]["0"]["limits"] = {"power": 300}
-    document = report(
-        runtime(cores), neuron_hardware_info=hardware(16, 4, logical_neuroncore_config=2)
-    )
-    whole_report = decode(written(document))
-    assert (whole_report.unsplit is None) == (key == "v3d"), "the others cost a second decode"
-    whole_report.find_splits()
-    found = whole_report.neuron_runtime_data[0].report.neuroncore_counters
-    split = found.neuroncores_in_use["0"].split
-    assert [21.01, 63.01] == [half.neuroncore_utilization for half in split.values()]
-    assert found.neuroncores_in_use["1"].split is None
+    shares = {"nc_v3.0": 21.01, "nc_v3.1": 63.01}
+    halves = {name: {"neuroncore_utilization": share} for name, share in shares.items()}
+    cores["neuroncores_in_use"]["0"].update({key: halves, "limits": {"power": 300}})
+    logical = hardware(16, 4, logical_neuroncore_config=2)
+    found = decode(written(report(runtime(cores), neuron_hardware_info=logical)))
+    assert (found.unsplit is None) == (key == "v3d"), "the others cost a second decode"
+    found.find_splits()
+    uses = found.neuron_runtime_data[0].report.neuroncore_counters.neuroncores_in_use
+    assert [21.01, 63.01] == [half.neuroncore_utilization for half in uses["0"].split.values()]
+    assert uses["1"].split is None
 
 
 @pytest.mark.parametrize(
@@ -136,20 +117,17 @@ def test_only_logical_cores_are_looked_through_for_a_split(members_of_hardware, 
     assert not may_be_split(None)
 
 
+BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")
+
+
 @pytest.mark.parametrize(
     "place",
     [
         ("neuroncore_counters", "neuroncores_in_use", "1"),
         ("memory_used", "loaded_models", 0),
         ("memory_used", "loaded_models", 0, "subgraphs", "sg_00"),
-        ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown", "host"),
-        (
-            "memory_used",
-            "neuron_runtime_used_bytes",
-            "usage_breakdown",
-            "neuroncore_memory_usage",
-            "0",
-        ),
+        (*BYTES, "host"),
+        (*BYTES, "neuroncore_memory_usage", "0"),
     ],
 )
 def test_null_costs_no_group(place):
@@ -193,39 +171,21 @@ def test_unknown_members_are_ignored():
     assert () == decode(written(document)).dropped_groups
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"   ",
-        b"not json",
-        b"{",
-        b'{"neuron_runtime_data":[',
-        b'{"neuron_runtime_data":[]}}',
-        b'{"neuron_runtime_data":NaN}',
-        b"\xff\xfe{}",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    b"", b"   ", b"not json", b"{", b'{"neuron_runtime_data":[', b'{"neuron_runtime_data":[]}}',
+    b'{"neuron_runtime_data":NaN}', b"\xff\xfe{}",
+])  # fmt: skip
 def test_what_is_not_json_is_refused(line):
     """Half a report is none."""
     with pytest.raises(ReportError, match="not JSON"):
         decode(line)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"{}",
-        b"[]",
-        b"null",
-        b"3",
-        b'"neuron_runtime_data"',
-        b'{"a":1}',
-        b'{"message":"no neuron_runtime_data today"}',
-        b'{"report":{"neuron_runtime_data":[]}}',
-        b'["neuron_runtime_data"]',
-    ],
-)
+@pytest.mark.parametrize("line", [
+    b"{}", b"[]", b"null", b"3", b'"neuron_runtime_data"', b'{"a":1}',
+    b'{"message":"no neuron_runtime_data today"}', b'{"report":{"neuron_runtime_data":[]}}',
+    b'["neuron_runtime_data"]',
+])  # fmt: skip
 def test_json_that_is_no_report_is_refused(line):
     """Another program's line is no report, whatever words stand in it."""
     with pytest.raises(ReportError, match="is JSON but"):
