@@ -132,10 +132,7 @@ class LogsService:
     """
 
     def __init__(
-        self,
-        clock: Callable[[], float] = time.time,
-        seed: int = 0,
-        rules: LogRules | None = None,
+        self, clock: Callable[[], float] = time.time, seed: int = 0, rules: LogRules | None = None
     ) -> None:
         self.rules = LogRules(clock) if rules is None else rules
         self.next_faults: list[str | ServiceError] = []

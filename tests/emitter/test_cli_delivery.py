@@ -10,12 +10,7 @@ import pytest
 from neuron_reports import GOOD
 
 from neuron_wire import parse
-from proof.emitter_process import (
-    CREDENTIALS,
-    environment,
-    neuron_emf,
-    sentence,
-)
+from proof.emitter_process import CREDENTIALS, environment, neuron_emf, sentence
 
 REGION = "us-east-1"
 

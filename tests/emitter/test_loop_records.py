@@ -17,15 +17,7 @@ from loop_rig import (
     run,
     settings_of,
 )
-from neuron_reports import (
-    INSTANCE_ID,
-    START_S,
-    counters,
-    executions,
-    instance,
-    report,
-    runtime,
-)
+from neuron_reports import INSTANCE_ID, START_S, counters, executions, instance, report, runtime
 
 from emitter.events import Event, EventQueue
 from emitter.instance.facts import InstanceFacts

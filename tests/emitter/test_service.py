@@ -169,8 +169,7 @@ def test_two_emitters_do_not_share_a_spool(tmp_path):
     reports.write_bytes(chunk(busy()))
     with Spool.open(tmp_path / "spool"):
         ended = neuron_emf(
-            *("run", "--cluster", "blue", "--input", reports, "--spool-dir", "spool"),
-            home=tmp_path,
+            *("run", "--cluster", "blue", "--input", reports, "--spool-dir", "spool"), home=tmp_path
         )
     assert "held by process" in sentence(ended, 3)
 

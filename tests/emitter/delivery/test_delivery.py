@@ -8,16 +8,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import (
-    AGED,
-    NO_GROUP,
-    NOW_MS,
-    NOW_S,
-    TIMEOUT,
-    Scripted,
-    fill,
-    identity_holds,
-)
+from scripted import AGED, NO_GROUP, NOW_MS, NOW_S, TIMEOUT, Scripted, fill, identity_holds
 
 from emitter.delivery.delivery import REFUSED_WAIT_S, Delivery, Flushed
 from emitter.delivery.destination import Delivered

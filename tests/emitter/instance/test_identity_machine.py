@@ -6,12 +6,7 @@ import socket
 
 import pytest
 
-from emitter.instance.machine import (
-    BOOT_ID_FILE,
-    MACHINE_ID_FILE,
-    MOUNTS_FILE,
-    guessed_instance_id,
-)
+from emitter.instance.machine import BOOT_ID_FILE, MACHINE_ID_FILE, MOUNTS_FILE, guessed_instance_id
 
 ONE, OTHER = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
 BOOT, OTHER_BOOT = "a7182b85-5fc8-47cf-8c83-b2b9740783cc", "7be0d0e5-0a7c-4f0d-9b3e-2f6a1a8f9c11"

@@ -96,10 +96,7 @@ def test_any_other_status_is_a_failure(imds, play):
 @pytest.mark.parametrize("value", ["true", "True", " TRUE "])
 def test_turned_off_by_variable_nobody_is_asked(value, imds):
     """AWS_EC2_METADATA_DISABLED means here what it means to the SDKs."""
-    environ = {
-        "AWS_EC2_METADATA_DISABLED": value,
-        "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url,
-    }
+    environ = {"AWS_EC2_METADATA_DISABLED": value, "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}
     service = MetadataService.from_environment(environ)
     assert service.disabled
     with pytest.raises(MetadataError, match="AWS_EC2_METADATA_DISABLED is true"):

@@ -90,11 +90,7 @@ def test_a_flood_of_codes_is_bounded():
 
 @pytest.mark.parametrize(
     ("at_s", "expected"),
-    [
-        (NOW_S - 86_400, NOW_S - 86_400),
-        (NOW_S - 86_401, NOW_S),
-        (NOW_S + 1, NOW_S),
-    ],
+    [(NOW_S - 86_400, NOW_S - 86_400), (NOW_S - 86_401, NOW_S), (NOW_S + 1, NOW_S)],
 )
 def test_an_event_is_of_its_own_time_within_a_day(at_s, expected):
     """CloudWatch refuses lines of the future and of weeks ago."""

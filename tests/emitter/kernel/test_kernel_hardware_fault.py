@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.kernel.hardware_fault import (
-    MAX_TEXT_CHARS,
-    MAX_WORD_CHARS,
-    HardwareFault,
-    read_fault,
-)
+from emitter.kernel.hardware_fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, HardwareFault, read_fault
 from emitter.kernel.message import MARK
 from emitter.lines.properties import present
 from proof.factories.kernel_logs import REAL

@@ -88,8 +88,7 @@ def test_a_pid_with_another_start_is_another_process(played, owners, clock):
 
 
 @pytest.mark.parametrize(
-    ("after_s", "expected"),
-    [(START_SLACK_S, "process:python3 ada"), (START_SLACK_S + 0.01, None)],
+    ("after_s", "expected"), [(START_SLACK_S, "process:python3 ada"), (START_SLACK_S + 0.01, None)]
 )
 def test_a_process_younger_than_the_report_is_not_the_one_it_named(
     played, owners, clock, after_s, expected

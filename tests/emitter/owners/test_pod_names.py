@@ -129,8 +129,7 @@ def test_the_kubelet_is_asked_last(played, play, answer, expected):
 
 
 @pytest.mark.parametrize(
-    ("size_bytes", "expected"),
-    [(8 << 20, "search/llama-0/server"), ((8 << 20) + 1, f"pod:{POD}")],
+    ("size_bytes", "expected"), [(8 << 20, "search/llama-0/server"), ((8 << 20) + 1, f"pod:{POD}")]
 )
 def test_an_answer_of_the_kubelet_is_read_up_to_8_mib(played, play, size_bytes, expected):
     """110 pods with all they have come to more than a small answer's bound."""

@@ -74,10 +74,7 @@ def test_50_streams_are_made_a_second(service, client):
     assert "one too many" not in service.rules.lines()
 
 
-@says(
-    CREATE,
-    "There is no limit on the number of log streams that you can create for a log group.",
-)
+@says(CREATE, "There is no limit on the number of log streams that you can create for a log group.")
 def test_there_may_be_many_streams(service):
     """One for each of 10,000 instances, here."""
     for number in range(10_000):

@@ -55,11 +55,7 @@ def test_hooks_see_a_call_before_and_after(service, client):
     with pytest.raises(BotoCoreError):
         put(client, (0, "y"))
     put(client, (-3 * 3_600_000, "too new"))
-    assert [
-        *(("before", 0), ("after", 1)),
-        *(("before", 1), ("after", 2)),
-        ("before", 2),
-    ] == seen
+    assert [*(("before", 0), ("after", 1)), *(("before", 1), ("after", 2)), ("before", 2)] == seen
 
 
 def test_an_answer_may_be_another(service, client):

@@ -76,12 +76,7 @@ def test_what_is_not_signed_right_is_named():
 
 @pytest.mark.parametrize(
     ("skew_s", "words"),
-    [
-        (299, None),
-        (-299, None),
-        (301, "Signature not yet current"),
-        (-301, "Signature expired"),
-    ],
+    [(299, None), (-299, None), (301, "Signature not yet current"), (-301, "Signature expired")],
 )
 def test_a_clock_may_be_5_minutes_off(skew_s, words, service, client):
     """Of the signer's; the words say by which clock it is refused."""
