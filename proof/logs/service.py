@@ -40,19 +40,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = [
-    "ANSWER_LOST",
-    "DENIED",
-    "FAULTS",
-    "INTERNAL",
-    "LATE",
-    "LATE_S",
-    "RECORDS_GROUP",
-    "RESET",
-    "THROTTLED",
-    "UNAVAILABLE",
-    "LogsService",
-    "ServiceCall",
-]
+    "ANSWER_LOST", "DENIED", "FAULTS", "INTERNAL", "LATE", "LATE_S", "RECORDS_GROUP", "RESET",
+    "THROTTLED", "UNAVAILABLE", "LogsService", "ServiceCall",
+]  # fmt: skip
 
 KEYS = {"testing": "testing"}
 

@@ -281,9 +281,3 @@ def test_what_was_closed_looks_no_more(played, owners):
     owners.close()
     owners.look_again()
     assert owners.of(42) is None
-
-
-def test_a_pid_that_never_was_is_an_error_of_nobody(owners, caplog):
-    """As every pid that ended before the first look."""
-    assert of(owners, 4000) is None
-    assert [] == caplog.messages

@@ -105,17 +105,13 @@ def pods(*, uid=POD, name="llama-0", container=CONTAINER, **metadata):
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (pods(), "search/llama-0/server"),
-        (pods(container=OTHER_CONTAINER), "search/llama-0"),
+        (pods(), "search/llama-0/server"), (pods(container=OTHER_CONTAINER), "search/llama-0"),
         (pods(uid="z", annotations={"kubernetes.io/config.hash": POD}), "search/llama-0/server"),
-        (pods(uid="z"), f"pod:{POD}"),
-        (pods(name="../evil"), f"pod:{POD}"),
-        ({"items": None}, f"pod:{POD}"),
-        ({"items": {}}, f"pod:{POD}"),
-        ("no JSON", f"pod:{POD}"),
+        (pods(uid="z"), f"pod:{POD}"), (pods(name="../evil"), f"pod:{POD}"),
+        ({"items": None}, f"pod:{POD}"), ({"items": {}}, f"pod:{POD}"), ("no JSON", f"pod:{POD}"),
         (403, f"pod:{POD}"),
     ],
-)
+)  # fmt: skip
 def test_the_kubelet_is_asked_last(played, play, answer, expected):
     """Only its read-only port, only for a pod, and only names that Kubernetes allows."""
     kubelet = play({"/pods": answer})
