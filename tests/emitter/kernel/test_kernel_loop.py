@@ -14,6 +14,7 @@ from operator import itemgetter
 import pytest
 
 from emitter.fold.state import read_state
+from emitter.kernel.fault_events import MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
 from emitter.spool import Spool, SpoolFailedError
 from proof.emitter_process import COMMAND, environment, wait_until
@@ -95,6 +96,18 @@ def test_a_fault_is_told_at_once_and_counted_by_its_minute():
     assert ("event", "HardwareFault", "DMA_ERROR", 1) == itemgetter(*names)(event)
     assert [1, 2, 0] == counts(lines)
     assert 2 == len(events(lines))
+
+
+def test_a_flood_is_ten_events_and_one_and_all_of_it_is_counted():
+    """Over the whole minute, however often the loop looks."""
+    reader = PlayedWatch()
+    batches = [[fault(10 * n + i, seq=10 * n + i) for i in range(7)] for n in range(5)]
+    timetable = [(5, chunk(busy()))]
+    timetable += [(10 + n, lambda n=n: reader.say(*batches[n])) for n in range(5)]
+    lines = run(reader, timetable, 70)
+    assert [35, 0] == counts(lines)
+    assert MAX_EVENTS + 1 == len(events(lines))
+    assert 35 - MAX_EVENTS == events(lines)[-1]["Count"]
 
 
 def test_a_restart_counts_what_came_meanwhile_and_nothing_again():

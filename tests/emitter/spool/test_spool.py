@@ -16,6 +16,8 @@ from spool_parts import (
     everything,
     held,
     lines,
+    older_boots,
+    open_database,
 )
 
 from emitter.spool import Spool, SpoolFailedError
@@ -101,6 +103,17 @@ def test_state_survives_a_restart(tmp_path):
         spool.append([])
     with Spool.open(tmp_path) as spool:
         assert b"\x00state" == spool.state
+
+
+def test_an_older_boot_with_nothing_left_is_forgotten(tmp_path, clock):
+    """Its drops too, or the table would grow with every start."""
+    with Spool.open(tmp_path, clock=clock) as spool:
+        spool.append(lines("a", "b"))
+    with Spool.open(tmp_path, clock=clock) as spool:
+        for each in everything(spool):
+            spool.settle(dropped={"invalid": [each]})
+        assert () == older_boots(spool)
+        assert (0,) == open_database(spool).execute("SELECT count(*) FROM drops").fetchone()
 
 
 def test_two_threads_keep_the_identity(spool):
