@@ -20,88 +20,40 @@ if TYPE_CHECKING:
 NOT_FOUND: Final = "ResourceNotFoundException"
 ALREADY_EXISTS: Final = "ResourceAlreadyExistsException"
 
-_THROTTLED: Final = frozenset(
-    {
-        "LimitExceededException",
-        "RequestLimitExceeded",
-        "RequestThrottled",
-        "RequestThrottledException",
-        "SlowDown",
-        "ThrottledException",
-        "Throttling",
-        "ThrottlingException",  # with HTTP 400, from PutLogEvents
-        "TooManyRequestsException",
-    }
-)
-_PASSING: Final = frozenset(
-    {
-        "InternalFailure",
-        "InternalError",
-        "InternalServerError",
-        "OperationAbortedException",  # another instance makes a stream right now
-        "RequestTimeout",
-        "RequestTimeoutException",
-        "ServiceUnavailable",
-        "ServiceUnavailableException",
-    }
-)
-_CREDENTIALS: Final = frozenset(
-    {
-        "AuthFailure",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "InvalidAccessKeyId",
-        "InvalidClientTokenId",
-        "InvalidToken",
-        "MissingAuthenticationToken",
-        "MissingAuthenticationTokenException",
-        "TokenRefreshRequired",
-        "UnrecognizedClientException",
-    }
-)
-_SIGNATURE: Final = frozenset(
-    {
-        "IncompleteSignature",
-        "IncompleteSignatureException",
-        "InvalidSignatureException",
-        "RequestExpired",
-        "RequestTimeTooSkewed",
-        "SignatureDoesNotMatch",
-    }
-)
-_ACCESS: Final = frozenset(
-    {
-        "AccessDenied",
-        "AccessDeniedException",
-        "NotAuthorized",
-        "OptInRequired",
-        "UnauthorizedOperation",
-    }
-)
-_INVALID: Final = frozenset(
-    {
-        "InvalidParameter",
-        "InvalidParameterException",
-        "InvalidParameterValue",
-        "RequestEntityTooLarge",
-        "SerializationException",
-        "ValidationError",
-        "ValidationException",
-    }
-)
+# ThrottlingException comes with HTTP 400, from PutLogEvents.
+_THROTTLED: Final = frozenset({
+    "LimitExceededException", "RequestLimitExceeded", "RequestThrottled",
+    "RequestThrottledException", "SlowDown", "ThrottledException", "Throttling",
+    "ThrottlingException", "TooManyRequestsException",
+})  # fmt: skip
+# OperationAborted: another instance makes a stream right now.
+_PASSING: Final = frozenset({
+    "InternalFailure", "InternalError", "InternalServerError", "OperationAbortedException",
+    "RequestTimeout", "RequestTimeoutException", "ServiceUnavailable",
+    "ServiceUnavailableException",
+})  # fmt: skip
+_CREDENTIALS: Final = frozenset({
+    "AuthFailure", "ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId",
+    "InvalidClientTokenId", "InvalidToken", "MissingAuthenticationToken",
+    "MissingAuthenticationTokenException", "TokenRefreshRequired", "UnrecognizedClientException",
+})  # fmt: skip
+_SIGNATURE: Final = frozenset({
+    "IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException",
+    "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
+})  # fmt: skip
+_ACCESS: Final = frozenset({
+    "AccessDenied", "AccessDeniedException", "NotAuthorized", "OptInRequired",
+    "UnauthorizedOperation",
+})  # fmt: skip
+_INVALID: Final = frozenset({
+    "InvalidParameter", "InvalidParameterException", "InvalidParameterValue",
+    "RequestEntityTooLarge", "SerializationException", "ValidationError", "ValidationException",
+})  # fmt: skip
 # The SDK's own errors, by the names of their classes: they differ between its versions.
-_SDK_CREDENTIALS: Final = frozenset(
-    {
-        "CredentialRetrievalError",
-        "LoginError",
-        "NoAuthTokenError",
-        "NoCredentialsError",
-        "PartialCredentialsError",
-        "ProfileNotFound",
-        "SSOError",
-        "TokenRetrievalError",
-    }
-)
+_SDK_CREDENTIALS: Final = frozenset({
+    "CredentialRetrievalError", "LoginError", "NoAuthTokenError", "NoCredentialsError",
+    "PartialCredentialsError", "ProfileNotFound", "SSOError", "TokenRetrievalError",
+})  # fmt: skip
 _SDK_NOT_SENT: Final = frozenset(
     {"ConnectTimeoutError", "EndpointConnectionError", "ProxyConnectionError", "SSLError"}
 )

@@ -25,19 +25,10 @@ if TYPE_CHECKING:
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Nothing of these changes by waiting: somebody must act.
-_REFUSED: Final = frozenset(
-    {
-        errno.EACCES,
-        errno.EISDIR,
-        errno.ELOOP,
-        errno.ENAMETOOLONG,
-        errno.ENOENT,
-        errno.ENOTDIR,
-        errno.ENXIO,
-        errno.EPERM,
-        errno.EROFS,
-    }
-)
+_REFUSED: Final = frozenset({
+    errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR,
+    errno.ENXIO, errno.EPERM, errno.EROFS,
+})  # fmt: skip
 
 
 class RotatingFile:

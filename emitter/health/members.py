@@ -65,10 +65,7 @@ def spool_members(health: SpoolHealth) -> dict[str, int]:
 
 def process_members() -> dict[str, float]:
     """The emitter's own CPU seconds since its start, and its resident bytes."""
-    return {
-        "EmitterCpuSeconds": round(time.process_time(), 2),
-        "EmitterMemory": _resident_bytes(),
-    }
+    return {"EmitterCpuSeconds": round(time.process_time(), 2), "EmitterMemory": _resident_bytes()}
 
 
 def _resident_bytes() -> int:

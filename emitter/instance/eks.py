@@ -23,11 +23,9 @@ POD_VARIABLE: Final = "CLUSTER_NAME"  # too common a name to mean this outside a
 IN_A_POD: Final = "KUBERNETES_SERVICE_HOST"  # set by Kubernetes in every container
 
 NAME_TAGS: Final = (
-    "aws:eks:cluster-name",
-    "eks:cluster-name",
-    "eks:eks-cluster-name",
+    "aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name",
     "alpha.eksctl.io/cluster-name",
-)
+)  # fmt: skip
 OWNER_TAG: Final = "kubernetes.io/cluster/"  # and the name; the value is `owned` or `shared`
 
 

@@ -29,11 +29,7 @@ _Answer = dict[str, str] | str
 
 
 def describe_tags(
-    instance_id: str,
-    region: str | None,
-    *,
-    environ: Mapping[str, str],
-    within_s: float = WITHIN_S,
+    instance_id: str, region: str | None, *, environ: Mapping[str, str], within_s: float = WITHIN_S
 ) -> Mapping[str, str]:
     """
     All tags of the instance.

@@ -45,16 +45,9 @@ if TYPE_CHECKING:
 SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
 
 _FIXED: Final = (
-    "attribution",
-    "input",
-    "instance_id",
-    "kernel_messages",
-    "monitor_command",
-    "proc_dir",
-    "spool_dir",
-    "spool_max_mib",
-    "verbose",
-)
+    "attribution", "input", "instance_id", "kernel_messages", "monitor_command", "proc_dir",
+    "spool_dir", "spool_max_mib", "verbose",
+)  # fmt: skip
 """Settings that only a restart changes: what is open for them holds state."""
 
 _REGIONS: Final = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})  # where the AWS SDK looks first

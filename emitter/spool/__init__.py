@@ -23,11 +23,6 @@ from emitter.spool.spool import Spool
 from emitter.spool.transactions import SpoolFailedError
 
 __all__ = [
-    "NewRecord",
-    "Spool",
-    "SpoolFailedError",
-    "SpoolHealth",
-    "SpoolHeldError",
-    "SpoolUnusableError",
-    "SpooledRecord",
-]
+    "NewRecord", "Spool", "SpoolFailedError", "SpoolHealth", "SpoolHeldError",
+    "SpoolUnusableError", "SpooledRecord",
+]  # fmt: skip

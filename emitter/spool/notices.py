@@ -87,8 +87,7 @@ class Notices:
         for reason, records in dropped.items():
             if records and (count := self._drops.due(reason, records)):
                 _log.warning(
-                    "records dropped",
-                    extra={"count": count, "reason": reason, "stage": "spooling"},
+                    "records dropped", extra={"count": count, "reason": reason, "stage": "spooling"}
                 )
 
     def lost(self, records: int) -> None:

@@ -20,14 +20,10 @@ if TYPE_CHECKING:
 # What SQLite says when the disk, not the file, is the problem. By text: Python
 # tells the result code only from 3.11 on.
 _REFUSALS: Final = (
-    "database or disk is full",
-    "attempt to write a readonly database",
-    "disk I/O error",
-    "unable to open database file",
-    "access permission denied",
-    "database is locked",
+    "database or disk is full", "attempt to write a readonly database", "disk I/O error",
+    "unable to open database file", "access permission denied", "database is locked",
     "locking protocol",
-)
+)  # fmt: skip
 _PAYLOAD_FOLLOWS: Final = " with text "  # "Could not decode to UTF-8 column 'line' with text ..."
 
 

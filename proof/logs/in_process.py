@@ -26,14 +26,8 @@ POISON = "poison"
 
 # What may become of a call, beside being answered.
 MOODS = (
-    "throttled",
-    "lost before",
-    "lost after",
-    "denied",
-    "gone",
-    "killed before",
-    "killed after",
-)
+    "throttled", "lost before", "lost after", "denied", "gone", "killed before", "killed after",
+)  # fmt: skip
 
 # How far its clock is ahead, and the days its log group keeps: neither is ours to choose.
 SERVICES = {

@@ -40,19 +40,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = [
-    "ANSWER_LOST",
-    "DENIED",
-    "FAULTS",
-    "INTERNAL",
-    "LATE",
-    "LATE_S",
-    "RECORDS_GROUP",
-    "RESET",
-    "THROTTLED",
-    "UNAVAILABLE",
-    "LogsService",
-    "ServiceCall",
-]
+    "ANSWER_LOST", "DENIED", "FAULTS", "INTERNAL", "LATE", "LATE_S", "RECORDS_GROUP", "RESET",
+    "THROTTLED", "UNAVAILABLE", "LogsService", "ServiceCall",
+]  # fmt: skip
 
 KEYS = {"testing": "testing"}
 
@@ -132,10 +122,7 @@ class LogsService:
     """
 
     def __init__(
-        self,
-        clock: Callable[[], float] = time.time,
-        seed: int = 0,
-        rules: LogRules | None = None,
+        self, clock: Callable[[], float] = time.time, seed: int = 0, rules: LogRules | None = None
     ) -> None:
         self.rules = LogRules(clock) if rules is None else rules
         self.next_faults: list[str | ServiceError] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from neuron_reports import START_S, counters, report, runtime, written
 
 from emitter.fold import FoldSettings
@@ -113,53 +115,32 @@ def fold_settings_of(chosen):
     )
 
 
-def emitter_of(
-    source,
-    spool,
-    outlet=None,
-    *,
-    clock,
-    events=None,
-    facts=None,
-    owners=None,
-    pulse=None,
-    **changes,
-):
-    """An emitter over *source* and *spool*."""
+PARTS = {"events", "facts", "faults", "owners", "pulse"}
+
+
+def emitter_of(source, spool, outlet=None, *, clock, **changes):
+    """An emitter over *source* and *spool*; *changes* are settings, or PARTS of it."""
+    parts = {name: changes.pop(name) for name in PARTS & changes.keys()}
     chosen = settings_of(**changes)
-    more = {} if facts is None else {"facts": facts}
-    return Emitter(
-        chosen,
-        "blue",
-        source,
-        spool,
-        outlet or Outlet(),
-        fold_settings=fold_settings_of(chosen),
-        events=events,
-        owners=owners,
-        pulse=pulse,
-        clock=clock,
-        **more,
-    )
+    fold_settings, outlet = fold_settings_of(chosen), outlet or Outlet()
+    parts |= {"fold_settings": fold_settings, "clock": clock}
+    return Emitter(chosen, "blue", source, spool, outlet, **parts)
 
 
-def run(chunks=(), until_s=None, *, spool=None, clock=None, ended=False, **changes):
+def run(
+    chunks=(), until_s=None, *, spool=None, clock=None, ended=False, source=Timetable, **changes
+):
     """Run an emitter over a timetable to its planned stop; its lines, and what it ran with."""
     clock = clock or Clock()
-    source = Timetable(clock, chunks, until_s)
-    outlet = Outlet(clock)
-    own = spool is None
-    spool = Spool.open(None, clock=clock, max_age_s=None) if own else spool
-    try:
-        emitter = emitter_of(source, spool, outlet, clock=clock, **changes)
-        assert ended == emitter.read_until(source.is_over)
+    table, outlet = source(clock, chunks, until_s), Outlet(clock)
+    own = Spool.open(None, clock=clock, max_age_s=None) if spool is None else nullcontext(spool)
+    with own as opened:
+        emitter = emitter_of(table, opened, outlet, clock=clock, **changes)
+        assert ended == emitter.read_until(table.is_over)
         emitter.finish(input_ended=ended)
-        taken = spool.oldest(10_000, 1 << 30)
-        spool.settle([one.id for one in taken])
+        taken = opened.oldest(10_000, 1 << 30)
+        opened.settle([one.id for one in taken])
         return [one.line for one in taken], outlet
-    finally:
-        if own:
-            spool.close()
 
 
 def records(*arguments, **options):

@@ -25,6 +25,14 @@ START_S = 1_800_000_000.0  # the start of a minute
 INSTANCE_ID = "i-0123456789abcdef0"
 BOOT = "01234567890123456789"
 GIB = 1 << 30
+_OF_A_CORE = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory")
+_OF_THE_HOST = ("constants", "dma_buffers", "tensors")
+_CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardware")
+_FAILURES = (
+    *("completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input"),
+    "failed_to_queue",
+)
+_ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected")
 
 
 def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **members: Any) -> Document:
@@ -84,13 +92,7 @@ def memory(
     """`memory_used`: tensor bytes by core, and one model per (device, core within the device)."""
     held = dict(by_core or {})
     table = {
-        str(core): {
-            "constants": 0,
-            "model_code": 0,
-            "model_shared_scratchpad": 0,
-            "runtime_memory": 0,
-            "tensors": held.get(core, 0),
-        }
+        str(core): {**dict.fromkeys(_OF_A_CORE, 0), "tensors": held.get(core, 0)}
         for core in sorted({*range(cores), *held})
     }
     return {
@@ -141,27 +143,10 @@ def executions(
     **counts: int | None,
 ) -> Document:
     """`execution_stats`: counts by the names of `execution_summary`, latencies in seconds."""
-    summary = {
-        "completed": completed,
-        "completed_with_err": 0,
-        "completed_with_num_err": 0,
-        "timed_out": 0,
-        "incorrect_input": 0,
-        "failed_to_queue": 0,
-        **counts,
-    }
     return {
         "period": period,
-        "error_summary": {
-            "generic": 0,
-            "numerical": 0,
-            "transient": 0,
-            "model": 0,
-            "runtime": 0,
-            "hardware": 0,
-            **(causes or {}),
-        },
-        "execution_summary": summary,
+        "error_summary": {**dict.fromkeys(_CAUSES, 0), **(causes or {})},
+        "execution_summary": {"completed": completed, **dict.fromkeys(_FAILURES, 0), **counts},
         "latency_stats": {"total_latency": total, "device_latency": device},
         "error": error,
     }
@@ -178,13 +163,9 @@ def runtime(
     error: str = "",
 ) -> Document:
     """One entry of `neuron_runtime_data`; groups that are None were not due."""
-    groups = {
-        "neuroncore_counters": neuroncore_counters,
-        "memory_used": memory_used,
-        "execution_stats": execution_stats,
-        "neuron_runtime_vcpu_usage": neuron_runtime_vcpu_usage,
-    }
-    present = {name: group for name, group in groups.items() if group is not None}
+    names = ("neuroncore_counters", "memory_used", "execution_stats", "neuron_runtime_vcpu_usage")
+    groups = (neuroncore_counters, memory_used, execution_stats, neuron_runtime_vcpu_usage)
+    present = {name: one for name, one in zip(names, groups, strict=True) if one is not None}
     return {"pid": pid, "neuron_runtime_tag": tag, "error": error, "report": present}
 
 
@@ -249,12 +230,7 @@ def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) ->
 
 def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Document:
     """`neuron_hw_counters`: one device per argument, counters not named are 0."""
-    zeros = {
-        "mem_ecc_corrected": 0,
-        "mem_ecc_uncorrected": 0,
-        "sram_ecc_uncorrected": 0,
-        "sram_ecc_corrected": 0,
-    }
+    zeros = dict.fromkeys(_ECC, 0)
     return {
         "period": 5.0,
         "neuron_devices": [

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -171,11 +172,8 @@ def test_reports_on_standard_input_are_one_line(tmp_path):
     # A minute may end between two reports.
     records = [parse(line) for line in ended.stdout.splitlines()]
     assert (3, True) == (sum(one.reports for one in records), records[-1].bye)
-    assert ("blue", "i-0123456789abcdef0", "baaa") == (
-        records[-1].cluster,
-        records[-1].instance_id,
-        records[-1].core_state,
-    )
+    names = "cluster", "instance_id", "core_state"
+    assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
 
 
 def test_what_is_dropped_beside_good_reports_is_said_and_counted(reports, here):
@@ -306,12 +304,8 @@ def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monk
     assert settings == read_again()
     config.write_text('cluster = "green"\nperiod = 3\nverbose = true\n')
     again = read_again()
-    assert ("green", 7, ("ami_id", "instance_id"), True) == (
-        again.cluster,
-        again.period,
-        again.common_dims,
-        again.verbose,
-    )
+    names = "cluster", "period", "common_dims", "verbose"
+    assert ("green", 7, ("ami_id", "instance_id"), True) == attrgetter(*names)(again)
     config.write_text("period = 99\nclutser = 3\n")
     with pytest.raises(SettingsError, match="clutser"):
         read_again()

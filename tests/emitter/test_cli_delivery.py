@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import boto3
 import pytest
 from neuron_reports import GOOD
 
 from neuron_wire import parse
-from proof.emitter_process import (
-    CREDENTIALS,
-    environment,
-    neuron_emf,
-    sentence,
-)
+from proof.emitter_process import CREDENTIALS, neuron_emf, sentence
 
 REGION = "us-east-1"
 
@@ -55,13 +47,6 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
         said = sentence(logs(reports, tmp_path, *more), 4)
         expected = [f"{count} record(s) were not delivered", f"kept in {tmp_path / 'spool'}"]
         assert [] == [words for words in (*expected, found, to_do) if words not in said]
-
-
-@pytest.mark.parametrize("group", ["a b", "aws/x", "g" * 513])
-def test_a_log_group_that_cannot_be_is_found_at_the_start(group, reports, tmp_path):
-    """Not after the first minute."""
-    said = sentence(logs(reports, tmp_path, "--log-group", group), 2)
-    assert "--log-group must be" in said
 
 
 @pytest.fixture(scope="module")
@@ -106,22 +91,3 @@ def test_a_missing_log_group_keeps_the_records_for_the_next_run(client, reports,
     assert records[0].boot < records[1].boot
     ended = logs(reports, tmp_path, "--region", REGION, **variables)
     assert 0 == ended.returncode
-
-
-def test_a_log_group_nobody_answers_for_keeps_the_records(reports, tmp_path):
-    """Nothing listens: the sentence says so, within the time an input's end is given."""
-    variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
-    program = (
-        "import emitter.run.outlet; emitter.run.outlet.FINISH_WITHIN_S = 0.5\n"
-        "from neuron_emf.cli import main; main()"
-    )
-    arguments = ["run", "--cluster", "blue", "--region", REGION, "--spool-dir", tmp_path / "s"]
-    arguments += ["--runtime-lines", "none"]
-    ended = subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments), "--input", str(reports)],
-        env=environment(tmp_path, **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "CloudWatch Logs cannot be reached" in sentence(ended, 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from operator import attrgetter
 
 import pytest
 from hypothesis import given, settings
@@ -46,13 +47,8 @@ def test_reports_of_a_minute_are_one_line():
     lines, outlet = run([(5 * place + 1, chunk(busy())) for place in range(12)], 60.4)
     assert 2 == len(lines)
     first, last = (parse(line) for line in lines)
-    assert (12, 60.0, "baaa", 1, START_MS) == (
-        first.reports,
-        first.covered_seconds,
-        first.core_state,
-        first.seq,
-        first.minute_ms,
-    )
+    names = "reports", "covered_seconds", "core_state", "seq", "minute_ms"
+    assert (12, 60.0, "baaa", 1, START_MS) == attrgetter(*names)(first)
     assert ([], []) == (violations(lines[0]), violations(lines[1]))
     assert (0, True) == (last.reports, last.bye)
     members = json.loads(lines[0])
@@ -212,11 +208,8 @@ def test_state_goes_from_boot_to_boot(tmp_path):
     assert first[0].boot < second[0].boot < third[0].boot
     assert [1, 1, 1] == [found[0].seq for found in (first, second, third)]
     # No report in this boot, and still nobody had to guess.
-    assert (INSTANCE_ID, False, "????") == (
-        third[0].instance_id,
-        third[0].identity_guessed,
-        third[0].core_state,
-    )
+    names = "instance_id", "identity_guessed", "core_state"
+    assert (INSTANCE_ID, False, "????") == attrgetter(*names)(third[0])
 
 
 def test_what_the_last_run_left_is_sent_at_once(tmp_path):

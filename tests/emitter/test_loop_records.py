@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 
 import pytest
 from loop_rig import (
@@ -17,15 +18,7 @@ from loop_rig import (
     run,
     settings_of,
 )
-from neuron_reports import (
-    INSTANCE_ID,
-    START_S,
-    counters,
-    executions,
-    instance,
-    report,
-    runtime,
-)
+from neuron_reports import INSTANCE_ID, START_S, counters, executions, instance, report, runtime
 
 from emitter.events import Event, EventQueue
 from emitter.instance.facts import InstanceFacts
@@ -53,11 +46,8 @@ def test_a_runtime_line_follows_the_minute_it_belongs_to():
     assert ["minute", "runtime", "minute", "minute"] == kinds(lines)
     assert [1, 2, 3, 4] == [json.loads(line)["Seq"] for line in lines]
     first = json.loads(lines[1])
-    assert (START_MS, INSTANCE_ID, "blue") == (
-        first["Timestamp"],
-        first["InstanceId"],
-        first["ClusterName"],
-    )
+    names = "Timestamp", "InstanceId", "ClusterName"
+    assert (START_MS, INSTANCE_ID, "blue") == itemgetter(*names)(first)
 
 
 def test_runtime_lines_come_each_minute_when_all_are_asked_for():
@@ -105,13 +95,7 @@ def test_events_that_were_too_many_are_counted_in_the_minute():
     events = EventQueue()
     for _ in range(103):
         events.add(DIED)
-    clock = Clock()
-    with Spool.open(None, clock=clock, max_age_s=None) as spool:
-        source = Timetable(clock, [(1, chunk(busy()))])
-        emitter = emitter_of(source, spool, clock=clock, events=events)
-        emitter.read_until(source.is_over)
-        emitter.finish(input_ended=False)
-        lines = [one.line for one in spool.oldest(1000, 1 << 20)]
+    lines, _ = run([(1, chunk(busy()))], events=events)
     assert 100 == kinds(lines).count("event")
     assert [3] == [one["EventsDropped"] for one in of_kind(lines, "minute")]
 
@@ -149,14 +133,8 @@ def test_the_metadata_service_names_an_instance_that_reports_do_not():
     """No guess, and the type tells the cores until hardware information does."""
     facts = InstanceFacts(instance_id="i-metadata", instance_type="trn1.2xlarge")
     nameless = busy(instance_info=instance(instance_id="", instance_type=""))
-    clock = Clock()
-    with Spool.open(None, clock=clock, max_age_s=None) as spool:
-        source = Timetable(clock, [(1, chunk(nameless))], 59)
-        emitter = emitter_of(source, spool, clock=clock, facts=lambda _timeout_s: facts)
-        emitter.read_until(source.is_over)
-        emitter.finish(input_ended=False)
-        (record,) = spool.oldest(10, 1 << 20)
-    found = json.loads(record.line)
+    (line,), _ = run([(1, chunk(nameless))], 59, facts=lambda _timeout_s: facts)
+    found = json.loads(line)
     assert ("i-metadata", "trn1.2xlarge") == (found["InstanceId"], found["InstanceType"])
     assert "IdentityGuessed" not in found
 
@@ -170,17 +148,11 @@ def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(n
         waits.append(timeout_s)
         return InstanceFacts(instance_id="i-metadata") if timeout_s else InstanceFacts()
 
-    clock = Clock()
     document = busy() if named else busy(instance_info=instance(instance_id=""))
-    with Spool.open(None, clock=clock, max_age_s=None) as spool:
-        source = Timetable(clock, [(1, chunk(document)), (2, None)])
-        emitter = emitter_of(source, spool, clock=clock, facts=facts)
-        assert emitter.read_until(source.is_over)
-        emitter.finish(input_ended=True)
-        (record,) = spool.oldest(10, 1 << 20)
+    (line,), _ = run([(1, chunk(document)), (2, None)], ended=True, facts=facts)
     assert named is (not [one for one in waits if one > 0])
     expected = INSTANCE_ID if named else "i-metadata"
-    assert expected == json.loads(record.line)["InstanceId"]
+    assert expected == json.loads(line)["InstanceId"]
 
 
 def test_settings_change_between_two_minutes():

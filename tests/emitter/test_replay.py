@@ -23,7 +23,6 @@ from neuron_reports import (
 from emitter.errors import SettingsError, SourceError
 from emitter.replay import parse_time_s, replay
 from emitter.settings import TIERS, ReplaySettings
-from emitter.settings.declaration import LONGEST_INTERVAL_S
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.emf import violations
 from proof.emitter_process import COMMAND, environment
@@ -130,13 +129,6 @@ def test_a_minute_ends_where_the_next_begins(start, expected, tmp_path):
     assert expected == [one.reports for one in records(file, start=start)]
 
 
-def test_the_open_minute_is_closed_at_the_end_with_goodbye(tmp_path):
-    """The end of the input is a planned stop: only the last line says so."""
-    found = records(saved(tmp_path / "a", *[good()] * 25))
-    assert [False, False, True] == [one.bye for one in found]
-    assert [12, 12, 1] == [one.reports for one in found]
-
-
 def test_minutes_without_a_report_have_a_line(tmp_path):
     """As the running emitter writes one: nothing was reported, so every core is unknown."""
     found = records(saved(tmp_path / "a", good(), good()), interval=180.0)
@@ -187,16 +179,6 @@ def test_half_a_report_at_the_end_of_a_file_costs_only_itself(tmp_path, caplog):
     ]
 
 
-def test_parts_of_reports_that_were_dropped_are_counted(tmp_path):
-    """A group of a wrong type costs itself, and shows in the line."""
-    broken = good()
-    broken["system_data"]["memory_info"]["memory_used_bytes"] = "much"
-    (line,) = replayed(saved(tmp_path / "a", broken, good()))
-    found = json.loads(line)
-    assert (2, 1) == (found["ReportsRead"], found["PartsMalformed"])
-    assert "PartsMalformed" not in json.loads(replayed(saved(tmp_path / "b", good()))[0])
-
-
 @pytest.mark.parametrize(
     ("start", "minute_ms"),
     [
@@ -216,14 +198,11 @@ def test_any_time_can_be_replayed(start, minute_ms, tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("2026-01-01T00:00:00Z", 1_767_225_600.0),
-        ("2026-01-01T00:00:00", 1_767_225_600.0),
-        ("2026-01-01", 1_767_225_600.0),
-        ("2026-01-01T01:00:00+01:00", 1_767_225_600.0),
-        ("2026-01-01T00:00:00.250Z", 1_767_225_600.25),
-        ("1970-01-01T00:00:00Z", 0.0),
+        ("2026-01-01T00:00:00Z", 1_767_225_600.0), ("2026-01-01T00:00:00", 1_767_225_600.0),
+        ("2026-01-01", 1_767_225_600.0), ("2026-01-01T01:00:00+01:00", 1_767_225_600.0),
+        ("2026-01-01T00:00:00.250Z", 1_767_225_600.25), ("1970-01-01T00:00:00Z", 0.0),
     ],
-)
+)  # fmt: skip
 def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
     """Whatever time zone the machine is in."""
     monkeypatch.setenv("TZ", "America/New_York")
@@ -269,19 +248,6 @@ def test_the_boot_is_made_of_start_and_input(tmp_path):
     assert first.boot not in boots
 
 
-def test_the_threshold_of_busy_is_a_setting(tmp_path):
-    """A core at 2 % is busy at 1 and idle at 3."""
-    file = saved(tmp_path / "a", good(2.0))
-    assert "b" == records(file)[0].core_state[0]
-    assert "a" == records(file, idle_below_percent=3.0)[0].core_state[0]
-
-
-def test_a_sample_is_believed_for_two_intervals(tmp_path):
-    """A recorded file has no clock: of 60 s in one report 2 x 10 count."""
-    file = saved(tmp_path / "a", report(runtime(counters([50.0], period=60.0))))
-    assert [20.0] == [one.covered_seconds for one in records(file, interval=10.0)]
-
-
 @pytest.mark.parametrize("tier", TIERS)
 def test_generic_errors_are_in_no_metric(tier, tmp_path):
     """They were junk in 2023, 23,650 in a second without a failed execution: a property alone."""
@@ -318,14 +284,6 @@ def test_a_pipe_is_no_file_to_replay(tmp_path):
             replayed(tmp_path / "pipe")
     finally:
         os.close(keeper)
-
-
-def test_a_line_longer_than_a_report_may_be_costs_only_itself(tmp_path):
-    """20 MB of junk before a good report."""
-    (tmp_path / "a").write_bytes(b"x" * 20_000_000 + b"\n" + written(good()))
-    (line,) = replayed(tmp_path / "a")
-    found = json.loads(line)
-    assert (1, 1) == (found["ReportsRead"], found["ReportsMalformed"])
 
 
 def test_more_than_100_cores_take_two_numbers_a_minute(tmp_path):
@@ -379,8 +337,3 @@ def test_every_line_is_extracted_and_no_report_is_lost(
     for line in lines:
         if "_aws" in line:
             assert [] == violations(line)
-
-
-def test_the_longest_interval_is_an_hour_of_lines():
-    """A typing error in it must not print lines for a year."""
-    assert 3600.0 == LONGEST_INTERVAL_S

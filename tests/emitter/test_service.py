@@ -28,10 +28,8 @@ from neuron_wire import parse
 from proof.emitter_process import (
     COMMAND,
     bytes_in,
-    catches_sigterm,
     environment,
     neuron_emf,
-    sentence,
     wait_until,
 )
 
@@ -138,43 +136,6 @@ def reads_nothing(emitter, child):
     return False
 
 
-def test_a_planned_stop_keeps_what_cannot_be_sent(tmp_path):
-    """Exit code 0, one warning that says where the record is; it is sent by the next run."""
-    spool = tmp_path / "spool"
-    arguments = ["run", "--cluster", "blue", "--input", "-", "--spool-dir", str(spool)]
-    arguments += ["--runtime-lines", "none"]
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path, AWS_DEFAULT_REGION="us-east-1"),
-    )
-    wait_until(lambda: catches_sigterm(process.pid))
-    process.stdin.write(chunk(busy()))
-    process.stdin.flush()
-    wait_until(lambda: not bytes_in(process.stdin))
-    process.terminate()
-    _, said = process.communicate(timeout=9)
-    assert 0 == process.returncode
-    (line,) = said.decode().splitlines()
-    assert f"neuron-emf: warning: 1 record(s) were not delivered and are kept in {spool}" in line
-    with Spool.open(spool) as left:
-        (record,) = left.oldest(10, 1 << 20)
-    assert parse(record.line).bye
-
-
-def test_two_emitters_do_not_share_a_spool(tmp_path):
-    """The second says who is there, and what to do; a supervisor may try it again."""
-    reports = tmp_path / "reports"
-    reports.write_bytes(chunk(busy()))
-    with Spool.open(tmp_path / "spool"):
-        ended = neuron_emf(
-            *("run", "--cluster", "blue", "--input", reports, "--spool-dir", "spool"),
-            home=tmp_path,
-        )
-    assert "held by process" in sentence(ended, 3)
-
-
 def test_an_input_that_ends_early_leaves_older_records_alone(tmp_path):
     """An empty input beside an old spool: one sentence about the input, and the records stay."""
     with Spool.open(tmp_path / "spool") as spool:
@@ -275,25 +236,3 @@ def test_a_reload_without_a_cluster_keeps_the_one_that_was_found(running, tmp_pa
     running_service.reload(lambda: dataclasses.replace(chosen, cluster=""))
     ended(running_service)
     assert ["blue"] == [line["ClusterName"] for line in lines_of(tmp_path / "before")]
-
-
-def test_sighup_does_not_end_the_process(tmp_path):
-    """A process that is asked to lives on; the new settings count from the next minute on."""
-    config = tmp_path / "config.toml"
-    config.write_text('cluster = "blue"\n')
-    process = subprocess.Popen(
-        [*COMMAND, "run", "--config", str(config), "--input", "-", "--output", "stdout"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path),
-    )
-    wait_until(lambda: catches_sigterm(process.pid))
-    process.send_signal(signal.SIGHUP)
-    process.stdin.write(chunk(busy()))
-    process.stdin.flush()
-    wait_until(lambda: not bytes_in(process.stdin))
-    process.terminate()
-    printed, said = process.communicate(timeout=9)
-    assert (0, b"") == (process.returncode, said)
-    assert json.loads(printed.splitlines()[0])["Bye"]

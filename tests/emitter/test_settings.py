@@ -119,11 +119,25 @@ def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path
     assert flag == getattr(flagged, name)
 
 
-def test_a_key_may_be_written_with_underscores(tmp_path):
-    """`log_group` is `log-group`."""
-    config = tmp_path / "config.toml"
-    config.write_text('log_group = "/file"\n')
-    assert "/file" == read(RunSettings, "--config", str(config)).log_group
+@pytest.fixture
+def read_file(tmp_path):
+    """The settings that a command sees with --config FILE of some text."""
+
+    def given(text, settings=RunSettings):
+        config = tmp_path / "config.toml"
+        config.write_text(text)
+        return read(settings, "--config", str(config))
+
+    return given
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [('log_group = "/file"', "log_group", "/file"), ('groups = "a, b"', "groups", ("a", "b"))],
+)
+def test_a_file_may_be_written_otherwise(text, name, expected, read_file):
+    """`log_group` is `log-group`; a list may be one text with commas, as a variable has it."""
+    assert expected == getattr(read_file(text), name)
 
 
 def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
@@ -138,12 +152,11 @@ def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
     assert "other" == by_variable.cluster
 
 
-def test_one_file_serves_all_commands(tmp_path):
+def test_one_file_serves_all_commands(read_file):
     """What only the other command knows is left out, not refused."""
-    config = tmp_path / "config.toml"
-    config.write_text('cluster = "blue"\nspread-seconds = 5\nstart = "2026-01-01"\n')
-    assert 5.0 == read(RunSettings, "--config", str(config)).spread_seconds
-    assert "2026-01-01" == read(ReplaySettings, "--config", str(config)).start
+    text = 'cluster = "blue"\nspread-seconds = 5\nstart = "2026-01-01"\n'
+    assert 5.0 == read_file(text).spread_seconds
+    assert "2026-01-01" == read_file(text, ReplaySettings).start
 
 
 @pytest.mark.parametrize(
@@ -169,14 +182,12 @@ def test_one_file_serves_all_commands(tmp_path):
         ("verbose = 1", ["verbose", "true or false", "gives a number"]),
     ],
 )
-def test_a_file_is_refused_with_one_sentence(text, words, tmp_path):
+def test_a_file_is_refused_with_one_sentence(text, words, read_file):
     """A misspelt key or a value of another type says what was expected and what was found."""
-    config = tmp_path / "config.toml"
-    config.write_text(text)
     with pytest.raises(SettingsError) as caught:
-        read(RunSettings, "--config", str(config))
+        read_file(text)
     said = str(caught.value)
-    assert [] == [word for word in [str(config), *words] if word not in said]
+    assert [] == [word for word in ["config.toml", *words] if word not in said]
     assert 2 == caught.value.exit_code
 
 
@@ -224,13 +235,6 @@ def test_the_bounds_of_a_setting(name, accepted, refused):
 def test_a_list_is_given_again_and_again_or_with_commas(given, expected):
     """Both at once, too; what is empty between two commas is nothing."""
     assert expected == read(RunSettings, *given).groups
-
-
-def test_a_list_in_a_file_may_be_one_text(tmp_path):
-    """With commas, as a variable has it."""
-    config = tmp_path / "config.toml"
-    config.write_text('groups = "a, b"\n')
-    assert ("a", "b") == read(RunSettings, "--config", str(config)).groups
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,6 @@ def test_a_second_stop_is_not_waited_for(tmp_path):
         "print('survived')\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment(tmp_path),
-        capture_output=True,
-        check=False,
+        [sys.executable, "-c", program], env=environment(tmp_path), capture_output=True, check=False
     )
     assert (-signal.SIGTERM, b"") == (ended.returncode, ended.stdout)

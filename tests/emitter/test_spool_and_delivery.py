@@ -26,13 +26,7 @@ from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, ol
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
 from emitter.spool.ledger import cost_bytes
-from proof.logs.in_process import (
-    MOODS,
-    POISON,
-    SERVICES,
-    InProcessService,
-    SenderKilledError,
-)
+from proof.logs.in_process import MOODS, POISON, SERVICES, InProcessService, SenderKilledError
 
 MAX_BYTES = 24_000
 MEMORY_BYTES = 9_000

@@ -25,21 +25,11 @@ def test_an_endpoint_is_a_host_and_a_port(endpoint, expected):
 @pytest.mark.parametrize(
     "endpoint",
     [
-        "",
-        "127.0.0.1:25888",
-        "udp://127.0.0.1:25888",
-        "tcp://127.0.0.1",
-        "tcp://:25888",
-        "tcp://::1:25888",
-        "tcp://[::1:25888",
-        "tcp://host:0",
-        "tcp://host:65536",
-        "tcp://host:port",
-        "tcp://a..b:1",
-        "tcp://host:1/path",
-        "tcp://me@host:1",
+        "", "127.0.0.1:25888", "udp://127.0.0.1:25888", "tcp://127.0.0.1", "tcp://:25888",
+        "tcp://::1:25888", "tcp://[::1:25888", "tcp://host:0", "tcp://host:65536",
+        "tcp://host:port", "tcp://a..b:1", "tcp://host:1/path", "tcp://me@host:1",
     ],
-)
+)  # fmt: skip
 def test_an_endpoint_that_cannot_be_is_wrong_use(endpoint):
     """UDP too: it loses lines without a word."""
     with pytest.raises(SettingsError, match="--agent-endpoint was expected to be tcp://HOST:PORT"):

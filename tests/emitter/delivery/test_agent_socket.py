@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 
 import pytest
 from listening_agent import Agent
 
 from emitter.delivery import agent_socket
 from emitter.delivery.agent_socket import AgentSocket
-from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import Delivered, Invalid, Retry
 from emitter.errors import SettingsError
-from emitter.spool import NewRecord, Spool
 from emitter.spool.records import SpooledRecord
 from proof.emitter_process import wait_until
 
@@ -69,19 +66,6 @@ def test_a_large_batch_arrives_whole(agent, destination):
     texts = [f"{number:06d}" + "x" * 10_000 for number in range(600)]
     assert Delivered() == destination.send(batch_of(*texts))
     wait_until(lambda: texts_of(agent) == texts)
-
-
-def test_ipv6_is_spoken_too():
-    """With the host in brackets."""
-    try:
-        agent = Agent(socket.AF_INET6)
-    except OSError:
-        pytest.skip("this machine has no IPv6")
-    destination = AgentSocket(agent.endpoint, group=GROUP, stream=STREAM)
-    assert Delivered() == destination.send(batch_of("a"))
-    wait_until(lambda: texts_of(agent) == ["a"])
-    destination.close()
-    agent.end()
 
 
 def test_nobody_listening_is_a_retry():
@@ -185,31 +169,3 @@ def test_an_instance_that_was_renamed_has_another_stream(agent, destination):
     destination.send(batch_of("a"))
     wait_until(lambda: agent.lines)
     assert "i-known" == json.loads(agent.lines[0])["_aws"]["LogStreamName"]
-
-
-def test_records_outlast_an_agent_that_comes_and_goes():
-    """Spooled while nobody listens, delivered when somebody does, at least once and in order."""
-    agent = Agent()
-    endpoint, port = agent.endpoint, agent.port
-    destination = AgentSocket(endpoint, group=GROUP, stream=STREAM)
-    taken: list[str] = []
-    with Spool.open(None, max_age_s=None) as spool:
-        delivery = Delivery(spool, destination, sleep=lambda _: time.sleep(0.01))
-        for life in range(3):
-            spool.append([NewRecord(NOW_MS, f'{{"Text":"{life}"}}')])
-            delivery.flush(PATIENCE_S)
-            # What an agent has not read when it ends is lost: nobody could know.
-            wait_until(lambda: agent.lines and texts_of(agent)[-1] == str(life))  # noqa: B023
-            agent.end()
-            taken += texts_of(agent)
-            spool.append([NewRecord(NOW_MS, f'{{"Text":"{life} alone"}}')])
-            assert "agent_unreachable" == delivery.attempt().outcome.reason
-            agent = Agent(port=port)
-        flushed = delivery.flush(PATIENCE_S)
-        destination.close()
-        wait_until(lambda: agent.lines)
-        agent.end()
-        taken += texts_of(agent)
-        assert 0 == flushed.remaining
-        assert 6 == spool.health().delivered
-    assert ["0", "0 alone", "1", "1 alone", "2", "2 alone"] == list(dict.fromkeys(taken))

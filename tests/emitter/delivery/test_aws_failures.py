@@ -35,14 +35,11 @@ def test_no_answer_of_the_service_drops_records_by_mistake(code, status, words):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("NoRegionError", "no_region"),
-        ("LoginError", "credentials"),
-        ("ConnectTimeoutError", "no_connection"),
-        ("SSLError", "no_connection"),
-        ("ResponseParserError", "connection_lost"),
-        ("SomethingNewError", "client"),
+        ("NoRegionError", "no_region"), ("LoginError", "credentials"),
+        ("ConnectTimeoutError", "no_connection"), ("SSLError", "no_connection"),
+        ("ResponseParserError", "connection_lost"), ("SomethingNewError", "client"),
     ],
-)
+)  # fmt: skip
 def test_errors_of_the_sdk_are_known_by_name(kind, expected):
     """Some exist only in newer versions of it; what is unknown keeps the records."""
     assert expected == sdk_outcome({kind, "BotoCoreError", "Exception"}, "words").reason

@@ -205,10 +205,3 @@ def test_a_stream_has_no_overhead_for_a_line(more, sizes):
         at_now("x" * 50, "y" * (50 + more)), now_ms=NOW_MS, limits=BatchLimits(max_bytes=100)
     )
     assert sizes == [len(batch) for batch in pieces.batches]
-
-
-def test_no_records_are_no_calls():
-    """Nothing in, nothing out."""
-    pieces = cut([], now_ms=NOW_MS, limits=PUT_LOG_EVENTS)
-    assert () == pieces.batches
-    assert {} == pieces.unsendable

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from operator import attrgetter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import (
-    AGED,
-    NO_GROUP,
-    NOW_MS,
-    NOW_S,
-    TIMEOUT,
-    Scripted,
-    fill,
-    identity_holds,
-)
+from scripted import AGED, NO_GROUP, NOW_MS, NOW_S, TIMEOUT, Scripted, fill, identity_holds
 
 from emitter.delivery.delivery import REFUSED_WAIT_S, Delivery, Flushed
 from emitter.delivery.destination import Delivered
-from emitter.spool import NewRecord, Spool, SpoolFailedError
+from emitter.spool import NewRecord, Spool
 
 
 def test_an_empty_spool_is_not_sent(spool, deliver_to):
@@ -78,12 +69,8 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
             clock.sleep(delivery.attempt().wait_s)
     first, second, over = caplog.records
     assert ["delivery refused", "delivery refused", "delivery resumed"] == caplog.messages
-    assert (NO_GROUP.sentence, 1, 2, logging.ERROR) == (
-        first.why,
-        first.attempts,
-        first.records,
-        first.levelno,
-    )
+    names = "why", "attempts", "records", "levelno"
+    assert (NO_GROUP.sentence, 1, 2, logging.ERROR) == attrgetter(*names)(first)
     assert 10 == second.attempts
     assert "no_log_group" == over.after
 
@@ -141,23 +128,6 @@ def test_unsendable_records_do_not_hide_the_others(spool, deliver_to):
     fill(spool, "a")
     assert Flushed(1, 0) == deliver_to(destination).flush(5)
     assert {"too_new": 8} == spool.health().dropped
-
-
-def test_an_answer_that_cannot_be_recorded_is_asked_for_again(spool, deliver_to, monkeypatch):
-    """The spool fails after the service took the records: they stay, a copy may arrive."""
-
-    def fail(*_, **__):
-        raise SpoolFailedError
-
-    destination = Scripted()
-    fill(spool, "a")
-    with monkeypatch.context() as broken:
-        broken.setattr(Spool, "settle", fail)
-        with pytest.raises(SpoolFailedError):
-            deliver_to(destination).attempt()
-    assert Flushed(1, 0) == deliver_to(destination).flush(5)
-    assert ["a", "a"] == destination.taken
-    assert 1 == spool.health().delivered
 
 
 OUTCOMES = st.one_of(

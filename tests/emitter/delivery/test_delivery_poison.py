@@ -9,13 +9,7 @@ import logging
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import (
-    NOW_S,
-    TIMEOUT,
-    Scripted,
-    fill,
-    identity_holds,
-)
+from scripted import NOW_S, TIMEOUT, Scripted, fill, identity_holds
 
 from emitter.delivery.batches import BatchLimits
 from emitter.delivery.delivery import (

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import logging
-import random
-import subprocess
-import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from batches_sent import DAY_MS, GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
+from batches_sent import GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
 
 from emitter import __version__
 from emitter.delivery.batches import MAX_BATCH_BYTES, MAX_BATCH_EVENTS
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import Delivered, Invalid
-from emitter.delivery.log_names import stream_name
 from emitter.delivery.rejections import rejected_places
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
@@ -52,34 +47,6 @@ def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
     assert Delivered() == log_stream.send(batch_of("a"))
 
 
-@pytest.mark.timeout(60)
-def test_a_fleet_shares_its_streams(service):
-    """Instances that start together on shared streams: made once each, by whoever comes first."""
-    instances = [f"i-{number:017x}" for number in range(24)]
-    streams = {
-        instance: stream_name("{cluster}/{shard:4}", cluster="blue", instance_id=instance)
-        for instance in instances
-    }
-    service.next_create_faults += [faults.THROTTLED] * 3
-
-    def deliver(instance):
-        with Spool.open(None) as spool:
-            spool.append([NewRecord(now_ms(), instance)])
-            destination = LogStream(GROUP, streams[instance], region=REGION)
-            flushed = Delivery(spool, destination, sleep=lambda _: None).flush(60)
-            destination.close()
-            return flushed.remaining
-
-    with ThreadPoolExecutor(8) as pool:
-        assert {0} == set(pool.map(deliver, instances))
-    found = service.rules.lines()
-    assert {name: sorted(i for i in instances if streams[i] == name) for name in found} == {
-        name: sorted(lines) for name, lines in found.items()
-    }
-    assert set(streams.values()) == set(found)
-    assert [] == service.next_create_faults
-
-
 def test_an_instance_that_was_renamed_has_another_stream(service, log_stream):
     """From the next call on, with the same connection; an impossible name changes nothing."""
     log_stream.send(batch_of("guessed"))
@@ -88,15 +55,6 @@ def test_an_instance_that_was_renamed_has_another_stream(service, log_stream):
         log_stream.rename("a:b")
     log_stream.send(batch_of("known"))
     assert {STREAM: ["guessed"], "training/i-known": ["known"]} == service.rules.lines()
-
-
-def test_the_region_may_come_from_the_environment(aws, service):
-    """As boto3 finds it; the sentence then names it."""
-    aws.setenv("AWS_DEFAULT_REGION", "us-west-2")
-    service.rules.groups.clear()
-    log_stream = LogStream(GROUP, STREAM)
-    assert "us-west-2" in log_stream.send(batch_of("a")).sentence
-    log_stream.close()
 
 
 @pytest.mark.parametrize(
@@ -177,43 +135,6 @@ def test_the_hour_is_counted_by_our_own_clock(caplog):
 
 
 @pytest.mark.timeout(60)
-def test_whatever_fails_on_the_way_every_record_arrives_or_is_counted(service, log_stream):
-    """
-    A rough day: throttling, errors, pages of proxies, answers lost, cut and garbled, poison.
-
-    Taken at least once; without the copies, exactly what is counted as delivered.
-    """
-    rng = random.Random(7)
-    slow = {faults.UNHEARD, faults.NEVER_ANSWERED}  # they cost the client's whole patience
-    refused = {faults.DENIED, faults.EXPIRED, faults.UNRECOGNIZED}
-    kinds = sorted(set(faults.FAULTS) - slow - refused)
-    refusals = {5, 15}  # few: a new client costs the SDK a fifth of a second
-    service.rules.poison = "poison"
-    with Spool.open(None) as spool:
-        delivery = Delivery(spool, log_stream, sleep=lambda _: None)
-        sent = []
-        for turn in range(25):
-            texts = [f"line {len(sent) + i}" for i in range(rng.randint(1, 6))]
-            texts += ["poison"] if rng.random() < 0.2 else []
-            spool.append([NewRecord(now_ms() - rng.randint(0, 2) * DAY_MS, text) for text in texts])
-            sent += texts
-            service.next_faults = rng.choices(kinds, k=rng.randint(0, 2))
-            if turn in refusals:
-                service.next_faults.insert(0, faults.EXPIRED)
-            if turn % 5 == 2:
-                service.next_faults.insert(0, faults.ANSWER_LOST)
-            delivery.attempt()
-        service.next_faults.clear()
-        delivery.flush(60)
-        health = spool.health()
-        taken = service.rules.lines()[STREAM]
-        assert sent.count("poison") == health.dropped["invalid"]
-        assert len(sent) - sent.count("poison") == health.delivered
-        assert set(sent) - {"poison"} == set(taken)
-        assert len(taken) > health.delivered  # the answers that were lost
-
-
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])
 def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
     """
@@ -230,19 +151,3 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
         health = spool.health()
     assert (1, {"too_new": 1}) == (health.delivered, dict(health.dropped))
     assert {"b"} == set(service.rules.lines()[STREAM])
-
-
-def test_the_sdk_is_loaded_with_the_first_send_only():
-    """`--output stdout` must not pay for it."""
-    program = (
-        "import sys; from emitter.delivery.cloudwatch_logs import LogStream; LogStream('a', 'b');"
-        "print([name for name in sys.modules if name.startswith('boto')])"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": ":".join(sys.path)},
-    ).stdout
-    assert "[]" == printed.strip()

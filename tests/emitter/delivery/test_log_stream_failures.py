@@ -22,18 +22,14 @@ from proof.logs.forms import ServiceError
     [
         (faults.THROTTLED, "throttled"),
         (ServiceError("TooManyRequestsException", "", 429), "throttled"),
-        (faults.INTERNAL, "service"),
-        (faults.UNAVAILABLE, "service"),
-        (faults.BAD_GATEWAY, "service"),
-        (faults.GATEWAY_TIMEOUT, "service"),
-        (faults.RESET, "connection_lost"),
-        (faults.ANSWER_LOST, "connection_lost"),
-        (faults.CUT, "connection_lost"),
-        (faults.GARBLED, "connection_lost"),
+        (faults.INTERNAL, "service"), (faults.UNAVAILABLE, "service"),
+        (faults.BAD_GATEWAY, "service"), (faults.GATEWAY_TIMEOUT, "service"),
+        (faults.RESET, "connection_lost"), (faults.ANSWER_LOST, "connection_lost"),
+        (faults.CUT, "connection_lost"), (faults.GARBLED, "connection_lost"),
         (faults.SIGN_IN, "connection_lost"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     """After one call: the waiting is ours, not the SDK's."""
     service.rules.groups[GROUP].add(STREAM)
@@ -48,17 +44,11 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
 @pytest.mark.parametrize(
     ("status", "body", "is_answer"),
     [
-        (200, b"{}", True),
-        (200, b'{"nextSequenceToken": "0"}', True),
-        (200, b'{"nextSequenceToken": "', False),
-        (200, b"[]", False),
-        (200, b"", False),
-        (204, b"", False),
-        (299, b"\xff", False),
-        (300, b"<html>", True),
-        (503, b"", True),
+        (200, b"{}", True), (200, b'{"nextSequenceToken": "0"}', True),
+        (200, b'{"nextSequenceToken": "', False), (200, b"[]", False), (200, b"", False),
+        (204, b"", False), (299, b"\xff", False), (300, b"<html>", True), (503, b"", True),
     ],
-)
+)  # fmt: skip
 def test_a_success_brings_an_answer(status, body, is_answer):
     """Whatever its number; an error is one whatever it brings."""
     expected = contextlib.nullcontext() if is_answer else pytest.raises(ResponseParserError)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import io
-import socket
 import sys
-import threading
 
 import pytest
-from batches_sent import now_ms
 from scripted import NOW_MS
 
 from emitter.delivery.outputs import Output
@@ -16,7 +13,6 @@ from emitter.errors import DeliveryError, SettingsError
 from emitter.run.outlet import Outlet
 from emitter.settings import RunSettings
 from emitter.spool import NewRecord, Spool
-from proof.emitter_process import wait_until
 
 RECORDS = [NewRecord(NOW_MS, '{"Text":"first"}'), NewRecord(NOW_MS, '{"Text":"second"}')]
 
@@ -53,45 +49,11 @@ def test_lines_in_a_file_are_whole_lines(deliver_as, tmp_path):
     assert [path] == list(tmp_path.iterdir())
 
 
-def test_lines_for_the_agent_say_where_they_belong(deliver_as):
+def test_lines_for_the_agent_say_where_they_belong():
     """By the same settings as a log stream."""
-    with socket.create_server(("127.0.0.1", 0)) as agent:
-        found = []
-
-        def read():
-            connection, _ = agent.accept()
-            with connection, connection.makefile() as lines:
-                found.extend(lines)
-
-        reading = threading.Thread(target=read)
-        reading.start()
-        deliver_as(
-            output="agent",
-            agent_endpoint=f"tcp://127.0.0.1:{agent.getsockname()[1]}",
-            log_group="/g",
-            log_stream="{cluster}.{instance}.{region}",
-            region="eu-north-1",
-        )
-        reading.join()
-    address = '{"_aws":{"LogGroupName":"/g","LogStreamName":"blue.i-1.eu-north-1",'
-    assert [True, True] == [line.startswith(address) for line in found]
-    assert found[1].endswith('"Text":"second"}\n')
-
-
-def test_lines_in_a_log_stream_are_in_the_right_one(service):
-    """Named by the template, also after the instance was given its own name."""
-    service.rules.groups = {"/g": set()}
-    settings = RunSettings(
-        log_group="/g", log_stream="{cluster}/{instance}", region="eu-north-1", spread_seconds=0
-    )
-    with Spool.open(None, max_age_s=None) as spool:
-        outlet = Outlet(settings, spool, cluster="blue")
-        for sent, instance_id in enumerate(("host-1", "i-1"), 1):
-            spool.append([NewRecord(now_ms(), instance_id)])
-            outlet.send(instance_id)
-            wait_until(lambda sent=sent: spool.health().delivered == sent)
-        outlet.stop()
-    assert {"blue/host-1": ["host-1"], "blue/i-1": ["i-1"]} == service.rules.lines()
+    names = {"log_group": "/g", "log_stream": "{cluster}.{instance}.{region}", "region": "r-1"}
+    destination = Output(RunSettings(output="agent", **names), "blue").destination("i-1")
+    assert ("/g", "blue.i-1.r-1") == (destination._group, destination._stream)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from emitter.delivery import rotating_file
 from emitter.delivery.batches import MAX_BATCH_BYTES
-from emitter.delivery.delivery import Delivery, Flushed
 from emitter.delivery.destination import Delivered, Refused, Retry
 from emitter.delivery.rotating_file import RotatingFile, file_of
 from emitter.errors import SettingsError
-from emitter.spool import NewRecord, Spool
 from emitter.spool.records import SpooledRecord
 
 NOW_MS = 1_795_000_000_000
@@ -131,16 +129,6 @@ def test_a_rotation_that_a_crash_broke_off_is_no_loss(open_file, path):
     assert {0: "d\n", 1: "c\n", 3: "b\n"} == contents(path)
 
 
-def test_a_file_that_was_moved_away_is_left_alone(open_file, path):
-    """logrotate moves it: the next batch begins a new one."""
-    destination = open_file()
-    destination.send(batch_of("a"))
-    path.rename(path.with_name("kept"))
-    destination.send(batch_of("b"))
-    assert {0: "b\n"} == contents(path)
-    assert "a\n" == path.with_name("kept").read_text()
-
-
 def test_a_file_that_was_removed_is_made_again(open_file, path):
     """With its folder, if that comes back too."""
     destination = open_file()
@@ -157,28 +145,16 @@ def test_a_file_that_was_removed_is_made_again(open_file, path):
     assert Delivered() == destination.send(batch_of("c"))
 
 
-def test_a_half_line_of_a_former_run_is_ended(open_file, path):
-    """What was half written is sent again, on a line of its own."""
-    path.write_text('whole\n{"half')
-    open_file(max_bytes=100).send(batch_of("{}"))
-    assert 'whole\n{"half\n{}\n' == path.read_text()
-
-
 @pytest.mark.parametrize(
     ("number", "expected"),
     [
-        (errno.ENOSPC, (Retry, "disk_full")),
-        (errno.EDQUOT, (Retry, "disk_full")),
-        (errno.EFBIG, (Retry, "disk_full")),
-        (errno.EIO, (Retry, "file_failed")),
-        (errno.EMFILE, (Retry, "file_failed")),
-        (errno.EACCES, (Refused, "not_writable")),
-        (errno.EROFS, (Refused, "not_writable")),
-        (errno.EPERM, (Refused, "not_writable")),
-        (errno.EISDIR, (Refused, "not_writable")),
-        (errno.ENOENT, (Refused, "no_folder")),
+        (errno.ENOSPC, (Retry, "disk_full")), (errno.EDQUOT, (Retry, "disk_full")),
+        (errno.EFBIG, (Retry, "disk_full")), (errno.EIO, (Retry, "file_failed")),
+        (errno.EMFILE, (Retry, "file_failed")), (errno.EACCES, (Refused, "not_writable")),
+        (errno.EROFS, (Refused, "not_writable")), (errno.EPERM, (Refused, "not_writable")),
+        (errno.EISDIR, (Refused, "not_writable")), (errno.ENOENT, (Refused, "no_folder")),
     ],
-)
+)  # fmt: skip
 def test_what_passes_is_a_retry_and_what_somebody_must_change_a_refusal(
     open_file, path, monkeypatch, number, expected
 ):
@@ -203,22 +179,6 @@ def test_a_folder_and_a_pipe_are_refused(open_file, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert "not_writable" == open_file(at=tmp_path).send(batch_of("a")).reason
     assert "not_a_file" == open_file(at=tmp_path / "pipe").send(batch_of("a")).reason
-
-
-def test_a_spool_is_emptied_into_files(path):
-    """However old its records are, in the order they came."""
-    texts = [f"line {number}" for number in range(500)]
-    with Spool.open(None, max_age_s=None) as spool:
-        spool.append(
-            [NewRecord(NOW_MS - number * 86_400_000, text) for number, text in enumerate(texts)]
-        )
-        destination = RotatingFile(path, max_bytes=1000, keep=99)
-        assert Flushed(500, 0) == Delivery(spool, destination).flush(60)
-        destination.close()
-    found = contents(path)
-    lines = "".join(found[number] for number in sorted(found, reverse=True)).splitlines()
-    assert texts == lines
-    assert max(map(len, found.values())) <= 1000
 
 
 @pytest.mark.parametrize("path", ["", ".", "/", "a\0b"])

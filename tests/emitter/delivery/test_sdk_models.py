@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 
 import botocore.session
 import pytest
@@ -165,37 +163,3 @@ def test_a_compressed_file_is_read_too(tmp_path):
     (tmp_path / "endpoints.json.gz").write_bytes(gzip.compress(text))
     loaded = LeanFileLoader(Whole()).load_file(str(tmp_path / "endpoints"))
     assert {"version": 3, "partitions": []} == loaded
-
-
-@pytest.mark.timeout(60)
-def test_the_lean_client_needs_less_memory():
-    """Eleven MiB less with the SDK of today, in a process of its own; half of that is asked for."""
-    program = """
-import os, sys
-import botocore.session
-from emitter.delivery.sdk_models import LeanFileLoader
-session = botocore.session.Session()
-loader = session.get_component("data_loader")
-if sys.argv[1] == "lean":
-    loader.file_loader = LeanFileLoader(loader.file_loader)
-client = session.create_client("logs", region_name="eu-north-1")
-pages = int(open("/proc/self/statm").read().split()[1])
-print(pages * os.sysconf("SC_PAGE_SIZE"))
-"""
-    lean, whole = (
-        int(
-            subprocess.run(
-                [sys.executable, "-c", program, mode],
-                capture_output=True,
-                text=True,
-                check=True,
-                env={
-                    "PYTHONPATH": ":".join(sys.path),
-                    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
-                    "AWS_SECRET_ACCESS_KEY": "not-a-secret",
-                },
-            ).stdout
-        )
-        for mode in ("lean", "whole")
-    )
-    assert lean + (11 << 20) // 2 < whole

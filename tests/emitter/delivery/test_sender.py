@@ -73,37 +73,48 @@ def test_a_spool_that_fails_is_tried_again(spool, clock, caplog, monkeypatch):
     assert 1.0 <= pauses[1] <= 3.0
 
 
+class Hanging(Recorder):
+    """It answers when it is released, and calls *before* then."""
+
+    def __init__(self, clock, before=lambda: None):
+        super().__init__(clock)
+        self.entered, self.released, self.before = threading.Event(), threading.Event(), before
+
+    def send(self, batch):
+        self.entered.set()
+        self.released.wait(9)
+        self.before()
+        return super().send(batch)
+
+
+def started(spool, clock, destination, spread_s=0.0):
+    """A sender with its real thread, and one record to send."""
+    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=spread_s)
+    appender(spool, clock, "a")()
+    sender.start()
+    return sender
+
+
 def test_stop_flushes_what_is_left(spool, clock):
     """The real thread: started, woken, stopped; everything arrives, the summary says so."""
     destination = Recorder(clock)
-    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=0)
-    sender.start()
-    appender(spool, clock, "a")()
+    sender = started(spool, clock, destination)
     sender.wake()
     appender(spool, clock, "b")()
     flushed = sender.stop(5)
-    assert 0 == flushed.remaining
-    assert flushed.problem is None
+    assert (0, None) == (flushed.remaining, flushed.problem)
     assert ["a", "b"] == [line for _, lines in destination.sent for line in lines]
     assert 1 == destination.closed
 
 
 def test_stop_does_not_wait_for_the_moment(spool, clock):
     """A stop in the middle of the spread sends at once."""
-    destination = Recorder(clock)
-    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=3600)
-    appender(spool, clock, "a")()
-    sender.start()
-    assert Flushed(1, 0) == sender.stop(5)
+    assert Flushed(1, 0) == started(spool, clock, Recorder(clock), 3600).stop(5)
 
 
 def test_stop_keeps_what_is_refused(spool, clock):
     """And says why."""
-    sender = Sender(
-        Delivery(spool, Recorder(clock, *[NO_GROUP] * 9), clock=clock), instance="i-1", spread_s=0
-    )
-    appender(spool, clock, "a")()
-    sender.start()
+    sender = started(spool, clock, Recorder(clock, *[NO_GROUP] * 9))
     assert Flushed(0, 1, NO_GROUP) == sender.stop(5)
 
 
@@ -116,23 +127,13 @@ def test_stop_without_start_flushes_too(spool, clock):
 
 def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
     """The process must end in time: the records are kept, and may arrive twice."""
-    entered, released = threading.Event(), threading.Event()
-
-    class Hanging(Recorder):
-        def send(self, batch):
-            entered.set()
-            released.wait(9)
-            return super().send(batch)
-
-    delivery = Delivery(spool, Hanging(clock), clock=clock)
-    sender = Sender(delivery, instance="i-1", spread_s=0)
-    appender(spool, clock, "a")()
-    sender.start()
-    assert entered.wait(9)
+    destination = Hanging(clock)
+    sender = started(spool, clock, destination)
+    assert destination.entered.wait(9)
     flushed = sender.stop(0.05)
     assert (1, "timeout") == (flushed.remaining, flushed.problem.reason)
     spool.close()  # as the program does at its end: the late answer finds it closed
-    released.set()
+    destination.released.set()
     sender._thread.join()
     with pytest.raises(Exception, match="closed"):
         sender.stop(1)
@@ -141,42 +142,21 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
 def test_who_makes_place_for_another_sends_nothing_more(spool, clock):
     """What is left is the other's; the connections are closed."""
     destination = Recorder(clock, *[NO_GROUP] * 9)
-    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=3600)
-    appender(spool, clock, "a")()
-    sender.start()
+    sender = started(spool, clock, destination, 3600)
     sender.abandon(8)
     assert not sender._thread.is_alive()
-    assert [] == destination.sent
-    assert 1 == destination.closed
-    assert 1 == spool.health().records
-
-
-def test_who_never_began_makes_place_too(spool, clock):
-    """An outlet may be replaced before its first record."""
-    destination = Recorder(clock)
-    Sender(Delivery(spool, destination, clock=clock), instance="i-1").abandon(8)
     assert ([], 1) == (destination.sent, destination.closed)
+    assert 1 == spool.health().records
 
 
 def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
     """It is left behind; its answer counts when it comes, and nothing is sent after it."""
-    entered, released = threading.Event(), threading.Event()
-
-    class Hanging(Recorder):
-        def send(self, batch):
-            entered.set()
-            released.wait(9)
-            appender(spool, clock, "later")()
-            return super().send(batch)
-
-    destination = Hanging(clock)
-    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=0)
-    appender(spool, clock, "a")()
-    sender.start()
-    assert entered.wait(9)
+    destination = Hanging(clock, before=appender(spool, clock, "later"))
+    sender = started(spool, clock, destination)
+    assert destination.entered.wait(9)
     sender.abandon(0.01)
     assert [] == destination.sent
-    released.set()
+    destination.released.set()
     sender._thread.join()
     assert [["a"]] == [lines for _, lines in destination.sent]
     assert (1, 1) == (spool.health().delivered, spool.health().records)

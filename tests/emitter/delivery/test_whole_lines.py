@@ -5,9 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import resource
-import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -104,42 +101,6 @@ def test_a_half_line_is_ended_and_never_removed(tmp_path_factory, found):
     lines.close()
     end = b"" if found.endswith(b"\n") else b"\n"
     assert found + end + b"next\n" == path.read_bytes()
-
-
-@pytest.mark.timeout(60)
-def test_a_kill_at_any_moment_leaves_whole_lines(path):
-    """
-    Ten kill -9 of a process that appends: after each opening all lines but those cut are whole.
-    """
-    program = f"""
-from pathlib import Path
-from emitter.delivery.whole_lines import WholeLines
-lines = WholeLines(Path({str(path)!r}))
-number = 0
-while True:
-    lines.append(b"".join(b"%%d %%s\\n" %% (n, b"x" * 5000) for n in range(number, number + 20)))
-    number += 20
-    print(number, flush=True)
-""".replace("%%", "%")
-    delivered = 0
-    for _ in range(10):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program],
-            stdout=subprocess.PIPE,
-            env={"PYTHONPATH": ":".join(sys.path)},
-        )
-        told = 0
-        while told < 60:
-            told = int(process.stdout.readline())
-        process.send_signal(signal.SIGKILL)
-        said = [int(line) for line in process.communicate()[0].split()]
-        delivered += max([told, *said])
-    WholeLines(path).close()
-    found = path.read_bytes()
-    whole = [line for line in found.splitlines() if len(line.partition(b" ")[2]) == 5000]
-    assert found.endswith(b"\n")
-    assert len(whole) >= delivered  # what was called delivered is there
-    assert len(found.splitlines()) - len(whole) <= 10
 
 
 def test_a_file_knows_whether_it_was_moved(path, lines):

@@ -10,7 +10,7 @@ from played_services import TAGS_PATH
 from emitter.errors import EXIT_WRONG_USE, SettingsError
 from emitter.instance import cluster as cluster_module
 from emitter.instance import ecs_cluster
-from emitter.instance.cluster import SOURCES, find_cluster
+from emitter.instance.cluster import find_cluster
 from emitter.instance.cluster_source import FoundCluster
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.instance.machine import ASSET_TAG_FILE
@@ -35,18 +35,6 @@ def api(monkeypatch):
     monkeypatch.setattr(cluster_module, "describe_tags", describe_tags)
     monkeypatch.setattr(ecs_cluster, "WAITS_S", ())
     return calls
-
-
-def test_the_sources_are_asked_in_the_order_of_the_design():
-    """From what the orchestrator says of this process to what is only likely of the instance."""
-    assert (
-        "ECS task metadata",
-        "ECS agent",
-        "EKS",
-        "ParallelCluster and Slurm",
-        "auto-scaling group",
-        "ec2:DescribeTags",
-    ) == tuple(label for label, _source in SOURCES)
 
 
 @pytest.mark.timeout(60)

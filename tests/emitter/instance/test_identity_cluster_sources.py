@@ -11,7 +11,7 @@ from emitter.instance import ecs_cluster
 from emitter.instance.auto_scaling import auto_scaling
 from emitter.instance.cluster import WANTED_TAGS
 from emitter.instance.cluster_source import FoundCluster, NotFound, Surroundings, name_in
-from emitter.instance.ecs_cluster import AGENT_URL, ecs_agent, ecs_task
+from emitter.instance.ecs_cluster import ecs_agent, ecs_task
 from emitter.instance.eks import eks, eks_in_tags
 from emitter.instance.instance_tags import InstanceTags, TagsUnavailableError
 from emitter.instance.metadata_service import MetadataService
@@ -118,11 +118,6 @@ def test_the_ecs_agent_knows_its_cluster(cluster, play, around):
     assert FoundCluster("training", "the ECS agent") == ecs_agent(around(agent_url=agent.url))
 
 
-def test_the_agent_listens_where_it_is_documented_to():
-    """On the instance, and in containers with host networking."""
-    assert "http://localhost:51678" == AGENT_URL
-
-
 @pytest.mark.parametrize("route", [500, "{", {"Cluster": ""}])
 def test_an_agent_that_is_not_up_yet_has_a_configuration(route, play, around):
     """After a boot the emitter may be the first to run."""
@@ -130,13 +125,6 @@ def test_an_agent_that_is_not_up_yet_has_a_configuration(route, play, around):
     files = {"etc/ecs/ecs.config": "ECS_LOGLEVEL=info\nECS_CLUSTER=training\n"}
     expected = FoundCluster("training", "ECS_CLUSTER in /etc/ecs/ecs.config")
     assert expected == ecs_agent(around(files=files, agent_url=agent.url))
-
-
-def test_without_an_agent_there_is_no_cluster_of_ecs(around):
-    """Nobody listens on most machines."""
-    found = ecs_agent(around())
-    assert found.why.startswith("nothing listens at 127.0.0.1:")
-    assert not found.is_final
 
 
 # --- EKS ---

@@ -104,8 +104,3 @@ def test_the_board_of_a_nitro_instance_names_it(tag, machine):
 def test_another_board_names_nobody(tag, machine):
     """Most boards have a text there, and it is no instance id."""
     assert board_instance_id(machine({ASSET_TAG_FILE: tag})) is None
-
-
-def test_no_board_names_nobody(machine):
-    """A machine without DMI has no such file."""
-    assert board_instance_id(machine()) is None

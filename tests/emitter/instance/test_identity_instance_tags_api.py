@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from urllib.parse import parse_qs
 
 import boto3
@@ -190,12 +188,3 @@ def test_an_api_that_is_silent_is_left(ec2):
 def test_the_endpoint_is_that_of_the_region(expected, region):
     """China's has a suffix of its own."""
     assert expected == instance_tags_api._endpoint(region)
-
-
-def test_botocore_is_not_loaded_before_it_is_needed():
-    """Its memory is for those who need it: --output stdout has no other use for it."""
-    code = (
-        "import sys, emitter.instance.cluster, emitter.instance.lookup; "
-        "sys.exit('botocore' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

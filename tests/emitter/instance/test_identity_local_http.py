@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from played_services import redirect_to
 
 from emitter.instance.local_http import (
-    CONNECT_S,
-    EXCHANGE_S,
     MAX_BODY_BYTES,
     LocalHttpError,
     Reply,
@@ -53,11 +51,6 @@ def test_a_body_that_is_no_json_object_is_an_error_of_ours(body):
     """Garbage, a bare value and a nesting too deep to read are refused alike."""
     with contextlib.suppress(LocalHttpError):
         assert isinstance(Reply(200, body).json_object(), dict)
-
-
-def test_the_bounds_are_a_second():
-    """Two questions, of which the first may go unanswered, take two seconds."""
-    assert (1.0, 1.0) == (CONNECT_S, EXCHANGE_S)
 
 
 def test_an_answer_comes_with_its_status_and_what_was_sent(play):

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.kernel.hardware_fault import (
-    MAX_TEXT_CHARS,
-    MAX_WORD_CHARS,
-    HardwareFault,
-    read_fault,
-)
-from emitter.kernel.message import MARK
+from emitter.kernel.hardware_fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, HardwareFault, read_fault
 from emitter.lines.properties import present
 from proof.factories.kernel_logs import REAL
 
 AT_S = 1_760_000_000.5
 KNOWN = [
-    "SRAM_UNCORRECTABLE_ERROR",
-    "NC_UNCORRECTABLE_ERROR",
-    "HBM_UNCORRECTABLE_ERROR",
-    "DMA_ERROR",
+    "SRAM_UNCORRECTABLE_ERROR", "NC_UNCORRECTABLE_ERROR", "HBM_UNCORRECTABLE_ERROR", "DMA_ERROR",
     "HANG_ON_COLLECTIVES",
-]
+]  # fmt: skip
 
 
 def test_the_documented_message_is_read_whole():
@@ -49,24 +42,17 @@ def test_every_code_is_a_fault_also_without_a_member(code):
         f"2026-11-22T00:00:00Z neuron0: NEURON_HW_ERR={code} device=0",
     ):
         found = read_fault(text, AT_S)
-        assert (code, None, None, None) == (
-            found.code,
-            found.device,
-            found.serial_number,
-            found.action,
-        )
+        names = "code", "device", "serial_number", "action"
+        assert (code, None, None, None) == attrgetter(*names)(found)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "neuron: all is well",
-        "NEURON_HW_ERR SRAM_UNCORRECTABLE_ERROR",
-        'audit: type=1309 a0="grep" a1="NEURON_HW_ERR=DMA_ERROR"',
-        "XNEURON_HW_ERR=DMA_ERROR",
+        "", "neuron: all is well", "NEURON_HW_ERR SRAM_UNCORRECTABLE_ERROR",
+        'audit: type=1309 a0="grep" a1="NEURON_HW_ERR=DMA_ERROR"', "XNEURON_HW_ERR=DMA_ERROR",
     ],
-)
+)  # fmt: skip
 def test_what_only_looks_like_it_is_none(text):
     """An audit record that quotes the command of somebody who searches for faults, for one."""
     assert read_fault(text, AT_S) is None
@@ -108,8 +94,3 @@ def test_words_and_text_are_kept_up_to_their_bounds():
     """64 characters of a word, 400 of the message."""
     found = read_fault(f"NEURON_HW_ERR={'X' * 65} action={'y' * 65} {'z' * 400}", AT_S)
     assert (64, 64, 400) == (len(found.code), len(found.action), len(found.text))
-
-
-def test_the_mark_is_what_is_looked_for():
-    """Messages are searched as bytes before they are read as text."""
-    assert read_fault(MARK.decode() + "X", AT_S) is not None

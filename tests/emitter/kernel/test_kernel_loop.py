@@ -9,25 +9,18 @@ import sys
 import textwrap
 import time
 from contextlib import contextmanager
+from operator import itemgetter
 
 import pytest
 
 from emitter.fold.state import read_state
 from emitter.kernel.fault_events import MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
-from emitter.run.loop import Emitter
 from emitter.spool import Spool, SpoolFailedError
 from proof.emitter_process import COMMAND, environment, wait_until
 from proof.factories.kernel_logs import REAL, PlayedWatch, fault, message
-from tests.emitter.loop_rig import (
-    Clock,
-    Outlet,
-    Timetable,
-    busy,
-    chunk,
-    fold_settings_of,
-    settings_of,
-)
+from tests.emitter import loop_rig
+from tests.emitter.loop_rig import Clock, Timetable, busy, chunk
 
 
 class Talking(Timetable):
@@ -46,23 +39,11 @@ def spooled(clock):
         yield spool
 
 
-def run(reader, timetable, until_s, *, spool, clock):
-    """Run an emitter with *reader*; the lines it left in the spool."""
-    source = Talking(clock, timetable, until_s)
-    chosen = settings_of()
-    emitter = Emitter(
-        chosen,
-        "blue",
-        source,
-        spool,
-        Outlet(),
-        fold_settings=fold_settings_of(chosen),
-        faults=KernelFaults(reader) if reader else None,
-        clock=clock,
-    )
-    emitter.read_until(source.is_over)
-    emitter.finish(input_ended=False)
-    return lines_of(spool)
+def run(reader, timetable, until_s, **changes):
+    """Run an emitter with *reader*; the members of its lines."""
+    faults = KernelFaults(reader) if reader else None
+    lines, _ = loop_rig.run(timetable, until_s, source=Talking, faults=faults, **changes)
+    return [json.loads(line) for line in lines]
 
 
 def lines_of(spool):
@@ -89,9 +70,7 @@ def events(lines):
 )
 def test_missing_is_not_zero(reader, expected):
     """Only where somebody reads the log is no fault a 0."""
-    clock = Clock()
-    with spooled(clock) as spool:
-        lines = run(reader, [(5, chunk(busy())), (65, chunk(busy()))], 70, spool=spool, clock=clock)
+    lines = run(reader, [(5, chunk(busy())), (65, chunk(busy()))], 70)
     assert expected == counts(lines)
 
 
@@ -113,24 +92,19 @@ def test_a_fault_is_told_at_once_and_counted_by_its_minute():
         ]
         lines = run(reader, timetable, 130, spool=spool, clock=clock)
     (event,) = told
-    assert ("event", "HardwareFault", "DMA_ERROR", 1) == (
-        event["Kind"],
-        event["Event"],
-        event["Fault"],
-        event["Seq"],
-    )
+    names = "Kind", "Event", "Fault", "Seq"
+    assert ("event", "HardwareFault", "DMA_ERROR", 1) == itemgetter(*names)(event)
     assert [1, 2, 0] == counts(lines)
     assert 2 == len(events(lines))
 
 
 def test_a_flood_is_ten_events_and_one_and_all_of_it_is_counted():
     """Over the whole minute, however often the loop looks."""
-    reader, clock = PlayedWatch(), Clock()
+    reader = PlayedWatch()
     batches = [[fault(10 * n + i, seq=10 * n + i) for i in range(7)] for n in range(5)]
     timetable = [(5, chunk(busy()))]
     timetable += [(10 + n, lambda n=n: reader.say(*batches[n])) for n in range(5)]
-    with spooled(clock) as spool:
-        lines = run(reader, timetable, 70, spool=spool, clock=clock)
+    lines = run(reader, timetable, 70)
     assert [35, 0] == counts(lines)
     assert MAX_EVENTS + 1 == len(events(lines))
     assert 35 - MAX_EVENTS == events(lines)[-1]["Count"]

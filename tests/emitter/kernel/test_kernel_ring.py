@@ -225,6 +225,9 @@ def test_closing_twice_is_closing_once(machine):
     """And a closed ring gives nothing."""
     source = ring(machine.ring)
     assert source.is_open
+    file = source._file
     source.close()
     source.close()
     assert not source.is_open
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(file)

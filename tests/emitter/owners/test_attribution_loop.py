@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 
 from loop_rig import records, run
 from neuron_reports import counters, report, runtime, written
 from played_machines import PlayedMachine, reports_of
 
 from emitter.instance.facts import InstanceFacts
-from emitter.owners import OwnerLookup, Places
+from emitter.owners import OwnerLookup
 from neuron_wire import parse
 
 
@@ -110,15 +109,3 @@ def test_a_name_found_late_is_a_change(tmp_path, closed_url):
     assert [("start", None), ("change", "process:python3 ada")] == [
         (one["Reason"], one.get("Owner")) for one in found if one["Kind"] == "runtime"
     ]
-
-
-def test_this_very_process_has_an_owner():
-    """Whatever this machine is: the name is one of the forms that are documented."""
-    owners = OwnerLookup(Places(), is_background=False)
-    owners.see([os.getpid()])
-    owners.work()
-    name = owners.of(os.getpid())
-    assert name
-    assert name.startswith(("process:", "unit:", "container:", "ecs:", "slurm:", "pod:")) or (
-        name.count("/") in {1, 2}
-    )

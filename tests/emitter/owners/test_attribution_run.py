@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 import uuid
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from neuron_reports import written
 from played_machines import CONTAINER, POD, PlayedMachine, reports_of
 
-from emitter.run.service import Service
-from emitter.settings import RunSettings
 from proof.emitter_process import COMMAND, environment
 
 PATIENCE_S = 9.0
@@ -140,52 +136,6 @@ def test_a_real_control_group_names_its_process(
         before = ("sh", "-c", move, "sh")
     owners, _ = owners_in(tmp_path, [runtimes[0].pid], before=before)
     assert (owners[runtimes[0].pid] or "").startswith(expected)
-
-
-@pytest.mark.timeout(60)
-def test_a_monitor_that_is_started_is_of_this_machine(tmp_path, runtimes):
-    """Its reports are named as those of a pipe; a file's would not be."""
-    content = written(reports_of(runtimes[0].pid)) + b"\n"
-    monitor = tmp_path / "monitor"
-    monitor.write_text(
-        f"#!{sys.executable} -S\nimport os, time\nos.write(1, {content!r})\ntime.sleep(60)\n"
-    )
-    monitor.chmod(0o755)
-    found = RunSettings(
-        cluster="blue", output="stdout", monitor_command=str(monitor), attribution="auto"
-    )
-    with ExitStack() as stack:
-        emitter = Service(found, "blue", stack).emitter
-        deadline_s = time.monotonic() + PATIENCE_S
-        emitter.read_until(
-            lambda: emitter._owner_of(runtimes[0].pid) or time.monotonic() > deadline_s
-        )
-        assert emitter._owner_of(runtimes[0].pid)
-
-
-@pytest.mark.timeout(30)
-@pytest.mark.parametrize("choice", [("--attribution", "none"), ("--proc-dir", "EMPTY")])
-def test_without_attribution_there_is_no_name(tmp_path, runtimes, choice):
-    """Turned off, or with nothing to be seen: said once, and every line comes."""
-    options = [str(tmp_path) if one == "EMPTY" else one for one in choice]
-    pids = [one.pid for one in runtimes]
-    lines, errors = lines_of(tmp_path, pids, *options, open_s=OPEN_S[0])
-    assert ["minute", "runtime", "runtime", "runtime"] == [one["Kind"] for one in lines]
-    assert not any("Owner" in one for one in lines)
-    assert (options[0] == "--proc-dir") == ("no owner is named" in errors)
-
-
-@pytest.mark.timeout(30)
-def test_a_process_namespace_of_its_own_names_nobody(tmp_path, runtimes):
-    """As in a sidecar: the pids of the reports are other processes there."""
-    before = ("unshare", "--pid", "--fork", "--mount-proc")
-    if subprocess.run([*before, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this machine allows no process namespaces")
-    pids = [1, *(one.pid for one in runtimes)]
-    lines, errors = lines_of(tmp_path, pids, before=before, open_s=OPEN_S[0])
-    assert 1 == errors.count("hostPID")
-    assert "minute" == lines[0]["Kind"]
-    assert not any("Owner" in one for one in lines)
 
 
 @pytest.mark.timeout(60)

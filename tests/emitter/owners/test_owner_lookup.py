@@ -88,8 +88,7 @@ def test_a_pid_with_another_start_is_another_process(played, owners, clock):
 
 
 @pytest.mark.parametrize(
-    ("after_s", "expected"),
-    [(START_SLACK_S, "process:python3 ada"), (START_SLACK_S + 0.01, None)],
+    ("after_s", "expected"), [(START_SLACK_S, "process:python3 ada"), (START_SLACK_S + 0.01, None)]
 )
 def test_a_process_younger_than_the_report_is_not_the_one_it_named(
     played, owners, clock, after_s, expected
@@ -282,9 +281,3 @@ def test_what_was_closed_looks_no_more(played, owners):
     owners.close()
     owners.look_again()
     assert owners.of(42) is None
-
-
-def test_a_pid_that_never_was_is_an_error_of_nobody(owners, caplog):
-    """As every pid that ended before the first look."""
-    assert of(owners, 4000) is None
-    assert [] == caplog.messages

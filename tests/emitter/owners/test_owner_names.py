@@ -18,27 +18,16 @@ SHORT = f"container:{CONTAINER[:12]}"
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("SLURM_V1", "slurm:4711 ada"),
-        ("SLURM_V1_OF_A_NODE", "slurm:4711 ada"),
-        ("SLURM_V2", "slurm:4711 ada"),
-        ("SLURM_V2_OF_A_NODE", "slurm:4711 ada"),
-        ("UNIT", "unit:llama"),
-        ("UNIT_IN_SLICES", "unit:llama@0"),
-        ("USER_UNIT", "unit:notebook ada"),
-        ("SESSION", "process:python3 ada"),
-        ("BARE", "process:python3 ada"),
-        ("SLURM_WITHOUT_GROUPS", "process:python3 ada"),
-        ("DOCKER_V1", SHORT),
-        ("DOCKER_V2", SHORT),
-        ("PODMAN_V2", SHORT),
-        ("ROOTLESS", SHORT),
-        ("ECS_V1", SHORT),
-        ("EKS_SYSTEMD_V2", f"pod:{POD}"),
-        ("EKS_MIXED_V1", f"pod:{POD}"),
-        ("STATIC_V2", f"pod:{STATIC_POD}"),
-        ("EKS_SEEN_FROM_THE_SAME_POD", SHORT),
+        ("SLURM_V1", "slurm:4711 ada"), ("SLURM_V1_OF_A_NODE", "slurm:4711 ada"),
+        ("SLURM_V2", "slurm:4711 ada"), ("SLURM_V2_OF_A_NODE", "slurm:4711 ada"),
+        ("UNIT", "unit:llama"), ("UNIT_IN_SLICES", "unit:llama@0"),
+        ("USER_UNIT", "unit:notebook ada"), ("SESSION", "process:python3 ada"),
+        ("BARE", "process:python3 ada"), ("SLURM_WITHOUT_GROUPS", "process:python3 ada"),
+        ("DOCKER_V1", SHORT), ("DOCKER_V2", SHORT), ("PODMAN_V2", SHORT), ("ROOTLESS", SHORT),
+        ("ECS_V1", SHORT), ("EKS_SYSTEMD_V2", f"pod:{POD}"), ("EKS_MIXED_V1", f"pod:{POD}"),
+        ("STATIC_V2", f"pod:{STATIC_POD}"), ("EKS_SEEN_FROM_THE_SAME_POD", SHORT),
     ],
-)
+)  # fmt: skip
 def test_the_groups_alone_give_a_name(played, form, expected):
     """With nobody to ask: what the kernel says is enough for a name."""
     played.process(groups=getattr(machines, form))
@@ -92,15 +81,12 @@ def test_docker_says_what_a_container_is_called(played, form):
 @pytest.mark.parametrize(
     ("passwd", "expected"),
     [
-        ("ada:x:1000:1000::/:/bin/sh\n", "process:x ada"),
-        ("bob:x:1001:1:::\n", "process:x 1000"),
-        ("", "process:x 1000"),
-        (":x:1000:1:::\n", "process:x 1000"),
+        ("ada:x:1000:1000::/:/bin/sh\n", "process:x ada"), ("bob:x:1001:1:::\n", "process:x 1000"),
+        ("", "process:x 1000"), (":x:1000:1:::\n", "process:x 1000"),
         ("a" * 99 + ":x:1000:1:::\n", "process:x " + "a" * 32),
-        ("\x1b[2J:x:1000:1:::\n", "process:x ?[2J"),
-        ("ada\n1000\n", "process:x 1000"),
+        ("\x1b[2J:x:1000:1:::\n", "process:x ?[2J"), ("ada\n1000\n", "process:x 1000"),
     ],
-)
+)  # fmt: skip
 def test_a_user_is_called_as_the_machine_calls_him(played, passwd, expected):
     """By the passwd beside its /proc, else by the number."""
     played.file("etc/passwd", passwd)

@@ -105,17 +105,13 @@ def pods(*, uid=POD, name="llama-0", container=CONTAINER, **metadata):
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (pods(), "search/llama-0/server"),
-        (pods(container=OTHER_CONTAINER), "search/llama-0"),
+        (pods(), "search/llama-0/server"), (pods(container=OTHER_CONTAINER), "search/llama-0"),
         (pods(uid="z", annotations={"kubernetes.io/config.hash": POD}), "search/llama-0/server"),
-        (pods(uid="z"), f"pod:{POD}"),
-        (pods(name="../evil"), f"pod:{POD}"),
-        ({"items": None}, f"pod:{POD}"),
-        ({"items": {}}, f"pod:{POD}"),
-        ("no JSON", f"pod:{POD}"),
+        (pods(uid="z"), f"pod:{POD}"), (pods(name="../evil"), f"pod:{POD}"),
+        ({"items": None}, f"pod:{POD}"), ({"items": {}}, f"pod:{POD}"), ("no JSON", f"pod:{POD}"),
         (403, f"pod:{POD}"),
     ],
-)
+)  # fmt: skip
 def test_the_kubelet_is_asked_last(played, play, answer, expected):
     """Only its read-only port, only for a pod, and only names that Kubernetes allows."""
     kubelet = play({"/pods": answer})
@@ -129,8 +125,7 @@ def test_the_kubelet_is_asked_last(played, play, answer, expected):
 
 
 @pytest.mark.parametrize(
-    ("size_bytes", "expected"),
-    [(8 << 20, "search/llama-0/server"), ((8 << 20) + 1, f"pod:{POD}")],
+    ("size_bytes", "expected"), [(8 << 20, "search/llama-0/server"), ((8 << 20) + 1, f"pod:{POD}")]
 )
 def test_an_answer_of_the_kubelet_is_read_up_to_8_mib(played, play, size_bytes, expected):
     """110 pods with all they have come to more than a small answer's bound."""

@@ -117,19 +117,13 @@ def test_a_status_that_is_none_is_no_process(played, content):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", []),
-        (b"\n\n", []),
-        (b"0::\n", []),
-        (b"0::relative\n", []),
-        (b"0:/\n", []),
-        (b"0::/a:b:c\n", [("", "/a:b:c")]),
-        (b"0::/a (deleted)\n", [("", "/a")]),
+        (b"", []), (b"\n\n", []), (b"0::\n", []), (b"0::relative\n", []), (b"0:/\n", []),
+        (b"0::/a:b:c\n", [("", "/a:b:c")]), (b"0::/a (deleted)\n", [("", "/a")]),
         (b"0::/\xff\xc3\n", [("", "/\ufffd\ufffd")]),
         (b"1:name=systemd:/x\nrubbish\n0::/y\n", [("name=systemd", "/x"), ("", "/y")]),
-        (b"0::/" + b"a" * (1 << 20), []),
-        (b"1:cpu:/x\n0::/" + b"a" * (1 << 20), [("cpu", "/x")]),
+        (b"0::/" + b"a" * (1 << 20), []), (b"1:cpu:/x\n0::/" + b"a" * (1 << 20), [("cpu", "/x")]),
     ],
-)
+)  # fmt: skip
 def test_groups_of_any_form_are_read(played, content, expected):
     """A mebibyte is cut, and what the cut goes through is left out."""
     played.process(groups=content)
@@ -149,19 +143,13 @@ def test_the_bounds_themselves_are_read(played):
 @pytest.mark.parametrize(
     ("variables", "expected"),
     [
-        (["A=1", "B=2"], {"A": "1"}),
-        (["XA=1", "A", "=A=1"], {}),
-        (["A=1", "A=2"], {"A": "1"}),
-        (["A="], {"A": ""}),
-        (["A=x\ny=\x1b"], {"A": "x\ny=\x1b"}),
-        ([b"A=\xff\0"], {"A": "\ufffd"}),
-        (["A=" + "1" * 300], {}),
-        ([b"\0\0\0", "A=1"], {"A": "1"}),
-        (["B=" + "1" * (1 << 20), "A=1"], {"A": "1"}),
-        (["B=" + "1" * MAX_ENVIRON_BYTES, "A=1"], {}),
-        ([b"A=1"], {"A": "1"}),
+        (["A=1", "B=2"], {"A": "1"}), (["XA=1", "A", "=A=1"], {}), (["A=1", "A=2"], {"A": "1"}),
+        (["A="], {"A": ""}), (["A=x\ny=\x1b"], {"A": "x\ny=\x1b"}),
+        ([b"A=\xff\0"], {"A": "\ufffd"}), (["A=" + "1" * 300], {}),
+        ([b"\0\0\0", "A=1"], {"A": "1"}), (["B=" + "1" * (1 << 20), "A=1"], {"A": "1"}),
+        (["B=" + "1" * MAX_ENVIRON_BYTES, "A=1"], {}), ([b"A=1"], {"A": "1"}),
     ],
-)
+)  # fmt: skip
 def test_only_the_variables_asked_for_are_found(played, variables, expected):
     """The first of a name as libc has it; nothing too long, nothing behind the bound."""
     played.process(variables=variables)
@@ -172,13 +160,10 @@ def test_only_the_variables_asked_for_are_found(played, variables, expected):
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        ("Uid:\t1000\t0\t0\t0\n", 1000),
-        ("Name:\tUid:\nUid:\t5\t5\t5\t5\n", 5),
-        ("Uid:\n", None),
-        ("Uid:\t-1\n", None),
-        ("", None),
+        ("Uid:\t1000\t0\t0\t0\n", 1000), ("Name:\tUid:\nUid:\t5\t5\t5\t5\n", 5), ("Uid:\n", None),
+        ("Uid:\t-1\n", None), ("", None),
     ],
-)
+)  # fmt: skip
 def test_the_real_user_is_read(played, status, expected):
     """Whoever started it, also where it runs with another's rights."""
     played.process(groups=BARE)

@@ -115,13 +115,10 @@ def test_the_root_is_beside_the_proc(proc, root):
 @pytest.mark.parametrize(
     ("attribution", "source", "expected"),
     [
-        ("auto", "monitor", True),
-        ("auto", "-", True),
-        ("auto", "/reports.json", False),
-        ("none", "monitor", False),
-        ("none", "-", False),
+        ("auto", "monitor", True), ("auto", "-", True), ("auto", "/reports.json", False),
+        ("none", "monitor", False), ("none", "-", False),
     ],
-)
+)  # fmt: skip
 def test_only_pids_of_this_machine_are_looked_up(played, attribution, source, expected):
     """A file of reports may be of any machine."""
     found = owners_of(attribution, source, played.proc)

@@ -66,19 +66,15 @@ def test_the_task_says_its_service(played, play, answer, expected):
         "http://169.254.169.254/v4/" + METADATA_ID,
         "http://169.254.170.2.evil.example/v4/" + METADATA_ID,
         "http://169.254.170.2@evil.example/v4/" + METADATA_ID,
-        "http://169.254.170.2:8080/v4/" + METADATA_ID,
-        "https://169.254.170.2/v4/" + METADATA_ID,
+        "http://169.254.170.2:8080/v4/" + METADATA_ID, "https://169.254.170.2/v4/" + METADATA_ID,
         "http://169.254.170.2/v4/../v2/credentials/" + METADATA_ID,
         "http://169.254.170.2/v4/" + METADATA_ID + "/..",
         "http://169.254.170.2/v4/" + METADATA_ID + "?x=y",
         "http://169.254.170.2/v4/" + METADATA_ID + "\r\nX: y",
-        "http://169.254.170.2/v4/" + METADATA_ID + "\n",
-        "http://169.254.170.2/v4/short",
-        "http://169.254.170.2/v4/" + "a" * 81,
-        " http://169.254.170.2/v4/" + METADATA_ID,
-        "",
+        "http://169.254.170.2/v4/" + METADATA_ID + "\n", "http://169.254.170.2/v4/short",
+        "http://169.254.170.2/v4/" + "a" * 81, " http://169.254.170.2/v4/" + METADATA_ID, "",
     ],
-)
+)  # fmt: skip
 def test_no_other_address_of_an_environment_is_asked(played, play, address):
     """Whoever writes an environment would choose where we send requests from this host."""
     metadata = play({f"/v4/{METADATA_ID}/task": {**TASK, "ServiceName": "search"}})

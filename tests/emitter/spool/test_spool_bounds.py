@@ -27,24 +27,6 @@ def test_full_drops_the_oldest_first(clock, caplog):
     assert ("records dropped", 2, "spool_full") == (said.getMessage(), said.count, said.reason)
 
 
-def test_what_the_last_run_left_counts_too(tmp_path, clock):
-    """The bound is of the file, whoever filled it."""
-    for texts in ("ab", "cd"):
-        with Spool.open(tmp_path, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
-            spool.append(lines(*texts))
-    with Spool.open(tmp_path, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
-        assert ["b", "c", "d"] == held(spool)
-
-
-def test_one_append_may_be_more_than_fits(clock):
-    """The newest of it stay."""
-    with Spool.open(None, max_bytes=2 * cost_bytes(1), clock=clock) as spool:
-        spool.append(lines(*"abcdef"))
-        assert ["e", "f"] == held(spool)
-        assert {"spool_full": 4} == spool.health().dropped
-        assert 7 == spool.next_seq
-
-
 @pytest.mark.parametrize(("more", "kept", "dropped"), [(0, 1, {}), (1, 0, {"too_large": 1})])
 def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
     """It would push out everything else and then itself; what fits exactly is kept."""

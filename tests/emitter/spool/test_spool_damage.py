@@ -120,14 +120,11 @@ def test_damage_found_while_settling_counts_each_record_once(tmp_path, clock):
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE records SET line = x'ff00'",
-        "UPDATE records SET line = CAST(x'fffe' AS TEXT)",
-        "UPDATE records SET seq = seq || 'x'",
-        "UPDATE records SET bytes = 'many'",
-        "UPDATE records SET boot_id = 99",
-        "DROP TABLE records",
+        "UPDATE records SET line = x'ff00'", "UPDATE records SET line = CAST(x'fffe' AS TEXT)",
+        "UPDATE records SET seq = seq || 'x'", "UPDATE records SET bytes = 'many'",
+        "UPDATE records SET boot_id = 99", "DROP TABLE records",
     ],
-)
+)  # fmt: skip
 def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement):
     """A flipped bit is not always found by SQLite; what it says never shows a line."""
     with Spool.open(tmp_path, clock=clock) as spool:

@@ -79,13 +79,10 @@ def test_a_page_that_is_damaged_is_found_at_start(tmp_path, clock):
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE boots SET boot = 'zzz'",
-        "UPDATE boots SET produced = 'x'",
-        "UPDATE fold SET state = 1",
-        "DROP TABLE drops",
-        "DROP TABLE fold",
+        "UPDATE boots SET boot = 'zzz'", "UPDATE boots SET produced = 'x'",
+        "UPDATE fold SET state = 1", "DROP TABLE drops", "DROP TABLE fold",
     ],
-)
+)  # fmt: skip
 def test_a_table_that_makes_no_sense_is_found_at_start(tmp_path, clock, statement):
     """The file is set aside rather than half believed."""
     with Spool.open(tmp_path, clock=clock) as spool:

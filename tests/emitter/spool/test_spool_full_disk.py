@@ -15,7 +15,6 @@ from spool_parts import (
     held,
     lines,
     names,
-    older_boots,
 )
 
 from emitter.spool import Spool
@@ -81,21 +80,6 @@ def test_what_is_on_a_full_disk_is_delivered_and_not_offered_again(watched, tmp_
             assert 0 == balance(spool, watched.boot)
 
 
-def test_older_boots_are_settled_on_a_full_disk(tmp_path, clock):
-    """Theirs leave too, are forgotten when nothing is left, and stay forgotten."""
-    with Spool.open(tmp_path, clock=clock) as spool:
-        spool.append(lines("a", "b"))
-    with Spool.open(tmp_path, clock=clock, monotonic=Ticks()) as spool:
-        with full_disk():
-            assert 2 == spool.settle(everything(spool))
-            assert () == older_boots(spool)
-            assert 0 == spool.health().older_records
-        spool.append([])
-    with Spool.open(tmp_path, clock=clock) as spool:
-        assert [] == held(spool)
-        assert () == older_boots(spool)
-
-
 def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
     """The oldest in memory go, counted as spool_full; what is on the disk stays."""
     with Spool.open(
@@ -112,22 +96,6 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
             assert 0 == balance(spool)
         assert 7 == spool.append(lines(*"ghi"))
         assert ["a", "b", "c", "e", "f", "g", "h", "i"] == held(spool)
-
-
-def test_the_size_of_the_spool_bounds_disk_and_memory_together(tmp_path, clock):
-    """The oldest go first, wherever they are."""
-    with Spool.open(tmp_path, max_bytes=3 * cost_bytes(1), clock=clock, monotonic=Ticks()) as spool:
-        spool.append(lines("a", "b"))
-        with full_disk():
-            spool.append(lines("c", "d"))
-            assert ["b", "c", "d"] == held(spool)
-            clock.now_s += 14 * 86_400
-            spool.append([])
-            assert [] == held(spool)
-            assert {"spool_full": 1, "too_old": 3} == spool.health().dropped
-        spool.append([])
-    with Spool.open(tmp_path, clock=clock) as spool:
-        assert [] == held(spool)
 
 
 def test_a_disk_that_refuses_is_not_asked_all_the_time(tmp_path, clock):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from spool_parts import (
@@ -13,7 +12,6 @@ from spool_parts import (
     balance,
     counters_of,
     everything,
-    full_disk,
     held,
     lines,
     names,
@@ -45,16 +43,6 @@ def test_a_directory_that_cannot_be_made_is_waited_for(tmp_path, clock, events, 
     with Spool.open(directory, clock=clock) as spool:
         assert ["a", "b"] == held(spool)
         assert STATE == spool.state
-
-
-def test_a_directory_no_one_can_write_is_no_reason_to_end():
-    """As on a read-only root file system; in_memory says how much depends on this process."""
-    with Spool.open(Path("/proc/neuron-emf"), max_age_s=None) as spool:
-        spool.append(lines("a", "b"))
-        assert ["a", "b"] == held(spool)
-        assert 2 == spool.health().in_memory
-        assert 2 == spool.settle(everything(spool))
-        assert 0 == balance(spool)
 
 
 def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
@@ -122,22 +110,6 @@ def test_a_directory_that_was_taken_meanwhile_is_left_to_its_owner(tmp_path, clo
                 Spool.open(directory)
         late.append([])
         assert 0 == late.health().in_memory
-
-
-def test_a_disk_that_is_full_at_start_gives_back_what_it_holds(tmp_path, clock):
-    """What the last run left is delivered although nothing can be written."""
-    with Spool.open(tmp_path, clock=clock) as spool:
-        spool.append(lines("a", "b"), STATE)
-    with full_disk():
-        spool = Spool.open(tmp_path, clock=clock, monotonic=Ticks())
-        assert ["a", "b"] == held(spool)
-        assert STATE == spool.state
-        assert 1 == spool.append(lines("c"))
-        assert 2 == spool.settle(everything(spool)[:2])
-        assert ["c"] == held(spool)
-    spool.close()
-    with Spool.open(tmp_path, clock=clock) as spool:
-        assert ["c"] == held(spool)
 
 
 def test_somebody_who_looks_into_the_file_only_delays_us(tmp_path, clock):

@@ -74,17 +74,6 @@ def test_50_streams_are_made_a_second(service, client):
     assert "one too many" not in service.rules.lines()
 
 
-@says(
-    CREATE,
-    "There is no limit on the number of log streams that you can create for a log group.",
-)
-def test_there_may_be_many_streams(service):
-    """One for each of 10,000 instances, here."""
-    for number in range(10_000):
-        service.rules.call(CREATE, {**PLACE, "logStreamName": f"many-{number}"})
-    assert 10_001 == len(service.rules.lines())
-
-
 @pytest.mark.parametrize("quote", quotes_in(globals()), ids=str)
 def test_the_model_says_what_is_quoted_of_its_streams(quote):
     """Word for word, in the version of the SDK that is installed."""

@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 from proof.logs.asking import (
     DAY_MS,
     HOUR_MS,
-    INVALID,
     NOW_MS,
     NOW_S,
     PLACE,
-    error_of,
     messages,
     put,
-    words_of,
 )
 from proof.logs.documentation import quotes_in, says, text_at
 from proof.logs.forms import ServiceError
@@ -90,23 +87,6 @@ def test_order_is_asked_of_the_whole_call(ages_ms):
     rules, told = of_ages(ages_ms)
     in_order = ages_ms == sorted(ages_ms, reverse=True)
     assert (in_order, len(ages_ms) if in_order else 0) == (told is not None, len(rules.applied))
-
-
-@says(PUT, "A batch of log events in a single request must be in a chronological order.")
-def test_one_event_out_of_order_costs_the_call(service, client):
-    """With the service's words."""
-    assert INVALID == error_of(client, (0, "late"), (1, "early"))
-    assert "chronological order" in words_of(lambda: put(client, (0, "late"), (1, "early")))
-    assert [] == messages(service)
-
-
-@says(PUT, "the time span in a single batch cannot exceed 24 hours. Otherwise, the operation fails")
-def test_a_call_spans_24_hours_and_no_more(service, client):
-    """The bound is inclusive, and only events that are taken count."""
-    put(client, (DAY_MS, "a"), (0, "b"))
-    assert INVALID == error_of(client, (DAY_MS + 1, "c"), (0, "d"))
-    put(client, (20 * DAY_MS, "too old"), (DAY_MS, "e"), (0, "f"))
-    assert ["a", "b", "e", "f"] == messages(service)
 
 
 @says(

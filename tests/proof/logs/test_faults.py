@@ -7,7 +7,7 @@ from __future__ import annotations
 import socket
 
 import pytest
-from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
+from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 
 from proof.logs import faults
 from proof.logs.asking import PLACE, error_in, error_of, messages, put
@@ -64,23 +64,6 @@ def test_a_fault_is_what_it_says_to_client_and_service(fault, service, connect):
     first, second = service.calls
     assert (fault, range(len(taken))) == (first.what, first.taken)
     assert ("PutLogEvents", range(len(taken), len(taken) + 1)) == (second.what, second.taken)
-
-
-def test_every_fault_is_told():
-    """The tables above have all of them."""
-    assert set(faults.FAULTS) == TOLD.keys()
-    assert TAKEN < TOLD.keys()
-
-
-def test_an_answer_that_is_not_said_has_no_status(service, connect):
-    """In the record; what was said in part has."""
-    client = connect(service, read_timeout=ANSWERED_S)
-    service.next_faults += [faults.CUT, faults.RESET, faults.BAD_GATEWAY]
-    put(client, (0, "x"))
-    for _ in range(2):
-        with pytest.raises((ConnectionClosedError, ClientError)):
-            put(client, (0, "x"))
-    assert [200, None, 502] == [call.status for call in service.calls]
 
 
 def test_what_is_refused_is_lost_on_the_way_too(service, connect):

@@ -8,8 +8,7 @@ import pytest
 from botocore.exceptions import BotoCoreError, EndpointConnectionError
 
 from proof.logs import faults
-from proof.logs.asking import NOW_S, PLACE, messages, put
-from proof.logs.service import LogsService
+from proof.logs.asking import messages, put
 
 
 def test_a_service_that_is_gone_refuses_connections_until_it_is_back(service, client):
@@ -43,46 +42,6 @@ def test_who_waits_for_an_answer_hears_the_service_go(service, client):
     service.vanish()
     asking.join(9)
     assert [True] == ended
-
-
-def test_hooks_see_a_call_before_and_after(service, client):
-    """One before anything is decided, one when events were taken and nobody was told."""
-    seen = []
-    service.before_taking = lambda: seen.append(("before", len(service.rules.applied)))
-    service.before_answering = lambda: seen.append(("after", len(service.rules.applied)))
-    put(client, (0, "x"))
-    service.next_faults.append(faults.ANSWER_LOST)
-    with pytest.raises(BotoCoreError):
-        put(client, (0, "y"))
-    put(client, (-3 * 3_600_000, "too new"))
-    assert [
-        *(("before", 0), ("after", 1)),
-        *(("before", 1), ("after", 2)),
-        ("before", 2),
-    ] == seen
-
-
-def test_an_answer_may_be_another(service, client):
-    """For what the rules never say."""
-    service.instead = lambda answer: {**answer, "rejectedLogEventsInfo": {}}
-    assert {} == put(client, (0, "x"))["rejectedLogEventsInfo"]
-    assert ["x"] == messages(service)
-
-
-def test_two_doors_lead_to_one_service(service, client, connect):
-    """Each has a port and troubles of its own; what one took, the other knows."""
-    with LogsService(lambda: NOW_S, rules=service.rules) as other:
-        beside = connect(other)
-        service.vanish()
-        beside.create_log_stream(**{**PLACE, "logStreamName": "i-1"})
-        put(beside, (0, "by the other door"), logStreamName="i-1")
-        service.come_back()
-        put(client, (0, "by the first"), logStreamName="i-1")
-    assert [("i-1", "by the other door"), ("i-1", "by the first")] == [
-        (one.stream, one.message) for one in service.rules.applied
-    ]
-    assert ["CreateLogStream", "PutLogEvents"] == other.operations
-    assert ["PutLogEvents"] == service.operations
 
 
 def test_calls_at_once_are_taken_one_after_the_other(service, connect):

@@ -116,17 +116,11 @@ def test_group_and_stream_must_be_there(service, client):
 @pytest.mark.parametrize(
     ("member", "name"),
     [
-        ("logGroupName", ""),
-        ("logGroupName", "a b"),
-        ("logGroupName", "a:b"),
-        ("logGroupName", "/x\n"),
-        ("logGroupName", "x" * 513),
-        ("logStreamName", ""),
-        ("logStreamName", "a:b"),
-        ("logStreamName", "*"),
-        ("logStreamName", "x" * 513),
+        ("logGroupName", ""), ("logGroupName", "a b"), ("logGroupName", "a:b"),
+        ("logGroupName", "/x\n"), ("logGroupName", "x" * 513), ("logStreamName", ""),
+        ("logStreamName", "a:b"), ("logStreamName", "*"), ("logStreamName", "x" * 513),
     ],
-)
+)  # fmt: skip
 @says("LogGroupName", "min: 1 max: 512 pattern: [\\.\\-_/#A-Za-z0-9]+")
 @says("LogStreamName", "min: 1 max: 512 pattern: [^:*]*")
 def test_a_name_that_cannot_be_is_not_looked_for(member, name, client):

@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import time
 
-import boto3
 import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
-from botocore.config import Config
 from botocore.credentials import Credentials
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof.logs.asking import PLACE, error_of, messages, put, words_of
+from proof.logs.asking import error_of, messages, put, words_of
 from proof.logs.forms import ServiceError
 from proof.logs.signature import signer_of
 
@@ -76,12 +74,7 @@ def test_what_is_not_signed_right_is_named():
 
 @pytest.mark.parametrize(
     ("skew_s", "words"),
-    [
-        (299, None),
-        (-299, None),
-        (301, "Signature not yet current"),
-        (-301, "Signature expired"),
-    ],
+    [(299, None), (-299, None), (301, "Signature not yet current"), (-301, "Signature expired")],
 )
 def test_a_clock_may_be_5_minutes_off(skew_s, words, service, client):
     """Of the signer's; the words say by which clock it is refused."""
@@ -116,15 +109,3 @@ def test_keys_come_and_go(service, client):
         ("UnrecognizedClientException", 400, ""),
         ("PutLogEvents", 200, "testing"),
     ] == [(call.what, call.status, call.access_key) for call in service.calls]
-
-
-def test_the_environment_is_enough(service, monkeypatch):
-    """Where it is and who asks, as the emitter's process finds both."""
-    for name, value in service.variables.items():
-        monkeypatch.setenv(name, value)
-    client = boto3.session.Session().client("logs", config=Config(user_agent_extra="a-test/1"))
-    client.put_log_events(**PLACE, logEvents=[{"timestamp": 1_800_000_000_000, "message": "x"}])
-    client.close()
-    (call,) = service.calls
-    assert ("testing", "us-west-2", range(1)) == (call.access_key, call.region, call.taken)
-    assert "a-test/1" in call.user_agent
