@@ -44,9 +44,7 @@ class AccountSettings:
         "neuron-emf", "Name of the stack, as it was deployed.", metavar="NAME"
     )
     log_group: str = setting(
-        LOG_GROUP,
-        "Log group of the lines; the stack's output EmitterLogGroupName.",
-        metavar="NAME",
+        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
     )
     rollups_log_group: str = setting(
         "",

@@ -67,12 +67,7 @@ class LogGroup:
         self._ends_early = account.is_rehearsal
 
     def lines(
-        self,
-        start_ms: int,
-        end_ms: int,
-        pattern: str = "",
-        *,
-        advance: Advance | None = None,
+        self, start_ms: int, end_ms: int, pattern: str = "", *, advance: Advance | None = None
     ) -> Iterator[str]:
         """
         The lines from *start_ms* until before *end_ms*, in order of time.

@@ -144,11 +144,7 @@ def _rows(report: IdleReport) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _row_of(sums: Sums | InstanceTime) -> dict[str, Any]:
-    return {
-        **_idle(sums.idle),
-        "whole_instance_idle_usd": _usd(sums.whole.usd),
-        **_times(sums),
-    }
+    return {**_idle(sums.idle), "whole_instance_idle_usd": _usd(sums.whole.usd), **_times(sums)}
 
 
 def _cell(value: object) -> object:

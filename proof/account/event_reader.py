@@ -162,11 +162,7 @@ class EventReader:
 
 
 def _plain(one: Applied) -> dict[str, Any]:
-    return {
-        "timestamp": one.timestamp_ms,
-        "message": one.message,
-        "ingestionTime": one.ingested_ms,
-    }
+    return {"timestamp": one.timestamp_ms, "message": one.message, "ingestionTime": one.ingested_ms}
 
 
 def _check_order(document: dict[str, Any]) -> None:

@@ -195,11 +195,7 @@ class StoredGroups:
 
     def _described(self, name: str, *, is_short: bool) -> dict[str, Any]:
         group = self.of(name)
-        short = {
-            "logGroupName": name,
-            "creationTime": self.made_ms,
-            "arn": f"{self.arn}{name}:*",
-        }
+        short = {"logGroupName": name, "creationTime": self.made_ms, "arn": f"{self.arn}{name}:*"}
         if is_short:
             return short
         kept = {"retentionInDays": group.retention_days} if group.retention_days is not None else {}

@@ -65,11 +65,7 @@ class Tokens:
         return place.at if place else None
 
     def page(
-        self,
-        operation: str,
-        document: dict[str, Any],
-        found: Sequence[Any],
-        size: int,
+        self, operation: str, document: dict[str, Any], found: Sequence[Any], size: int
     ) -> tuple[list[Any], dict[str, str]]:
         """At most *size* of what was *found*, from the token on, and the token of the rest."""
         start = self.take(operation, document) or 0

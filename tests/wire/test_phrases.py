@@ -37,12 +37,7 @@ def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
 
 @pytest.mark.parametrize(
     ("expected", "value"),
-    [
-        ("0.00 USD", 0),
-        ("under 0.01 USD", 0.0049),
-        ("0.01 USD", 0.005),
-        ("1,234.50 USD", 1234.5),
-    ],
+    [("0.00 USD", 0), ("under 0.01 USD", 0.0049), ("0.01 USD", 0.005), ("1,234.50 USD", 1234.5)],
 )
 def test_less_than_a_cent_is_not_nothing(expected, value):
     """An idle core of an hour may cost less."""

@@ -13,13 +13,7 @@ from neuron_emf.reading.periods import ALWAYS, Period
 from neuron_emf.report.comparison import Cause, PublishedRollups, compare
 from neuron_emf.report.counting import Counting
 from neuron_wire.prices import Prices
-from tests.neuron_emf.report.minutes import (
-    MINUTE_MS,
-    START_MS,
-    fleets,
-    minute,
-    rollups_of,
-)
+from tests.neuron_emf.report.minutes import MINUTE_MS, START_MS, fleets, minute, rollups_of
 
 LONG_AFTER_MS = START_MS + 86_400_000
 

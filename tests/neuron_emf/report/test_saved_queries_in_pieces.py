@@ -97,8 +97,7 @@ def test_a_query_that_does_not_complete_is_told(full):
 
 
 @pytest.mark.parametrize(
-    "action",
-    ["logs:DescribeQueryDefinitions", "logs:StartQuery", "logs:GetQueryResults"],
+    "action", ["logs:DescribeQueryDefinitions", "logs:StartQuery", "logs:GetQueryResults"]
 )
 def test_a_permission_that_is_missing_is_named(full, action):
     """With the action, so that it can be allowed."""

@@ -60,12 +60,9 @@ def test_a_query_is_scheduled_then_runs_then_is_complete(logs, asked):
     assert "Complete" == asked("limit 1")["status"]
     query_id = logs.start_query(**EVERYTHING, queryString="fields N")["queryId"]
     answers = [logs.get_query_results(queryId=query_id) for _ in range(4)]
-    assert [
-        ("Scheduled", 0),
-        ("Running", 50),
-        ("Complete", 100),
-        ("Complete", 100),
-    ] == [(one["status"], len(one["results"])) for one in answers]
+    assert [("Scheduled", 0), ("Running", 50), ("Complete", 100), ("Complete", 100)] == [
+        (one["status"], len(one["results"])) for one in answers
+    ]
     assert [0, 0, 100] == [one["statistics"]["recordsScanned"] for one in answers[:3]]
 
 
@@ -108,11 +105,9 @@ def test_a_value_is_text(account, asked):
         rows(asked(query))
     )
     times = "stats max(@timestamp) as Last, avg(X) as Mean by bin(1h) as Hour | sort Hour desc"
-    assert {
-        "Hour": "2027-01-15 08:00:00.000",
-        "Last": str(NOW_MS),
-        "Mean": "0.3333",
-    } == rows(asked(times))[0]
+    assert {"Hour": "2027-01-15 08:00:00.000", "Last": str(NOW_MS), "Mean": "0.3333"} == rows(
+        asked(times)
+    )[0]
 
 
 @says(LIMIT_PAGE, "If you omit limit, the query will return as many as 10,000 log events")

@@ -148,10 +148,7 @@ def test_a_log_group_is_named_once(account, logs):
     assert INVALID == refusal(logs, logGroupName="a b")
 
 
-@says(
-    "FilterLogEventsResponse.nextToken",
-    "The token expires after 24 hours.",
-)
+@says("FilterLogEventsResponse.nextToken", "The token expires after 24 hours.")
 @says(f"{REQUEST}.nextToken", "You received this token from a previous call.")
 def test_a_token_is_for_its_request_and_for_a_day(account, logs):
     """Another request, a day and a second later, or no token of ours: it is invalid."""
@@ -183,10 +180,7 @@ def test_an_event_has_an_id_of_its_own(account, logs):
     assert "eventId" not in logs.filter_log_events(**GROUP)["events"][0]
 
 
-@says(
-    CLASSES,
-    "GetLogEvents and FilterLogEvents: yes for Standard, no for Infrequent Access.",
-)
+@says(CLASSES, "GetLogEvents and FilterLogEvents: yes for Standard, no for Infrequent Access.")
 def test_a_group_of_another_class_is_not_read(account, logs):
     """It is refused, not answered as if it were empty."""
     account.groups.of(RECORDS_GROUP).log_group_class = "INFREQUENT_ACCESS"
