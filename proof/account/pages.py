@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DAY_S = 24 * 3600.0
-PAGE = ("nextToken", "limit", "maxResults", "maxItems", "startFromHead")
+PAGE = ("nextToken", "limit")
 
 
 @dataclass(frozen=True)
