@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
-from neuron_emf.account import documented, is_refusal, refusal
+from neuron_emf.account import documented
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -117,13 +117,8 @@ class LogGroup:
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         self.calls += 1
-        try:
-            answer: dict[str, Any] = self._logs.filter_log_events(**request)
-        except Exception as error:
-            if is_refusal(error):
-                raise refusal(error, f"{ACTION} on {self.name}") from error
-            raise
         with documented(f"{ACTION} on {self.name}"):
+            answer: dict[str, Any] = self._logs.filter_log_events(**request)
             for event in answer.get("events", []):
                 if type(event["timestamp"]) is not int or type(event["message"]) is not str:
                     raise TypeError(event.keys())
