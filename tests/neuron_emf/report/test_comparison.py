@@ -128,19 +128,12 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
 @pytest.mark.parametrize(
     "members",
     [
-        {"Minute": "yesterday"},
-        {"Minute": None},
-        {"Records": "many"},
-        {"Records": True},
-        {"Publication": 1.5},
-        {"IdleCost": -1},
-        {"IdleCost": 1 << 63},
-        {"IdleCost": float("nan")},
-        {"Schema": 0},
-        {"Schema": 99},
+        {"Minute": "yesterday"}, {"Minute": None}, {"Records": "many"}, {"Records": True},
+        {"Publication": 1.5}, {"IdleCost": -1}, {"IdleCost": 1 << 63}, {"IdleCost": float("nan")},
+        {"Schema": 0}, {"Schema": 99},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_rollup_that_cannot_be_read_is_counted(members):
     """And compared with nothing."""
     published = PublishedRollups(ALWAYS)
