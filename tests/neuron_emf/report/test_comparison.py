@@ -99,6 +99,12 @@ def test_other_rules_are_told_as_such(counts):
     assert {Cause.RULES: 1} == causes(found)
 
 
+def test_other_core_minutes_are_told_where_nothing_has_a_price():
+    """In USD the two say the same."""
+    unpriced = [minute(0, instance_type=None)]
+    assert {Cause.RULES: 1} == causes(compared(unpriced, rollups_of(unpriced), idle_after=61))
+
+
 @pytest.mark.parametrize(("usd", "expected"), [(0.00009, {}), (0.0001, {Cause.RULES: 1})])
 def test_what_rounding_makes_is_no_difference(usd, expected):
     """Rollups have six decimals, each publication its own."""
