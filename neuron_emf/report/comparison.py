@@ -152,6 +152,11 @@ class Difference:
     core_minutes: tuple[int, int]
     usd: tuple[float | None, float | None]
 
+    @property
+    def usd_missing(self) -> float:
+        """USD that the rollup lacks; negative: has too many."""
+        return (self.usd[0] or 0.0) - (self.usd[1] or 0.0)
+
 
 @dataclass(slots=True)
 class ByCause:
@@ -225,7 +230,7 @@ def compare(counting: Counting, published: PublishedRollups, now_ms: int) -> Com
         by_cause = comparison.causes.setdefault(difference.cause, ByCause())
         by_cause.minutes += 1
         by_cause.core_minutes += difference.core_minutes[0] - difference.core_minutes[1]
-        by_cause.usd += (difference.usd[0] or 0.0) - (difference.usd[1] or 0.0)
+        by_cause.usd += difference.usd_missing
     differences.sort(key=_greatest_first)
     comparison.worst = differences[:MAX_LISTED]
     return comparison
@@ -257,7 +262,7 @@ def _difference(
 
 def _greatest_first(difference: Difference) -> tuple[object, ...]:
     lines, rollup = difference.core_minutes
-    usd = abs((difference.usd[0] or 0.0) - (difference.usd[1] or 0.0))
+    usd = abs(difference.usd_missing)
     return -abs(lines - rollup), -usd, difference.minute_ms, difference.cluster
 
 

@@ -146,6 +146,8 @@ def test_a_rollup_that_cannot_be_read_is_counted(members):
     (line,) = rollups_of([minute(0, instance_type=None)])
     published.add_line(json.dumps({**json.loads(line), **members}))
     assert (1, 0, {}) == (published.unreadable, published.read, published.minutes)
+    published.add_line(json.dumps({**json.loads(line), "IdleCost": (1 << 63) - 1024}))
+    assert (1, 1) == (published.unreadable, published.read)
 
 
 @pytest.mark.parametrize("line", ["", "[", "[1]", "7", '{"Kind":"rollup"', "[" * 100_000])
