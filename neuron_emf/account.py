@@ -34,6 +34,8 @@ _CONNECT_TIMEOUT_S: Final = 5
 _READ_TIMEOUT_S: Final = 30
 _MAX_ATTEMPTS: Final = 5
 _READER_OF_ANSWERS: Final = "botocore.endpoint"
+_MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What reading an answer of another form than expected ends with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +46,7 @@ class AccountSettings:
         "neuron-emf", "Name of the stack, as it was deployed.", metavar="NAME"
     )
     log_group: str = setting(
-        LOG_GROUP,
-        "Log group of the lines; the stack's output EmitterLogGroupName.",
-        metavar="NAME",
+        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
     )
     rollups_log_group: str = setting(
         "",
@@ -159,14 +159,18 @@ def is_refusal(error: Exception) -> bool:
 @contextmanager
 def documented(action: str) -> Iterator[None]:
     """
-    Read in this what *action* answered: what is not as AWS documents it is said.
+    Call *action* and read its answer in this: what AWS refuses or does not document is said.
 
     Raises:
-        SourceError: If a member is missing or has another type.
+        SourceError: If it is refused, or a member of the answer is missing or has another type.
     """
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:
+        if is_refusal(error):
+            raise refusal(error, action) from error
+        if not isinstance(error, _MALFORMED):
+            raise
         msg = (
             f"{action} was expected to answer as AWS documents it and did not "
             f"({type(error).__name__}): see what is between here and AWS, and try again"
@@ -208,14 +212,7 @@ def _rehearsal() -> Account:
             _region=str(found["region"]),
             _endpoint_url=_loopback(str(found["endpoint_url"])),
         )
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        RecursionError,
-        http.client.HTTPException,  # whoever listens there speaks something else
-    ) as error:
+    except (*_MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
         msg = (
             f"a rehearsal was expected to answer at {REHEARSAL} and none does: "
             "start `make demo` and wait until it says so"

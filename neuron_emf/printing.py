@@ -21,10 +21,8 @@ from emitter.errors import DeliveryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
     from rich.console import Console, RenderableType
-    from typing_extensions import Self
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 MAX_ESCAPED_CHARS: Final = 300
@@ -101,8 +99,11 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     if not is_wanted or sys.stderr is None or not sys.stderr.isatty():
         yield _say_nothing
         return
-    with _ProgressBar(what, PATIENCE_S, console(sys.stderr)) as bar:
+    bar = _ProgressBar(what, PATIENCE_S, console(sys.stderr))
+    try:
         yield bar
+    finally:
+        bar.stop()
 
 
 class _ProgressBar:
@@ -136,15 +137,8 @@ class _ProgressBar:
             self._progress.start()
             self._is_shown = True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
+        """Leave nothing of it."""
         if self._is_shown:
             self._progress.stop()
 

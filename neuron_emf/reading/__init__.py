@@ -15,12 +15,4 @@ from neuron_emf.reading.log_group import MINUTES, LogGroup, pattern_of
 from neuron_emf.reading.periods import moment_ms, period_ms
 from neuron_emf.reading.records import Records
 
-__all__ = [
-    "MINUTES",
-    "LogGroup",
-    "Records",
-    "lines_in",
-    "moment_ms",
-    "pattern_of",
-    "period_ms",
-]
+__all__ = ["MINUTES", "LogGroup", "Records", "lines_in", "moment_ms", "pattern_of", "period_ms"]

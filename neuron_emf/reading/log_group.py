@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
-from neuron_emf.account import documented, is_refusal, refusal
+from neuron_emf.account import documented
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -67,12 +67,7 @@ class LogGroup:
         self._ends_early = account.is_rehearsal
 
     def lines(
-        self,
-        start_ms: int,
-        end_ms: int,
-        pattern: str = "",
-        *,
-        advance: Advance | None = None,
+        self, start_ms: int, end_ms: int, pattern: str = "", *, advance: Advance | None = None
     ) -> Iterator[str]:
         """
         The lines from *start_ms* until before *end_ms*, in order of time.
@@ -122,13 +117,8 @@ class LogGroup:
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         self.calls += 1
-        try:
-            answer: dict[str, Any] = self._logs.filter_log_events(**request)
-        except Exception as error:
-            if is_refusal(error):
-                raise refusal(error, f"{ACTION} on {self.name}") from error
-            raise
         with documented(f"{ACTION} on {self.name}"):
+            answer: dict[str, Any] = self._logs.filter_log_events(**request)
             for event in answer.get("events", []):
                 if type(event["timestamp"]) is not int or type(event["message"]) is not str:
                     raise TypeError(event.keys())

@@ -12,13 +12,7 @@ from emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS
 
 _PERIOD: Final = re.compile(r"([0-9]{1,6})([smhdw])")
-_UNITS_MS: Final = {
-    "s": 1_000,
-    "m": 60_000,
-    "h": 3_600_000,
-    "d": 86_400_000,
-    "w": 7 * 86_400_000,
-}
+_UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 _END_OF_TIME_MS: Final = 253_402_300_740_000  # the last minute of 9999: no calendar has a later one
 

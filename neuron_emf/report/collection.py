@@ -71,7 +71,8 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
         SourceError: If lines cannot be read, or there is none in the period.
     """
     made_ms = periods.now_ms()
-    asked = _asked(settings, made_ms, has_files=bool(files))
+    since = settings.since or ("" if files else SINCE)
+    asked = periods.period_between(since, settings.until, made_ms) if since else None
     within = asked or _until(settings, made_ms)
     counting = Counting(
         within, settings.idle_after, prices(settings.price_overrides), settings.cluster
@@ -89,16 +90,8 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
         provenance,
         asked=asked,
         made_ms=made_ms,
-        cluster=settings.cluster,
-        idle_after_minutes=settings.idle_after,
         worst_cores=settings.rows,
     )
-
-
-def _asked(settings: IdleReportSettings, now_ms: int, *, has_files: bool) -> Period | None:
-    if has_files and not settings.since:
-        return None
-    return periods.period_between(settings.since or SINCE, settings.until, now_ms)
 
 
 def _until(settings: IdleReportSettings, now_ms: int) -> Period:

@@ -40,26 +40,25 @@ class PublishedMinute:
     All that was published of one minute of one cluster.
 
     Attributes:
-        records: Minute records behind the last publication.
-
         core_minutes: Idle core minutes; None when none was ever told.
 
         usd: Their price; None when none was ever told.
     """
 
-    records: int = 0
     core_minutes: float | None = None
     usd: float | None = None
-    _last_number: int = 0
-    _seen: set[int] = field(default_factory=set)
+    _records: dict[int, int] = field(default_factory=dict)  # by number of the publication
+
+    @property
+    def records(self) -> int:
+        """Minute records behind the last publication."""
+        return self._records[max(self._records)]
 
     def add(self, number: int, records: int, core_minutes: float | None, usd: float | None) -> bool:
         """Add publication *number*; False if it was there."""
-        if number in self._seen:
+        if number in self._records:
             return False
-        self._seen.add(number)
-        if number > self._last_number:
-            self._last_number, self.records = number, records
+        self._records[number] = records
         if core_minutes is not None:
             self.core_minutes = (self.core_minutes or 0) + core_minutes
         if usd is not None:
@@ -153,6 +152,11 @@ class Difference:
     core_minutes: tuple[int, int]
     usd: tuple[float | None, float | None]
 
+    @property
+    def usd_missing(self) -> float:
+        """USD that the rollup lacks; negative: has too many."""
+        return (self.usd[0] or 0.0) - (self.usd[1] or 0.0)
+
 
 @dataclass(slots=True)
 class ByCause:
@@ -226,7 +230,7 @@ def compare(counting: Counting, published: PublishedRollups, now_ms: int) -> Com
         by_cause = comparison.causes.setdefault(difference.cause, ByCause())
         by_cause.minutes += 1
         by_cause.core_minutes += difference.core_minutes[0] - difference.core_minutes[1]
-        by_cause.usd += (difference.usd[0] or 0.0) - (difference.usd[1] or 0.0)
+        by_cause.usd += difference.usd_missing
     differences.sort(key=_greatest_first)
     comparison.worst = differences[:MAX_LISTED]
     return comparison
@@ -245,8 +249,10 @@ def _difference(
     if rollup is None:
         is_new = now_ms - key[1] < NEWEST_MS
         cause = Cause.TOO_NEW if is_new else Cause.WITHOUT_ROLLUP
-    elif records[0] != records[1]:
-        cause = Cause.TOO_LATE if records[0] > records[1] else Cause.WITHOUT_LINES
+    elif records[0] > records[1]:
+        cause = Cause.TOO_LATE
+    elif records[0] < records[1]:
+        cause = Cause.WITHOUT_LINES
     elif core_minutes[0] == core_minutes[1] and abs(usd[0] - (usd[1] or 0.0)) < _SMALLEST_USD:
         return None
     else:
@@ -256,7 +262,7 @@ def _difference(
 
 def _greatest_first(difference: Difference) -> tuple[object, ...]:
     lines, rollup = difference.core_minutes
-    usd = abs((difference.usd[0] or 0.0) - (difference.usd[1] or 0.0))
+    usd = abs(difference.usd_missing)
     return -abs(lines - rollup), -usd, difference.minute_ms, difference.cluster
 
 

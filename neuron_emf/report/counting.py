@@ -163,6 +163,10 @@ class Counting:
         outside: Records of other times or clusters than were asked for.
 
         overridden: Types whose price is not the one of the list, as met.
+
+        idle_after_minutes: From when on a core is idle.
+
+        cluster: The one that counts; empty for all.
     """
 
     def __init__(
@@ -175,9 +179,9 @@ class Counting:
         self.outside = 0
         self.overridden: set[str] = set()
         self._period = period
-        self._idle_after_minutes = idle_after_minutes
+        self.idle_after_minutes = idle_after_minutes
         self._prices = prices
-        self._cluster = cluster
+        self.cluster = cluster
         self._buffer = MinuteBuffer()
 
     def add(self, record: MinuteRecord) -> None:
@@ -187,7 +191,7 @@ class Counting:
         Raises:
             SettingsError: If more wait than can be kept.
         """
-        if record.minute_ms not in self._period or self._cluster not in {"", record.cluster}:
+        if record.minute_ms not in self._period or self.cluster not in {"", record.cluster}:
             self.outside += 1
             return
         self._buffer.add(record)
@@ -206,7 +210,7 @@ class Counting:
         instance.add(minute)
         of_cluster = self.minutes[record.cluster, record.minute_ms]
         of_cluster.records += minute.records
-        idle = idle_cores(record, self._idle_after_minutes)
+        idle = idle_cores(record, self.idle_after_minutes)
         if not idle:
             return
         price = self._prices.usd_per_core_hour(record.instance_type, len(record.core_state))

@@ -28,26 +28,14 @@ if TYPE_CHECKING:
     from neuron_emf.report.owners import IdleOwner
 
 COLUMNS: Final = (
-    "row",  # total, cluster, owner, instance or core: filter by one, never add up several
-    "cluster",
-    "instance_id",
-    "instance_type",
-    "core",
-    "owner",
-    "owner_kind",
-    "idle_core_minutes",
-    "idle_usd",
-    "unpriced_idle_core_minutes",
-    "whole_instance_idle_usd",
-    "busy_core_minutes",
-    "attached_idle_core_minutes",
-    "unattached_core_minutes",
-    "unknown_core_minutes",
-    "instance_minutes",
-    "missing_instance_minutes",
-    "coverage_percent",
+    # total, cluster, owner, instance or core: filter by one, never add up several
+    "row",
+    "cluster", "instance_id", "instance_type", "core", "owner", "owner_kind",
+    "idle_core_minutes", "idle_usd", "unpriced_idle_core_minutes", "whole_instance_idle_usd",
+    "busy_core_minutes", "attached_idle_core_minutes", "unattached_core_minutes",
+    "unknown_core_minutes", "instance_minutes", "missing_instance_minutes", "coverage_percent",
     "longest_idle_minutes",
-)
+)  # fmt: skip
 
 
 def document(report: IdleReport) -> dict[str, Any]:
@@ -132,23 +120,17 @@ def _rows(report: IdleReport) -> Iterator[tuple[str, dict[str, Any]]]:
     for instance in report.instances:
         yield "instance", {**_identity(instance), **_row_of(instance)}
     for cores in report.cores:
-        for core in cores.cores:
-            each = {
-                **_identity(cores.instance),
-                "core": core,
-                **_owner(cores.each.owner),
-                **_idle(cores.each.amount),
-                "longest_idle_minutes": cores.each.longest_minutes,
-            }
-            yield "core", each
+        each = {
+            **_identity(cores.instance),
+            **_owner(cores.each.owner),
+            **_idle(cores.each.amount),
+            "longest_idle_minutes": cores.each.longest_minutes,
+        }
+        yield from (("core", {**each, "core": core}) for core in cores.cores)
 
 
 def _row_of(sums: Sums | InstanceTime) -> dict[str, Any]:
-    return {
-        **_idle(sums.idle),
-        "whole_instance_idle_usd": _usd(sums.whole.usd),
-        **_times(sums),
-    }
+    return {**_idle(sums.idle), "whole_instance_idle_usd": _usd(sums.whole.usd), **_times(sums)}
 
 
 def _cell(value: object) -> object:

@@ -9,7 +9,7 @@ from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from neuron_emf.reading.periods import Period
     from neuron_emf.report.comparison import Comparison
@@ -172,8 +172,6 @@ def idle_report(
     *,
     asked: Period | None,
     made_ms: int,
-    cluster: str,
-    idle_after_minutes: int,
     worst_cores: int,
 ) -> IdleReport:
     """Put in order what was counted; *asked* is the period, None for all there is."""
@@ -192,8 +190,8 @@ def idle_report(
         start_ms=asked.start_ms if asked else min(starts_ms),
         end_ms=asked.end_ms if asked else max(starts_ms) + MINUTE_MS,
         made_ms=made_ms,
-        cluster=cluster,
-        idle_after_minutes=idle_after_minutes,
+        cluster=counting.cluster,
+        idle_after_minutes=counting.idle_after_minutes,
         provenance=provenance,
         total=total,
         clusters=sorted(
@@ -222,18 +220,10 @@ def _core_rows(instance: InstanceTime) -> list[CoreRow]:
 
 
 def _owner_rows(counting: Counting) -> list[OwnerRow]:
-    rows: Iterable[OwnerRow] = (
-        OwnerRow(cluster, owner, time) for (cluster, owner), time in counting.owners.items()
-    )
-    return sorted(
-        rows,
-        key=lambda row: (
-            *_dearest_first(row.time.idle),
-            row.cluster,
-            row.owner.kind.value,
-            row.owner.name,
-        ),
-    )
+    rows = [OwnerRow(cluster, owner, time) for (cluster, owner), time in counting.owners.items()]
+    rows.sort(key=lambda row: (row.cluster, row.owner.kind.value, row.owner.name))
+    rows.sort(key=lambda row: _dearest_first(row.time.idle))
+    return rows
 
 
 def _dearest_first(idle: IdleAmount) -> tuple[float, int]:
@@ -242,11 +232,6 @@ def _dearest_first(idle: IdleAmount) -> tuple[float, int]:
 
 
 def _worst_first(row: CoreRow) -> tuple[object, ...]:
-    instance = row.instance
-    return (
-        *_dearest_first(row.each.amount),
-        -row.each.longest_minutes,
-        instance.cluster,
-        instance.instance_id,
-        row.cores[0],
-    )
+    instance, longest = row.instance, row.each.longest_minutes
+    place = instance.cluster, instance.instance_id, row.cores[0]
+    return (*_dearest_first(row.each.amount), -longest, *place)

@@ -9,12 +9,13 @@ https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQu
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
-from neuron_emf.account import documented, is_refusal, refusal
+from neuron_emf.account import documented
 from neuron_emf.reading import periods
 from neuron_emf.reading.periods import Period
 from neuron_wire.names import MINUTE_MS
@@ -74,11 +75,8 @@ class SavedQueries:
             SourceError: If the stack has no such query, or CloudWatch Logs refuses.
         """
         name = f"{self._stack_name}/{query}"
-        answer = self._call(
-            "DescribeQueryDefinitions",
-            lambda: self._logs.describe_query_definitions(queryDefinitionNamePrefix=name),
-        )
         with documented("logs:DescribeQueryDefinitions"):
+            answer = self._logs.describe_query_definitions(queryDefinitionNamePrefix=name)
             for definition in answer.get("queryDefinitions", []):
                 if definition.get("name") == name:
                     return _restricted(definition["queryString"], cluster)
@@ -152,11 +150,8 @@ class SavedQueries:
     def _kept_from_ms(self, group: str) -> int:
         """Since when *group* has lines: a query that ends before is refused. 0 if nobody says."""
         try:
-            answer = self._call(
-                "DescribeLogGroups",
-                lambda: self._logs.describe_log_groups(logGroupNamePrefix=group),
-            )
             with documented("logs:DescribeLogGroups"):
+                answer = self._logs.describe_log_groups(logGroupNamePrefix=group)
                 for described in answer.get("logGroups", []):
                     if described.get("logGroupName") == group:
                         days = described.get("retentionInDays")
@@ -177,16 +172,12 @@ class SavedQueries:
         waited_s = 0.0
         while True:
             try:
-                answer = self._logs.start_query(**request)
-            except Exception as error:
-                if not is_refusal(error):
-                    raise
-                code = getattr(error, "response", {}).get("Error", {}).get("Code", "")
+                with documented(f"logs:StartQuery on {group}"):
+                    return str(self._logs.start_query(**request)["queryId"])
+            except SourceError as error:
+                code = getattr(error.__cause__, "response", {}).get("Error", {}).get("Code", "")
                 if code != _BUSY or waited_s >= _PATIENCE_S:
-                    raise refusal(error, f"logs:StartQuery on {group}") from error
-            else:
-                with documented("logs:StartQuery"):
-                    return str(answer["queryId"])
+                    raise
             # Others' queries use up what the account may run at once.
             self._sleep(_BUSY_WAIT_S)
             waited_s += _BUSY_WAIT_S
@@ -209,25 +200,14 @@ class SavedQueries:
             waited_s, polls = waited_s + pause_s, polls + 1
 
     def _results(self, query_id: str, **page: str) -> dict[str, Any]:
-        return self._call(
-            "GetQueryResults", lambda: self._logs.get_query_results(queryId=query_id, **page)
-        )
+        with documented("logs:GetQueryResults"):
+            answer: dict[str, Any] = self._logs.get_query_results(queryId=query_id, **page)
+            return answer
 
     def _stop(self, query_id: str) -> None:
         """Nobody waits for it any more; that it cannot be stopped changes nothing."""
-        try:
+        with contextlib.suppress(SourceError), documented("logs:StopQuery"):
             self._logs.stop_query(queryId=query_id)
-        except Exception as error:
-            if not is_refusal(error):
-                raise
-
-    def _call(self, action: str, call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        try:
-            return call()
-        except Exception as error:
-            if is_refusal(error):
-                raise refusal(error, f"logs:{action}") from error
-            raise
 
 
 def usd_of(bytes_scanned: int) -> float:

@@ -21,19 +21,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.report.idle_report import IdleReport
 
-_RIGHT: Final = frozenset(
-    {
-        "idle USD",
-        "idle hours",
-        "idle",
-        "could stop USD",
-        "instances",
-        "unknown hours",
-        "longest",
-        "hours each",
-        "USD each",
-    }
-)
+_LEFT: Final = frozenset({"cluster", "owner", "instance", "type", "cores", "owner, last"})
 _NAME_COLUMNS: Final = 34
 
 
@@ -67,18 +55,8 @@ def _section(title: str, said: Iterable[str]) -> list[RenderableType]:
 
 
 def _clusters(report: IdleReport, rows: int) -> Table:
-    table = _table(
-        "Clusters",
-        (
-            "cluster",
-            "instances",
-            "idle hours",
-            "idle",
-            "idle USD",
-            "could stop USD",
-            "unknown hours",
-        ),
-    )
+    numbers = "instances", "idle hours", "idle", "idle USD", "could stop USD", "unknown hours"
+    table = _table("Clusters", ("cluster", *numbers))
     for name, sums in report.clusters[:rows]:
         table.add_row(
             _name(name),
@@ -152,10 +130,10 @@ def _table(title: str, columns: Sequence[str]) -> Table:
         pad_edge=False,
     )
     for column in columns:
-        if column in _RIGHT:
-            table.add_column(column, justify="right", no_wrap=True)
-        else:
+        if column in _LEFT:
             table.add_column(column, max_width=_NAME_COLUMNS, overflow="ellipsis", no_wrap=True)
+        else:
+            table.add_column(column, justify="right", no_wrap=True)
     return table
 
 

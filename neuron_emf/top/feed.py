@@ -12,10 +12,10 @@ import contextlib
 import threading
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.account import is_refusal, refusal
+from neuron_emf.account import documented
 from neuron_emf.reading import LogGroup, Records, lines_in, pattern_of
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted
@@ -35,30 +35,6 @@ MAX_WAITING_LINES: Final = 100_000
 
 _WHOLE_EACH_MS: Final = MINUTE_MS
 _AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
-
-
-class Feed(Protocol):
-    """Where lines come from."""
-
-    @property
-    def records(self) -> Records:
-        """What the last reading read."""
-
-    @property
-    def is_live(self) -> bool:
-        """Whether more will come while time goes on."""
-
-    def read(self, window: Window, now_ms: int, advance: Advance | None = None) -> None:
-        """
-        Take into *window* what is new at *now_ms*.
-
-        Raises:
-            EmitterError: If nothing can be read.
-        """
-
-    @property
-    def traffic(self) -> str:
-        """What reading took so far, as a short text."""
 
 
 class FileFeed:
@@ -239,21 +215,19 @@ class LiveTailFeed:
         window.add(self.records.of(lines))
 
     def _start(self) -> Iterable[dict[str, Any]]:
-        action = "logs:DescribeLogGroups"
-        try:
+        with documented(f"logs:DescribeLogGroups on {self._group}"):
             answer = self._logs.describe_log_groups(logGroupNamePrefix=self._group)
             arn = _arn_of(self._group, answer.get("logGroups", []))
-            action = "logs:StartLiveTail"
+        with documented(f"logs:StartLiveTail on {self._group}"):
             started = self._logs.start_live_tail(
                 logGroupIdentifiers=[arn], logEventFilterPattern=self._pattern
             )
-        except Exception as error:
-            if is_refusal(error):
-                raise refusal(error, f"{action} on {self._group}") from error
-            raise
+            stream: Iterable[dict[str, Any]] = started["responseStream"]
         self._sessions += 1
-        stream: Iterable[dict[str, Any]] = started["responseStream"]
         return stream
+
+
+Feed = FileFeed | LogGroupFeed | LiveTailFeed
 
 
 def _arn_of(name: str, groups: Iterable[dict[str, Any]]) -> str:

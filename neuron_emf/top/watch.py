@@ -47,10 +47,7 @@ class FleetWatch:
     """
 
     def __init__(
-        self,
-        files: Sequence[Path],
-        settings: TopSettings,
-        now_ms: Callable[[], int] = now_ms,
+        self, files: Sequence[Path], settings: TopSettings, now_ms: Callable[[], int] = now_ms
     ) -> None:
         """
         Look at *files*, or without any at the log group that *settings* name.

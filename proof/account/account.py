@@ -14,9 +14,9 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
 
 It answers PutLogEvents and CreateLogStream by the rules that the emitter is
 tested with, and FilterLogEvents, GetLogEvents, DescribeLogGroups,
-DescribeLogStreams, DescribeSubscriptionFilters, DescribeAccountPolicies,
-DescribeQueryDefinitions, StartQuery, GetQueryResults, StopQuery and, of STS,
-GetCallerIdentity. Anything else is unknown to it. Names of faults of a call
+DescribeSubscriptionFilters, DescribeAccountPolicies, DescribeQueryDefinitions,
+StartQuery, GetQueryResults, StopQuery and, of STS, GetCallerIdentity, with the
+members of requests that ours have. Anything else is unknown to it. Names of faults of a call
 are those of `proof.logs.faults`.
 """
 
@@ -38,12 +38,11 @@ from proof.account.queries import Queries
 from proof.account.query_wire import QueryWire
 from proof.account.stack_logs import ACCOUNT_ID, REGION, STACK, StackLogs
 from proof.logs.forms import ServiceError
-from proof.logs.rules import QUOTAS, RECORDS_GROUP, Applied, LogRules
+from proof.logs.rules import RECORDS_GROUP, Applied, LogRules
 from proof.logs.service import LogsService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import TracebackType
 
     from typing_extensions import Self
 
@@ -52,8 +51,6 @@ if TYPE_CHECKING:
     Answer = Callable[[dict[str, Any]], dict[str, Any]]
 
 DENIED = "AccessDeniedException"
-# Calls a second of one account in one Region, beside those of the emitter's operations.
-READ_QUOTAS = {"DescribeLogGroups": 10.0, "DescribeLogStreams": 25.0, "StartQuery": 10.0}
 USER_ARN = f"arn:aws:iam::{ACCOUNT_ID}:user/testing"
 DAY_MS = 86_400_000
 
@@ -147,10 +144,6 @@ class AccountDouble:
             service, endpoint_url=self.url, region_name=REGION, config=config, **keys
         )
 
-    def keep_quotas(self) -> None:
-        """Throttle calls beyond the quotas of an account that did not ask for more."""
-        self.rules.quotas = {**QUOTAS, **READ_QUOTAS}
-
     def put(self, group: str, stream: str, lines: Iterable[tuple[int, str]]) -> None:
         """
         Have lines in a stream, of whatever age, as if they had been put when they were written.
@@ -186,13 +179,8 @@ class AccountDouble:
         self.service.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.service.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self.service.__exit__(*error)
 
     def _allow(self, operation: str, document: dict[str, Any], _signer: Signer) -> None:
         """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
@@ -207,7 +195,6 @@ class AccountDouble:
 
     def _resource(self, document: dict[str, Any]) -> str:
         group = document.get("logGroupName", document.get("logGroupNamePrefix", ""))
-        group = group or next(iter(document.get("logGroupNames", ())), "")
         return f"{self.groups.arn}{group}:log-stream:{document.get('logStreamName', '')}"
 
     def _get_caller_identity(self, _document: dict[str, Any]) -> dict[str, Any]:

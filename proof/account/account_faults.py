@@ -8,13 +8,14 @@ name that ends with an action's stands for one fault of each action.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from proof.account.stack_logs import ACCOUNT_ID, REGION
 from proof.logs import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from proof.account.account import AccountDouble
 
@@ -24,14 +25,13 @@ SKEW_S = 120.0
 FOREVER_MS = 1e15
 
 
-def _group(
-    change: Callable[[AccountDouble, str], None], which: str
-) -> Callable[[AccountDouble], None]:
-    def broken(account: AccountDouble) -> None:
-        name = account.records_group if which == "records" else account.rollups_group
-        change(account, name)
+Fault = Callable[["AccountDouble"], None]
 
-    return broken
+
+def _group(change: Callable[[AccountDouble, str], None], which: str) -> Fault:
+    return lambda account: change(
+        account, account.records_group if which == "records" else account.rollups_group
+    )
 
 
 def _missing(account: AccountDouble, name: str) -> None:
@@ -50,16 +50,8 @@ def _of_class(log_group_class: str) -> Callable[[AccountDouble, str], None]:
     return changed
 
 
-def _filter(**changes: str) -> Callable[[AccountDouble], None]:
-    def broken(account: AccountDouble) -> None:
-        (found,) = account.subscriptions
-        found.update(changes)
-
-    return broken
-
-
-def _no_subscription(account: AccountDouble) -> None:
-    account.subscriptions.clear()
+def _filter(**changes: str) -> Fault:
+    return lambda account: account.subscriptions[0].update(changes)
 
 
 def policy(name: str, criteria: str | None) -> dict[str, Any]:
@@ -79,7 +71,7 @@ def policy(name: str, criteria: str | None) -> dict[str, Any]:
     return found if criteria is None else {**found, "selectionCriteria": criteria}
 
 
-def _policy(criteria: str | None) -> Callable[[AccountDouble], None]:
+def _policy(criteria: str | None) -> Fault:
     def broken(account: AccountDouble) -> None:
         names = {"records": account.records_group, "rollups": account.rollups_group}
         given = None if criteria is None else criteria.format(**names)
@@ -88,7 +80,7 @@ def _policy(criteria: str | None) -> Callable[[AccountDouble], None]:
     return broken
 
 
-def _clock(skew_s: float) -> Callable[[AccountDouble], None]:
+def _clock(skew_s: float) -> Fault:
     """The service's time as its answers tell it; it refuses nothing for it."""
 
     def broken(account: AccountDouble) -> None:
@@ -96,21 +88,6 @@ def _clock(skew_s: float) -> Callable[[AccountDouble], None]:
         account.service.clock = lambda: clock() + skew_s
 
     return broken
-
-
-def _key(secret: str | None) -> Callable[[AccountDouble], None]:
-    def broken(account: AccountDouble) -> None:
-        account.service.keys["testing"] = secret
-
-    return broken
-
-
-def _unknown_key(account: AccountDouble) -> None:
-    account.service.keys.clear()
-
-
-def _gone(account: AccountDouble) -> None:
-    account.service.vanish()
 
 
 def _lagging(account: AccountDouble) -> None:
@@ -121,25 +98,18 @@ def _only_the_emitters(account: AccountDouble) -> None:
     account.denied |= {f"logs:{name}" for name in account.rules.further} - EMITTER_ACTIONS
 
 
-def _denied(operation: str) -> Callable[[AccountDouble], None]:
-    def broken(account: AccountDouble) -> None:
-        account.denied.add(f"logs:{operation}")
-
-    return broken
+def _denied(operation: str) -> Fault:
+    return lambda account: account.denied.add(f"logs:{operation}")
 
 
-def _always(operation: str, fault: str) -> Callable[[AccountDouble], None]:
-    def broken(account: AccountDouble) -> None:
-        account.always(operation, fault)
-
-    return broken
+def _always(operation: str, fault: str) -> Fault:
+    return lambda account: account.always(operation, fault)
 
 
 ACTIONS = (
     "CreateLogStream",
     "DescribeAccountPolicies",
     "DescribeLogGroups",
-    "DescribeLogStreams",
     "DescribeQueryDefinitions",
     "DescribeSubscriptionFilters",
     "FilterLogEvents",
@@ -151,17 +121,17 @@ ACTIONS = (
 )
 _OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses"
 
-FAULTS: Mapping[str, Callable[[AccountDouble], None]] = {
-    "credentials expired": _key(None),
-    "credentials of another secret": _key("another"),
-    "credentials unknown": _unknown_key,
-    "service gone": _gone,
+FAULTS: Mapping[str, Fault] = {
+    "credentials expired": lambda account: account.service.keys.update(testing=None),
+    "credentials of another secret": lambda account: account.service.keys.update(testing="another"),
+    "credentials unknown": lambda account: account.service.keys.clear(),
+    "service gone": lambda account: account.service.vanish(),
     "records group missing": _group(_missing, "records"),
     "rollups group missing": _group(_missing, "rollups"),
     "records group INFREQUENT_ACCESS": _group(_of_class("INFREQUENT_ACCESS"), "records"),
     "records group ESSENTIALS": _group(_of_class("ESSENTIALS"), "records"),
     "rollups group INFREQUENT_ACCESS": _group(_of_class("INFREQUENT_ACCESS"), "rollups"),
-    "subscription missing": _no_subscription,
+    "subscription missing": lambda account: account.subscriptions.clear(),
     "subscription of another name": _filter(filterName="somebody-elses"),
     "subscription of another pattern": _filter(filterPattern='"Kind"'),
     "subscription to another function": _filter(destinationArn=_OTHER_FUNCTION),
@@ -181,7 +151,7 @@ FAULTS: Mapping[str, Callable[[AccountDouble], None]] = {
 }
 """What can be wrong; `clock` is that of the machine that asks."""
 
-HARMLESS: Mapping[str, Callable[[AccountDouble], None]] = {
+HARMLESS: Mapping[str, Fault] = {
     "extraction off elsewhere": _policy('LogGroupName IN ["/somebody/elses"]'),
     "extraction off but for both groups": _policy('LogGroupName NOT IN ["{records}", "{rollups}"]'),
     "extraction off for another prefix": _policy('LogGroupNamePrefix IN ["/aws/"]'),

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from proof.account.log_groups import StoredGroups
     from proof.account.pages import Tokens
 
-MAX_LISTED = 1_000
-
 
 @dataclass
 class Descriptions:
@@ -45,45 +43,23 @@ class Descriptions:
     def describe_subscription_filters(self, document: dict[str, Any]) -> dict[str, Any]:
         """A page of the filters of one log group, by name."""
         operation = "DescribeSubscriptionFilters"
-        check(operation, document)
+        check(operation, document, "logGroupName")
         group = self.groups.named_in(document)
-        prefix = document.get("filterNamePrefix", "")
-        found = sorted(
-            (
-                one
-                for one in self.subscriptions
-                if one["logGroupName"] == group and one["filterName"].startswith(prefix)
-            ),
-            key=lambda one: str(one["filterName"]),
-        )
-        size = document.get("limit", MAX_DESCRIBED)
-        page, more = self.tokens.page(operation, document, found, size)
+        found = [one for one in self.subscriptions if one["logGroupName"] == group]
+        found.sort(key=lambda one: str(one["filterName"]))
+        page, more = self.tokens.page(operation, document, found, MAX_DESCRIBED)
         return {"subscriptionFilters": page, **more}
 
     def describe_account_policies(self, document: dict[str, Any]) -> dict[str, Any]:
         """The policies of one type."""
         operation = "DescribeAccountPolicies"
-        check(operation, document)
-        found = [
-            one
-            for one in self.policies
-            if one["policyType"] == document["policyType"]
-            and document.get("policyName", one["policyName"]) == one["policyName"]
-        ]
+        check(operation, document, "policyType")
+        found = [one for one in self.policies if one["policyType"] == document["policyType"]]
         page, more = self.tokens.page(operation, document, found, MAX_DESCRIBED)
         return {"accountPolicies": page, **more}
 
     def describe_query_definitions(self, document: dict[str, Any]) -> dict[str, Any]:
-        """A page of the saved queries whose name begins so."""
-        operation = "DescribeQueryDefinitions"
-        check(operation, document)
+        """The saved queries whose name begins so; a stack has far fewer than a page of 1,000."""
+        check("DescribeQueryDefinitions", document, "queryDefinitionNamePrefix")
         prefix = document.get("queryDefinitionNamePrefix", "")
-        language = document.get("queryLanguage")
-        found = [
-            one
-            for one in self.saved
-            if one["name"].startswith(prefix) and language in {None, one["queryLanguage"]}
-        ]
-        size = document.get("maxResults", MAX_LISTED)
-        page, more = self.tokens.page(operation, document, found, size)
-        return {"queryDefinitions": page, **more}
+        return {"queryDefinitions": [one for one in self.saved if one["name"].startswith(prefix)]}

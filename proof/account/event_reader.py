@@ -2,17 +2,19 @@
 FilterLogEvents and GetLogEvents on what was put, as their documentation has it.
 
 A page may be empty although more follows, which is where readers go wrong: the
-first of several pages is empty here, unless a test says otherwise.
+first of several pages is empty here, unless a test says otherwise. Of filter patterns
+only quoted terms are played, all of which an event must have.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from proof.account.model import check
-from proof.account.patterns import pattern_of
-from proof.logs.forms import INVALID, ServiceError
+from proof.logs.forms import INVALID, NOT_PLAYED, ServiceError
+from proof.logs.rules import NOT_FOUND
 
 if TYPE_CHECKING:
     from proof.account.log_groups import StoredGroups
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_EVENTS = 10_000
 MAX_BYTES = 1_048_576
-FROM_2024_MS = 1_704_067_200_000
+_PATTERN = re.compile(r'\s*("[^"\\]*"\s*)*')
 STANDARD_ONLY = "{} is supported for log groups of the Standard log class only."
 
 Key = tuple[int, int, int]
@@ -41,8 +43,6 @@ class EventReader:
 
         empty_pages: So many pages without an event come before the first with one.
 
-        has_event_ids: Whether events have an `eventId`, which an emulator leaves out.
-
         lag_ms: So long after it was taken an event is found.
     """
 
@@ -50,7 +50,6 @@ class EventReader:
     tokens: Tokens
     page_events: int = MAX_EVENTS
     empty_pages: int = 1
-    has_event_ids: bool = True
     lag_ms: float = 0.0
     answers: dict[str, Any] = field(init=False)
 
@@ -62,87 +61,58 @@ class EventReader:
 
     def filter_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
         """A page of the events of a group that match."""
-        check("FilterLogEvents", document)
-        if "logStreamNames" in document and "logStreamNamePrefix" in document:
-            _refuse("logStreamNames and logStreamNamePrefix are mutually exclusive.")
-        is_backward = document.get("startFromHead") is False
-        if is_backward and document.get("startTime", 0) < FROM_2024_MS:
-            _refuse("startFromHead false needs a startTime on or after Jan 1, 2024 00:00:00 UTC.")
-        _check_order(document)
+        times = "startTime", "endTime"
+        check("FilterLogEvents", document, "logGroupName", *times, "filterPattern", "limit")
+        if document.get("endTime", 1 << 62) < document.get("startTime", 0):
+            _refuse("startTime must not be after endTime.")
         group = self._standard(document, "FilterLogEvents")
-        pattern = pattern_of(document.get("filterPattern", ""))
-        named = set(document.get("logStreamNames", ()))
-        missing = named - self.groups.streams(group)
-        if missing:
-            self.groups.refuse_stream()
-        prefix = document.get("logStreamNamePrefix", "")
+        terms = terms_of(document.get("filterPattern", ""))
         place = self.tokens.take("FilterLogEvents", document)
-        empty, after, is_backward = place or (self.empty_pages, None, is_backward)
+        empty, after = place or (self.empty_pages, (0,))
         found = [
             (key, one)
-            for key, one in self._events(group, is_backward=is_backward)
-            if (not named or one.stream in named)
-            and one.stream.startswith(prefix)
-            and document.get("startTime", 0) <= one.timestamp_ms
+            for key, one in sorted(self.groups.events(group, self.lag_ms))
+            if document.get("startTime", 0) <= one.timestamp_ms
             and one.timestamp_ms <= document.get("endTime", one.timestamp_ms)
-            and (after is None or (key < after if is_backward else key > after))
-            and pattern.is_in(one.message)
+            and key > after
+            and all(term in one.message for term in terms)
         ]
         answer: dict[str, Any] = {"events": [], "searchedLogStreams": []}
         if found and empty:
-            more = (empty - 1, after, is_backward)
+            more = (empty - 1, after)
             return {**answer, "nextToken": self.tokens.give("FilterLogEvents", document, more)}
         taken = self._page(found, document)
-        answer["events"] = [self._filtered(key, one) for key, one in taken]
+        answer["events"] = [
+            {"logStreamName": one.stream, **_plain(one), "eventId": f"{key[2]:056d}"}
+            for key, one in taken
+        ]
         if len(taken) < len(found):
-            more = (0, taken[-1][0], is_backward)
+            more = (0, taken[-1][0])
             answer["nextToken"] = self.tokens.give("FilterLogEvents", document, more)
         return answer
 
     def get_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
-        """A page of one stream; at its end the token is the one that was passed."""
-        check("GetLogEvents", document)
-        _check_order(document)
+        """The first page of one stream."""
+        times = "startTime", "startFromHead"
+        check("GetLogEvents", document, "logGroupName", "logStreamName", *times)
+        if not document.get("startFromHead"):
+            raise ServiceError(NOT_PLAYED, "only startFromHead is played here", 501)
         group = self._standard(document, "GetLogEvents")
         if document["logStreamName"] not in self.groups.streams(group):
-            self.groups.refuse_stream()
+            raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
         found = [
             (key, one)
-            for key, one in self._events(group, is_backward=False)
+            for key, one in sorted(self.groups.events(group, self.lag_ms))
             if one.stream == document["logStreamName"]
             and document.get("startTime", 0) <= one.timestamp_ms
-            and one.timestamp_ms < document.get("endTime", one.timestamp_ms + 1)
         ]
-        is_forward = bool(document.get("startFromHead"))
-        place = self.tokens.take("GetLogEvents", document)
-        if place:
-            is_forward, edge = place
-            if is_forward and not document.get("startFromHead"):
-                _refuse("startFromHead must be true with a nextForwardToken.")
-            found = [(key, one) for key, one in found if (key > edge if is_forward else key < edge)]
-        taken = self._page(found if is_forward else found[::-1], document)
-        taken.sort()
-        edge = place[1] if place else (0,)
-        edges = {
-            "nextForwardToken": (True, (*taken[-1][0], 1) if taken else edge),
-            "nextBackwardToken": (False, taken[0][0] if taken else edge),
-        }
-        tokens = {
-            name: document["nextToken"]
-            if not taken and place and place[0] == where[0]  # the end of the stream
-            else self.tokens.give("GetLogEvents", document, where)
-            for name, where in edges.items()
-        }
-        return {"events": [_plain(one) for _, one in taken], **tokens}
+        return {"events": [_plain(one) for _, one in self._page(found, document)]}
 
     def _standard(self, document: dict[str, Any], operation: str) -> str:
         group = self.groups.named_in(document)
         if self.groups.of(group).log_group_class != "STANDARD":
             _refuse(STANDARD_ONLY.format(operation))
         return group
-
-    def _events(self, group: str, *, is_backward: bool) -> list[tuple[Key, Applied]]:
-        return sorted(self.groups.events(group, self.lag_ms), reverse=is_backward)
 
     def _page(
         self, found: list[tuple[Key, Applied]], document: dict[str, Any]
@@ -156,22 +126,21 @@ class EventReader:
             taken.append((key, one))
         return taken
 
-    def _filtered(self, key: Key, one: Applied) -> dict[str, Any]:
-        event = {"logStreamName": one.stream, **_plain(one)}
-        return {**event, "eventId": f"{key[2]:056d}"} if self.has_event_ids else event
+
+def terms_of(pattern: str) -> list[str]:
+    """
+    The terms of a filter pattern.
+
+    Raises:
+        ServiceError: If it is of a sort that is not played here.
+    """
+    if not _PATTERN.fullmatch(pattern):
+        raise ServiceError(NOT_PLAYED, f"only quoted terms are played here, found {pattern}", 501)
+    return pattern.split('"')[1::2]
 
 
 def _plain(one: Applied) -> dict[str, Any]:
-    return {
-        "timestamp": one.timestamp_ms,
-        "message": one.message,
-        "ingestionTime": one.ingested_ms,
-    }
-
-
-def _check_order(document: dict[str, Any]) -> None:
-    if document.get("endTime", 1 << 62) < document.get("startTime", 0):
-        _refuse("startTime must not be after endTime.")
+    return {"timestamp": one.timestamp_ms, "message": one.message, "ingestionTime": one.ingested_ms}
 
 
 def _refuse(words: str) -> None:

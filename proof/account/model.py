@@ -3,7 +3,8 @@ The form that an operation's model asks of a request, before anybody looks at wh
 
 Types, required members, lengths, bounds, patterns and enumerations are those of
 the model that the SDK brings. boto3 itself looks at types, required members and
-lower bounds; the rest reaches the service, which refuses it.
+lower bounds; the rest reaches the service, which refuses it. Members of a request
+that nothing of ours sends are not played, and refused with words that say so.
 """
 
 from __future__ import annotations
@@ -14,19 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import botocore.session
 
-from proof.logs.forms import NOT_READ, ServiceError, refuse_if
+from proof.logs.forms import NOT_PLAYED, NOT_READ, ServiceError, refuse_if
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TYPES = {
-    "boolean": bool,
-    "integer": int,
-    "list": list,
-    "long": int,
-    "string": str,
-    "structure": dict,
-}
+_TYPES = {"boolean": bool, "integer": int, "long": int, "string": str}
 
 
 @functools.cache
@@ -35,41 +29,31 @@ def model_of(service: str) -> Any:
     return botocore.session.get_session().get_service_model(service)
 
 
-def check(operation: str, document: dict[str, Any], service: str = "logs") -> None:
+def check(operation: str, document: dict[str, Any], *played: str) -> None:
     """
-    Look at the form of a request.
+    Look at the form of a request, whose members must be among those that are *played*.
 
     Raises:
         ServiceError: If it is not that of the model; all that is wrong is said at once.
     """
-    shape = model_of(service).operation_model(operation).input_shape
-    refuse_if([*_broken(shape, document, "")])
+    others = document.keys() - {*played, "nextToken"}
+    if others:
+        raise ServiceError(NOT_PLAYED, f"{min(others)} is not played here", 501)
+    shape = model_of("logs").operation_model(operation).input_shape
+    refuse_if([*_broken(shape, document)])
 
 
-def _broken(shape: Any, found: Any, path: str) -> Iterator[str]:
-    expected = _TYPES[shape.type_name]
-    if not isinstance(found, expected) or (expected is int and isinstance(found, bool)):
-        raise ServiceError(NOT_READ, f"{path or 'body'}: expected a {shape.type_name}")
-    if shape.type_name == "structure":
-        yield from _members(shape, found, path)
-        return
-    start = f"Value '{found}' at '{path}' failed to satisfy constraint: Member must"
-    yield from (f"{start} {rule}" for rule in _rules(shape, found))
-    if shape.type_name == "list":
-        for number, one in enumerate(found, 1):
-            yield from _broken(shape.member, one, f"{path}.{number}.member")
-
-
-def _members(shape: Any, found: dict[str, Any], path: str) -> Iterator[str]:
-    strangers = found.keys() - shape.members.keys()
-    if strangers:
-        raise ServiceError(NOT_READ, f"{min(strangers)}: no member of {shape.name}")
+def _broken(shape: Any, document: dict[str, Any]) -> Iterator[str]:
     for name, member in shape.members.items():
-        at = f"{path}.{name}" if path else name
-        if found.get(name) is not None:
-            yield from _broken(member, found[name], at)
+        found = document.get(name)
+        if found is not None:
+            expected = _TYPES[member.type_name]
+            if not isinstance(found, expected) or (expected is int and isinstance(found, bool)):
+                raise ServiceError(NOT_READ, f"{name}: expected a {member.type_name}")
+            start = f"Value '{found}' at '{name}' failed to satisfy constraint: Member must"
+            yield from (f"{start} {rule}" for rule in _rules(member, found))
         elif name in shape.required_members:
-            yield f"Value null at '{at}' failed to satisfy constraint: Member must not be null"
+            yield f"Value null at '{name}' failed to satisfy constraint: Member must not be null"
 
 
 def _rules(shape: Any, found: Any) -> Iterator[str]:

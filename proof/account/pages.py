@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DAY_S = 24 * 3600.0
-PAGE = ("nextToken", "limit", "maxResults", "maxItems", "startFromHead")
+PAGE = ("nextToken", "limit")
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,7 @@ class Tokens:
         return place.at if place else None
 
     def page(
-        self,
-        operation: str,
-        document: dict[str, Any],
-        found: Sequence[Any],
-        size: int,
+        self, operation: str, document: dict[str, Any], found: Sequence[Any], size: int
     ) -> tuple[list[Any], dict[str, str]]:
         """At most *size* of what was *found*, from the token on, and the token of the rest."""
         start = self.take(operation, document) or 0

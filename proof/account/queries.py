@@ -22,12 +22,11 @@ from proof.account.query_text import (
     columns_of,
     commands_of,
     computed_by,
-    groups_of,
     moment,
     moments_of,
     text_of,
 )
-from proof.logs.forms import INVALID, NOT_PLAYED, ServiceError
+from proof.logs.forms import INVALID, ServiceError
 from proof.logs.rules import NOT_FOUND
 
 if TYPE_CHECKING:
@@ -64,7 +63,6 @@ class RunningQuery:
     steps: list[str]
     scanned: tuple[int, int]
     matched: int
-    groups: int
     status: str = "Scheduled"
 
 
@@ -107,19 +105,18 @@ class Queries:
 
     def start_query(self, document: dict[str, Any]) -> dict[str, Any]:
         """Run it on what is there now; the answer comes step by step."""
-        check("StartQuery", document)
-        if document.get("queryLanguage", "CWLI") != "CWLI":
-            raise ServiceError(NOT_PLAYED, "only CWLI is played here", 501)
+        times = "startTime", "endTime"
+        check("StartQuery", document, "logGroupName", "queryString", *times, "limit")
         commands = commands_of(document["queryString"])
-        groups = [self.groups.found(one) for one in groups_of(document, commands)]
-        self._checkmoments_of(document, groups)
+        group = self.groups.named_in(document)
+        self._check_times(document, group)
         if sum(one.status not in ENDED for one in self._queries.values()) >= MAX_AT_ONCE:
             words = f"You have reached the limit of {MAX_AT_ONCE} concurrent queries."
             raise ServiceError(LIMIT, words)
         self.started.append(document)
         query_id = str(uuid.uuid4())
         end = self.next_ends.pop(0) if self.next_ends else "Complete"
-        query = self._run(document, commands, groups)
+        query = self._run(document, commands, group)
         query.steps = [*self.steps, end if query.status == "Scheduled" else query.status]
         query.status = "Scheduled"
         self._queries[query_id] = query
@@ -127,14 +124,13 @@ class Queries:
 
     def get_query_results(self, document: dict[str, Any]) -> dict[str, Any]:
         """How far it is, and the rows of it that there are."""
-        check("GetQueryResults", document)
+        check("GetQueryResults", document, "queryId")
         query = self._query(document)
         if query.steps and "nextToken" not in document:
             query.status = query.steps.pop(0)
         found = {"Complete": query.rows, "Running": query.rows[: len(query.rows) // 2]}
-        size = min(self.page_rows, document.get("maxItems") or self.page_rows)
         rows = found.get(query.status, [])
-        page, more = self.tokens.page("GetQueryResults", document, rows, size)
+        page, more = self.tokens.page("GetQueryResults", document, rows, self.page_rows)
         records, size_bytes = query.scanned
         is_done = query.status == "Complete"
         statistics = {
@@ -143,7 +139,7 @@ class Queries:
             "bytesScanned": float(size_bytes if is_done else 0),
             "estimatedRecordsSkipped": 0.0,
             "estimatedBytesSkipped": 0.0,
-            "logGroupsScanned": float(query.groups),
+            "logGroupsScanned": 1.0,
         }
         return {
             "queryLanguage": "CWLI",
@@ -155,7 +151,7 @@ class Queries:
 
     def stop_query(self, document: dict[str, Any]) -> dict[str, Any]:
         """End it where it is."""
-        check("StopQuery", document)
+        check("StopQuery", document, "queryId")
         query = self._query(document)
         if query.status in ENDED:
             raise ServiceError(INVALID, "The specified query is not running.")
@@ -168,26 +164,24 @@ class Queries:
         except KeyError:
             raise ServiceError(NOT_FOUND, "The specified query does not exist.") from None
 
-    def _checkmoments_of(self, document: dict[str, Any], groups: Sequence[str]) -> None:
+    def _check_times(self, document: dict[str, Any], group: str) -> None:
         start_s, end_s = document["startTime"], document["endTime"]
         if end_s < start_s:
             raise ServiceError(INVALID, "startTime must not be after endTime.")
         now_ms = round(self.groups.rules.clock() * 1000)
-        for name in groups:
-            days = self.groups.of(name).retention_days
-            kept_from_ms = 0 if days is None else now_ms - days * DAY_MS
-            if end_s * 1000 < max(kept_from_ms, self.groups.made_ms):
-                raise ServiceError(MALFORMED, TOO_EARLY)
+        days = self.groups.of(group).retention_days
+        kept_from_ms = 0 if days is None else now_ms - days * DAY_MS
+        if end_s * 1000 < max(kept_from_ms, self.groups.made_ms):
+            raise ServiceError(MALFORMED, TOO_EARLY)
 
     def _run(
-        self, document: dict[str, Any], commands: Sequence[Command], groups: Sequence[str]
+        self, document: dict[str, Any], commands: Sequence[Command], group: str
     ) -> RunningQuery:
         start_ms, end_ms = document["startTime"] * 1000, document["endTime"] * 1000
         events = sorted(
             (
                 found
-                for name in groups
-                for found in self.groups.events(name)
+                for found in self.groups.events(group)
                 if start_ms <= found[1].timestamp_ms <= end_ms
             ),
             reverse=True,  # the newest first, where nobody sorts
@@ -211,7 +205,7 @@ class Queries:
             matched = applied(before, rows, {})
             kept = applied(commands[len(before) :], matched, {})[:limit]
         except QueryError:
-            return RunningQuery([], [], scanned, 0, len(groups), "Failed")
+            return RunningQuery([], [], scanned, 0, "Failed")
         found = told(kept, columns_of(commands))
         times, computed = moments_of(commands), computed_by(commands)
         written = [
@@ -225,4 +219,4 @@ class Queries:
             for one in row:
                 decimals = self.decimals if one["field"] in computed else None
                 one["value"] = text_of(one["value"], decimals)
-        return RunningQuery(written, [], scanned, len(matched), len(groups))
+        return RunningQuery(written, [], scanned, len(matched))

@@ -1,4 +1,4 @@
-"""What a query's text says to the service: its log groups, its columns and what they hold."""
+"""What a query's text says to the service: its columns, and what they hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from local.insights.engine import shown_by
 from local.insights.parser import parse
 from local.insights.tree import Field, FunctionCall, Operation, Placeholder, QueryError, walk
-from proof.logs.forms import INVALID, ServiceError
+from proof.logs.forms import NOT_PLAYED, ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from local.insights.tree import Command
 
 MALFORMED = "MalformedQueryException"
-MAX_GROUPS = 50
 COMPUTING = ("avg", "pct", "sum")
 TIMES = ("@timestamp", "@ingestionTime")
 
@@ -38,35 +37,9 @@ def commands_of(text: str) -> Sequence[Command]:
     if unfilled:
         words = f"unexpected symbol found {{ at {{{{{unfilled[0]}}}}}"
         raise ServiceError(MALFORMED, words)
+    if any(one.name == "SOURCE" for one in commands):
+        raise ServiceError(NOT_PLAYED, "SOURCE is not played here", 501)
     return commands
-
-
-def groups_of(document: dict[str, Any], commands: Sequence[Command]) -> list[str]:
-    """
-    The log groups that a request or its query names.
-
-    Raises:
-        ServiceError: If neither does, or both do, or there are too many.
-    """
-    given = [
-        name
-        for name in ("logGroupName", "logGroupNames", "logGroupIdentifiers")
-        if name in document
-    ]
-    sources = [one.expressions[0].value for one in commands if one.name == "SOURCE"]
-    if len(given) + bool(sources) != 1:
-        words = (
-            "Exactly one of logGroupName, logGroupNames, logGroupIdentifiers and SOURCE is"
-            f" required, found {len(given) + bool(sources)}."
-        )
-        raise ServiceError(INVALID, words)
-    if sources:
-        return sources
-    found = document[given[0]]
-    names = [found] if isinstance(found, str) else found
-    if not 1 <= len(names) <= MAX_GROUPS:
-        raise ServiceError(INVALID, f"1 to {MAX_GROUPS} log groups are queried at once.")
-    return names
 
 
 def before_stats(commands: Sequence[Command]) -> Sequence[Command]:

@@ -33,11 +33,7 @@ class StackLogs:
     """
 
     def __init__(self, name: str, made_ms: int, **parameters: str) -> None:
-        pseudo = {
-            "AWS::StackName": name,
-            "AWS::Region": REGION,
-            "AWS::AccountId": ACCOUNT_ID,
-        }
+        pseudo = {"AWS::StackName": name, "AWS::Region": REGION, "AWS::AccountId": ACCOUNT_ID}
         template = Template(_document(), {**pseudo, **parameters})
         named = {
             logical: one["LogGroupName"]
@@ -45,10 +41,7 @@ class StackLogs:
         }
         template = Template(_document(), {**pseudo, **parameters}, named)
         self.groups = {
-            one["LogGroupName"]: (
-                one.get("LogGroupClass", "STANDARD"),
-                int(one["RetentionInDays"]),
-            )
+            one["LogGroupName"]: (one.get("LogGroupClass", "STANDARD"), int(one["RetentionInDays"]))
             for _, one in template.resources("AWS::Logs::LogGroup")
         }
         self.subscriptions = [

@@ -37,12 +37,7 @@ def test_an_amount_has_no_zeros_that_say_nothing(expected, value):
 
 @pytest.mark.parametrize(
     ("expected", "value"),
-    [
-        ("0.00 USD", 0),
-        ("under 0.01 USD", 0.0049),
-        ("0.01 USD", 0.005),
-        ("1,234.50 USD", 1234.5),
-    ],
+    [("0.00 USD", 0), ("under 0.01 USD", 0.0049), ("0.01 USD", 0.005), ("1,234.50 USD", 1234.5)],
 )
 def test_less_than_a_cent_is_not_nothing(expected, value):
     """An idle core of an hour may cost less."""
@@ -52,18 +47,11 @@ def test_less_than_a_cent_is_not_nothing(expected, value):
 @pytest.mark.parametrize(
     ("expected", "minutes"),
     [
-        ("0 min", 0.9),
-        ("59 min", 59.99),
-        ("1 h", 60),
-        ("1 h 1 min", 61),
-        ("3 h", 180),
-        ("23 h 59 min", 1439),
-        ("1 d", 1440),
-        ("1 d", 1499),
-        ("4 d 6 h", 4 * 1440 + 6 * 60 + 59),
+        ("0 min", 0.9), ("59 min", 59.99), ("1 h", 60), ("1 h 1 min", 61), ("3 h", 180),
+        ("23 h 59 min", 1439), ("1 d", 1440), ("1 d", 1499), ("4 d 6 h", 4 * 1440 + 6 * 60 + 59),
         ("1,000 d", 1000 * 1440),
     ],
-)
+)  # fmt: skip
 def test_a_duration_has_its_two_greatest_units(expected, minutes):
     """Rounded down: nothing is called longer than it was."""
     assert expected == phrases.duration(minutes)

@@ -10,7 +10,7 @@ from tests.neuron_emf.check.rows import ARN, CHECKS, GROUPS, LINES, ROWS
 
 pytestmark = pytest.mark.timeout(30)
 
-NOT_ASKED = ("DescribeLogStreams", "DescribeQueryDefinitions", "FilterLogEvents", "StartQuery")
+NOT_ASKED = ("DescribeQueryDefinitions", "FilterLogEvents", "StartQuery")
 NOT_ASKED = (*NOT_ASKED, "GetQueryResults", "StopQuery")
 OF_BOTH_GROUPS = [name for name in FAULTS if name.endswith("DescribeLogGroups")]
 AS_THROTTLED = ("reset ", "unavailable ")  # which word each is, the client's tests decide

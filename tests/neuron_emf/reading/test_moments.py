@@ -24,13 +24,10 @@ def test_a_period_is_a_number_and_a_unit(number, unit):
 @pytest.mark.parametrize(
     "text",
     [
-        "2025-11-20T08:00:00Z",
-        "2025-11-20T08:00:00z",
-        "2025-11-20T08:00",
-        "2025-11-20 08:00:00",
+        "2025-11-20T08:00:00Z", "2025-11-20T08:00:00z", "2025-11-20T08:00", "2025-11-20 08:00:00",
         "2025-11-20T09:00:00+01:00",
     ],
-)
+)  # fmt: skip
 def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
     """Log lines are in UTC, too."""
     assert NOW_MS == moment_ms(text, "--since", 0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from neuron_emf.reading import Records
 from neuron_emf.reading.records import Identities
-from neuron_wire import MinuteRecord, parse
+from neuron_wire import parse
 from neuron_wire.checked import MAX_COUNT
 from tests.neuron_emf.reading.lines import line, record
 
@@ -63,24 +63,7 @@ def test_what_is_no_record_is_counted_with_its_reason():
         line(),
     ]
     assert [record()] == list(records.of(lines))
-    expected = {
-        "not_json": 1,
-        "not_an_object": 1,
-        "not_ours": 1,
-        "schema_newer": 1,
-        "bad_member": 1,
-    }
-    assert expected == records.dropped
+    reasons = "not_json", "not_an_object", "not_ours", "schema_newer", "bad_member"
+    assert Counter(reasons) == records.dropped
     assert 5 == records.unreadable
     assert Counter({"runtime": 1, "?": 1}) == records.other
-
-
-def test_the_hour_is_read_whole(hour):
-    """480 minutes of eight instances, and the lines of runtimes beside them."""
-    records = Records()
-    found = list(records.of(hour.lines))
-    assert 8 * 60 == len(found) == records.read
-    assert 8 == len({one.instance_id for one in found})
-    assert (0, 0) == (records.unreadable, records.repeated)
-    assert len(hour.lines) - len(found) == records.other.total()
-    assert all(isinstance(one, MinuteRecord) for one in found)

@@ -49,8 +49,6 @@ def report_of(
         Provenance(**{"origin": "a test", "records": len(records), **given}),
         asked=None,
         made_ms=START_MS + 86_400_000,
-        cluster="",
-        idle_after_minutes=15,
         worst_cores=10,
     )
 

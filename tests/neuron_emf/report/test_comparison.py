@@ -13,13 +13,7 @@ from neuron_emf.reading.periods import ALWAYS, Period
 from neuron_emf.report.comparison import Cause, PublishedRollups, compare
 from neuron_emf.report.counting import Counting
 from neuron_wire.prices import Prices
-from tests.neuron_emf.report.minutes import (
-    MINUTE_MS,
-    START_MS,
-    fleets,
-    minute,
-    rollups_of,
-)
+from tests.neuron_emf.report.minutes import MINUTE_MS, START_MS, fleets, minute, rollups_of
 
 LONG_AFTER_MS = START_MS + 86_400_000
 
@@ -105,6 +99,12 @@ def test_other_rules_are_told_as_such(counts):
     assert {Cause.RULES: 1} == causes(found)
 
 
+def test_other_core_minutes_are_told_where_nothing_has_a_price():
+    """In USD the two say the same."""
+    unpriced = [minute(0, instance_type=None)]
+    assert {Cause.RULES: 1} == causes(compared(unpriced, rollups_of(unpriced), idle_after=61))
+
+
 @pytest.mark.parametrize(("usd", "expected"), [(0.00009, {}), (0.0001, {Cause.RULES: 1})])
 def test_what_rounding_makes_is_no_difference(usd, expected):
     """Rollups have six decimals, each publication its own."""
@@ -134,25 +134,20 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
 @pytest.mark.parametrize(
     "members",
     [
-        {"Minute": "yesterday"},
-        {"Minute": None},
-        {"Records": "many"},
-        {"Records": True},
-        {"Publication": 1.5},
-        {"IdleCost": -1},
-        {"IdleCost": 1 << 63},
-        {"IdleCost": float("nan")},
-        {"Schema": 0},
-        {"Schema": 99},
+        {"Minute": "yesterday"}, {"Minute": None}, {"Records": "many"}, {"Records": True},
+        {"Publication": 1.5}, {"IdleCost": -1}, {"IdleCost": 1 << 63}, {"IdleCost": float("nan")},
+        {"Schema": 0}, {"Schema": 99},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_rollup_that_cannot_be_read_is_counted(members):
     """And compared with nothing."""
     published = PublishedRollups(ALWAYS)
     (line,) = rollups_of([minute(0, instance_type=None)])
     published.add_line(json.dumps({**json.loads(line), **members}))
     assert (1, 0, {}) == (published.unreadable, published.read, published.minutes)
+    published.add_line(json.dumps({**json.loads(line), "IdleCost": (1 << 63) - 1024}))
+    assert (1, 1) == (published.unreadable, published.read)
 
 
 @pytest.mark.parametrize("line", ["", "[", "[1]", "7", '{"Kind":"rollup"', "[" * 100_000])

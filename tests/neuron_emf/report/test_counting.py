@@ -117,12 +117,9 @@ def test_a_core_is_idle_from_that_many_minutes_on(minutes, expected):
 
 def test_a_restart_within_a_minute_is_one_minute():
     """Two lines of 30 seconds are one minute of four cores, and the later one has the last word."""
-    found = the_one(
-        counted(
-            minute(state="aaaa", covered_seconds=30.0),
-            minute(state="bbaa", boot="b2", seq=1, covered_seconds=30.0),
-        )
-    )
+    first = minute(state="aaaa", covered_seconds=30.0)
+    second = minute(state="bbaa", boot="b2", seq=1, covered_seconds=30.0)
+    found = the_one(counted(first, second))
     assert (2, 1) == (found.idle.core_minutes, found.coverage.minutes)
     assert 6000 == found.coverage.covered_hundredths
 
@@ -155,10 +152,9 @@ def test_lines_in_another_order_are_the_same_report():
     assert counted(*records).instances == counted(*reversed(records)).instances
 
 
-def test_more_records_than_can_be_kept_are_refused(monkeypatch):
+def test_more_records_than_can_be_kept_are_refused():
     """With what to do, instead of a machine out of memory."""
-    monkeypatch.setattr(buffer, "MAX_RECORDS", 2)
-    waiting = buffer.MinuteBuffer(buffer.MAX_RECORDS)
+    waiting = buffer.MinuteBuffer(2)
     waiting.add(minute(0))
     waiting.add(minute(1))
     with pytest.raises(SettingsError, match="ask for a shorter time with --since"):
@@ -197,14 +193,8 @@ def test_a_whole_instance_is_idle_only_with_all_its_cores():
     """One that is busy, not idle for long enough or unknown, and stopping it would stop that."""
     states = ["aauu", "baaa", "?aaa", "aaaa"]
     idle = [(60,) * 4, (0, 60, 60, 60), (60,) * 4, (14, 60, 60, 60)]
-    found = the_one(
-        counted(
-            *(
-                minute(n, state, one)
-                for n, (state, one) in enumerate(zip(states, idle, strict=True))
-            )
-        )
-    )
+    minutes = map(minute, range(4), states, idle)
+    found = the_one(counted(*minutes))
     assert (1, 4) == (found.whole_minutes, found.whole.core_minutes)
     assert 4 + 3 + 3 + 3 == found.idle.core_minutes
     assert not found.is_never_busy
@@ -221,12 +211,8 @@ def test_an_instance_of_which_nothing_is_known_is_not_called_unused():
 
 def test_a_minute_without_a_line_is_missing_unless_the_instance_said_goodbye():
     """A stopped instance covers nothing and should not."""
-    silent = the_one(counted(minute(0), minute(3)))
-    assert (2, 2, 50.0) == (
-        silent.coverage.minutes,
-        silent.coverage.missing,
-        silent.coverage.percent,
-    )
+    silent = the_one(counted(minute(0), minute(3))).coverage
+    assert (2, 2, 50.0) == (silent.minutes, silent.missing, silent.percent)
     stopped = the_one(counted(minute(0, bye=True), minute(3)))
     assert (0, 100.0) == (stopped.coverage.missing, stopped.coverage.percent)
 

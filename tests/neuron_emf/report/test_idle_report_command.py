@@ -9,24 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from neuron_emf.cli import main
-from neuron_emf.reading import periods
 from neuron_emf.report import saved_queries
 from neuron_wire.prices import USD_PER_HOUR
-from proof.account.account import AccountDouble
-from tests.hour import END_S, START_S
 from tests.neuron_emf.report.minutes import line_of, minute, rollups_of
 
 pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
-
-NOW_S = END_S + 3600.0
 
 
 @pytest.fixture
 def typed(typed, tmp_path, monkeypatch):
     """`neuron-emf report` and what follows."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))
     monkeypatch.setattr(saved_queries, "_POLLS_S", (0.0,))
 
     return partial(typed, "report")
@@ -39,17 +32,6 @@ def lines(tmp_path):
     path = tmp_path / "lines.jsonl"
     path.write_text("\n".join([*map(line_of, records), *rollups_of(records), ""]), "utf-8")
     return path
-
-
-@pytest.fixture
-def made(monkeypatch, hour):
-    """A right account with the hour in it."""
-    with AccountDouble(lambda: NOW_S) as found:
-        for name, value in found.variables.items():
-            monkeypatch.setenv(name, value)
-        found.put_lines(found.records_group, hour.lines)
-        found.put_lines(found.rollups_group, hour.rollups, late_ms=180_000)
-        yield found
 
 
 # --- what it says ---
@@ -76,26 +58,27 @@ def test_json_is_one_document(typed, lines):
     assert ["i-0a"] == found["would_be_saved"]["instances_never_busy"]
 
 
-def test_an_account_is_asked_by_its_saved_queries(typed, made):
+def test_an_account_is_asked_by_its_saved_queries(typed, full):
     """A week unless told otherwise; what it costs is said before and after."""
     code, out, err = typed()
     assert (0, 1) == (code, err.count("\n"))
     assert "CloudWatch bills at 0.005 USD per GB" in err
     assert "Logs Insights scanned 0.001 GB: under 0.01 USD at list price." in " ".join(out.split())
     assert "Idle cores cost 28.24 USD" in out
-    assert "StartQuery" in made.operations
-    assert "FilterLogEvents" not in made.operations
+    assert "StartQuery" in full.operations
+    assert "FilterLogEvents" not in full.operations
 
 
-def test_an_account_can_be_read_line_by_line(typed, made):
+def test_an_account_can_be_read_line_by_line(typed, full):
     """The same money; no query runs and nothing is billed, so nothing is said of it."""
     code, out, err = typed("--read", "lines", "--since", "1d")
     assert (0, "") == (code, err)
     assert "Idle cores cost 28.24 USD" in out
-    assert "StartQuery" not in made.operations
+    assert "StartQuery" not in full.operations
 
 
-def test_one_cluster_and_a_part_of_the_time(typed, made):
+@pytest.mark.usefixtures("full")
+def test_one_cluster_and_a_part_of_the_time(typed):
     """Half an hour of serving: 6 idle cores from minute 15 on."""
     start, end = "2026-11-20T08:30:00Z", "2026-11-20T09:00:00Z"
     code, out, _ = typed("--cluster", "serving", "--since", start, "--until", end, "--json")
@@ -103,7 +86,6 @@ def test_one_cluster_and_a_part_of_the_time(typed, made):
     assert (0, "serving", 180) == (code, found["cluster"], found["total"]["idle_core_minutes"])
     assert ["serving"] == [one["cluster"] for one in found["clusters"]]
     assert 30 == found["rollups"]["equal_minutes"]
-    assert made.operations
 
 
 def test_idle_after_and_prices_are_those_that_were_asked_for(typed, lines):
@@ -166,16 +148,14 @@ def test_a_device_is_written_to_and_stays(typed, lines):
     ("words", "code", "said"),
     [
         (["--since", "yesterday"], 2, "--since was expected to be a period"),
-        (["--until", "soon"], 2, "--until was expected to be a period"),
         (["--since", "1h", "--until", "2h"], 2, "between --since and --until"),
         (["--price-overrides", "trn1=cheap"], 2, "write it as trn1.32xlarge=13.5"),
         (["--price-overrides", "trn1=nan"], 2, "is not TYPE=USD"),
-        (["--idle-after", "0"], 2, "0 is not in the range"),
-        (["--read", "guesses"], 2, "is not one of"),
         (["--cluster", "nobody"], 3, "of cluster nobody were expected"),
         (["--since", "1h"], 3, "2 lines of other times or clusters"),
         (["--html", "no/such/folder.html"], 4, "expected to take the idle report and does not"),
         (["--csv", "."], 2, "is a directory"),
+        (["nothing.jsonl"], 2, "nothing.jsonl was expected to be a file of log lines"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
@@ -201,38 +181,3 @@ def test_files_without_a_minute_are_refused(typed, tmp_path, content, said):
     code, out, err = typed("empty")
     assert (3, "") == (code, out)
     assert said in err
-
-
-def test_a_file_that_is_not_there_is_named(typed):
-    """Before anything is counted."""
-    code, _, err = typed("nothing.jsonl")
-    assert 2 == code
-    assert "nothing.jsonl was expected to be a file of log lines" in err
-
-
-def test_without_credentials_it_says_what_to_do(typed, made):
-    """In a sentence that names the action."""
-    made.denied |= {"logs:StartQuery", "logs:DescribeQueryDefinitions"}
-    code, out, err = typed()
-    assert (3, "") == (code, out)
-    assert "logs:DescribeQueryDefinitions was expected to answer" in err.splitlines()[-1]
-
-
-def test_without_a_rehearsal_it_says_how_to_start_one(typed, monkeypatch):
-    """Nothing listens there."""
-    monkeypatch.setattr("neuron_emf.account.REHEARSAL", "http://127.0.0.1:1/rehearsal.json")
-    code, _, err = typed("--rehearsal")
-    assert 3 == code
-    assert "make demo" in err
-
-
-def test_help_says_what_it_costs(capsys):
-    """Before anybody pays."""
-    with pytest.raises(SystemExit):
-        main(["report", "--help"])
-    assert "bills the bytes it scans" in " ".join(capsys.readouterr().out.split())
-
-
-def test_the_hour_is_where_the_tests_think_it_is():
-    """`test_one_cluster_and_a_part_of_the_time` types its moments by hand."""
-    assert (1_795_161_600, 3600) == (START_S, END_S - START_S)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -15,6 +13,7 @@ from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import document
 from neuron_emf.report.settings import IdleReportSettings
 from tests.neuron_emf.report.ways import NOW_S
+from tests.neuron_emf.test_account_and_rehearsal import page
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
 
@@ -43,16 +42,10 @@ def rehearsal(programs, tmp_path, hour, monkeypatch):
         "rollups_log_group": ROLLUPS,
         "stack_name": "neuron-emf",
     }
-    server = HTTPServer(("127.0.0.1", 0), _saying(place))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}/rehearsal.json"
-    monkeypatch.setattr("neuron_emf.account.REHEARSAL", address)
     monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))
-    yield aws
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with page(json.dumps(place).encode()) as address:
+        monkeypatch.setattr("neuron_emf.account.REHEARSAL", address)
+        yield aws
     logs.close()
     aws.stop()
 
@@ -60,21 +53,6 @@ def rehearsal(programs, tmp_path, hour, monkeypatch):
 def _at_ms(line):
     members = json.loads(line)
     return members["Timestamp"] if "Timestamp" in members else members["_aws"]["Timestamp"]
-
-
-def _saying(place):
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = json.dumps(place).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_words):
-            """Say nothing."""
-
-    return Handler
 
 
 @pytest.mark.usefixtures("rehearsal")

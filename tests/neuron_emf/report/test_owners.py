@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from neuron_emf.report.owners import NOBODY, NOT_TOLD, IdleOwner, OwnerKind
 from neuron_wire.holders import Holder
-from tests.neuron_emf.report.minutes import (
-    HOLDERS,
-    counted,
-    minute,
-    the_one,
-)
+from tests.neuron_emf.report.minutes import HOLDERS, counted, minute, the_one
 
 
 def test_the_owner_is_who_holds_the_core():
@@ -48,10 +43,7 @@ def test_a_core_remembers_its_longest_time_and_its_last_owner():
     """For the list of the worst."""
     first, second = (Holder("0", "ml/a", 1), Holder("0", "ml/b", 2))
     found = the_one(
-        counted(
-            minute(1, "a", (16,), holders=(second,)),
-            minute(0, "a", (90,), holders=(first,)),
-        )
+        counted(minute(1, "a", (16,), holders=(second,)), minute(0, "a", (90,), holders=(first,)))
     )
     core = found.by_core[0]
     assert (90, "ml/b", 2) == (core.longest_minutes, core.owner.name, core.amount.core_minutes)

@@ -19,12 +19,8 @@ def test_of_one_cluster_queries_lines_and_files_say_the_same(hour):
     """To the last digit; only how it was read differs."""
     queried, reading = by_queries(cluster="research")
     fetched, _ = by_lines(cluster="research")
-    filed, _ = told(
-        lambda counting, published: from_files(
-            [hour.records_file, hour.rollups_file], counting, published
-        ),
-        cluster="research",
-    )
+    files = [hour.records_file, hour.rollups_file]
+    filed, _ = told(lambda *into: from_files(files, *into), cluster="research")
     assert filed == fetched == queried
     assert 0 < queried["total"]["idle_usd"]
     assert queried["rollups"]["equal_minutes"] == 60
@@ -52,5 +48,5 @@ def test_any_fleet_is_the_same_by_both_ways(made, at, tmp_path, records, counts)
     period = Period(start_ms, max(one.minute_ms for one in records) + 60_000)
     path = tmp_path / "all.jsonl"
     path.write_text("\n".join([*rollups, *lines, *lines[:copies]]), "utf-8")
-    filed, _ = told(lambda counting, published: from_files([path], counting, published), period)
+    filed, _ = told(lambda *into: from_files([path], *into), period)
     assert filed == by_lines(period, at=at)[0] == by_queries(period, at=at)[0]

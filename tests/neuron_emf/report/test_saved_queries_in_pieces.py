@@ -12,6 +12,7 @@ from neuron_emf.report import collection, counting, saved_queries
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_emf.report.saved_queries import SavedQueries, _restricted
 from proof.account.account_faults import break_account
+from proof.logs.forms import ServiceError
 from tests.hour import START_S
 from tests.neuron_emf.report.minutes import line_of, minute
 from tests.neuron_emf.report.ways import HOUR, by_lines, by_queries, no_sleep
@@ -97,8 +98,7 @@ def test_a_query_that_does_not_complete_is_told(full):
 
 
 @pytest.mark.parametrize(
-    "action",
-    ["logs:DescribeQueryDefinitions", "logs:StartQuery", "logs:GetQueryResults"],
+    "action", ["logs:DescribeQueryDefinitions", "logs:StartQuery", "logs:GetQueryResults"]
 )
 def test_a_permission_that_is_missing_is_named(full, action):
     """With the action, so that it can be allowed."""
@@ -128,30 +128,12 @@ def test_too_many_queries_at_once_are_waited_for(full, monkeypatch):
     """A dashboard next door may use up what the account can run; ours waits its turn."""
     slept = []
     monkeypatch.setattr("neuron_emf.account._MAX_ATTEMPTS", 1)  # the SDK waits before each other
-    monkeypatch.setattr("proof.account.queries.MAX_AT_ONCE", 2)
+    full.troubles("StartQuery", *[ServiceError("LimitExceededException", "100 run.")] * 2)
     queries = SavedQueries(account(AccountSettings()), slept.append)
     text = queries.text(saved_queries.MINUTES_QUERY)
-    other = full.client("logs")
-    started = [
-        other.start_query(
-            logGroupName=full.records_group,
-            queryString=text,
-            startTime=START_S,
-            endTime=START_S + 1,
-        )["queryId"]
-        for _ in range(2)
-    ]
-
-    def sleep(seconds):
-        slept.append(seconds)
-        if started:
-            other.stop_query(queryId=started.pop())
-
-    queries._sleep = sleep
     rows = [row for piece in queries.pieces(full.records_group, text, HOUR) for row in piece]
     assert 480 == len(rows)
-    assert slept[0] == pytest.approx(5.0)
-    other.close()
+    assert [5.0, 5.0] == [one for one in slept if one >= 5]
 
 
 def test_a_query_that_nobody_waits_for_is_stopped(full):

@@ -35,12 +35,8 @@ class Page(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
     def handle_endtag(self, tag):
-        assert tag == self.open.pop()
+        assert tag in VOID or tag == self.open.pop()
 
     def handle_data(self, data):
         self.texts.append(data)

@@ -30,8 +30,6 @@ def told(gather, period=HOUR, cluster=""):
         reading,
         asked=period,
         made_ms=0,
-        cluster=cluster,
-        idle_after_minutes=15,
         worst_cores=10,
     )
     shown = document(found)
@@ -56,20 +54,10 @@ class Shared:
 
 
 def by_queries(period=HOUR, cluster="", at=None):
-    at = at or account(AccountSettings())
-    return told(
-        lambda counting, published: from_queries(
-            at, period, cluster, counting, published, sleep=no_sleep
-        ),
-        period,
-        cluster,
-    )
+    where = at or account(AccountSettings()), period, cluster
+    return told(lambda *into: from_queries(*where, *into, sleep=no_sleep), period, cluster)
 
 
 def by_lines(period=HOUR, cluster="", at=None):
-    at = at or account(AccountSettings())
-    return told(
-        lambda counting, published: from_lines(at, period, cluster, counting, published),
-        period,
-        cluster,
-    )
+    where = at or account(AccountSettings()), period, cluster
+    return told(lambda *into: from_lines(*where, *into), period, cluster)

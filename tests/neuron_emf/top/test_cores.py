@@ -71,13 +71,7 @@ def test_the_signs_stand_beside_colors_and_do_not_need_them():
 
 @pytest.mark.parametrize(
     ("encoding", "signs"),
-    [
-        ("utf-8", BLOCKS),
-        ("ascii", DIGITS),
-        ("latin-1", DIGITS),
-        (None, DIGITS),
-        ("no such", DIGITS),
-    ],
+    [("utf-8", BLOCKS), *((name, DIGITS) for name in ("ascii", "latin-1", None, "no such"))],
 )
 def test_where_an_encoding_has_no_blocks_digits_stand_for_tenths(encoding, signs):
     """A terminal that cannot show a block must not make the command fail."""

@@ -26,6 +26,10 @@ def window_of(*records, cluster=""):
     return window
 
 
+def counts(fleet, *names):
+    return tuple(getattr(fleet.figures, name) for name in names)
+
+
 def statuses(fleet):
     return {
         one.instance_id: (one.status, one.behind_minutes)
@@ -52,25 +56,15 @@ def test_an_instance_is_silent_after_five_minutes_and_then_counts_nowhere(behind
     """Nobody knows what it does: it is in coverage, in no other figure."""
     fleet = fleet_of(window_of(at(0), at(behind, instance_id="i-1")), 15)
     assert status == statuses(fleet)["i-0"][0]
-    is_silent = status == "silent"
-    assert (1 if is_silent else 2, int(is_silent)) == (
-        fleet.figures.instances,
-        fleet.figures.silent,
-    )
-    assert (50.0 if is_silent else 100.0) == fleet.figures.coverage_percent
-    assert (4 if is_silent else 8) == fleet.figures.cores
+    expected = (1, 1, 50.0, 4) if status == "silent" else (2, 0, 100.0, 8)
+    assert expected == counts(fleet, "instances", "silent", "coverage_percent", "cores")
 
 
 def test_who_said_goodbye_is_neither_silent_nor_counted():
     """It was stopped, and has no cores any more."""
     fleet = fleet_of(window_of(at(0, bye=True), at(9, instance_id="i-1")), 15)
     assert ("stopped", 9) == statuses(fleet)["i-0"]
-    assert (1, 0, 1, 4) == (
-        fleet.figures.instances,
-        fleet.figures.silent,
-        fleet.figures.stopped,
-        fleet.figures.cores,
-    )
+    assert (1, 0, 1, 4) == counts(fleet, "instances", "silent", "stopped", "cores")
     again = fleet_of(window_of(at(0, bye=True), at(1, boot="b2")), 15)
     assert ("reporting", 0) == statuses(again)["i-0"]
 
@@ -91,22 +85,13 @@ def test_a_clock_that_is_ahead_makes_nobody_else_silent():
     assert {"i-0": ("reporting", 0), "i-1": ("reporting", 0)} == statuses(fleet)
 
 
-def test_two_emitters_on_one_host_are_one_instance():
-    """Daemon and sidecar: cores count once, and it is said."""
-    fleet = fleet_of(window_of(at(0), at(0, boot="b2", covered_seconds=50.0)), 15)
-    assert (1, 1, 4) == (fleet.figures.instances, fleet.figures.duplicates, fleet.figures.cores)
-
-
-def test_a_restart_within_the_minute_is_one_minute():
-    """Also when its second part comes in a later reading."""
-    window = window_of(at(0, covered_seconds=20.0))
-    window.add([at(0, boot="b2", covered_seconds=40.0)])
-    fleet = fleet_of(window, 15)
-    assert (1, 0, 100.0) == (
-        fleet.figures.instances,
-        fleet.figures.duplicates,
-        fleet.figures.coverage_percent,
-    )
+def test_two_emitters_or_a_restart_within_the_minute_are_one_instance():
+    """Cores count once, and it is said; also when the second part comes in a later reading."""
+    asked = "instances", "duplicates", "cores", "coverage_percent"
+    for seconds, expected in ((50.0, (1, 1, 4, 100.0)), (40.0, (1, 0, 4, 100.0))):
+        window = window_of(at(0, covered_seconds=60.0 if seconds > 40 else 20.0))
+        window.add([at(0, boot="b2", covered_seconds=seconds)])
+        assert expected == counts(fleet_of(window, 15), *asked)
 
 
 def test_only_the_cluster_that_is_asked_for():
@@ -121,12 +106,6 @@ def test_an_instance_is_forgotten_and_little_is_kept_of_each():
     assert 2 == len(window._instances["research", "i-0"].minutes)
     window.forget(START_MS + 440 * MINUTE_MS)
     assert [("research", "i-0")] == sorted(window._instances)
-
-
-def test_nothing_at_all_is_no_fleet_of_zeros():
-    """Nobody knows."""
-    fleet = fleet_of(Window(), 15)
-    assert (None, ()) == (fleet.as_of_ms, fleet.clusters)
 
 
 def test_each_order_puts_first_what_it_is_named_for():

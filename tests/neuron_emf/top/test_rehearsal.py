@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from local.embedded_aws import EmbeddedAws, clients
 from neuron_emf.cli import main
 from tests.neuron_emf.reading.lines import line
+from tests.neuron_emf.test_account_and_rehearsal import page
 
 GROUP = "/rehearsal/records"
 MINUTE_MS = 60_000
@@ -41,23 +40,9 @@ def rehearsal(aws, monkeypatch):
         "stack_name": "rehearsal",
     }
 
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps(said).encode())
-
-        def log_message(self, *_):
-            """Nobody reads it."""
-
-    with HTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        address = f"http://127.0.0.1:{server.server_port}/rehearsal.json"
+    with page(json.dumps(said).encode()) as address:
         monkeypatch.setattr("neuron_emf.account.REHEARSAL", address)
         yield
-        server.shutdown()
-        thread.join()
 
 
 @pytest.mark.usefixtures("rehearsal")
@@ -84,13 +69,3 @@ def test_more_lines_than_one_answer_holds_are_all_seen(aws, capsys):
     assert INSTANCES * MINUTES == found["lines"]["records"]
     assert (0, {}) == (found["lines"]["repeated"], found["lines"]["unreadable"])
     assert (INSTANCES, 0) == tuple(found["fleet"][n] for n in ("instances", "silent_instances"))
-
-
-def test_without_a_rehearsal_it_says_how_to_start_one(monkeypatch, capsys):
-    """Nothing listens there."""
-    address = "http://127.0.0.1:9/rehearsal.json"
-    monkeypatch.setattr("neuron_emf.account.REHEARSAL", address)
-    with pytest.raises(SystemExit) as end:
-        main(["top", "--rehearsal", "--once"])
-    assert 3 == end.value.code
-    assert "start `make demo`" in capsys.readouterr().err

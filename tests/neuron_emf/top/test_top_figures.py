@@ -96,11 +96,6 @@ def test_only_a_known_core_is_idle(state, minutes, idle_after):
     assert expected == found
 
 
-def test_a_core_is_idle_from_the_minute_on():
-    """Fifteen minutes are enough, fourteen are not."""
-    assert [1] == idle_cores(record(**cores("aa", [14, 15])), 15)
-
-
 def test_what_a_core_costs_is_its_share_of_the_instance():
     """Two of four cores of an instance at 21.50 USD."""
     figures = figures_of(merge([record()]), 15, Prices())

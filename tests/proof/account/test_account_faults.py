@@ -10,8 +10,7 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError
 
 from local.alarms.template import load
-from proof.account.account import AccountDouble
-from proof.account.account_faults import ACTIONS, EMITTER_ACTIONS, FAULTS, HARMLESS, break_account
+from proof.account.account_faults import ACTIONS, EMITTER_ACTIONS, HARMLESS, break_account
 from proof.logs import faults
 from proof.logs.asking import NOW_MS, NOW_S, error_in, words_of
 from proof.logs.rules import RECORDS_GROUP
@@ -36,9 +35,8 @@ def calls(client):
             **STREAM, logEvents=[{"timestamp": NOW_MS, "message": "x"}]
         ),
         "FilterLogEvents": lambda: client.filter_log_events(**GROUP),
-        "GetLogEvents": lambda: client.get_log_events(**STREAM),
+        "GetLogEvents": lambda: client.get_log_events(**STREAM, startFromHead=True),
         "DescribeLogGroups": client.describe_log_groups,
-        "DescribeLogStreams": lambda: client.describe_log_streams(**GROUP),
         "DescribeSubscriptionFilters": lambda: client.describe_subscription_filters(**GROUP),
         "DescribeAccountPolicies": lambda: client.describe_account_policies(
             policyType="METRIC_EXTRACTION_POLICY"
@@ -215,38 +213,6 @@ def test_what_is_wrong_with_the_caller_or_the_service_is_wrong_everywhere(
     """Every call ends so."""
     break_account(account, fault)
     assert {expected} == set(outcomes(logs).values())
-
-
-def test_every_fault_is_tested():
-    """A new one has a row above."""
-    per_action = {
-        f"{fault} {action}"
-        for fault in ("denied", "throttled", "unavailable", "reset")
-        for action in ACTIONS
-    }
-    named = {
-        *(row[0] for row in _rows(test_a_fault_changes_what_it_is_named_after)),
-        *(
-            row[0]
-            for row in _rows(test_what_is_wrong_with_the_caller_or_the_service_is_wrong_everywhere)
-        ),
-        *("emitter's permissions only", "nothing read back"),
-    }
-    assert {*FAULTS, *HARMLESS} == named | per_action
-
-
-def _rows(test):
-    (found,) = [mark for mark in test.pytestmark if mark.name == "parametrize"]
-    return found.args[1]
-
-
-def test_a_stack_may_have_another_name():
-    """Its groups, its subscription and its queries have it; the emitters' group has its own."""
-    with AccountDouble(lambda: NOW_S, stack_name="blue") as account:
-        assert "/neuron-emf/blue/rollups" == account.rollups_group
-        assert {account.rollups_group, account.records_group} < account.rules.groups.keys()
-        assert {"blue"} == {one["name"].partition("/")[0] for one in account.saved}
-        assert "blue-minutes" == account.subscriptions[0]["filterName"]
 
 
 def test_lines_of_ours_have_their_own_time_and_stream(account):

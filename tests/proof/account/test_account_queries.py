@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from local.insights import engine
 from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, NOW_S, error_in, words_of
-from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.documentation import says
 from proof.logs.rules import RECORDS_GROUP
 
 START = "StartQuery"
@@ -60,12 +59,9 @@ def test_a_query_is_scheduled_then_runs_then_is_complete(logs, asked):
     assert "Complete" == asked("limit 1")["status"]
     query_id = logs.start_query(**EVERYTHING, queryString="fields N")["queryId"]
     answers = [logs.get_query_results(queryId=query_id) for _ in range(4)]
-    assert [
-        ("Scheduled", 0),
-        ("Running", 50),
-        ("Complete", 100),
-        ("Complete", 100),
-    ] == [(one["status"], len(one["results"])) for one in answers]
+    assert [("Scheduled", 0), ("Running", 50), ("Complete", 100), ("Complete", 100)] == [
+        (one["status"], len(one["results"])) for one in answers
+    ]
     assert [0, 0, 100] == [one["statistics"]["recordsScanned"] for one in answers[:3]]
 
 
@@ -108,11 +104,9 @@ def test_a_value_is_text(account, asked):
         rows(asked(query))
     )
     times = "stats max(@timestamp) as Last, avg(X) as Mean by bin(1h) as Hour | sort Hour desc"
-    assert {
-        "Hour": "2027-01-15 08:00:00.000",
-        "Last": str(NOW_MS),
-        "Mean": "0.3333",
-    } == rows(asked(times))[0]
+    assert {"Hour": "2027-01-15 08:00:00.000", "Last": str(NOW_MS), "Mean": "0.3333"} == rows(
+        asked(times)
+    )[0]
 
 
 @says(LIMIT_PAGE, "If you omit limit, the query will return as many as 10,000 log events")
@@ -137,28 +131,12 @@ def test_rows_end_at_10000_and_pages_too(account, logs, asked):
     assert INVALID == error_in(lambda: logs.start_query(**EVERYTHING, queryString="", limit=0))
 
 
-@says(
-    f"{REQUEST}.logGroupName",
-    "A StartQuery operation must include exactly one of the following parameters: logGroupName ,"
-    " logGroupNames , or logGroupIdentifiers .",
-)
-@says(f"{REQUEST}.logGroupNames", "You can include up to 50 log groups.")
-@says(START, "Or the queryString must include a SOURCE command to select log groups")
-def test_the_log_groups_are_named_in_one_way(account, asked, refusal):
-    """Each must be there; SOURCE names them in the query."""
-    name = {"logGroupName": None}
-    for chosen in (
-        {"logGroupNames": [RECORDS_GROUP, account.rollups_group]},
-        {"logGroupIdentifiers": [account.groups.arn + RECORDS_GROUP]},
-    ):
-        assert 100 == asked("fields N", **name, **chosen)["statistics"]["recordsScanned"]
-    found = asked(f'SOURCE "{RECORDS_GROUP}" | fields N | limit 1', **name)
-    assert [{"N": "0"}] == rows(found)
-    assert INVALID == refusal(logGroupNames=[RECORDS_GROUP])
-    assert INVALID == refusal(**name)
-    assert INVALID == refusal(**name, logGroupNames=[])
-    assert INVALID == refusal(**name, logGroupNames=[RECORDS_GROUP] * 51)
+def test_the_log_group_is_named_by_the_request(refusal):
+    """It must be there; what nothing of ours asks is not played."""
+    assert INVALID == refusal(logGroupName=None)
     assert NOT_FOUND == refusal(logGroupName="/other")
+    assert ("NotPlayed", 501) == refusal(logGroupNames=[RECORDS_GROUP])
+    assert ("NotPlayed", 501) == refusal(queryString=f'SOURCE "{RECORDS_GROUP}" | limit 1')
 
 
 @says("MalformedQueryException", "The query string is not valid.")
@@ -211,54 +189,3 @@ def test_a_query_may_end_without_an_answer(end, account, asked):
     assert (end, []) == (answer["status"], answer["results"])
     assert "Complete" == asked("fields N")["status"]
     assert "Failed" == asked("fields jsonParse(@message) as l | unnest l.Nothing into x")["status"]
-
-
-@says("DescribeQueryDefinitions", "your saved CloudWatch Logs Insights query definitions")
-def test_saved_queries_answer_what_the_engine_answers(account, logs, hour_lines):
-    """Every one of the stack that needs no value, on the same lines, run by two ways."""
-    lines, asked = hour_lines
-    account.put(RECORDS_GROUP, "i-0", lines)
-    account.put(account.rollups_group, "blue", lines)
-    saved = logs.describe_query_definitions()["queryDefinitions"]
-    for one in [one for one in saved if not one.get("parameters")]:
-        answer = asked(one)
-        newest_first = sorted(lines, reverse=True)
-        expected = engine.run(one["queryString"], newest_first)
-        assert len(expected) == len(answer["results"])
-        for row, found in zip(expected, rows(answer), strict=True):
-            assert row.keys() == found.keys()
-            for name, value in row.items():
-                if isinstance(value, (int, str)) and not found[name].endswith(".000"):
-                    assert str(value) == found[name], (one["name"], name)
-
-
-@pytest.fixture
-def hour_lines(logs):
-    """Some lines of a fleet, and a way to ask a saved query about them."""
-    lines = []
-    for minute in range(3):
-        at_ms = NOW_MS - 600_000 + 60_000 * minute
-        line = {"Kind": "rollup", "ClusterName": "blue", "RollupId": f"b@{minute}"}
-        lines.append((at_ms, json.dumps({**line, "IdleCost": 0.5, "IdleCoreMinutes": 4})))
-        emitter = {"Kind": "minute", "ClusterName": "blue", "InstanceId": "i-0", "Boot": "b"}
-        counts = {"RecordsDropped": minute, "MonitorRestarts": 0, "ReportsMalformed": 0}
-        lines.append((at_ms + 1, json.dumps({**emitter, "Seq": minute, **counts})))
-
-    def asked(saved):
-        groups = {"logGroupNames": saved["logGroupNames"]}
-        times = {"startTime": NOW - 3600, "endTime": NOW}
-        query = logs.start_query(**groups, **times, queryString=saved["queryString"])
-        while True:
-            answer = logs.get_query_results(queryId=query["queryId"])
-            if answer["status"] not in {"Scheduled", "Running"}:
-                return answer
-
-    return lines, asked
-
-
-@pytest.mark.parametrize(
-    "quote", [one for one in quotes_in(globals()) if one.is_in_the_model], ids=str
-)
-def test_the_model_says_what_is_quoted_of_queries(quote):
-    """Word for word, in the version of the SDK that is installed."""
-    assert quote.words in text_at(quote.place)

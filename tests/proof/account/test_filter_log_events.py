@@ -1,5 +1,5 @@
 """
-FilterLogEvents of the account, rule by rule, each beside the words it rests on.
+FilterLogEvents and GetLogEvents of the account, each rule beside the words it rests on.
 
 Through real boto3, which is told to leave the checking to the service.
 """
@@ -9,15 +9,15 @@ from __future__ import annotations
 import pytest
 
 from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in, words_of
-from proof.logs.documentation import quotes_in, says, text_at
+from proof.logs.documentation import says
 from proof.logs.rules import RECORDS_GROUP
 
 FILTER = "FilterLogEvents"
 REQUEST = "FilterLogEventsRequest"
-CLASSES = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch_Logs_Log_Classes.html"
-)
+PAGES = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/"
+CLASSES = PAGES + "CloudWatch_Logs_Log_Classes.html"
 GROUP = {"logGroupName": RECORDS_GROUP}
+NOT_PLAYED = ("NotPlayed", 501)
 
 
 def found(client, **asked):
@@ -78,29 +78,12 @@ def test_a_page_has_its_bounds_and_nothing_falls_between_two(account, logs):
     FILTER,
     "The returned log events are sorted by event timestamp, the timestamp when the event was"
     " ingested by CloudWatch Logs, and the ID of the PutLogEvents request.",
-    "To return events in descending timestamp order (newest first), set the startFromHead"
-    " parameter to false",
 )
-@says(f"{REQUEST}.startFromHead", "On subsequent requests, the nextToken determines the sort")
 def test_events_of_all_streams_are_sorted_by_their_time(account, logs):
-    """Whenever they came; newest first if asked for, on every page."""
+    """Whenever they came."""
     account.put(RECORDS_GROUP, "i-1", [(NOW_MS, "c"), (NOW_MS - 5, "a")])
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS - 3, "b"), (NOW_MS + 9, "d")])
-    assert ["a", "b", "c", "d"] == found(logs)[0]
-    newest = {"startFromHead": False, "startTime": NOW_MS - 9, "limit": 3}
-    assert ["d", "c", "b", "a"] == found(logs, **newest)[0]
-
-
-@says(
-    f"{REQUEST}.startFromHead",
-    "A request with startFromHead set to false and a startTime before this date returns an"
-    " InvalidParameterException",
-)
-def test_newest_first_needs_a_start(logs):
-    """Of 2024 or later."""
-    assert INVALID == refusal(logs, startFromHead=False)
-    assert INVALID == refusal(logs, startFromHead=False, startTime=1_704_067_199_999)
-    assert ([], 1) == found(logs, startFromHead=False, startTime=1_704_067_200_000)
+    assert ["a", "b", "c", "d"] == found(logs, limit=3)[0]
 
 
 @says(f"{REQUEST}.startTime", "Events with a timestamp before this time are not returned.")
@@ -112,46 +95,36 @@ def test_both_ends_of_the_time_are_in_it(account, logs):
     assert INVALID == refusal(logs, startTime=NOW_MS, endTime=NOW_MS - 1)
 
 
-@says(f"{REQUEST}.logStreamNames", "Filters the results to only logs from the log streams in")
-@says(
-    f"{REQUEST}.logStreamNamePrefix",
-    "If you specify a value for both logStreamNamePrefix and logStreamNames , the action returns"
-    " an InvalidParameterException error.",
-)
-@says("InputLogStreamNames", "min: 1 max: 100")
-def test_streams_are_chosen_by_name_or_by_prefix(account, logs):
-    """Up to 100 names; one that is not there is not found."""
-    for stream in ("i-0", "i-1", "j-0"):
-        account.put(RECORDS_GROUP, stream, [(NOW_MS, stream)])
-    assert ["i-1", "j-0"] == found(logs, logStreamNames=["i-1", "j-0"])[0]
-    assert ["i-0", "i-1"] == found(logs, logStreamNamePrefix="i-")[0]
-    assert INVALID == refusal(logs, logStreamNames=["i-1"], logStreamNamePrefix="i")
-    assert INVALID == refusal(logs, logStreamNames=["i-1"] * 101)
-    assert INVALID == refusal(logs, logStreamNames=["a:b"])
-    assert NOT_FOUND == refusal(logs, logStreamNames=["i-2"])
+@says(f"{REQUEST}.filterPattern", "If not provided, all the events are matched.")
+@says("FilterPattern", "min: 0 max: 1024")
+@says(PAGES + "FilterAndPatternSyntax.html", "Filter patterns are case sensitive.")
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("", ["a b", "a-c", "B"]), ('"a"', ["a b", "a-c"]), ('"a" "b"', ["a b"]),
+        ('"a b"', ["a b"]), ('"b a"', []), ('"-c"', ["a-c"]),
+    ],
+)  # fmt: skip
+def test_a_pattern_of_terms_chooses_events(pattern, expected, account, logs):
+    """Those that have all of them; a sort that is not played is not answered as if none matched."""
+    texts = ["a b", "a-c", "B"]
+    account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, text) for n, text in enumerate(texts)])
+    assert expected == found(logs, filterPattern=pattern)[0]
+    for other in ('{ $.Kind = "minute" }', "[a, b]", "%a%", '?"a"', "a", '"a'):
+        assert NOT_PLAYED == refusal(logs, filterPattern=other)
+    assert INVALID == refusal(logs, filterPattern='"' + "x" * 1023 + '"')
 
 
-@says(
-    f"{REQUEST}.logGroupName",
-    "You must include either logGroupIdentifier or logGroupName , but not both.",
-)
-@says(f"{REQUEST}.logGroupIdentifier", "Specify either the name or ARN of the log group")
-def test_a_log_group_is_named_once(account, logs):
-    """By its name, or by an identifier that is a name or an ARN."""
-    account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x")])
-    account.reading.empty_pages = 0
-    for identifier in (RECORDS_GROUP, account.groups.arn + RECORDS_GROUP):
-        assert 1 == len(logs.filter_log_events(logGroupIdentifier=identifier)["events"])
-    assert INVALID == refusal(logs, logGroupIdentifier=RECORDS_GROUP)
+def test_a_log_group_must_be_named_and_there(logs):
+    """By its name alone; what nothing of ours asks is not played."""
     assert INVALID == error_in(logs.filter_log_events)
     assert NOT_FOUND == refusal(logs, logGroupName="/other")
     assert INVALID == refusal(logs, logGroupName="a b")
+    assert ("SerializationException", 400) == refusal(logs, startTime="now")
+    assert NOT_PLAYED == refusal(logs, startFromHead=False)
 
 
-@says(
-    "FilterLogEventsResponse.nextToken",
-    "The token expires after 24 hours.",
-)
+@says("FilterLogEventsResponse.nextToken", "The token expires after 24 hours.")
 @says(f"{REQUEST}.nextToken", "You received this token from a previous call.")
 def test_a_token_is_for_its_request_and_for_a_day(account, logs):
     """Another request, a day and a second later, or no token of ours: it is invalid."""
@@ -170,7 +143,7 @@ def test_a_token_is_for_its_request_and_for_a_day(account, logs):
 @says("FilteredLogEvent.eventId", "The ID of the event.")
 @says("FilteredLogEvent.ingestionTime", "the event was ingested")
 def test_an_event_has_an_id_of_its_own(account, logs):
-    """Two equal lines have two; an emulator may leave it out."""
+    """Two equal lines have two."""
     account.reading.empty_pages = 0
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x"), (NOW_MS, "x")])
     events = logs.filter_log_events(**GROUP)["events"]
@@ -179,14 +152,9 @@ def test_an_event_has_an_id_of_its_own(account, logs):
         (one["logStreamName"], one["timestamp"], one["message"], one["ingestionTime"])
         for one in events
     }
-    account.reading.has_event_ids = False
-    assert "eventId" not in logs.filter_log_events(**GROUP)["events"][0]
 
 
-@says(
-    CLASSES,
-    "GetLogEvents and FilterLogEvents: yes for Standard, no for Infrequent Access.",
-)
+@says(CLASSES, "GetLogEvents and FilterLogEvents: yes for Standard, no for Infrequent Access.")
 def test_a_group_of_another_class_is_not_read(account, logs):
     """It is refused, not answered as if it were empty."""
     account.groups.of(RECORDS_GROUP).log_group_class = "INFREQUENT_ACCESS"
@@ -206,18 +174,27 @@ def test_an_event_is_found_as_long_as_it_is_kept(account, logs):
     assert ["old"] == found(logs)[0]
 
 
-def test_what_the_emitter_puts_is_read(account, logs):
-    """Through PutLogEvents of the same service, to the group that it names and no other."""
-    place = {**GROUP, "logStreamName": "i-0"}
-    logs.create_log_stream(**place)
-    logs.put_log_events(**place, logEvents=[{"timestamp": NOW_MS, "message": "x"}])
-    assert ["x"] == found(logs)[0]
-    assert [] == found(logs, logGroupName=account.rollups_group)[0]
-
-
-@pytest.mark.parametrize(
-    "quote", [one for one in quotes_in(globals()) if one.is_in_the_model], ids=str
+@says(
+    "GetLogEventsRequest.startTime",
+    "Events with a timestamp equal to this time or later than this time",
 )
-def test_the_model_says_what_is_quoted_of_filtering(quote):
-    """Word for word, in the version of the SDK that is installed."""
-    assert quote.words in text_at(quote.place)
+@says("LogStreamName", "min: 1 max: 512 pattern: [^:*]*")
+def test_what_the_emitter_puts_is_read_by_its_stream(account, logs):
+    """From the head; through PutLogEvents of the same service, to the group that it names."""
+    stream = {**GROUP, "logStreamName": "i-0"}
+    logs.create_log_stream(**stream)
+    sent = [{"timestamp": NOW_MS + n, "message": str(n)} for n in range(3)]
+    logs.put_log_events(**stream, logEvents=sent)
+    account.put(RECORDS_GROUP, "i-1", [(NOW_MS, "x")])
+
+    def got(**asked):
+        asked = {**stream, "startFromHead": True, **asked}
+        return [one["message"] for one in logs.get_log_events(**asked)["events"]]
+
+    assert ["0", "1", "2"] == got()
+    assert ["1", "2"] == got(startTime=NOW_MS + 1)
+    assert NOT_FOUND == error_in(lambda: got(logStreamName="i-2"))
+    assert NOT_FOUND == error_in(lambda: got(logGroupName=account.rollups_group))
+    assert INVALID == error_in(lambda: got(logStreamName="a:b"))
+    assert INVALID == error_in(lambda: got(logStreamName=None))
+    assert NOT_PLAYED == error_in(lambda: got(startFromHead=False))
