@@ -16,15 +16,7 @@ from neuron_emf.check import extraction, probe, subscription
 from neuron_emf.check.aws_client import NOBODY, UNREACHABLE, AwsClient
 from neuron_emf.check.credentials import CALLER, CLOCK, check_caller, check_clock
 from neuron_emf.check.log_groups import CLASS, GroupCheck, LogTarget, account_of, check_group
-from neuron_emf.check.result import (
-    FAILED,
-    OK,
-    CheckResult,
-    failed,
-    not_needed,
-    not_tried,
-    ok,
-)
+from neuron_emf.check.result import FAILED, OK, CheckResult, failed, not_needed, not_tried, ok
 from neuron_emf.check.settings import DEFAULT
 
 if TYPE_CHECKING:

@@ -35,13 +35,7 @@ from neuron_emf.cli import main
 CHECKS = [EMITTER, LOOP, REPORTS, DELIVERY, DISK]
 NOTHING = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)
 WELL = Pulse(
-    pid=1,
-    started_s=0.0,
-    at_s=1000.0,
-    reported_s=1000.0,
-    waiting=0,
-    undelivered_s=None,
-    in_memory=0,
+    pid=1, started_s=0.0, at_s=1000.0, reported_s=1000.0, waiting=0, undelivered_s=None, in_memory=0
 )
 
 

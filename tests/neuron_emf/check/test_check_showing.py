@@ -22,9 +22,7 @@ from tests.neuron_emf.check.example import example
 pytestmark = pytest.mark.timeout(30)
 
 EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
-EXAMPLES = {
-    "check-with-the-emitters-permissions": "emitter's permissions only",
-}
+EXAMPLES = {"check-with-the-emitters-permissions": "emitter's permissions only"}
 
 
 def shown_on(sections, origins=(), **options):

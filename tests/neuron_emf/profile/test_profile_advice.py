@@ -40,11 +40,7 @@ def rules(**values):
             {"mfu_estimated_percent": 0, "tensor_engine_active_time_percent": 0.009},
             {"mfu_estimated_percent": 0, "tensor_engine_active_time_percent": 0.01},
         ),
-        (
-            "throttled",
-            {"throttle_active_nc0_time_ns": 0},
-            {"throttle_active_nc0_time_ns": 1},
-        ),
+        ("throttled", {"throttle_active_nc0_time_ns": 0}, {"throttle_active_nc0_time_ns": 1}),
         (
             "throttled",
             {"throttle_activity_1_active_time_nc0_percent": 0},
