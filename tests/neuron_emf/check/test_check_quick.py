@@ -112,15 +112,6 @@ def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
         ({"undelivered_s": 999.0 - UNDELIVERED_AFTER_S, "waiting": 9}, DELIVERY, "warning"),
         ({"in_memory": 1}, DISK, "warning"),
     ],
-    ids=[
-        "heard of",
-        "silent",
-        "just started",
-        "never heard of",
-        "a backlog that moves",
-        "a backlog that stands",
-        "a full disk",
-    ],
 )
 def test_what_a_restart_cannot_mend_is_a_warning(tmp_path, change, check, state):
     """Each limit itself is still well."""
