@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from neuron_emf.cli import COMMANDS, cli
-from neuron_emf.completion import INSTALLING, VARIABLE, script_of
+from neuron_emf.completion import INSTALLING, VARIABLE
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -92,5 +92,3 @@ def test_another_shell_is_wrong_use():
     """The words there are, are said."""
     with pytest.raises(click.BadParameter, match="'bash', 'zsh', 'fish'"):
         cli.main(["completion", "tcsh"], standalone_mode=False)
-    with pytest.raises(LookupError):
-        script_of(cli, "tcsh")
