@@ -81,7 +81,7 @@ def test_bash_completes_options_and_their_values(path, tmp_path):
 def test_a_script_says_how_to_have_it_every_time(shell):
     """In comments, which every shell passes over; the help says the same."""
     text = printed(shell)
-    assert VARIABLE in text
+    assert f"{VARIABLE}={shell}_complete" in text
     last = [line for line in text.splitlines() if line][-2:]
     assert ["# To have it in every new shell:", f"#   {INSTALLING[shell]}"] == last
     shown = CliRunner().invoke(cli, ["completion", "--help"], terminal_width=120).output

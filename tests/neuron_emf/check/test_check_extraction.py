@@ -46,6 +46,7 @@ def test_a_longer_list_selects_more(group, some, more):
         (None, True),
         ("", True),
         ('LogGroupName IN ["/a/b"]', True),
+        ('LogGroupName IN ["/a"]', False),
         ('LogGroupName NOT IN ["/a/b", "/c"]', False),
         ('LogGroupNamePrefix IN ["/a"]', True),
         ('LogGroupNamePrefix IN ["/a/b/c"]', False),
