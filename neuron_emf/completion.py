@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 from emitter.command_line import CONTEXT, PROGRAM
 
@@ -21,6 +21,7 @@ INSTALLING: Final = {
     "fish": "neuron-emf completion fish > ~/.config/fish/completions/neuron-emf.fish",
 }
 """What to type once, by shell."""
+_CLASSES: Final = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 _EPILOG: Final = "\b\nOnce, for every new shell:\n" + "\n".join(
     f"  {line}" for line in INSTALLING.values()
 )
@@ -42,9 +43,5 @@ def command(context: click.Context, shell: str) -> int:
 
 def script_of(program: click.Command, shell: str) -> str:
     """The script that *shell* reads to complete *program*; its last lines are comments."""
-    found = get_completion_class(shell)
-    if found is None:
-        msg = f"click knows no shell {shell}"
-        raise LookupError(msg)
-    text = found(program, {}, PROGRAM, VARIABLE).source()
+    text = _CLASSES[shell](program, {}, PROGRAM, VARIABLE).source()
     return f"{text.rstrip()}\n\n# To have it in every new shell:\n#   {INSTALLING[shell]}\n"

@@ -13,13 +13,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.delivery.aws_failures import (
-    ALREADY_EXISTS,
-    Failure,
-    bounded,
-    outcome_of,
-    sdk_outcome,
-)
+from emitter.delivery.aws_failures import ALREADY_EXISTS, Failure, bounded, outcome_of, sdk_outcome
 from emitter.delivery.destination import Delivered, Invalid
 from neuron_emf.account import is_refusal
 from neuron_emf.check.result import CheckResult, warning

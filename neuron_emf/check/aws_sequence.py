@@ -7,6 +7,8 @@ the others certain to fail, they are not tried.
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EmitterError, SettingsError
@@ -16,15 +18,7 @@ from neuron_emf.check import extraction, probe, subscription
 from neuron_emf.check.aws_client import NOBODY, UNREACHABLE, AwsClient
 from neuron_emf.check.credentials import CALLER, CLOCK, check_caller, check_clock
 from neuron_emf.check.log_groups import CLASS, GroupCheck, LogTarget, account_of, check_group
-from neuron_emf.check.result import (
-    FAILED,
-    OK,
-    CheckResult,
-    failed,
-    not_needed,
-    not_tried,
-    ok,
-)
+from neuron_emf.check.result import FAILED, OK, CheckResult, failed, not_needed, not_tried, ok
 from neuron_emf.check.settings import DEFAULT
 
 if TYPE_CHECKING:
@@ -57,29 +51,27 @@ _DEPLOY_STACK: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class AwsSequence:
-    """One run through the checks that ask AWS."""
+    """
+    One run through the checks that ask AWS.
 
-    def __init__(
-        self,
-        settings: CheckSettings,
-        instance_region: str | None,
-        region_origin: str,
-        *,
-        clock: Callable[[], float],
-        sleep: Callable[[float], object],
-    ) -> None:
-        """Prepare to ask where *settings* say, else in *instance_region*, where we are."""
-        self._settings = settings
-        self._instance_region = instance_region
-        self._region_origin = region_origin
-        self._clock = clock
-        self._sleep = sleep
+    Attributes:
+        settings: They say where.
+
+        instance_region: Where this machine is, for settings that say nothing.
+
+        region_origin: Where the setting of the region comes from.
+    """
+
+    settings: CheckSettings
+    instance_region: str | None
+    region_origin: str
 
     def run(self, cluster: str, instance_id: str) -> tuple[Results, Results, Results]:
         """What was found of the account, of its log groups, of the line."""
-        if self._settings.output != LOGS:
-            why = f"lines go to {self._settings.output}"
+        if self.settings.output != LOGS:
+            why = f"lines go to {self.settings.output}"
             return _each(not_needed, _ACCESS, why), *_rest(not_needed, why)
         try:
             aws_account, aws, region = self._reached()
@@ -94,7 +86,7 @@ class AwsSequence:
             target = LogTarget(
                 aws.region,
                 aws_account.log_group,
-                aws_account.rollups_log_group if self._settings.stack_name else "",
+                aws_account.rollups_log_group if self.settings.stack_name else "",
                 aws_account.stack_name,
                 *account_of(answer),
             )
@@ -108,23 +100,23 @@ class AwsSequence:
         Raises:
             EmitterError: If no region is known, or no rehearsal runs.
         """
-        aws_account = self._account(self._settings.region)
-        aws = AwsClient(aws_account, self._clock)
-        where = "the AWS SDK" if self._region_origin == DEFAULT else self._region_origin
+        aws_account = self._account(self.settings.region)
+        aws = AwsClient(aws_account)
+        where = "the AWS SDK" if self.region_origin == DEFAULT else self.region_origin
         if aws_account.is_rehearsal:
             where = "the rehearsal"
         try:
             name = aws.region
         except SettingsError:
-            if not self._instance_region:
+            if not self.instance_region:
                 raise
-            aws_account = self._account(self._instance_region)
-            aws = AwsClient(aws_account, self._clock)
+            aws_account = self._account(self.instance_region)
+            aws = AwsClient(aws_account)
             name, where = aws.region, "the instance metadata"
         return aws_account, aws, ok(REGION, f"{name}, from {where}")
 
     def _account(self, region: str | None) -> Account:
-        settings = self._settings
+        settings = self.settings
         return account(
             AccountSettings(
                 stack_name=settings.stack_name,
@@ -170,10 +162,10 @@ class AwsSequence:
         return subscription.check_subscription(aws, target)
 
     def _extraction(self, aws: AwsClient, target: LogTarget) -> CheckResult:
-        if self._settings.rehearsal:
+        if self.settings.rehearsal:
             return not_needed(extraction.CHECK, "the embedded AWS has no account policies")
         groups = [target.rollups_group] if target.rollups_group else []
-        if self._settings.metrics != _NO_METRICS:
+        if self.settings.metrics != _NO_METRICS:
             groups.insert(0, target.group)
         if not groups:
             return not_needed(extraction.CHECK, "no line defines a metric")
@@ -188,9 +180,9 @@ class AwsSequence:
         *,
         is_standard: bool,
     ) -> Results:
-        now_ms = round(self._clock() * 1000)
+        now_ms = round(time.time() * 1000)
         line = probe.probe_line(cluster, instance_id, now_ms)
-        line_probe = probe.Probe(aws, target, instance_id, now_ms=now_ms, sleep=self._sleep)
+        line_probe = probe.Probe(aws, target, instance_id, now_ms=now_ms)
         stream = line_probe.make_stream()
         put = line_probe.put(line, has_stream=stream.state != FAILED)
         if put.state != OK:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.log_names import stream_name
@@ -18,8 +20,6 @@ from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
 from neuron_wire.names import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neuron_emf.check.log_groups import LogTarget
 
 KIND: Final = "probe"
@@ -46,23 +46,18 @@ def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
     return json.dumps(members, separators=(",", ":"))
 
 
+@dataclass(frozen=True, slots=True)
 class Probe:
-    """One line on its way."""
+    """One line on its way, through *aws* to the stream of *instance_id*."""
 
-    def __init__(
-        self,
-        aws: AwsClient,
-        target: LogTarget,
-        instance_id: str,
-        *,
-        now_ms: int,
-        sleep: Callable[[float], object],
-    ) -> None:
-        self._asking = aws
-        self._target = target
-        self._stream = stream_name(STREAM_TEMPLATE, cluster="", instance_id=instance_id)
-        self._now_ms = now_ms
-        self._sleep = sleep
+    aws: AwsClient
+    target: LogTarget
+    instance_id: str
+    now_ms: int
+
+    @property
+    def _stream(self) -> str:
+        return stream_name(STREAM_TEMPLATE, cluster="", instance_id=self.instance_id)
 
     def make_stream(self) -> CheckResult:
         """CreateLogStream; one that is there already shows the permission as well."""
@@ -74,7 +69,7 @@ class Probe:
 
     def put(self, line: str, *, has_stream: bool = True) -> CheckResult:
         """PutLogEvents with *line*; also where no stream was made, which may be there."""
-        event = {"timestamp": self._now_ms, "message": line}
+        event = {"timestamp": self.now_ms, "message": line}
         answer = self._ask("put_log_events", logEvents=[event])
         if answer.reason and not has_stream and answer.reason != ACCESS:
             return not_tried(PUT, "there is no log stream")
@@ -92,7 +87,7 @@ class Probe:
         """GetLogEvents until *line* is there, which may take seconds."""
         waited_s = 0.0
         while True:
-            answer = self._ask("get_log_events", startTime=self._now_ms, startFromHead=True)
+            answer = self._ask("get_log_events", startTime=self.now_ms, startFromHead=True)
             if answer.reason:
                 return self._unread(answer)
             if any(event.get("message") == line for event in answer.response.get("events", ())):
@@ -103,15 +98,15 @@ class Probe:
                     f"the line was taken and cannot be read after {READ_WITHIN_S:g} s",
                     f"look for it in {self._stream}: CloudWatch Logs shows new lines after seconds",
                 )
-            self._sleep(LOOK_EVERY_S)
+            time.sleep(LOOK_EVERY_S)
             waited_s += LOOK_EVERY_S
 
     def _ask(self, operation: str, **parameters: object) -> Answer:
-        names = {"logGroupName": self._target.group, "logStreamName": self._stream}
-        return self._asking.ask("logs", operation, **names, **parameters)
+        names = {"logGroupName": self.target.group, "logStreamName": self._stream}
+        return self.aws.ask("logs", operation, **names, **parameters)
 
     def _unread(self, answer: Answer) -> CheckResult:
-        resource = self._target.of_stream(self._stream)
+        resource = self.target.of_stream(self._stream)
         if answer.reason == ACCESS:
             return warning(
                 READ,
@@ -123,7 +118,7 @@ class Probe:
         )
 
     def _refused(self, check: str, answer: Answer) -> CheckResult:
-        resource, group = self._target.of_group, self._target.group
+        resource, group = self.target.of_group, self.target.group
         if answer.reason == ACCESS:
             return failed(check, f"{answer.action} on {resource} is denied", _POLICY)
         if answer.reason == MISSING and check == PUT:
@@ -132,7 +127,7 @@ class Probe:
         if answer.reason == MISSING:
             return failed(
                 check,
-                f"there is no log group {group} in {self._target.region}",
+                f"there is no log group {group} in {self.target.region}",
                 "deploy the stack there, or correct --log-group and --region",
             )
         return failed(

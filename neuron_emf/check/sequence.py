@@ -8,8 +8,7 @@ finds each by its name, whatever happened.
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from emitter.instance.identity import find_instance
 from emitter.settings.run import MONITOR as START_MONITOR
@@ -28,7 +27,7 @@ from neuron_emf.check.spool import check_spool
 from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from emitter.instance.facts import InstanceFacts
     from emitter.reports.report import Report
@@ -36,13 +35,11 @@ if TYPE_CHECKING:
     from neuron_emf.printing import Advance
 
 
+_OF_THIS_MACHINE: Final = (check_attribution, check_kernel_log, check_spool, check_output)
+
+
 def run_checks(
-    settings: CheckSettings,
-    origins: Sequence[Origin],
-    advance: Advance,
-    *,
-    clock: Callable[[], float] = time.time,
-    sleep: Callable[[float], object] = time.sleep,
+    settings: CheckSettings, origins: Sequence[Origin], advance: Advance
 ) -> list[CheckSection]:
     """Every section in its order; *advance* hears how many of how many are done."""
     parts = 4
@@ -59,21 +56,13 @@ def run_checks(
     instance, instance_id = check_instance(settings, facts, report)
     sections.append(CheckSection("identity", (cluster, instance)))
     advance(3, parts)
-    aws = AwsSequence(settings, facts.region, where["region"], clock=clock, sleep=sleep)
+    aws = AwsSequence(settings, facts.region, where["region"])
     access, groups, lines = aws.run(cluster_name, instance_id)
     sections += [
         CheckSection("account", access),
         CheckSection("log groups", groups),
         CheckSection("one line", lines),
-        CheckSection(
-            "this machine",
-            (
-                check_attribution(settings),
-                check_kernel_log(settings),
-                check_spool(settings),
-                check_output(settings),
-            ),
-        ),
+        CheckSection("this machine", tuple(check(settings) for check in _OF_THIS_MACHINE)),
     ]
     advance(parts, parts)
     return sections

@@ -73,43 +73,21 @@ def counterfactual_usd(instances: int) -> float:
 def alternatives(fleet: FleetSpec, setup: Setup, tariff: Tariff) -> list[Alternative]:
     """PutMetricData by each report and by each minute, and core by core as Container Insights."""
     metrics = COUNTERFACTUAL_METRICS * fleet.instances
-    requests = MINUTES * fleet.instances
-    reports_a_minute = 60 / setup.period_s
     cores = CORE_LEVEL_METRICS * LEVELS * fleet.cores * fleet.instances
     observations = float(MINUTES * cores)
-    by = f"PutMetricData, {COUNTERFACTUAL_METRICS} metrics an instance"
     by_core = f"Container Insights style, {CORE_LEVEL_METRICS * LEVELS} metrics a core"
+
+    def by_requests(name: str, how_often: str, a_minute: float) -> Alternative:
+        what = f"PutMetricData, {COUNTERFACTUAL_METRICS} metrics an instance, {how_often}"
+        requests = a_minute * MINUTES * fleet.instances
+        usd = by_requests_usd(fleet.instances, a_minute, tariff)
+        return Alternative(name, what, metrics, requests, 0.0, usd)
+
+    custom, observed = f"{by_core}, custom metrics", f"{by_core}, by observation"
+    custom_usd, observed_usd = tariff.metrics_usd(cores), tariff.usd("observation", observations)
     return [
-        Alternative(
-            "put_metric_data_each_report",
-            f"{by}, a call per report",
-            metrics,
-            reports_a_minute * requests,
-            0.0,
-            by_requests_usd(fleet.instances, reports_a_minute, tariff),
-        ),
-        Alternative(
-            "put_metric_data_each_minute",
-            f"{by}, a call per minute",
-            metrics,
-            float(requests),
-            0.0,
-            by_requests_usd(fleet.instances, 1, tariff),
-        ),
-        Alternative(
-            "per_core_custom_metrics",
-            f"{by_core}, custom metrics",
-            cores,
-            0.0,
-            0.0,
-            tariff.metrics_usd(cores),
-        ),
-        Alternative(
-            "per_core_observations",
-            f"{by_core}, by observation",
-            0,
-            0.0,
-            observations,
-            tariff.usd("observation", observations),
-        ),
+        by_requests("put_metric_data_each_report", "a call per report", 60 / setup.period_s),
+        by_requests("put_metric_data_each_minute", "a call per minute", 1.0),
+        Alternative("per_core_custom_metrics", custom, cores, 0.0, 0.0, custom_usd),
+        Alternative("per_core_observations", observed, 0, 0.0, observations, observed_usd),
     ]

@@ -57,15 +57,10 @@ def runtime_lines(setup: Setup) -> float:
 
 def _billed(lines: LineVolume, with_dimensions: LineVolume | None, setup: Setup) -> float:
     """Bytes of lines with what the operator adds to each, and to those *with_dimensions*."""
-    size = lines.billed_bytes + _tag_bytes(setup) * lines.lines
+    size = lines.billed_bytes + _members(setup.tags) * lines.lines
     if with_dimensions is not None:
         size += _dimension_bytes(setup) * with_dimensions.lines
     return size
-
-
-def _tag_bytes(setup: Setup) -> int:
-    """Bytes that tags add to every line."""
-    return _members(setup.tags)
 
 
 def _dimension_bytes(setup: Setup) -> int:

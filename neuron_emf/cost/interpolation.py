@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from neuron_emf.cost.measurements import PAGE_CORES, LineVolume, Sizes
@@ -33,11 +34,8 @@ def between(values: Mapping[int, float], at: float) -> float:
 
 def sizes_of(measurements: Measurements, cores: int) -> Sizes:
     """Of an instance of *cores*."""
-
-    def mean(name: str) -> float:
-        return _at(measurements, cores, lambda each: getattr(each.sizes, name))
-
-    return Sizes(**{one.name: mean(one.name) for one in fields(Sizes)})
+    names = [field.name for field in fields(Sizes)]
+    return Sizes(*(_at(measurements, cores, attrgetter(f"sizes.{name}")) for name in names))
 
 
 def minute_of(measurements: Measurements, cores: int, metrics: str, *, is_high: bool) -> LineVolume:

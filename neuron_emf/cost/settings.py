@@ -27,9 +27,7 @@ class CostSettings:
     """The fleet need not be there, nor an account."""
 
     instances: int | None = setting(
-        None,
-        f"Instances, 1 to {MOST_INSTANCES}; required.",
-        kind=click.IntRange(1, MOST_INSTANCES),
+        None, f"Instances, 1 to {MOST_INSTANCES}; required.", kind=click.IntRange(1, MOST_INSTANCES)
     )
     instance_type: str = setting(
         "trn1.32xlarge", "Their type, which says how many cores they have.", metavar="TYPE"

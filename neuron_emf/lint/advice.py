@@ -7,6 +7,7 @@ perhaps not as its writer thinks.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, Literal, NamedTuple
 
 Level = Literal["error", "warning"]
@@ -20,152 +21,123 @@ class LintRule(NamedTuple):
     advice: str
 
 
-_OF_LINES: Final = {
-    "json": LintRule(
-        "error",
+_error = partial(LintRule, "error")
+_warning = partial(LintRule, "warning")
+
+RULES: Final = {
+    "json": _error(
         "The line is not one JSON value: something stands before or behind it, it holds NaN, or "
         "it is cut.",
         "Write each document on one line, with nothing before or behind it and no NaN or Infinity.",
     ),
-    "object": LintRule(
-        "error",
+    "object": _error(
         "The line is JSON, but no object.",
         "Write one object for each log event, not an array of them.",
     ),
-    "repeated": LintRule(
-        "error",
+    "repeated": _error(
         "A member stands twice in one object, a metric twice in one directive, or a dimension "
         "twice in one set.",
         "Leave one of the two out: nobody says which one counts.",
     ),
-    "size": LintRule(
-        "error",
+    "size": _error(
         "The line has more bytes than one log event may have.",
         "Split it into several lines with the same Timestamp.",
     ),
-    "wrapped": LintRule(
-        "error",
+    "wrapped": _error(
         "The document is inside of another one, where CloudWatch does not look.",
         "Print the document itself; a logger puts what it is given into a message.",
     ),
-    "metadata": LintRule(
-        "error",
+    "metadata": _error(
         "The line has no object `_aws` at its root, though it has what belongs into one.",
         "Put CloudWatchMetrics and Timestamp into a member `_aws`, spelt like this.",
     ),
-    "timestamp": LintRule(
-        "error",
+    "timestamp": _error(
         "`_aws.Timestamp` is not a whole number of milliseconds since 1970, or is more than 14 "
         "days old or 2 hours ahead.",
         "Write milliseconds, not seconds and not a text; compare the writer's clock.",
     ),
-}
-_OF_DIRECTIVES: Final = {
-    "directives": LintRule(
-        "error",
+    "directives": _error(
         "`_aws.CloudWatchMetrics` is not an array of at least one object.",
         "Add a directive with Namespace, Dimensions and Metrics.",
     ),
-    "namespace": LintRule(
-        "error",
+    "namespace": _error(
         "The namespace is missing, too long, has a character that none may have, or is AWS's own.",
         "Use 1 to 255 of A-Z a-z 0-9 . _ # : / - and blank, not beginning with AWS/ or a colon.",
     ),
-    "dimensions": LintRule(
-        "error",
+    "dimensions": _error(
         "Dimensions is not an array of at least one array of at most 30 names.",
         'Write [[]] for a metric without dimensions, [["Name"]] for one with one.',
     ),
-    "dimension_name": LintRule(
-        "error",
+    "dimension_name": _error(
         "A dimension's name is not 1 to 250 printable ASCII characters without a leading colon.",
         "Choose another name.",
     ),
-    "dimension_value": LintRule(
-        "error",
+    "dimension_value": _error(
         "A dimension has no text of 1 to 1,024 printable ASCII characters at the root of the line.",
         "Write its value as a text at the root, a number in quotes; replace what is not ASCII.",
     ),
-    "metrics": LintRule(
-        "error",
+    "metrics": _error(
         "A directive has no array Metrics of 1 to 100 definitions.",
         "Use several directives, or several lines, for more than 100.",
     ),
-    "metric_name": LintRule(
-        "error",
+    "metric_name": _error(
         "A metric's name is not 1 to 255 characters.",
         "Choose a shorter name, and one that is not blank.",
     ),
-    "unit": LintRule(
-        "error",
+    "unit": _error(
         "A metric has a unit that is none of CloudWatch's 27.",
         "Use one of them as it is spelt, such as Milliseconds, Percent, Count/Second or None.",
     ),
-    "resolution": LintRule(
-        "error",
+    "resolution": _error(
         "A metric's StorageResolution is neither 1 nor 60, or differs within the line.",
         "Use 1 or 60, the same wherever the line defines the metric.",
     ),
-    "collision": LintRule(
-        "error",
+    "collision": _error(
         "A name is both a metric and a dimension, and the root has one member of that name.",
         "Rename one of them.",
     ),
-    "value": LintRule(
-        "error",
+    "value": _error(
         "A metric has no number, or no array of numbers, at the root of the line.",
         "Write a number within 2^360 at the root; leave the definition out where there is none.",
     ),
-    "values": LintRule(
-        "error",
+    "values": _error(
         "A metric has an array of no values or of more than 100.",
         "Split it over several lines with the same Timestamp.",
     ),
-}
-_SURPRISES: Final = {
-    "prefixed": LintRule(
-        "warning",
+    "prefixed": _warning(
         "A time stands before the document. CloudWatch accepts that of Lambda only.",
         "Nothing, if the line is from Lambda or from an export, which puts the time there.",
     ),
-    "long": LintRule(
-        "warning",
+    "long": _warning(
         "The line has more than 256 KB. CloudWatch takes up to 1 MB, many shippers cut earlier.",
         "Split it, unless it is sent by PutLogEvents itself.",
     ),
-    "late": LintRule(
-        "warning",
+    "late": _warning(
         "The line is more than 3 hours old: its points can take 2 hours to appear, and 48 hours "
         "when they are more than a day old.",
         "Expect graphs to be mended, and alarms not to notice.",
     ),
-    "unknown_member": LintRule(
-        "warning",
+    "unknown_member": _warning(
         "A member of the metadata is none of the specification, which has it ignored.",
         "Correct its spelling, capitals too, or leave it out.",
     ),
-    "unit_missing": LintRule(
-        "warning",
+    "unit_missing": _warning(
         "A metric has no Unit and gets None. With another unit it is another series.",
         "Write the unit.",
     ),
-    "counted_twice": LintRule(
-        "warning",
+    "counted_twice": _warning(
         "A metric is defined twice for the same namespace and dimensions, so each value counts "
         "twice.",
         "Leave one of the two out.",
     ),
-    "precision": LintRule(
-        "warning",
+    "precision": _warning(
         "A whole number is beyond 2^53; CloudWatch keeps numbers as doubles.",
         "Use a larger unit, or a difference.",
     ),
-    "cardinality": LintRule(
-        "warning",
+    "cardinality": _warning(
         "A dimension looks like the id of a request: each value is a metric of its own, and "
         "each metric is billed.",
         "Keep it as a member of the root that no dimension set names; Logs Insights finds it.",
     ),
 }
-RULES: Final[dict[str, LintRule]] = {**_OF_LINES, **_OF_DIRECTIVES, **_SURPRISES}
 """Every rule by its name: of the whole line, of its directives, and what only surprises."""

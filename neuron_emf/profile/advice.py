@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.profile.keys import THROTTLE_ACTIVITY
+from neuron_emf.profile.keys import THROTTLE_ACTIVITY, amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -86,9 +86,6 @@ def advice_for(
 def is_throttled(values: Mapping[str, object]) -> bool:
     """Whether any core was held back for any time."""
     return any(
-        THROTTLE_ACTIVITY.fullmatch(key) is not None
-        and isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and value > 0
+        THROTTLE_ACTIVITY.fullmatch(key) is not None and (amount(value) or 0) > 0
         for key, value in values.items()
     )

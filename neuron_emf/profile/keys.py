@@ -65,6 +65,11 @@ THROTTLE_ACTIVITY: Final = re.compile(r"throttle_(activity_[0-9]+_)?active_.+")
 KNOWN: Final = frozenset({*FRACTIONS, *NUMBERS, *TEXTS, *INDEXES})
 
 
+def amount(value: object) -> float | None:
+    """A number of a summary; None for what is none, such as a truth value."""
+    return None if isinstance(value, bool) or not isinstance(value, (int, float)) else value
+
+
 def is_known(key: str) -> bool:
     """Whether a member of a line says what *key* does."""
     return (

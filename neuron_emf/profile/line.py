@@ -137,9 +137,9 @@ def _line_text(
 
 def _number(value: object) -> float | None:
     """An amount from 0; None for what is none."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return value if 0 <= value <= MAX_NUMBER else None  # NaN compares false with everything
+    found = keys.amount(value)
+    # NaN compares false with everything.
+    return found if found is not None and 0 <= found <= MAX_NUMBER else None
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:

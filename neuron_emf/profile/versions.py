@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.profile.keys import FRACTIONS
+from neuron_emf.profile.keys import FRACTIONS, amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,13 +46,7 @@ def doubts(values: Mapping[str, Any]) -> Iterator[str]:
 
 def is_in_fractions(values: Mapping[str, Any]) -> bool:
     """Whether shares are fractions of 1, as in every summary that is known."""
-    return all(
-        isinstance(values[key], bool)
-        or not isinstance(values[key], (int, float))
-        or values[key] <= MOST
-        for key in FRACTIONS
-        if key in values
-    )
+    return all((amount(values.get(key)) or 0) <= MOST for key in FRACTIONS)
 
 
 def _text(version: tuple[int, int]) -> str:

@@ -20,6 +20,8 @@ import pytest
 
 from proof.account.account import AccountDouble
 
+pytestmark = pytest.mark.timeout(90)
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
@@ -107,7 +109,6 @@ def minute_lines(texts):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(90)
 def test_check_finds_all_that_run_needs(shell, account):
     """And sends one line, which is no record."""
     check = shell(CHECK)
@@ -119,7 +120,6 @@ def test_check_finds_all_that_run_needs(shell, account):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(90)
 def test_run_sends_to_the_log_group(shell, account, tmp_path):
     """And says goodbye when it is stopped: the line is in the log group that the stack made."""
     code, _, said = stop_after_two_reports(shell(RUN), tmp_path)
@@ -130,7 +130,6 @@ def test_run_sends_to_the_log_group(shell, account, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(90)
 def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_path):
     """With the configuration that monitor-config prints."""
     configured = shell(CONFIGURE)
@@ -143,7 +142,6 @@ def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(90)
 def test_what_it_would_send_can_be_looked_at(shell, account, tmp_path):
     """Lines are on standard output, and nothing was sent."""
     code, printed, said = stop_after_two_reports(shell(LOOK), tmp_path)
@@ -153,7 +151,6 @@ def test_what_it_would_send_can_be_looked_at(shell, account, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
 def test_saved_reports_are_replayed(shell, tmp_path, hour):
     """Into lines of the times that were said."""
     saved = min(hour.folder.glob("*.reports"))

@@ -4,41 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LINES = ("log stream", "log line", "read back")
+GROUPS = (
+    *("log group", "log group class", "rollups log group", "rollups log group class"),
+    *("metric extraction", "subscription"),
+)
 CHECKS = {
-    "settings": "ok",
-    "neuron-monitor": "ok",
-    "devices": "ok",
+    **dict.fromkeys(("settings", "neuron-monitor", "devices"), "ok"),
     "input": "not needed",
-    "cluster": "ok",
-    "instance": "ok",
-    "region": "ok",
-    "credentials": "ok",
-    "clock": "ok",
-    "log group": "ok",
-    "log group class": "ok",
-    "rollups log group": "ok",
-    "rollups log group class": "ok",
-    "metric extraction": "ok",
-    "subscription": "ok",
-    "log stream": "ok",
-    "log line": "ok",
-    "read back": "ok",
-    "attribution": "ok",
-    "kernel log": "ok",
-    "spool": "ok",
+    **dict.fromkeys(("cluster", "instance", "region", "credentials", "clock"), "ok"),
+    **dict.fromkeys((*GROUPS, *LINES, "attribution", "kernel log", "spool"), "ok"),
     "output": "not needed",
 }
 """All there are, in their order, and how they are when nothing is wrong."""
 
-LINES = ("log stream", "log line", "read back")
-GROUPS = (
-    "log group",
-    "log group class",
-    "rollups log group",
-    "rollups log group class",
-    "metric extraction",
-    "subscription",
-)
 RECORDS = "/neuron-emf/records"
 ROLLUPS = "/neuron-emf/neuron-emf/rollups"
 ARN = "arn:aws:logs:us-west-2:123456789012:log-group"
@@ -83,24 +62,39 @@ def fails(check, operation, reason, *not_tried):
     return Row(check, found, "try again; while it fails, records wait", not_tried=not_tried)
 
 
-CLASS_ADVICE = "make a group of class STANDARD under another name"
+def of_class(check, name, *not_tried):
+    found = f"{name}, where lines are kept but no metric is extracted"
+    return Row(
+        check, found, "make a group of class STANDARD under another name", not_tried=not_tried
+    )
+
+
+def unsubscribed(found, advice="deploy the stack again"):
+    return Row("subscription", found, advice)
+
+
+AGAIN = "deploy the stack again, with this group as its LogGroupName, or name the stack"
 NO_EMF = "the account policy no-metrics disables EMF for"
+BOTH = f"{RECORDS} and {ROLLUPS}"
 LOOK = "to whoever checks"
 THROTTLED = "ThrottlingException: Rate exceeded"
+NOT_TAKEN = Row(
+    "credentials",
+    "AWS takes none of this machine's credentials (",
+    "give the instance a role with the stack's emitter policy",
+    not_tried=(*GROUPS, *LINES),
+)
+EXTRACTION_OFF = {
+    "everywhere": BOTH,
+    "for a prefix": BOTH,
+    "but for others": BOTH,
+    "for the records group": RECORDS,
+    "for the rollups group": ROLLUPS,
+}
 
 ROWS = {
-    "credentials expired": Row(
-        "credentials",
-        "AWS takes none of this machine's credentials (ExpiredToken",
-        "give the instance a role with the stack's emitter policy",
-        not_tried=(*GROUPS, *LINES),
-    ),
-    "credentials unknown": Row(
-        "credentials",
-        "AWS takes none of this machine's credentials (",
-        "give the instance a role with the stack's emitter policy",
-        not_tried=(*GROUPS, *LINES),
-    ),
+    "credentials expired": NOT_TAKEN,
+    "credentials unknown": NOT_TAKEN,
     "credentials of another secret": Row(
         "credentials",
         "AWS does not accept the signature (",
@@ -119,62 +113,31 @@ ROWS = {
         "deploy the stack there, or name it with --stack-name",
         not_tried=("rollups log group class",),
     ),
-    "records group INFREQUENT_ACCESS": Row(
-        "log group class",
-        "INFREQUENT_ACCESS, where lines are kept but no metric is extracted",
-        CLASS_ADVICE,
-        not_tried=("subscription", "read back"),
+    **{
+        f"records group {name}": of_class("log group class", name, "subscription", "read back")
+        for name in ("INFREQUENT_ACCESS", "ESSENTIALS")
+    },
+    "rollups group INFREQUENT_ACCESS": of_class("rollups log group class", "INFREQUENT_ACCESS"),
+    "subscription missing": unsubscribed(
+        "no subscription filter neuron-emf-minutes: no line reaches the stack", AGAIN
     ),
-    "records group ESSENTIALS": Row(
-        "log group class",
-        "ESSENTIALS, where",
-        CLASS_ADVICE,
-        not_tried=("subscription", "read back"),
+    "subscription of another name": unsubscribed(
+        "no subscription filter neuron-emf-minutes; there is somebody-elses", AGAIN
     ),
-    "rollups group INFREQUENT_ACCESS": Row(
-        "rollups log group class", "INFREQUENT_ACCESS, where", CLASS_ADVICE
+    "subscription of another pattern": unsubscribed(
+        'lets what matches "Kind" through, and "CoveredSeconds" was expected'
     ),
-    "subscription missing": Row(
-        "subscription",
-        "the log group has no subscription filter neuron-emf-minutes: no line reaches the stack",
-        "deploy the stack again, with this group as its LogGroupName, or name the stack",
+    "subscription to another function": unsubscribed(
+        "delivers to arn:aws:lambda:us-west-2:123456789012:function:somebody-elses, which"
     ),
-    "subscription of another name": Row(
-        "subscription",
-        "no subscription filter neuron-emf-minutes; there is somebody-elses",
-        "deploy the stack again, with this group as its LogGroupName, or name the stack",
-    ),
-    "subscription of another pattern": Row(
-        "subscription",
-        'lets what matches "Kind" through, and "CoveredSeconds" was expected',
-        "deploy the stack again",
-    ),
-    "subscription to another function": Row(
-        "subscription",
-        "delivers to arn:aws:lambda:us-west-2:123456789012:function:somebody-elses, which",
-        "deploy the stack again",
-    ),
-    "extraction off everywhere": Row(
-        "metric extraction",
-        f"{NO_EMF} {RECORDS} and {ROLLUPS}",
-        f"have its selection criteria leave out {RECORDS} and {ROLLUPS}",
-    ),
-    "extraction off for the records group": Row(
-        "metric extraction",
-        f"{NO_EMF} {RECORDS}:",
-        f"have its selection criteria leave out {RECORDS}, or delete it",
-    ),
-    "extraction off for the rollups group": Row(
-        "metric extraction",
-        f"{NO_EMF} {ROLLUPS}:",
-        f"have its selection criteria leave out {ROLLUPS}, or delete it",
-    ),
-    "extraction off for a prefix": Row(
-        "metric extraction", f"{NO_EMF} {RECORDS} and {ROLLUPS}", "have its selection criteria"
-    ),
-    "extraction off but for others": Row(
-        "metric extraction", f"{NO_EMF} {RECORDS} and {ROLLUPS}", "have its selection criteria"
-    ),
+    **{
+        f"extraction off {where}": Row(
+            "metric extraction",
+            f"{NO_EMF} {groups}:",
+            f"have its selection criteria leave out {groups}, or delete it",
+        )
+        for where, groups in EXTRACTION_OFF.items()
+    },
     "clock behind": Row("clock", " s behind that of AWS", "let chrony or systemd-timesyncd"),
     "clock ahead": Row("clock", " s ahead of that of AWS", "let chrony or systemd-timesyncd"),
     "nothing read back": Row(
@@ -198,14 +161,11 @@ ROWS = {
     ),
     "denied DescribeSubscriptionFilters": denied(
         "subscription",
-        "logs:DescribeSubscriptionFilters",
-        f"{ARN}:{RECORDS}:*",
+        *("logs:DescribeSubscriptionFilters", f"{ARN}:{RECORDS}:*"),
         f"allow logs:DescribeSubscriptionFilters {LOOK}",
     ),
     "denied DescribeAccountPolicies": denied(
-        "metric extraction",
-        "logs:DescribeAccountPolicies",
-        "*",
+        *("metric extraction", "logs:DescribeAccountPolicies", "*"),
         f"allow logs:DescribeAccountPolicies {LOOK}",
     ),
     "throttled CreateLogStream": fails("log stream", "CreateLogStream", "throttled", *LINES[1:]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock, call
+
 import pytest
 from botocore.exceptions import (
     ClientError,
@@ -13,7 +15,7 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from neuron_emf.check.aws_client import MAX_PAGES, Answer, AwsClient
+from neuron_emf.check.aws_client import MAX_PAGES, AwsClient
 
 HEADERS = {"date": "Fri, 20 Nov 2026 08:00:00 GMT"}
 AT_S = 1_795_161_600.0  # the same moment
@@ -26,33 +28,15 @@ def error(code, operation="DescribeLogGroups", status=400, headers=None):
     return ClientError({"Error": words, "ResponseMetadata": metadata}, operation)
 
 
-class Client:
-    """Gives what it was made with, one after the other; an exception is raised."""
-
-    def __init__(self, answers):
-        self.answers = list(answers)
-        self.asked = []
-
-    def describe_log_groups(self, **parameters):
-        self.asked.append(parameters)
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-class Account:
-    """An account with one client."""
-
-    def __init__(self, *answers):
-        self.one = Client(answers)
-
-    def client(self, _service):
-        return self.one
+def account(*answers):
+    """One whose client gives *answers*, one after the other; an exception is raised."""
+    client = Mock()
+    client.describe_log_groups.side_effect = answers
+    return Mock(**{"client.return_value": client})
 
 
 def asked(*answers, clock=lambda: AT_S):
-    aws = AwsClient(Account(*answers), clock)
+    aws = AwsClient(account(*answers), clock)
     return aws, aws.ask("logs", "describe_log_groups")
 
 
@@ -112,27 +96,25 @@ def test_all_pages_are_read():
     """
     The next is asked for with the token of the one before, the rest of the question as it was.
     """
-    account = Account({"logGroups": [1], "nextToken": "a"}, {"logGroups": [2], "nextToken": None})
-    answer, found = AwsClient(account).ask_all("logs", "describe_log_groups", "logGroups", limit=5)
+    pages = {"logGroups": [1], "nextToken": "a"}, {"logGroups": [2], "nextToken": None}
+    paged = account(*pages)
+    answer, found = AwsClient(paged).ask_all("logs", "describe_log_groups", "logGroups", limit=5)
     assert [1, 2] == found
-    assert [{"limit": 5}, {"limit": 5, "nextToken": "a"}] == account.one.asked
+    assert [call(limit=5), call(limit=5, nextToken="a")] == (
+        paged.client().describe_log_groups.call_args_list
+    )
     assert not answer.reason
 
 
 def test_pages_have_an_end():
     """A service that always has one more is not asked for ever."""
-    account = Account(*[{"logGroups": [1], "nextToken": "a"}] * (MAX_PAGES + 1))
-    _, found = AwsClient(account).ask_all("logs", "describe_log_groups", "logGroups")
+    endless = account(*[{"logGroups": [1], "nextToken": "a"}] * (MAX_PAGES + 1))
+    _, found = AwsClient(endless).ask_all("logs", "describe_log_groups", "logGroups")
     assert MAX_PAGES == len(found)
 
 
 def test_a_page_that_is_refused_ends_the_question():
     """What was read until then is not passed for all there is: the reason says so."""
-    account = Account({"logGroups": [1], "nextToken": "a"}, error("ThrottlingException"))
-    answer, _ = AwsClient(account).ask_all("logs", "describe_log_groups", "logGroups")
+    broken = account({"logGroups": [1], "nextToken": "a"}, error("ThrottlingException"))
+    answer, _ = AwsClient(broken).ask_all("logs", "describe_log_groups", "logGroups")
     assert "throttled" == answer.reason
-
-
-def test_an_answer_is_a_success_unless_it_says_otherwise():
-    """With nothing in it."""
-    assert ("", "", {}) == (Answer("a").reason, Answer("a").words, Answer("a").response)

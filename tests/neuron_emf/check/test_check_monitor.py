@@ -22,76 +22,57 @@ pytestmark = [pytest.mark.timeout(30), pytest.mark.usefixtures("reach")]
 DRIVER = "install aws-neuronx-dkms, look whether /dev/neuron0 is there"
 BY_HAND = "run it by hand to see why"
 # A silent one is waited for to the end; any other has all the time a loaded machine may need.
-WAITS_S = {"is silent": 1, "is silent and does not listen": 1, "writes no report": 3}
-NO_HARDWARE = monitors.report()
-del NO_HARDWARE["neuron_hardware_info"]
+WAITS_S = {"is silent and does not listen": 1, "writes no report": 3}
 
 
 def hardware(**members):
     return {**monitors.report()["neuron_hardware_info"], **members}
 
 
+ANSWERED = ("ok", "answered within", "")
+NO_REPORT = ("not tried", "there is no report", "")
+FOREVER = "\ntime.sleep(600)"
+PART = {
+    "instance_info": {"instance_id": "i-1", "instance_type": "trn1.32xlarge"},
+    "neuron_hardware_info": hardware(neuron_device_count=2),
+}
+
 # The body of the script; state, words and advice of the line `neuron-monitor`, then of `devices`.
 BODIES = {
     "answers": (
         monitors.answering(monitors.report()),
-        ("ok", "answered within", ""),
+        ANSWERED,
         ("ok", "1 device of type inferentia, 4 logical cores", ""),
-    ),
-    "answers in two pieces": (
-        f"""
-        text = {json.dumps(monitors.report())!r}
-        os.write(1, text[:40].encode())
-        time.sleep(0.2)
-        os.write(1, text[40:].encode() + b"\\n")
-        time.sleep(600)
-        """,
-        ("ok", "answered within", ""),
-        ("ok", "4 logical cores", ""),
     ),
     "answers without a line end, and ends": (
         f"os.write(1, {json.dumps(monitors.report()).encode()!r})",
-        ("ok", "answered within", ""),
+        ANSWERED,
         ("ok", "4 logical cores", ""),
     ),
     "exits": (
-        """
-        sys.stderr.write("\\x1b[31mno such driver\\x1b[0m\\n")
-        sys.exit(3)
-        """,
+        'sys.stderr.write("\\x1b[31mno such driver\\x1b[0m\\n")\nsys.exit(3)',
         ("failed", "ended with exit code 3 and wrote nothing; it said: no such driver", BY_HAND),
-        ("not tried", "there is no report", ""),
+        NO_REPORT,
     ),
     "is killed": (
         "os.kill(os.getpid(), signal.SIGKILL)",
         ("failed", "ended with signal SIGKILL and wrote nothing", BY_HAND),
-        ("not tried", "there is no report", ""),
-    ),
-    "is silent": (
-        "time.sleep(600)",
-        ("failed", "runs and wrote nothing within", f"{BY_HAND}, or allow more with"),
-        ("not tried", "there is no report", ""),
+        NO_REPORT,
     ),
     "is silent and does not listen": (
-        """
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(600)
-        """,
-        ("failed", "runs and wrote nothing within", BY_HAND),
-        ("not tried", "there is no report", ""),
+        f"signal.signal(signal.SIGTERM, signal.SIG_IGN){FOREVER}",
+        ("failed", "runs and wrote nothing within", f"{BY_HAND}, or allow more with"),
+        NO_REPORT,
     ),
     "writes no report": (
-        """
-        print("hello", flush=True)
-        time.sleep(600)
-        """,
+        f'print("hello", flush=True){FOREVER}',
         ("failed", "wrote nothing but what is no report: a line is no JSON object", BY_HAND),
-        ("not tried", "there is no report", ""),
+        NO_REPORT,
     ),
     "writes half a report and ends": (
         """os.write(1, b'{"neuron_runtime_data": [')""",
         ("failed", "exit code 0 and wrote nothing but what is no report: the input ended", BY_HAND),
-        ("not tried", "there is no report", ""),
+        NO_REPORT,
     ),
     "has a value of a wrong type": (
         monitors.answering(monitors.report(neuron_hardware_info=hardware(error=5))),
@@ -100,29 +81,17 @@ BODIES = {
     ),
     "sees no device": (
         monitors.answering(monitors.report(neuron_hardware_info=hardware(neuron_device_count=0))),
-        ("ok", "answered", ""),
+        ANSWERED,
         ("failed", "neuron-monitor sees none", DRIVER),
     ),
     "has an error instead of devices": (
-        monitors.answering(
-            monitors.report(neuron_hardware_info=hardware(error="no\n\x1b[1mdriver"))
-        ),
-        ("ok", "answered", ""),
+        monitors.answering(monitors.report(neuron_hardware_info=hardware(error="no\n\x1b[1mit"))),
+        ANSWERED,
         ("failed", "neuron-monitor sees none: no", DRIVER),
     ),
-    "says nothing of devices": (
-        monitors.answering(NO_HARDWARE),
-        ("ok", "answered", ""),
-        ("warning", "the first report says nothing of the hardware", "cores are taken from"),
-    ),
     "sees a part of the instance": (
-        monitors.answering(
-            monitors.report(
-                instance_info={"instance_id": "i-1", "instance_type": "trn1.32xlarge"},
-                neuron_hardware_info=hardware(neuron_device_count=2),
-            )
-        ),
-        ("ok", "answered", ""),
+        monitors.answering(monitors.report(**PART)),
+        ANSWERED,
         ("warning", "of the 16 devices of trn1.32xlarge", "what is not seen is in no figure"),
     ),
 }

@@ -23,11 +23,7 @@ OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
     ("found", "state", "words"),
     [
         (Reach(), "ok", "/proc"),
-        (
-            Reach(limits=("ECS services", "units"), advice="be root"),
-            "warning",
-            "services and units",
-        ),
+        (Reach(limits=("services", "units"), advice="be root"), "warning", "services and units"),
         (Reach(why_not="a namespace of its own", advice="hostPID"), "warning", "nobody is named"),
     ],
 )

@@ -10,11 +10,7 @@ from functools import partial
 
 import pytest
 
-from benchmarks.scale.fleets import FLEETS
-from benchmarks.scale.switch import share_of_counterfactual
 from neuron_emf.cost.assumptions import MODES
-from neuron_emf.cost.bill import bill, usd
-from neuron_emf.cost.fleet import Setup
 from neuron_emf.cost.measurements import read
 from neuron_emf.cost.tariff import FILE, listed
 from neuron_wire.instance_types import INSTANCE_TYPES
@@ -52,25 +48,6 @@ def test_the_page_shows_what_the_command_prints(run, repository, golden):
         return f"```console\n$ neuron-emf {block[1]}\n{out}```"
 
     golden(path, BLOCK.sub(printed, text))
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("fleet", FLEETS, ids=["10", "1000", "100000"])
-def test_the_bills_of_the_readme_are_the_commands(fleet, mode, answer):
-    """
-    The same fleet has the same bill, and the same share of PutMetricData, to half a percent: close
-    was measured with a few clusters that execute nothing, whose rollups have fewer metrics.
-    """
-    types = 1 if fleet.instances == 10 else 2
-    found = answer(
-        *("--instances", fleet.instances, "--clusters", fleet.clusters),
-        *("--types-per-cluster", types, "--mode", mode),
-    )
-    expected = usd(bill(FOUND, fleet, Setup(mode)))
-    assert found["usd"] == pytest.approx(expected, rel=0.005)
-    way = next(one for one in found["other_ways"] if one["name"] == "put_metric_data_each_minute")
-    share = share_of_counterfactual(FOUND, fleet, mode)
-    assert way["bill_percent"] == pytest.approx(100 * share, rel=0.005)
 
 
 def test_a_thousand_instances_cost_what_the_readme_says(answer):
@@ -254,16 +231,6 @@ def test_an_instance_type_is_a_name(name, run):
     assert (2, "") == (code, out)
     assert "such as trn1.32xlarge was expected" in err
     assert err.strip().isprintable()
-
-
-def test_a_pipe_gets_plain_text(run):
-    """No colour, no trailing blanks, nothing wider than 100 columns in a table."""
-    _, out, _ = run("--instances", 1_000, "--mode", "kinesis", "--tag", "team=search")
-    assert "\x1b" not in out
-    assert [] == [line for line in out.splitlines() if line != line.rstrip()]
-    rules = [line for line in out.splitlines() if set(line) == {"─"}]
-    assert 3 == len(rules)
-    assert max(map(len, rules)) <= 100
 
 
 def test_it_needs_no_account():

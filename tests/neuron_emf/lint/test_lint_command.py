@@ -45,13 +45,7 @@ STRANGE = json.dumps({**document(), "Latency": 1 << 60})
 
 @pytest.mark.parametrize(
     ("texts", "expected"),
-    [
-        ((GOOD,), 0),
-        ((GOOD, BAD), 1),
-        ((STRANGE,), 0),
-        (("hello", '{"a":1}', ""), 0),
-        ((), 0),
-    ],
+    [((GOOD,), 0), ((GOOD, BAD), 1), ((STRANGE,), 0), (("hello", '{"a":1}', ""), 0), ((), 0)],
     ids=["good", "bad", "warning", "no EMF", "empty"],
 )
 def test_it_ends_with_1_when_a_line_would_lose_a_metric(tmp_path, texts, expected):

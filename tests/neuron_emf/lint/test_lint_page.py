@@ -13,9 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from neuron_emf.cli import cli
-from neuron_emf.lint import advice, surprises, verdict
 from neuron_emf.lint.advice import RULES
-from neuron_wire import extraction
 from tests.neuron_emf.lint.linted import DIRECTIVE, METRIC, changed, document
 
 UNIT = changed((*METRIC, "Unit"), "ms")
@@ -73,15 +71,3 @@ def test_every_rule_that_is_found_has_its_advice(repository):
     }
     assert RULES.keys() == found
     assert {"error", "warning"} == {rule.level for rule in RULES.values()}
-    assert extraction.violations is verdict.violations
-    assert surprises.surprises is verdict.surprises
-    assert advice.RULES is RULES
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_a_rule_is_said_in_sentences(name):
-    """What it means and what to do, each ended, none too long for a table."""
-    rule = RULES[name]
-    for text in (rule.meaning, rule.advice):
-        assert re.fullmatch(r"[A-Z`][^|\n]+\.", text)
-        assert len(text) <= 160

@@ -140,11 +140,3 @@ def test_a_line_that_is_too_long_is_refused_by_its_beginning():
     found = judge(FileLine(1, content, KEPT_BYTES + 1), NOW_MS)
     assert ["size"] == [one.rule for one in found.errors]
     assert str(KEPT_BYTES + 1) in found.errors[0].sentence
-
-
-def test_without_a_clock_nothing_is_too_old():
-    """--no-age is for lines that are old by now."""
-    old = document()
-    old["_aws"]["Timestamp"] = 1
-    assert ["timestamp"] == errors(old)
-    assert ([], []) == (errors(old, now_ms=None), warnings(old, now_ms=None))

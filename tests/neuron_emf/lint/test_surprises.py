@@ -96,21 +96,24 @@ def test_a_whole_number_beyond_a_double_is_rounded():
     assert ["precision"] == warnings(document(Latency=[1, -(1 << 53) - 1]))
 
 
+ID_NAMES = ["RequestId", "trace_id", "x-amzn-RequestId", "uuid", "Timestamp"]
+ID_VALUES = [
+    *("989ffbf8-9ace-4817-a57c-e4dd734019ee", "1-67891233-abcdef012345678912345678"),
+    *("1790000000", "1790000000000", "d41d8cd98f00b204e9800998ecf8427e", "2026-11-20T08:00:00Z"),
+]
+NO_IDS = {
+    "InstanceId": "i-0123456789abcdef0",
+    "ClusterName": "training",
+    "Port": "8080",
+    "FunctionVersion": "$LATEST",
+    "Identity": "cafe",
+    "Account": "123456789012",
+    "Eventful": "yes",
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("RequestId", "1"),
-        ("trace_id", "1"),
-        ("x-amzn-RequestId", "1"),
-        ("uuid", "1"),
-        ("Timestamp", "1"),
-        ("Who", "989ffbf8-9ace-4817-a57c-e4dd734019ee"),
-        ("Who", "1-67891233-abcdef012345678912345678"),
-        ("Who", "1790000000"),
-        ("Who", "1790000000000"),
-        ("Who", "d41d8cd98f00b204e9800998ecf8427e"),
-        ("Who", "2026-11-20T08:00:00Z"),
-    ],
+    ("name", "value"), [(name, "1") for name in ID_NAMES] + [("Who", value) for value in ID_VALUES]
 )
 def test_a_dimension_that_looks_like_an_id_is_dear(name, value):
     """By its name or by its value; once for each line, however many sets name it."""
@@ -118,18 +121,8 @@ def test_a_dimension_that_looks_like_an_id_is_dear(name, value):
     assert ["cardinality"] == warnings({**found, name: value})
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("InstanceId", "i-0123456789abcdef0"),
-        ("ClusterName", "training"),
-        ("FunctionVersion", "$LATEST"),
-        ("Identity", "cafe"),
-        ("Port", "8080"),
-        ("Account", "123456789012"),
-        ("Eventful", "yes"),
-    ],
-)
-def test_what_people_group_by_is_no_id(name, value):
+@pytest.mark.parametrize("name", NO_IDS)
+def test_what_people_group_by_is_no_id(name):
     """An account or an instance is a choice."""
-    assert [] == warnings({**changed((*DIRECTIVE, "Dimensions"), [[name]]), name: value})
+    found = changed((*DIRECTIVE, "Dimensions"), [[name]])
+    assert [] == warnings({**found, name: NO_IDS[name]})

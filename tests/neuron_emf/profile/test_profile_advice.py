@@ -17,51 +17,25 @@ def rules(**values):
     return [one.rule for one in profile(**values).advice]
 
 
+ACTIVE = "tensor_engine_active_time_percent"
+
+
 @pytest.mark.parametrize(
-    ("rule", "inside", "outside"),
+    ("rule", "key", "inside", "outside", "others"),
     [
-        (
-            "transpose",
-            {"transpose_flops": 10, "hardware_flops": 100},
-            {"transpose_flops": 11, "hardware_flops": 100},
-        ),
-        (
-            "spill",
-            {"spill_reload_bytes": 25, "hbm_read_bytes": 100},
-            {"spill_reload_bytes": 26, "hbm_read_bytes": 100},
-        ),
-        (
-            "low_model_flops",
-            {"mfu_estimated_percent": 0.3, "tensor_engine_active_time_percent": 0.6},
-            {"mfu_estimated_percent": 0.29, "tensor_engine_active_time_percent": 0.6},
-        ),
-        (
-            "low_model_flops",
-            {"mfu_estimated_percent": 0, "tensor_engine_active_time_percent": 0.009},
-            {"mfu_estimated_percent": 0, "tensor_engine_active_time_percent": 0.01},
-        ),
-        (
-            "throttled",
-            {"throttle_active_nc0_time_ns": 0},
-            {"throttle_active_nc0_time_ns": 1},
-        ),
-        (
-            "throttled",
-            {"throttle_activity_1_active_time_nc0_percent": 0},
-            {"throttle_activity_1_active_time_nc0_percent": 0.001},
-        ),
-        (
-            "throttled",
-            {"throttle_activity_1_avg_util_limit_nc0_percent": 0.5},
-            {"throttle_activity_1_active_time_nc3_percent": 0.5},
-        ),
+        ("transpose", "transpose_flops", 10, 11, {"hardware_flops": 100}),
+        ("spill", "spill_reload_bytes", 25, 26, {"hbm_read_bytes": 100}),
+        ("low_model_flops", "mfu_estimated_percent", 0.3, 0.29, {ACTIVE: 0.6}),
+        ("low_model_flops", ACTIVE, 0.009, 0.01, {"mfu_estimated_percent": 0}),
+        ("throttled", "throttle_active_nc0_time_ns", 0, 1, {}),
+        ("throttled", "throttle_activity_1_active_time_nc0_percent", 0, 0.001, {}),
     ],
-    ids=["transpose", "spill", "model", "no matrix", "time", "share", "limit"],
+    ids=["transpose", "spill", "model", "no matrix", "time", "share"],
 )
-def test_a_rule_is_broken_beyond_its_bound(rule, inside, outside):
+def test_a_rule_is_broken_beyond_its_bound(rule, key, inside, outside, others):
     """The bound itself is in order."""
-    assert [] == rules(**inside)
-    assert [rule] == rules(**outside)
+    assert [] == rules(**others, **{key: inside})
+    assert [rule] == rules(**others, **{key: outside})
 
 
 def test_what_is_not_told_breaks_nothing():
@@ -73,6 +47,7 @@ def test_what_is_not_told_breaks_nothing():
         {"tensor_engine_active_time_percent": 0.9},
         {"throttle_active_nc0_time_ns": None},
         {"throttle_active_nc0_time_ns": True},
+        {"throttle_activity_1_avg_util_limit_nc0_percent": 0.5},
     ):
         assert [] == rules(**values)
 

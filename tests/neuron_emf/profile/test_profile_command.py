@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -127,16 +124,3 @@ def test_nothing_is_printed_when_one_file_holds_no_summary(tmp_path, capsys):
     with pytest.raises(SourceError, match=r"other\.json"):
         profile(WORKERS, path, "--cluster", "c")
     assert "" == capsys.readouterr().out
-
-
-def test_a_closed_and_a_full_output_end_with_4(tmp_path):
-    """In one sentence, as a process."""
-    words = [sys.executable, "-m", "neuron_emf", "profile", str(WORKERS), "--cluster", "c"]
-    settings = {**os.environ, "HOME": str(tmp_path)}
-    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
-        ended = subprocess.run(
-            words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=settings
-        )
-    assert 4 == ended.returncode
-    assert "No space left on device" in ended.stderr.splitlines()[-1]
-    assert "Traceback" not in ended.stderr

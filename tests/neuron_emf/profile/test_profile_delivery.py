@@ -11,7 +11,7 @@ from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
 from emitter.errors import DeliveryError
 from neuron_emf.cli import cli
 from neuron_emf.profile.log_delivery import ATTEMPTS, put
-from proof.logs.service import DENIED, THROTTLED, LogsService
+from proof.logs.service import DENIED, LogsService
 from tests.neuron_emf.profile.profiled import AT_MS, FOLDER
 
 GROUP = "/neuron-emf/records"
@@ -39,13 +39,6 @@ def sent(destination, *lines, at_ms=AT_MS):
     waits = []
     put(lines, at_ms, destination, clock=lambda: AT_MS / 1000, sleep=waits.append)
     return waits
-
-
-def test_lines_go_in_one_call():
-    """In their order, with nothing to wait for."""
-    destination = Scripted()
-    assert [] == sent(destination, "a", "b")
-    assert [["a", "b"]] == destination.batches
 
 
 def test_a_throttled_call_is_made_again():
@@ -126,12 +119,3 @@ def test_a_refusal_of_aws_is_one_sentence(service):
         profile("--output", "logs")
     assert 4 == caught.value.exit_code
     assert [] == service.rules.applied
-
-
-def test_a_throttled_send_succeeds_in_the_end(service, monkeypatch):
-    """A line that came twice would have one ProfileId."""
-    monkeypatch.setattr("neuron_emf.profile.log_delivery.Backoff.next_s", lambda _self: 0.0)
-    service.rules.groups.setdefault(GROUP, set())
-    service.next_faults += [THROTTLED, THROTTLED]
-    assert 0 == profile("--output", "logs")
-    assert 2 == len(service.rules.applied)

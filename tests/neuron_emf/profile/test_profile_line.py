@@ -168,12 +168,9 @@ def test_shares_are_made_of_what_is_told():
 
 def test_throttling_is_that_of_the_worst_core():
     """The lowest limit, and the time of all."""
-    found = line(
-        throttle_avg_util_limit_nc0_percent=0.9,
-        throttle_avg_util_limit_nc1_percent=0.641,
-        throttle_active_nc0_time_ns=500_000_000,
-        throttle_active_nc1_time_ns=250_000_000,
-    )
+    limits = {f"throttle_avg_util_limit_nc{core}_percent": (0.9, 0.641)[core] for core in (0, 1)}
+    times_ns = {f"throttle_active_nc{core}_time_ns": (5e8, 2.5e8)[core] for core in (0, 1)}
+    found = line(**limits, **times_ns)
     assert (64.1, 0.75) == (found["ThrottleLimitPercent"], found["ThrottledSeconds"])
     assert "Other" not in found
 

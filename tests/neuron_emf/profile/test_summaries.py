@@ -74,18 +74,9 @@ def test_a_byte_order_mark_does_no_harm(tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"hello",
-        b'{"mfu_estimated_percent": 0.5',
-        b"\xff\xfe{",
-        b"[" * 100_000,
-        {},
-        [],
-        3,
-        {"summary": []},
-        {"summary": "none"},
-        {"instruction": [{"opcode": "x"}]},
-        {"a": {"b": {"nc_idx": 1}}},
+        *(b"", b"hello", b'{"mfu_estimated_percent": 0.5', b"\xff\xfe{", b"[" * 100_000),
+        *({}, [], 3, {"summary": []}, {"summary": "none"}),
+        *({"instruction": [{"opcode": "x"}]}, {"a": {"b": {"nc_idx": 1}}}),
     ],
     ids=lambda one: str(one)[:20],
 )
