@@ -78,15 +78,12 @@ def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", 
         "CloudWatch Alarm Contributor State Change",
         {
             "alarmName": f"neuron-emf-{metric}ByClusterAlarm-6F5E4D3C2B1A",
-            "alarmContributor": {
-                "id": "6d442278dba546f6",
-                "attributes": {"ClusterName": cluster},
-            },
+            "alarmContributor": {"id": "6d442278dba546f6", "attributes": {"ClusterName": cluster}},
             "state": now or state("ALARM"),
             "configuration": {
                 "metrics": [
                     {"id": "q1", "expression": expression, "returnData": True, "period": 60}
-                ],
+                ]
             },
             **detail,
         },

@@ -37,12 +37,7 @@ def delivered(function, count, **settings):
     return poller.given_up
 
 
-@given(
-    st.integers(1, 20),
-    st.sets(st.integers(0, 19)),
-    st.sets(st.integers(1, 5)),
-    st.booleans(),
-)
+@given(st.integers(1, 20), st.sets(st.integers(0, 19)), st.sets(st.integers(1, 5)), st.booleans())
 def test_it_ends_and_every_record_was_handed_over(count, unreadable, failing, bisecting):
     """
     Whatever fails: what cannot be read is given up; with bisecting and attempts to spare, nothing

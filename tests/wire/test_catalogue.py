@@ -136,11 +136,7 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
 def test_a_field_of_a_record_and_its_member_are_of_one_kind():
     """What a record holds as a whole number is counted, what it holds as an amount is not."""
     fields = {one.name: one.type for one in dataclasses.fields(MinuteRecord)}
-    units = {
-        "bytes": "Bytes",
-        "s": "Seconds",
-        "percent": "Percent",
-    }
+    units = {"bytes": "Bytes", "s": "Seconds", "percent": "Percent"}
     record = everything("b")
     empty = dataclasses.replace(
         record, **{name: None for name in fields if _optional(fields[name])}

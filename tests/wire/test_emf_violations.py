@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_wire.emf import violations
-from tests.wire.emf_documents import (
-    ANYTHING,
-    BOUNDARIES,
-    directive,
-    document,
-    metric,
-    rules,
-)
+from tests.wire.emf_documents import ANYTHING, BOUNDARIES, directive, document, metric, rules
 
 
 def test_every_violation_is_found_and_said():

@@ -54,8 +54,7 @@ def test_core_ranges_are_short(text, cores):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"],
+    "text", ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"]
 )
 def test_what_is_no_list_of_cores_is_refused(text):
     """Neither a range that runs backwards nor one that would fill the memory."""

@@ -64,10 +64,7 @@ def test_a_runtime_that_two_parts_name_is_one_holder():
 def test_neither_pid_nor_tag_alone_is_one_holder(other):
     """Tags collide, and a pod has several processes."""
     merged = merge(
-        [
-            holding(30.0, "aa", Holder("0-1", "n", 7, "serve")),
-            holding(30.0, "?a", other, seq=2),
-        ]
+        [holding(30.0, "aa", Holder("0-1", "n", 7, "serve")), holding(30.0, "?a", other, seq=2)]
     ).record
     assert {Holder("0", "n", 7, "serve"), other} == set(merged.holders)
 

@@ -163,11 +163,7 @@ def test_tallies_are_added_and_absent_ones_stay_absent():
             part(30.0, seq=2, executions=7, execution_errors=1, ecc_corrected_rise=None),
         ]
     ).record
-    assert (107, 1, None) == (
-        merged.executions,
-        merged.execution_errors,
-        merged.ecc_corrected_rise,
-    )
+    assert (107, 1, None) == (merged.executions, merged.execution_errors, merged.ecc_corrected_rise)
 
 
 def test_median_latency_is_weighted_by_executions_and_the_greatest_p99_stays():

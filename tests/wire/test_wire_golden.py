@@ -101,10 +101,7 @@ def test_two_minutes_of_a_busy_instance_say_what_was_done():
         assert ("bbau", (80.0, 40.0, 0.5, 0.0)) == (record.core_state, record.utilization_percent)
         assert (60.0, 4, 400) == (record.covered_seconds, record.reports, record.executions)
         assert (0.004, 0.02) == (record.latency_p50_mean_s, record.latency_p99_max_s)
-        assert (0.003, 0.015) == (
-            record.device_latency_p50_mean_s,
-            record.device_latency_p99_max_s,
-        )
+        assert (0.003, 0.015) == (record.device_latency_p50_mean_s, record.device_latency_p99_max_s)
         assert (0.001, 3.0, 25.0) == (
             record.latency_gap_s,
             record.tera_flops,

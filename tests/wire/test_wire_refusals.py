@@ -96,8 +96,7 @@ def test_what_is_no_schema_is_refused(schema):
 
 
 @pytest.mark.parametrize(
-    "member",
-    ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"],
+    "member", ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"]
 )
 def test_what_identifies_a_record_must_be_there(member):
     """Without identity, minute or coverage a record cannot be merged with another."""

@@ -78,10 +78,7 @@ def memory_errors(case: Case) -> AlarmFinding:
     return AlarmFinding(
         figure=counted(rise, "uncorrectable memory error"),
         worst=f"On {hit[0]}" if hit else "",
-        sentences=(
-            sentence,
-            "What such a device has computed since then may be wrong.",
-        ),
+        sentences=(sentence, "What such a device has computed since then may be wrong."),
         list_title="Most errors in that minute first:",
         listed=listed,
         instances=hit,
@@ -121,7 +118,7 @@ def hardware_faults(case: Case) -> AlarmFinding:
             Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
             Step(
                 "Where it advises TERMINATE_INSTANCE, replace the instance: a stop and a start"
-                " move it to other hardware.",
+                " move it to other hardware."
             ),
         ),
         brief=(f"The last of it: {sentence}",),

@@ -34,9 +34,7 @@ SUMS: Final = {
 }
 """Metrics that add a number over the instances, by that number's name in the minute line."""
 
-GREATEST: Final = {
-    "LatencyP99Max": "LatencyP99Max",
-}
+GREATEST: Final = {"LatencyP99Max": "LatencyP99Max"}
 """Metrics that are the greatest of the instances'."""
 
 FAILING: Final = {

@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neuron_wire.checked import NUMBERS
-from neuron_wire.extraction.limits import (
-    MAX_METRIC_NAME_CHARS,
-    MAX_VALUE,
-    RESOLUTIONS,
-    UNITS,
-)
+from neuron_wire.extraction.limits import MAX_METRIC_NAME_CHARS, MAX_VALUE, RESOLUTIONS, UNITS
 from neuron_wire.extraction.violation import Violation, at_root, in_directive
 from neuron_wire.names import MAX_METRIC_VALUES
 
@@ -78,10 +73,7 @@ def _path(place: tuple[int, int], member: str) -> str:
 def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violation]:
     if name not in document:
         yield Violation(
-            "value",
-            name,
-            f"the metric {name} has no value at the root of the line",
-            at_root(name),
+            "value", name, f"the metric {name} has no value at the root of the line", at_root(name)
         )
         return
     value = document[name]

@@ -9,13 +9,7 @@ import pytest
 from aggregator.explain.evidence import OLD_AFTER_S, ClusterEvidence, gather
 from aggregator.explain.subject import ECC, ERRORS, IDLE_CORES, SILENCE
 from aggregator.storage.values import Publication, TableError
-from proof.factories.alarms import (
-    MIDNIGHT,
-    MINUTE,
-    RANG_S,
-    rollup,
-    table_with,
-)
+from proof.factories.alarms import MIDNIGHT, MINUTE, RANG_S, rollup, table_with
 from proof.memory_table import MemoryTable
 
 

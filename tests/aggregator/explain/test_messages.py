@@ -122,10 +122,7 @@ SCENES = {
         table_with(rollup(minute=MINUTE + 47)),
     ),
     "ecc-errors": (of_an_alarm("EccUncorrectedRise"), table_with(ECC, about="ecc")),
-    "ecc-errors-over": (
-        of_an_alarm("EccUncorrectedRise", **ENDED),
-        table_with(ECC, about="ecc"),
-    ),
+    "ecc-errors-over": (of_an_alarm("EccUncorrectedRise", **ENDED), table_with(ECC, about="ecc")),
     "hardware-faults": (of_an_alarm("HardwareFaults"), table_with(FAULTS, about="faults")),
     "hardware-faults-over": (
         of_an_alarm("HardwareFaults", **ENDED),

@@ -10,13 +10,7 @@ from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
-from proof.factories.records import (
-    LATER_BOOT,
-    MINUTE,
-    full_record,
-    record,
-    some_holders,
-)
+from proof.factories.records import LATER_BOOT, MINUTE, full_record, record, some_holders
 from tests.aggregator.rollups.rollup_lines import SOME, published, rollup_of
 
 

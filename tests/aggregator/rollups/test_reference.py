@@ -100,8 +100,7 @@ def test_the_order_of_instances_and_records_does_not_matter(instances, draw):
 
 
 @pytest.mark.parametrize(
-    ("field", "metric"),
-    [("tera_flops", "TeraFlops"), ("latency_p50_mean_s", "LatencyP50Mean")],
+    ("field", "metric"), [("tera_flops", "TeraFlops"), ("latency_p50_mean_s", "LatencyP50Mean")]
 )
 def test_the_order_does_not_matter_to_the_last_digit(field, metric):
     """Of 10^16 and ones, the sum of floats one by one has the ones or not: by their order."""

@@ -98,10 +98,7 @@ def test_tallies_and_memory_add_up_over_instances():
         record(device_memory_used_bytes=None, device_memory_total_bytes=99),
     )
     assert (300, 6) == (found.tallies["Executions"], found.tallies["ExecutionErrors"])
-    assert (20, 25.0) == (
-        found.gauges["DeviceMemoryUsed"],
-        found.gauges["DeviceMemoryPercent"],
-    )
+    assert (20, 25.0) == (found.gauges["DeviceMemoryUsed"], found.gauges["DeviceMemoryPercent"])
     assert 4.5 == found.gauges["TeraFlops"]
 
 

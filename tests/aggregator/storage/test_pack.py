@@ -135,8 +135,7 @@ def test_a_pack_takes_less_than_half_of_what_single_records_take():
 
 
 @pytest.mark.parametrize(
-    "payload",
-    [b"", b"junk", packed(b"{}")[:-1], packed(b"{}")[:-5] + b"12345"],
+    "payload", [b"", b"junk", packed(b"{}")[:-1], packed(b"{}")[:-5] + b"12345"]
 )
 def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
     """Whatever the damage: none of ours, cut short, or another text than was packed."""
