@@ -60,12 +60,6 @@ def test_cores_without_a_price_are_counted_and_cost_nothing(instance_type):
     assert 1.34375 == beside.gauges["IdleCostPerHour"]
 
 
-def test_nothing_idle_costs_nothing():
-    """Zero, not absent: the price is known and so is the core."""
-    found = rollup(cores("b", (50.0,)))
-    assert (0, 0) == (found.gauges["IdleCostPerHour"], found.tallies["IdleCost"])
-
-
 def test_the_most_idle_instances_come_first():
     """By idle cores, then by minutes, then by name; at most 20, of however many."""
     few = cores("uu", idle=(20, 0), instance_id="i-few")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,19 +70,16 @@ def test_fewer_records_than_before_are_not_late_ones():
     assert ({"Executions": 1}, {}) == (fewer.amounts, fewer.overstated)
 
 
-def test_a_changed_gauge_alone_is_due_without_any_amount():
+@pytest.mark.parametrize(
+    "change",
+    [{"gauges": {"Instances": 1, "SilentInstances": 2}}, {"types": {"inf2": {"Instances": 1}}}],
+    ids=str,
+)
+def test_a_changed_gauge_or_type_alone_is_due_without_any_amount(change):
     """Gauges are restated whole; a tally that lacks nothing has no member."""
-    first = due(rollup(Executions=5), None)
-    second = due(
-        rollup(gauges={"Instances": 1, "SilentInstances": 2}, Executions=5), first.publication
-    )
-    assert ({}, 2) == (second.amounts, second.publication.number)
-
-
-def test_a_changed_type_alone_is_due():
-    """The cluster has as many instances as before, and one of them is of another type."""
-    first = due(rollup(types={"trn1.2xlarge": {"Instances": 1}}), None)
-    second = due(rollup(types={"inf2.xlarge": {"Instances": 1}}), first.publication)
+    before = {"types": {"trn1": {"Instances": 1}}, "Executions": 5}
+    first = due(rollup(**before), None)
+    second = due(rollup(**{**before, **change}), first.publication)
     assert ({}, 2) == (second.amounts, second.publication.number)
 
 

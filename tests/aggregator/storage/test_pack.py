@@ -165,9 +165,3 @@ def test_an_unreadable_record_costs_itself_only(line, place):
     lines = unpacked(item.payload).split(b"\n")
     lines.insert(place, line)
     assert (made, 1) == records_of(packed(b"\n".join(lines)), MINUTE)
-
-
-def test_a_single_record_is_a_pack_of_one():
-    """There is one form to read."""
-    made = record()
-    assert ([made], 0) == records_of(item_of(made, 0).payload, MINUTE)
