@@ -12,7 +12,7 @@ from aggregator.close import function as close
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
 from aggregator.ingest import function as ingest
 from neuron_wire import names
-from proof.factories.deliveries import delivery
+from proof.factories.deliveries import delivery, state_change
 from proof.factories.invocations import Context, CurrentStdout, documents
 from proof.factories.records import MINUTE, lines, record
 
@@ -23,22 +23,6 @@ NAME = "i-0aaaaaaaaaaaaaaa1"
 def handler_of_departure(functions, monkeypatch):  # noqa: ARG001 - the table is there
     """What the handler logs goes where print writes."""
     monkeypatch.setattr(departure.logger.registered_handler, "stream", CurrentStdout())
-
-
-def state_change(state="terminated", instance_id=NAME, time="2025-11-24T16:00:59Z", **changes):
-    """An event as EventBridge makes it."""
-    return {
-        "version": "0",
-        "id": "ee376907-2647-4179-9203-343cfb3017a4",
-        "detail-type": "EC2 Instance State-change Notification",
-        "source": "aws.ec2",
-        "account": "123456789012",
-        "time": time,
-        "region": "us-east-1",
-        "resources": [f"arn:aws:ec2:us-east-1:123456789012:instance/{instance_id}"],
-        "detail": {"instance-id": instance_id, "state": state},
-        **changes,
-    }
 
 
 @pytest.mark.usefixtures("handler_of_departure")

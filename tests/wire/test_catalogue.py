@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from pathlib import Path
@@ -15,7 +14,7 @@ from wire_records import everything, records
 from emitter.fold import executions
 from emitter.health.members import DROP_MEMBERS
 from emitter.spool.records import DropReason
-from neuron_wire import MinuteRecord, encode
+from neuron_wire import encode
 from neuron_wire.catalogue import (
     BY_TYPE,
     EMITTED,
@@ -131,28 +130,6 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
     elsewhere = THEIRS | {"NeuronCoreUtilizationNC0"}  # by settings, not by the record
     assert members_of("minute").keys() - elsewhere == line.keys() | inner
     assert [] == undocumented(line)
-
-
-def test_a_field_of_a_record_and_its_member_are_of_one_kind():
-    """What a record holds as a whole number is counted, what it holds as an amount is not."""
-    fields = {one.name: one.type for one in dataclasses.fields(MinuteRecord)}
-    units = {"bytes": "Bytes", "s": "Seconds", "percent": "Percent"}
-    record = everything("b")
-    empty = dataclasses.replace(
-        record, **{name: None for name in fields if _optional(fields[name])}
-    )
-    for name, kind in fields.items():
-        if not _optional(kind):
-            continue
-        filled = dataclasses.replace(empty, **{name: getattr(record, name)})
-        (member,) = filled.members().keys() - empty.members().keys()
-        expected = units.get(name.rpartition("_")[2])
-        if expected is not None:
-            assert expected == members_of("minute")[member].unit
-
-
-def _optional(kind):
-    return kind in ("int | None", "float | None")
 
 
 @pytest.mark.parametrize("line", GOLDEN)

@@ -47,15 +47,6 @@ def size(record, tier):
     return len(line(bounded, record.minute_ms, tier).encode())
 
 
-@pytest.mark.parametrize("tier", SETS)
-@pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
-def test_a_line_is_never_longer_than_promised(cores, promised, tier):
-    """With every failure, every reason for a drop and every health member at once, at any tier."""
-    for letters, idle_for in itertools.product(["bau", "b", "a", "u", "a?"], [0, 1_440, MONTH]):
-        record = everything((letters * cores)[:cores], idle_for)
-        assert size(record, tier) <= promised, (letters, idle_for)
-
-
 @pytest.mark.parametrize("health", [{}, HEALTH], ids=["no health", "health"])
 @pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
 def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypatch):

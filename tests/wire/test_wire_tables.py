@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import neuron_wire
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.prices import USD_PER_HOUR
@@ -12,17 +11,11 @@ from neuron_wire.prices import USD_PER_HOUR
 
 def test_the_minute_line_has_the_eight_metrics_of_a_cluster():
     """Cardinality is the bill: not one more by default."""
-    expected = [
-        "NeuronCores",
-        "BusyCores",
-        "AttachedIdleCores",
-        "UnattachedCores",
-        "UnknownCores",
-        "ExecutionErrors",
-        "EccUncorrectedRise",
-        "NeuronCoreUtilization",
-    ]
-    assert expected == list(MINUTE)
+    expected = (
+        "NeuronCores BusyCores AttachedIdleCores UnattachedCores UnknownCores ExecutionErrors"
+        " EccUncorrectedRise NeuronCoreUtilization"
+    )
+    assert expected.split() == list(MINUTE)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +44,3 @@ def test_no_price_is_free():
     assert all(usd_per_hour > 0 for usd_per_hour in USD_PER_HOUR.values())
     assert USD_PER_HOUR.keys() <= INSTANCE_TYPES.keys()
     assert all(name == one.name for name, one in INSTANCE_TYPES.items())
-
-
-def test_the_package_offers_what_both_halves_need():
-    """Everything in `__all__` is there."""
-    assert [] == [name for name in neuron_wire.__all__ if not hasattr(neuron_wire, name)]

@@ -78,23 +78,12 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
 
 
 IN_THE_WORST_MINUTE = 12_345
-FAILURES = dict.fromkeys(
-    (
-        "ExecutionsCompletedWithErr",
-        "ExecutionsCompletedWithNumErr",
-        "ExecutionsTimedOut",
-        "ExecutionsIncorrectInput",
-        "ExecutionsFailedToQueue",
-        "ErrorsGeneric",
-        "ErrorsNumerical",
-        "ErrorsTransient",
-        "ErrorsModel",
-        "ErrorsRuntime",
-        "ErrorsHardware",
-        "ErrorsOther",
-    ),
-    IN_THE_WORST_MINUTE,
-)
+ENDINGS = "CompletedWithErr CompletedWithNumErr TimedOut IncorrectInput FailedToQueue"
+CAUSES = "Generic Numerical Transient Model Runtime Hardware Other"
+FAILURES = {
+    **{f"Executions{name}": IN_THE_WORST_MINUTE for name in ENDINGS.split()},
+    **{f"Errors{name}": IN_THE_WORST_MINUTE for name in CAUSES.split()},
+}
 HEALTH = {
     "ReportsRead": 2_678_400,
     "ReportsMalformed": 12_345,
@@ -107,6 +96,7 @@ HEALTH = {
     "EmitterCpuSeconds": 12_345.678,
     "EmitterMemory": 62_914_560,
 }
+DROPS = "SpoolFull TooOld TooNew TooLarge Expired Invalid Damaged"
 RARE_HEALTH = {
     "PartsMalformed": 12_345,
     "RuntimesGone": 12_345,
@@ -116,13 +106,7 @@ RARE_HEALTH = {
     "RecordsDroppedOlder": 12_345,
     "SpoolInMemory": 12_345,
     "SpoolsSetAside": 123,
-    "DroppedSpoolFull": 12_345,
-    "DroppedTooOld": 12_345,
-    "DroppedTooNew": 12_345,
-    "DroppedTooLarge": 12_345,
-    "DroppedExpired": 12_345,
-    "DroppedInvalid": 12_345,
-    "DroppedDamaged": 12_345,
+    **{f"Dropped{name}": IN_THE_WORST_MINUTE for name in DROPS.split()},
 }
 
 
