@@ -112,14 +112,10 @@ def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
 @pytest.mark.parametrize(
     "event",
     [
-        {},
-        {"awslogs": {"data": "junk"}},
-        {"awslogs": {}},
-        {"Records": None},
-        {"Records": [{"eventSource": "aws:sqs", "body": "junk"}]},
-        delivery(log_group=7),
+        {}, {"awslogs": {"data": "junk"}}, {"awslogs": {}}, {"Records": None},
+        {"Records": [{"eventSource": "aws:sqs", "body": "junk"}]}, delivery(log_group=7),
     ],
-)
+)  # fmt: skip
 def test_an_event_that_is_none_fails_the_invocation(event):
     """Lambda retries it and then keeps it in the failure destination."""
     with pytest.raises(Exception):  # noqa: B017, PT011  # whichever: it must not pass

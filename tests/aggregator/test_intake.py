@@ -120,17 +120,12 @@ def n_minute(made) -> int:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "not_json"),
-        ('{"_aws":{"Timestamp"', "not_json"),
-        ("[" * 100_000, "not_json"),
-        ("[]", "not_an_object"),
-        ('{"message":"START RequestId"}', "not_ours"),
-        (changed(Schema=2), "schema_newer"),
-        (changed(InstanceId=None), "missing_member"),
-        (changed(InstanceId=""), "bad_member"),
-        (changed(CoveredSeconds="60"), "bad_member"),
+        ("", "not_json"), ('{"_aws":{"Timestamp"', "not_json"), ("[" * 100_000, "not_json"),
+        ("[]", "not_an_object"), ('{"message":"START RequestId"}', "not_ours"),
+        (changed(Schema=2), "schema_newer"), (changed(InstanceId=None), "missing_member"),
+        (changed(InstanceId=""), "bad_member"), (changed(CoveredSeconds="60"), "bad_member"),
     ],
-)
+)  # fmt: skip
 @BOTH_MODES
 def test_a_bad_line_costs_itself_only(text, reason, in_packs):
     """It is counted with its reason, its event and stream are named; the others are stored."""

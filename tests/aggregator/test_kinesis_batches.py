@@ -71,15 +71,10 @@ def test_an_empty_batch_is_nothing(dynamodb, capsys):
 
 
 UNREADABLE = [
-    b"",
-    b"secret junk",
-    gzip.compress(b"secret junk")[:-9],
-    gzip.compress(b"secret junk"),
-    gzip.compress(b"[]"),
-    gzip.compress(b"{}"),
-    payload(log_group=["/secret"]),
+    b"", b"secret junk", gzip.compress(b"secret junk")[:-9], gzip.compress(b"secret junk"),
+    gzip.compress(b"[]"), gzip.compress(b"{}"), payload(log_group=["/secret"]),
     payload(*(type(one)(7, one.message) for one in lines(record()))),
-]
+]  # fmt: skip
 
 
 def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(dynamodb, capsys):

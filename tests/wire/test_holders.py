@@ -33,14 +33,10 @@ def test_core_ranges_are_read_as_they_were_written(cores):
 @pytest.mark.parametrize(
     ("text", "cores"),
     [
-        ("", ()),
-        ("0", (0,)),
-        ("0-1", (0, 1)),
-        ("0-7,12", (*range(8), 12)),
-        ("0,2,4", (0, 2, 4)),
+        ("", ()), ("0", (0,)), ("0-1", (0, 1)), ("0-7,12", (*range(8), 12)), ("0,2,4", (0, 2, 4)),
         ("1023", (1023,)),
     ],
-)
+)  # fmt: skip
 def test_core_ranges_are_short(text, cores):
     """Neighbours are one range, a core alone stands alone."""
     assert text == core_ranges(cores)
@@ -102,21 +98,16 @@ GOOD = {"Cores": "0"}
 @pytest.mark.parametrize(
     ("member", "expected"),
     [
-        (None, ((), 0)),
-        ([], ((), 0)),
-        ("0-7", ((), 0)),
-        ({"Cores": "0"}, ((), 0)),
-        ([GOOD, 1, None, []], ((Holder("0"),), 3)),
-        ([GOOD, {}], ((Holder("0"),), 1)),
-        ([{"Cores": "x"}, GOOD], ((Holder("0"),), 1)),
-        ([{"Cores": 0}], ((), 1)),
+        (None, ((), 0)), ([], ((), 0)), ("0-7", ((), 0)), ({"Cores": "0"}, ((), 0)),
+        ([GOOD, 1, None, []], ((Holder("0"),), 3)), ([GOOD, {}], ((Holder("0"),), 1)),
+        ([{"Cores": "x"}, GOOD], ((Holder("0"),), 1)), ([{"Cores": 0}], ((), 1)),
         ([{**GOOD, "Pid": "1", "Tag": 2, "Name": []}], ((Holder("0"),), 0)),
         ([{**GOOD, "Pid": True}], ((Holder("0"),), 0)),
         ([{**GOOD, "Host": "of a later release"}], ((Holder("0"),), 0)),
         ([GOOD] * (MAX_HOLDERS + 2), ((Holder("0"),) * MAX_HOLDERS, 2)),
     ],
     ids=lambda value: repr(value)[:40],
-)
+)  # fmt: skip
 def test_a_bad_holder_costs_only_itself(member, expected):
     """The minute is read all the same, and what could not be read of it is counted."""
     record = parse(json.dumps(line_of(Holders=member)))

@@ -88,15 +88,10 @@ def test_merged_holders_are_the_most_idle_eight():
 def test_holders_of_cores_that_are_idle_alike_come_by_cores_then_pid_tag_and_name():
     """The same order every time, and a runtime of which no pid is known before those of one."""
     listed = [
-        Holder("0", "z", 5, "t"),
-        Holder("1-2", "y", 9, "t"),
-        Holder("3", "x", 4, "u"),
-        Holder("4", "w", 4, "t"),
-        Holder("5", "b"),
-        Holder("6", "a"),
-        Holder("7", "v", 1, "t"),
+        Holder("0", "z", 5, "t"), Holder("1-2", "y", 9, "t"), Holder("3", "x", 4, "u"),
+        Holder("4", "w", 4, "t"), Holder("5", "b"), Holder("6", "a"), Holder("7", "v", 1, "t"),
         Holder("8", "c", None, "zz"),
-    ]
+    ]  # fmt: skip
     merged = restarted("a" * 9, listed, "?" * 9)
     assert ["y", "a", "b", "c", "v", "w", "x", "z"] == [one.name for one in merged.holders]
     assert 0 == merged.holders_more

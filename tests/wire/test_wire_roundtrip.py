@@ -16,14 +16,9 @@ from neuron_wire.catalogue import EMITTED, MINUTE
 from neuron_wire.emf import emf_line, violations
 
 SMALL = MinuteRecord(
-    cluster="blue",
-    instance_id="i-0123456789abcdef0",
-    boot="01a1fd4e75ef2470b16e",
-    seq=1,
-    minute_ms=MINUTE_MS,
-    covered_seconds=60.0,
-    reports=12,
-)
+    cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,
+    minute_ms=MINUTE_MS, covered_seconds=60.0, reports=12,
+)  # fmt: skip
 
 
 def plain(record):

@@ -21,17 +21,11 @@ def test_the_minute_line_has_the_eight_metrics_of_a_cluster():
 @pytest.mark.parametrize(
     ("name", "cores", "gib"),
     [
-        ("inf1.xlarge", 4, 8),
-        ("inf1.24xlarge", 64, 128),
-        ("inf2.xlarge", 2, 32),
-        ("inf2.48xlarge", 24, 384),
-        ("trn1.2xlarge", 2, 32),
-        ("trn1.32xlarge", 32, 512),
-        ("trn1n.32xlarge", 32, 512),
-        ("trn2.3xlarge", 4, 96),
-        ("trn2.48xlarge", 64, 1536),
+        ("inf1.xlarge", 4, 8), ("inf1.24xlarge", 64, 128), ("inf2.xlarge", 2, 32),
+        ("inf2.48xlarge", 24, 384), ("trn1.2xlarge", 2, 32), ("trn1.32xlarge", 32, 512),
+        ("trn1n.32xlarge", 32, 512), ("trn2.3xlarge", 4, 96), ("trn2.48xlarge", 64, 1536),
     ],
-)
+)  # fmt: skip
 def test_an_instance_type_has_the_cores_and_memory_of_its_page(name, cores, gib):
     """Logical cores at the default size of a logical core; GiB are 2^30 bytes."""
     found = INSTANCE_TYPES[name]

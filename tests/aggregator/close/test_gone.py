@@ -16,15 +16,11 @@ from tests.aggregator.close.one_instance import NAME, expected, registry, silent
 @pytest.mark.parametrize(
     ("departures", "waited_for", "is_silent"),
     [
-        ([], True, True),
-        ([MINUTE], False, False),
-        ([MINUTE + 1], True, False),
-        ([MINUTE - 1], True, True),
-        ([MINUTE - 1, MINUTE], False, False),
-        ([MINUTE + 10], True, True),
-        ([MINUTE + 9], True, False),
+        ([], True, True), ([MINUTE], False, False), ([MINUTE + 1], True, False),
+        ([MINUTE - 1], True, True), ([MINUTE - 1, MINUTE], False, False),
+        ([MINUTE + 10], True, True), ([MINUTE + 9], True, False),
     ],
-)
+)  # fmt: skip
 def test_a_departed_instance_is_gone_from_the_next_minute_on(departures, waited_for, is_silent):
     """Unless it reported after that: asked one minute after its last report, and ten."""
     made = registry(MINUTE)

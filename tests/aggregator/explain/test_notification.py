@@ -115,16 +115,11 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
 @pytest.mark.parametrize(
     ("now", "before", "expected"),
     [
-        ("ALARM", "OK", True),
-        ("ALARM", "INSUFFICIENT_DATA", True),
-        ("ALARM", None, True),
-        ("OK", "ALARM", True),
-        ("OK", None, True),
-        ("OK", "INSUFFICIENT_DATA", False),
-        ("INSUFFICIENT_DATA", "ALARM", True),
-        ("INSUFFICIENT_DATA", "OK", False),
+        ("ALARM", "OK", True), ("ALARM", "INSUFFICIENT_DATA", True), ("ALARM", None, True),
+        ("OK", "ALARM", True), ("OK", None, True), ("OK", "INSUFFICIENT_DATA", False),
+        ("INSUFFICIENT_DATA", "ALARM", True), ("INSUFFICIENT_DATA", "OK", False),
     ],
-)
+)  # fmt: skip
 def test_the_news_are_alarms_and_their_ends(now, before, expected):
     """A new alarm has no data at first, and what never rang is not over."""
     event = of_an_alarm(now=state(now), before=state(before) if before else None)

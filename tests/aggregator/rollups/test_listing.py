@@ -21,17 +21,12 @@ def test_the_names_behind_the_numbers():
     line = published(rollup_of(held, silent=[SilentInstance("i-9", "inf2.xlarge", MINUTE - 9)]))
     assert [
         {
-            "InstanceId": "i-0aaaaaaaaaaaaaaa1",
-            "InstanceType": "trn1.2xlarge",
-            "IdleCores": 1,
-            "Cores": "1",
-            "IdleMinutes": 20,
-            "UsdPerHour": 0.6719,
-            "AttachedCores": "1",
+            "InstanceId": "i-0aaaaaaaaaaaaaaa1", "InstanceType": "trn1.2xlarge", "IdleCores": 1,
+            "Cores": "1", "IdleMinutes": 20, "UsdPerHour": 0.6719, "AttachedCores": "1",
             "Holders": [{"Cores": "1", "Name": "ml/llama", "Pid": 77, "Tag": "serve"}],
             "HoldersMore": 3,
         }
-    ] == line["TopIdleInstances"]
+    ] == line["TopIdleInstances"]  # fmt: skip
     assert [
         {"InstanceId": "i-9", "InstanceType": "inf2.xlarge", "LastSeen": "2025-11-24T15:51Z"}
     ] == line["SilentInstanceNames"]
@@ -108,15 +103,11 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
     for number in range(300):
         name = f"{number:03}".ljust(128, letter)
         one = record(
-            instance_id=name,
-            core_state=state,
-            utilization_percent=(0.0,) * 1024,
-            idle_minutes=idle,
-            instance_type=letter * 128,
-            ecc_uncorrected_rise=1,
+            instance_id=name, core_state=state, utilization_percent=(0.0,) * 1024,
+            idle_minutes=idle, instance_type=letter * 128, ecc_uncorrected_rise=1,
             readings={"HardwareFaults": 1},
             holders=(Holder(core_ranges(range(1024)), letter * 128, 1 << 60, letter * 128),) * 8,
-        )
+        )  # fmt: skip
         in_progress.add(merge([replace(one, boot=boot) for boot in ("00", LATER_BOOT)]))
     gone = [
         SilentInstance(f"s{number:03}".ljust(128, letter), letter * 128, MINUTE - 9)
