@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import time
-
 import pytest
 
 from aggregator import departure, runtime
-from aggregator.close import function as close
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
-from aggregator.ingest import function as ingest
-from neuron_wire import names
-from proof.factories.deliveries import delivery, state_change
+from proof.factories.deliveries import state_change
 from proof.factories.invocations import Context, CurrentStdout, documents
-from proof.factories.records import MINUTE, lines, record
+from proof.factories.records import MINUTE
 
 NAME = "i-0aaaaaaaaaaaaaaa1"
 
@@ -80,24 +74,3 @@ def test_what_a_wrong_event_holds_is_not_quoted_at_length():
     with pytest.raises(NoDepartureError) as caught:
         departure_of(state_change("s" * 10_000, **{"detail-type": "d" * 10_000}))
     assert 400 > len(str(caught.value))
-
-
-@pytest.mark.usefixtures("handler_of_departure")
-def test_from_a_departure_to_a_rollup_without_a_silent_instance(capsys, monkeypatch):
-    """Two instances stopped reporting ten minutes ago; one of them EC2 had stopped."""
-    last_minute = int(time.time()) // 60 - 10
-    made = [record(instance_id=name, minute=last_minute) for name in (NAME, "i-0bbbbbbbbbbbbbbb2")]
-    ingest.handler(delivery(*lines(*made)), Context())
-    stopped_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(last_minute * 60 + 40))
-    departure.handler(state_change("stopping", time=stopped_at), Context())
-    start_s = time.time()
-    for minutes in range(2):  # the first run learns who was there
-        monkeypatch.setattr(time, "time", lambda minutes=minutes: start_s + 60.0 * minutes)
-        capsys.readouterr()
-        close.handler({}, Context())
-    read = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    rollups = [line for line in read if line.get("Kind") == names.ROLLUP]
-    assert rollups
-    for line in rollups:
-        silent = [one["InstanceId"] for one in line["SilentInstanceNames"]]
-        assert ["i-0bbbbbbbbbbbbbbb2"] == silent

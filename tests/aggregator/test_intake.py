@@ -190,6 +190,13 @@ def test_copies_in_one_delivery_are_stored_once(in_packs):
     assert len(set(seen)) == len(seen)
 
 
+def test_unless_packs_are_asked_for_each_record_has_an_item():
+    """A direct subscription delivers one instance's lines: nothing would be packed together."""
+    table = MemoryTable()
+    take_in(lines(record(), record(seq=2)), table, LATE_MINUTES, lambda: END_S)
+    assert [2] == [len(bucket) for bucket in table.records.values()]
+
+
 def test_packs_are_one_item_for_a_minute_and_bucket():
     """A batch of a thousand instances is thirty-two writes a minute, not a thousand."""
     table = MemoryTable()

@@ -55,15 +55,6 @@ def test_a_batch_is_one_item_for_a_minute_and_bucket(dynamodb):
     assert 18 == len(records(dynamodb))
 
 
-def test_control_messages_in_a_batch_are_dropped(dynamodb, capsys):
-    """Alone they are not worth a word."""
-    event = batch(
-        payload(kind="CONTROL_MESSAGE"), payload(*lines(record()), kind="CONTROL_MESSAGE")
-    )
-    assert NOTHING_FAILED == ingest.handler(event, Context())
-    assert ("", []) == (capsys.readouterr().out, items(dynamodb))
-
-
 def test_an_empty_batch_is_nothing(dynamodb, capsys):
     """Lambda sends none, and a person who tries the function may."""
     assert NOTHING_FAILED == ingest.handler(batch(), Context())
@@ -119,10 +110,3 @@ def test_own_groups_in_a_batch_are_refused(dynamodb, capsys):
     assert ([1.0], [3.0]) == (health["RecordsStored"], health["RecordsRejected"])
     assert ["own_log_group", "not_json"] == [one["reason"] for one in logged]
     assert 1 == len(records(dynamodb))
-
-
-def test_a_batch_of_its_own_log_alone_is_met_with_silence(capsys):
-    """Or a loop would have begun."""
-    event = batch(payload(*lines(record()), log_group="/neuron-emf/ingest"))
-    assert NOTHING_FAILED == ingest.handler(event, Context())
-    assert "" == capsys.readouterr().out

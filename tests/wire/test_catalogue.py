@@ -18,12 +18,8 @@ from neuron_wire import encode
 from neuron_wire.catalogue import (
     BY_TYPE,
     EMITTED,
-    EVENT_NAMES,
     MEMBERS,
-    MINUTE,
-    PROFILE,
     ROLLUP,
-    STACK,
     SUBJECTS,
     TAKEN,
     members_of,
@@ -93,18 +89,6 @@ def test_a_metric_is_a_number():
     assert not [one.name for one in metrics if "." in one.name]
 
 
-def test_the_tables_of_metrics_are_those_of_the_members():
-    """
-    One table of eight, one of the rollups, one of a type in them, one of the stack, one of
-    profiles: each name is its member's.
-    """
-    for table in (MINUTE, ROLLUP, BY_TYPE, STACK, PROFILE):
-        assert table
-        assert list(table) == [one.name for one in table.values()]
-        assert all(one.tier for one in table.values())
-    assert len(MEMBERS) == sum(len(members) for members in SUBJECTS.values())
-
-
 def test_six_metrics_of_a_rollup_are_also_by_type():
     """Gauges, each the same member in both lines: a tally would have to be restated by type."""
     names = (
@@ -166,11 +150,6 @@ def test_every_reason_for_a_drop_and_every_failure_has_a_member():
     assert set(DROP_MEMBERS.values()) <= described
     assert {*executions._FAILED, *executions._CAUSES.values(), executions.OTHER_CAUSE} <= described
     assert described & members_of("runtime").keys() >= set(executions._CAUSES.values())
-
-
-def test_every_event_has_its_sentence():
-    """Who finds a name in the member Event finds it on the page too."""
-    assert all(re.fullmatch(r"[A-Za-z].*\.", meaning) for meaning in EVENT_NAMES.values())
 
 
 def test_names_of_our_members_are_taken():

@@ -13,6 +13,7 @@ from wire_records import MINUTE_MS, line_of
 from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, parse
 from neuron_wire.errors import REASONS
 from neuron_wire.line import MAX_LINE_CHARS
+from tests.wire.emf_documents import ANYTHING
 
 SECRET = "hunter2 \u00e9"
 DEEP = "[" * 100_000
@@ -184,11 +185,6 @@ def test_a_refusal_never_quotes_the_line(member):
         assert len(str(caught.value)) < 200
 
 
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=4,
-)
 MEMBERS = [*line_of(), "Bye", "Timestamp", "Region", "Executions", "NeuronCoreUtilizationMore"]
 
 

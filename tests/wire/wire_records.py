@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from longest_members import LONGEST
 
 from neuron_wire import MinuteRecord
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import MINUTE, READINGS
+from neuron_wire.emf import emf_line
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 
 if TYPE_CHECKING:
@@ -110,6 +111,19 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
         holders=(Holder("0-7", "ml/llama-0", 4_194_303, "serve"),) * MAX_HOLDERS, holders_more=24,
         details=FAILURES, health={**HEALTH, **RARE_HEALTH},
     )  # fmt: skip
+
+
+def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[str]]) -> str:
+    """The line of *members* with a metric of each that is one, in each of the dimension *sets*."""
+    metrics = {name: members[name] for name in MINUTE if name in members}
+    return emf_line(
+        "Neuron",
+        dimension_sets=sets,
+        metrics=metrics,
+        units={name: MINUTE[name].unit for name in metrics},
+        properties={name: value for name, value in members.items() if name not in metrics},
+        timestamp_ms=minute_ms,
+    )
 
 
 def line_of(**changes: Any) -> dict[str, Any]:

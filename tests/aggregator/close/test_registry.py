@@ -133,3 +133,4 @@ def test_a_hundred_thousand_instances_fit_the_items():
             made.see(f"cluster-{number % 50}", name, MINUTE + minute, "trn1.32xlarge", gone=False)
     ((_, payload),) = made.packed()
     assert 80_000 > len(payload)
+    assert all(made.admits(f"cluster-{n % 50}", name) for n, name in enumerate(fullest))

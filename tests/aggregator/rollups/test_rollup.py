@@ -36,18 +36,6 @@ def test_coverage_counts_silent_instances():
     assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
 
 
-def test_tallies_and_memory_add_up_over_instances():
-    """The share is of what the same instances have."""
-    found = rollup(
-        record(device_memory_used_bytes=10, device_memory_total_bytes=40),
-        record(device_memory_used_bytes=10, device_memory_total_bytes=None),
-        record(device_memory_used_bytes=None, device_memory_total_bytes=99),
-    )
-    assert (300, 6) == (found.tallies["Executions"], found.tallies["ExecutionErrors"])
-    assert (20, 25.0) == (found.gauges["DeviceMemoryUsed"], found.gauges["DeviceMemoryPercent"])
-    assert 4.5 == found.gauges["TeraFlops"]
-
-
 def test_percentiles_are_utilizations_of_cores_that_exist():
     """Of 1 to 100 percent in steps of one, the p-th percentile is p."""
     state = "b" * 100
