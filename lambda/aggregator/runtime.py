@@ -37,13 +37,7 @@ if TYPE_CHECKING:
         KinesisStreamRecord,
     )
 
-__all__ = [
-    "LambdaContext",
-    "Logger",
-    "arrival_of",
-    "publish_health",
-    "stack",
-]
+__all__ = ["LambdaContext", "Logger", "arrival_of", "publish_health", "stack"]
 
 _CONTROL: Final = "CONTROL_MESSAGE"
 _RECORDS: Final = "Records"  # of a stream; CloudWatch Logs itself sends no such member

@@ -125,8 +125,7 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
         raise WireFormatError(BAD_MEMBER, "Schema is not a number from 1")
     if schema > names.VERSION:
         raise WireFormatError(
-            SCHEMA_NEWER,
-            f"the line has schema {schema}, this reader knows up to {names.VERSION}",
+            SCHEMA_NEWER, f"the line has schema {schema}, this reader knows up to {names.VERSION}"
         )
     if kind != names.MINUTE:
         return OtherRecord(kind)

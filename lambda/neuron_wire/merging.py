@@ -150,9 +150,7 @@ def _one_reading(pairs: Sequence[tuple[int | float, float]], merges: Merging) ->
     return values[-1]
 
 
-def _cores(
-    parts: Sequence[MinuteRecord],
-) -> tuple[list[MinuteRecord], tuple[float | None, ...]]:
+def _cores(parts: Sequence[MinuteRecord]) -> tuple[list[MinuteRecord], tuple[float | None, ...]]:
     """
     For each core the latest of *parts* that knows what it did, and its utilization.
 

@@ -24,16 +24,11 @@ ARN = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:"
 TOPIC_ARN = "arn:aws:sns:us-east-1:123456789012:neuron-emf-alarms"
 
 ENVIRONMENT = Environment(
-    table_name="records",
-    stack_name="neuron-emf",
-    rules=Rules(),
-    own_log_groups=frozenset(),
-    own_log_group=None,
-    records_log_group="/neuron-emf/records",
-    rollups_log_group="/neuron-emf/neuron-emf/rollups",
-    alarm_topic_arn=TOPIC_ARN,
+    table_name="records", stack_name="neuron-emf", rules=Rules(), own_log_groups=frozenset(),
+    own_log_group=None, records_log_group="/neuron-emf/records",
+    rollups_log_group="/neuron-emf/neuron-emf/rollups", alarm_topic_arn=TOPIC_ARN,
     runbook="docs/operations.md",
-)
+)  # fmt: skip
 
 
 def state(value, timestamp=RANG_MS, reason=REASON):
@@ -78,15 +73,12 @@ def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", 
         "CloudWatch Alarm Contributor State Change",
         {
             "alarmName": f"neuron-emf-{metric}ByClusterAlarm-6F5E4D3C2B1A",
-            "alarmContributor": {
-                "id": "6d442278dba546f6",
-                "attributes": {"ClusterName": cluster},
-            },
+            "alarmContributor": {"id": "6d442278dba546f6", "attributes": {"ClusterName": cluster}},
             "state": now or state("ALARM"),
             "configuration": {
                 "metrics": [
                     {"id": "q1", "expression": expression, "returnData": True, "period": 60}
-                ],
+                ]
             },
             **detail,
         },
@@ -95,16 +87,10 @@ def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", 
 
 def _event(kind, detail):
     return {
-        "version": "0",
-        "id": "6d226bbc-07f0-9a31-3359-1736968f8ded",
-        "detail-type": kind,
-        "source": "aws.cloudwatch",
-        "account": "123456789012",
-        "time": "2026-11-21T03:17:01Z",
-        "region": "us-east-1",
-        "resources": [ARN + detail["alarmName"]],
-        "detail": detail,
-    }
+        "version": "0", "id": "6d226bbc-07f0-9a31-3359-1736968f8ded", "detail-type": kind,
+        "source": "aws.cloudwatch", "account": "123456789012", "time": "2026-11-21T03:17:01Z",
+        "region": "us-east-1", "resources": [ARN + detail["alarmName"]], "detail": detail,
+    }  # fmt: skip
 
 
 def iso(minute):
@@ -161,16 +147,12 @@ def rollup(minute=MINUTE, **changes):
                 ],
             },
             {
-                "InstanceId": "i-0a1b2c3d4e5f60718",
-                "InstanceType": "trn1.32xlarge",
-                "IdleCores": 16,
-                "Cores": "16-31",
-                "IdleMinutes": 21,
-                "UsdPerHour": 10.75,
+                "InstanceId": "i-0a1b2c3d4e5f60718", "InstanceType": "trn1.32xlarge",
+                "IdleCores": 16, "Cores": "16-31", "IdleMinutes": 21, "UsdPerHour": 10.75,
             },
         ],
         "_aws": {"Timestamp": minute * 60_000, "CloudWatchMetrics": []},
-    }
+    }  # fmt: skip
     return {name: value for name, value in {**members, **changes}.items() if value is not None}
 
 

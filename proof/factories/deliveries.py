@@ -1,4 +1,4 @@
-"""Events that bring log lines, as CloudWatch Logs and Lambda's poller of Kinesis make them."""
+"""Events that bring log lines or an instance's state, as the services of AWS make them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,19 @@ def payload(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
 def delivery(*log_lines, **members):
     """A subscription event as CloudWatch Logs makes it."""
     return {"awslogs": {"data": base64.b64encode(payload(*log_lines, **members)).decode()}}
+
+
+def state_change(
+    state="terminated", instance_id="i-0aaaaaaaaaaaaaaa1", time="2025-11-24T16:00:59Z", **changes
+):
+    """A change of state of an EC2 instance as EventBridge tells it."""
+    return {
+        "version": "0", "id": "ee376907-2647-4179-9203-343cfb3017a4",
+        "detail-type": "EC2 Instance State-change Notification", "source": "aws.ec2",
+        "account": "123456789012", "time": time, "region": "us-east-1",
+        "resources": [f"arn:aws:ec2:us-east-1:123456789012:instance/{instance_id}"],
+        "detail": {"instance-id": instance_id, "state": state}, **changes,
+    }  # fmt: skip
 
 
 def batch(*payloads):

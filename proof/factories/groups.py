@@ -13,13 +13,9 @@ Document = dict[str, Any]
 GIB = 1 << 30
 USES = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors")
 ENDINGS = (
-    "completed",
-    "completed_with_err",
-    "completed_with_num_err",
-    "timed_out",
-    "incorrect_input",
+    "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
     "failed_to_queue",
-)
+)  # fmt: skip
 CAUSES = ("numerical", "transient", "model", "runtime", "hardware")
 
 

@@ -26,11 +26,7 @@ class Stack:
     def deliver(self, at_s, *records, in_packs=False):
         self.now_s = at_s
         take_in(
-            lines(*records),
-            self.table,
-            RULES.late_minutes,
-            lambda: self.now_s,
-            in_packs=in_packs,
+            lines(*records), self.table, RULES.late_minutes, lambda: self.now_s, in_packs=in_packs
         )
 
     def close(self, at_s, remaining_s=lambda: 50.0, table=None):

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import time
-
 import pytest
 
 from aggregator import departure, runtime
-from aggregator.close import function as close
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
-from aggregator.ingest import function as ingest
-from neuron_wire import names
-from proof.factories.deliveries import delivery
+from proof.factories.deliveries import state_change
 from proof.factories.invocations import Context, CurrentStdout, documents
-from proof.factories.records import MINUTE, lines, record
+from proof.factories.records import MINUTE
 
 NAME = "i-0aaaaaaaaaaaaaaa1"
 
@@ -23,22 +17,6 @@ NAME = "i-0aaaaaaaaaaaaaaa1"
 def handler_of_departure(functions, monkeypatch):  # noqa: ARG001 - the table is there
     """What the handler logs goes where print writes."""
     monkeypatch.setattr(departure.logger.registered_handler, "stream", CurrentStdout())
-
-
-def state_change(state="terminated", instance_id=NAME, time="2025-11-24T16:00:59Z", **changes):
-    """An event as EventBridge makes it."""
-    return {
-        "version": "0",
-        "id": "ee376907-2647-4179-9203-343cfb3017a4",
-        "detail-type": "EC2 Instance State-change Notification",
-        "source": "aws.ec2",
-        "account": "123456789012",
-        "time": time,
-        "region": "us-east-1",
-        "resources": [f"arn:aws:ec2:us-east-1:123456789012:instance/{instance_id}"],
-        "detail": {"instance-id": instance_id, "state": state},
-        **changes,
-    }
 
 
 @pytest.mark.usefixtures("handler_of_departure")
@@ -57,11 +35,8 @@ def test_what_departure_says_about_itself(capsys):
     """One count with the stack as its only dimension, and nothing else."""
     departure.handler(state_change(), Context())
     ((document,), logged) = documents(capsys.readouterr().out)
-    assert ([], [1.0], "neuron-emf") == (
-        logged,
-        document["DeparturesMarked"],
-        document["StackName"],
-    )
+    assert [] == logged
+    assert ([1.0], "neuron-emf") == (document["DeparturesMarked"], document["StackName"])
 
 
 @pytest.mark.parametrize(
@@ -99,24 +74,3 @@ def test_what_a_wrong_event_holds_is_not_quoted_at_length():
     with pytest.raises(NoDepartureError) as caught:
         departure_of(state_change("s" * 10_000, **{"detail-type": "d" * 10_000}))
     assert 400 > len(str(caught.value))
-
-
-@pytest.mark.usefixtures("handler_of_departure")
-def test_from_a_departure_to_a_rollup_without_a_silent_instance(capsys, monkeypatch):
-    """Two instances stopped reporting ten minutes ago; one of them EC2 had stopped."""
-    last_minute = int(time.time()) // 60 - 10
-    made = [record(instance_id=name, minute=last_minute) for name in (NAME, "i-0bbbbbbbbbbbbbbb2")]
-    ingest.handler(delivery(*lines(*made)), Context())
-    stopped_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(last_minute * 60 + 40))
-    departure.handler(state_change("stopping", time=stopped_at), Context())
-    start_s = time.time()
-    for minutes in range(2):  # the first run learns who was there
-        monkeypatch.setattr(time, "time", lambda minutes=minutes: start_s + 60.0 * minutes)
-        capsys.readouterr()
-        close.handler({}, Context())
-    read = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    rollups = [line for line in read if line.get("Kind") == names.ROLLUP]
-    assert rollups
-    for line in rollups:
-        silent = [one["InstanceId"] for one in line["SilentInstanceNames"]]
-        assert ["i-0bbbbbbbbbbbbbbb2"] == silent

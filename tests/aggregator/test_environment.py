@@ -17,13 +17,9 @@ def test_rules_that_are_not_given_have_their_defaults():
 def test_every_rule_is_read():
     """Each from its own variable."""
     given = {
-        "GRACE_SECONDS": "90",
-        "LATE_MINUTES": "60",
-        "IDLE_AFTER_MINUTES": "30",
-        "SILENT_AFTER_MINUTES": "10",
-        "SILENT_FORGET_MINUTES": "20",
-        "MAX_CLUSTERS": "7",
-    }
+        "GRACE_SECONDS": "90", "LATE_MINUTES": "60", "IDLE_AFTER_MINUTES": "30",
+        "SILENT_AFTER_MINUTES": "10", "SILENT_FORGET_MINUTES": "20", "MAX_CLUSTERS": "7",
+    }  # fmt: skip
     assert Rules(90, 60, 30, 10, 20, 7) == read({**GIVEN, **given}).rules
 
 

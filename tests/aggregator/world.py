@@ -68,13 +68,9 @@ class World:
         process = KillableProcess(self.table, self.printed, **fate)
         looks = iter(range(patience))
         closing = CloseRun(
-            table=process,
-            rules=self.rules,
-            emit=process.emit,
-            now_s=lambda: self.now_s,
-            remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0,
-            prices=PRICES,
-        )
+            table=process, rules=self.rules, emit=process.emit, now_s=lambda: self.now_s,
+            remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0, prices=PRICES,
+        )  # fmt: skip
         try:
             return closing.run()
         except KilledError:
@@ -125,27 +121,20 @@ def minute_records(draw, boots=BOOTS):
     seconds = st.sampled_from([0.0, 6.0, 30.0, 33.0, 36.0, 60.0])
     return record(
         cluster=draw(st.sampled_from(["training", "serving"])),
-        instance_id=draw(st.sampled_from(INSTANCES)),
-        boot=draw(st.sampled_from(boots)),
-        seq=2 * offset + part + 1,
-        minute=MINUTE + offset,
-        covered_seconds=draw(seconds),
+        instance_id=draw(st.sampled_from(INSTANCES)), boot=draw(st.sampled_from(boots)),
+        seq=2 * offset + part + 1, minute=MINUTE + offset, covered_seconds=draw(seconds),
         core_state=state,
         utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
         idle_minutes=tuple(0 if one == "b" else draw(st.integers(10, 20)) for one in state),
         instance_type=draw(st.sampled_from([None, "trn1.2xlarge", "inf2.xlarge", "trn9.huge"])),
-        bye=draw(st.booleans()),
-        executions=draw(count),
-        execution_errors=draw(count),
+        bye=draw(st.booleans()), executions=draw(count), execution_errors=draw(count),
         latency_p50_mean_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
         latency_p99_max_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
-        device_memory_used_bytes=draw(count),
-        device_memory_total_bytes=draw(count),
-        tera_flops=draw(st.none() | st.sampled_from([0.1, 0.2])),
-        ecc_corrected_rise=draw(count),
+        device_memory_used_bytes=draw(count), device_memory_total_bytes=draw(count),
+        tera_flops=draw(st.none() | st.sampled_from([0.1, 0.2])), ecc_corrected_rise=draw(count),
         ecc_uncorrected_rise=draw(count),
         readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
-    )
+    )  # fmt: skip
 
 
 def identity(one: MinuteRecord):
@@ -163,19 +152,14 @@ STEPS = st.none() | st.integers(1, 3) | st.integers(1, 60) | st.integers(1, 400)
 FATES = st.fixed_dictionaries(
     {
         "what": st.sampled_from(["deliver", "close", "deliver", "close", "depart"]),
-        "in_packs": st.booleans(),
-        "shares": st.lists(st.integers(0, 99), max_size=6),
-        "wait_s": st.integers(0, 90),
-        "killed_at": STEPS,
-        "after": st.booleans(),
-        "meets_at": STEPS,
-        "meets": st.sampled_from(["deliver", "close"]),
-        "meets_in_packs": st.booleans(),
+        "in_packs": st.booleans(), "shares": st.lists(st.integers(0, 99), max_size=6),
+        "wait_s": st.integers(0, 90), "killed_at": STEPS, "after": st.booleans(), "meets_at": STEPS,
+        "meets": st.sampled_from(["deliver", "close"]), "meets_in_packs": st.booleans(),
         "departure": st.tuples(st.sampled_from(INSTANCES), st.integers(MINUTE - 1, MINUTE + 9)),
         "meets_shares": st.lists(st.integers(0, 99), max_size=3),
         "patience": st.sampled_from([10_000, 10_000, 90, 40]),
     }
-)
+)  # fmt: skip
 
 
 def live_through(records, fates, rules=RULES) -> World:

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from proof.factories.deliveries import delivery
+from proof.factories.alarms import of_an_alarm, state
+from proof.factories.deliveries import delivery, state_change
 from proof.factories.records import lines, record
 from tests.built_artefact import handlers
 
@@ -25,53 +26,14 @@ def a_tick():
 
 def a_departure():
     """What EC2 says of an instance that ends."""
-    return {
-        "version": "0",
-        "id": "7bf73129-1428-4cd3-a780-95db273d1602",
-        "detail-type": "EC2 Instance State-change Notification",
-        "source": "aws.ec2",
-        "account": "123456789012",
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "region": "us-east-1",
-        "resources": ["arn:aws:ec2:us-east-1:123456789012:instance/i-0aaaaaaaaaaaaaaa1"],
-        "detail": {"instance-id": "i-0aaaaaaaaaaaaaaa1", "state": "shutting-down"},
-    }
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return state_change("shutting-down", time=now)
 
 
 def an_alarm():
     """What CloudWatch says of an alarm on one cluster that rings."""
-    arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:neuron-emf-idle"
     now = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())
-    metric = {
-        "namespace": "Neuron/Cluster",
-        "name": "IdleCorePercent",
-        "dimensions": {"ClusterName": "training"},
-    }
-    return {
-        "version": "0",
-        "id": "c4c1c1c9-6542-e61b-6ef0-8c4d36933a92",
-        "detail-type": "CloudWatch Alarm State Change",
-        "source": "aws.cloudwatch",
-        "account": "123456789012",
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "region": "us-east-1",
-        "resources": [arn],
-        "detail": {
-            "alarmName": "neuron-emf-idle",
-            "state": {"value": "ALARM", "reason": "Threshold Crossed", "timestamp": now},
-            "previousState": {"value": "OK", "reason": "Below", "timestamp": now},
-            "configuration": {
-                "description": "idle cores",
-                "metrics": [
-                    {
-                        "id": "m1",
-                        "metricStat": {"metric": metric, "period": 60, "stat": "Average"},
-                        "returnData": True,
-                    }
-                ],
-            },
-        },
-    }
+    return of_an_alarm(now=state("ALARM", now))
 
 
 EVENTS = {

@@ -180,15 +180,3 @@ def test_there_is_a_life_for_every_function(template):
     assert {"Ingest", "Departure", "Close", "Explain"} == functions
     roles = {name for name, _ in statements(template)}
     assert {f"{name}Role" for name in functions} <= roles
-
-
-def test_what_services_do_with_a_role_is_no_call_of_ours(repository):
-    """No client of theirs is made in the functions' code."""
-    services = {action.partition(":")[0] for action in BY_LAMBDA}
-    made = {
-        name
-        for path in (repository / "lambda" / "aggregator").rglob("*.py")
-        for name in re.findall(r"\bclient\(\"(\w+)\"\)", path.read_text(encoding="utf-8"))
-    }
-    assert made >= {"dynamodb", "sns"}
-    assert set() == services & made

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aggregator.close.capacity import MAX_BUCKET_BYTES
 from aggregator.close.presence import PresenceRun
 from aggregator.close.registry import Registry
-from aggregator.environment import MAX_CLUSTERS, Rules
+from aggregator.environment import Rules
 from aggregator.rollups.cores import MAX_TYPES
 from aggregator.storage.item import bucket_of
 from neuron_wire.names import MAX_CORES
@@ -189,16 +189,6 @@ def test_names_that_come_and_go_do_not_fill_the_registry():
     assert len(names) == sum(1 for _ in loaded.expected(3, MINUTE + 1300))
 
 
-@pytest.mark.timeout(60)
-def test_a_hundred_thousand_instances_have_room():
-    """The bound is for nobody who has a fleet: 100,000 of them and as many again are remembered."""
-    registry = Registry(5, 60)
-    assert all(
-        registry.admits(f"training-{number % 100}", f"i-{number * 7919:017x}")
-        for number in range(150_000)
-    )
-
-
 def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
     """A line of a megabyte, made to be kept whole: it would fail its batch for six hours."""
     draw = random.Random(0)
@@ -223,8 +213,3 @@ def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
     sizes = [len(one) for kept in attacked.table.records.values() for one in kept.values()]
     assert sizes
     assert DYNAMODB_ITEM_BYTES / 2 > max(sizes)
-
-
-def test_there_are_as_many_clusters_as_alarms_see():
-    """The default is the number of series of a Metrics Insights alarm."""
-    assert 500 == MAX_CLUSTERS == Rules().max_clusters

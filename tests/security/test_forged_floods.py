@@ -8,12 +8,11 @@ import pytest
 
 from aggregator.close import bucket_reader
 from aggregator.close.attempts import RUNS_IN_VAIN, Attempts
-from aggregator.close.bucket_reader import FAIR_SHARE, MOST_OF_AN_INSTANCE, BucketReader
+from aggregator.close.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
 from aggregator.close.outcome import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.storage.item import bucket_of, item_of
 from aggregator.storage.pack import packs_of
-from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, record
 from tests.security.forged import END_S, real
@@ -123,13 +122,6 @@ def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
     assert 50 == sum(cluster == "training" for cluster, _ in held)
     assert 10_000 // MAX_CORES + 1 >= sum(cluster == "!" for cluster, _ in held)
     assert outcome.records_refused > 70
-
-
-def test_the_fair_share_is_the_largest_instance_there_is():
-    """One record of as many cores as any type has, and eight holders."""
-    largest = max(one.cores for one in INSTANCE_TYPES.values())
-    assert largest <= 128
-    assert 128 + bucket_reader.RECORD_WEIGHT < FAIR_SHARE
 
 
 def test_packs_are_read_within_the_same_bounds():

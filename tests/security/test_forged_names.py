@@ -55,15 +55,9 @@ ASCII = [
     ".",
 ]
 WIDE = [
-    "\u202egnp.exe",
-    "\x1b]8;;http://evil.example\x07click\x1b\\",
-    "\x1b[2Jgone",
-    "\x9b31m",
-    "a\nALARM: run this",
-    "\uff1dHYPERLINK",
-    "\u200bhidden",
-    "caf\u00e9/\u65e5\u672c",
-]
+    "\u202egnp.exe", "\x1b]8;;http://evil.example\x07click\x1b\\", "\x1b[2Jgone", "\x9b31m",
+    "a\nALARM: run this", "\uff1dHYPERLINK", "\u200bhidden", "caf\u00e9/\u65e5\u672c",
+]  # fmt: skip
 NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=60).filter(
     str.strip
 ) | st.sampled_from(ASCII)

@@ -23,32 +23,17 @@ EARLIER, LATER = "0", "zzzz"  # as a Boot
 @pytest.mark.parametrize(
     ("member", "value"),
     [
-        ("ClusterName", "line\nbreak"),
-        ("ClusterName", "escape\x1b[2J"),
-        ("ClusterName", "right\u202eto left"),
-        ("ClusterName", "caf\u00e9"),
-        ("ClusterName", "x" * 256),
-        ("ClusterName", " "),
-        ("ClusterName", ["a", "list"]),
-        ("InstanceId", "x" * 129),
-        ("InstanceId", "tab\t"),
-        ("InstanceType", "x" * 129),
-        ("Boot", "slash/"),
-        ("Boot", "x" * 65),
-        ("Seq", 0),
-        ("Seq", -1),
-        ("Seq", 1 << 63),
-        ("Executions", 10**400),
-        ("Executions", -1),
-        ("CoveredSeconds", 61),
-        ("CoveredSeconds", float("1e308")),
-        ("CoreState", "b" * (MAX_CORES + 1)),
-        ("CoreState", "=cmd"),
-        ("NeuronCoreUtilization", [101, 0]),
-        ("CoreIdleMinutes", [1 << 31, 0]),
-        ("Schema", 2),
+        ("ClusterName", "line\nbreak"), ("ClusterName", "escape\x1b[2J"),
+        ("ClusterName", "right\u202eto left"), ("ClusterName", "caf\u00e9"),
+        ("ClusterName", "x" * 256), ("ClusterName", " "), ("ClusterName", ["a", "list"]),
+        ("InstanceId", "x" * 129), ("InstanceId", "tab\t"), ("InstanceType", "x" * 129),
+        ("Boot", "slash/"), ("Boot", "x" * 65), ("Seq", 0), ("Seq", -1), ("Seq", 1 << 63),
+        ("Executions", 10**400), ("Executions", -1), ("CoveredSeconds", 61),
+        ("CoveredSeconds", float("1e308")), ("CoreState", "b" * (MAX_CORES + 1)),
+        ("CoreState", "=cmd"), ("NeuronCoreUtilization", [101, 0]),
+        ("CoreIdleMinutes", [1 << 31, 0]), ("Schema", 2),
     ],
-)
+)  # fmt: skip
 def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value):
     """ingest drops and counts it; it is in no table and in no rollup."""
     (line,) = lines(real(0))
@@ -62,14 +47,10 @@ def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value)
 @pytest.mark.parametrize(
     ("minutes", "fate"),
     [
-        (-(10**6), "RecordsTooLate"),
-        (-121, "RecordsTooLate"),
-        (-120, "RecordsStored"),
-        (120, "RecordsStored"),
-        (121, "RecordsRejected"),
-        (10**6, "RecordsRejected"),
+        (-(10**6), "RecordsTooLate"), (-121, "RecordsTooLate"), (-120, "RecordsStored"),
+        (120, "RecordsStored"), (121, "RecordsRejected"), (10**6, "RecordsRejected"),
     ],
-)
+)  # fmt: skip
 def test_a_minute_far_from_now_is_dropped(attacked, minutes, fate):
     """
     Two hours to either side are kept; beyond that nobody can write into the past or the future.

@@ -48,11 +48,6 @@ def test_every_test_that_is_named_exists(page, written):
     assert len(named(page)) > 40
 
 
-def test_a_test_that_does_not_exist_is_found(written):
-    """The check above sees what it is for."""
-    assert named("`test_intake.py::test_that_nobody_wrote`") - written
-
-
 def test_every_threat_names_its_test(page):
     """Each row of the tables of threats has a bound, and a test that shows it."""
     rows = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from pathlib import Path
@@ -15,16 +14,12 @@ from wire_records import everything, records
 from emitter.fold import executions
 from emitter.health.members import DROP_MEMBERS
 from emitter.spool.records import DropReason
-from neuron_wire import MinuteRecord, encode
+from neuron_wire import encode
 from neuron_wire.catalogue import (
     BY_TYPE,
     EMITTED,
-    EVENT_NAMES,
     MEMBERS,
-    MINUTE,
-    PROFILE,
     ROLLUP,
-    STACK,
     SUBJECTS,
     TAKEN,
     members_of,
@@ -94,18 +89,6 @@ def test_a_metric_is_a_number():
     assert not [one.name for one in metrics if "." in one.name]
 
 
-def test_the_tables_of_metrics_are_those_of_the_members():
-    """
-    One table of eight, one of the rollups, one of a type in them, one of the stack, one of
-    profiles: each name is its member's.
-    """
-    for table in (MINUTE, ROLLUP, BY_TYPE, STACK, PROFILE):
-        assert table
-        assert list(table) == [one.name for one in table.values()]
-        assert all(one.tier for one in table.values())
-    assert len(MEMBERS) == sum(len(members) for members in SUBJECTS.values())
-
-
 def test_six_metrics_of_a_rollup_are_also_by_type():
     """Gauges, each the same member in both lines: a tally would have to be restated by type."""
     names = (
@@ -131,32 +114,6 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
     elsewhere = THEIRS | {"NeuronCoreUtilizationNC0"}  # by settings, not by the record
     assert members_of("minute").keys() - elsewhere == line.keys() | inner
     assert [] == undocumented(line)
-
-
-def test_a_field_of_a_record_and_its_member_are_of_one_kind():
-    """What a record holds as a whole number is counted, what it holds as an amount is not."""
-    fields = {one.name: one.type for one in dataclasses.fields(MinuteRecord)}
-    units = {
-        "bytes": "Bytes",
-        "s": "Seconds",
-        "percent": "Percent",
-    }
-    record = everything("b")
-    empty = dataclasses.replace(
-        record, **{name: None for name in fields if _optional(fields[name])}
-    )
-    for name, kind in fields.items():
-        if not _optional(kind):
-            continue
-        filled = dataclasses.replace(empty, **{name: getattr(record, name)})
-        (member,) = filled.members().keys() - empty.members().keys()
-        expected = units.get(name.rpartition("_")[2])
-        if expected is not None:
-            assert expected == members_of("minute")[member].unit
-
-
-def _optional(kind):
-    return kind in ("int | None", "float | None")
 
 
 @pytest.mark.parametrize("line", GOLDEN)
@@ -193,11 +150,6 @@ def test_every_reason_for_a_drop_and_every_failure_has_a_member():
     assert set(DROP_MEMBERS.values()) <= described
     assert {*executions._FAILED, *executions._CAUSES.values(), executions.OTHER_CAUSE} <= described
     assert described & members_of("runtime").keys() >= set(executions._CAUSES.values())
-
-
-def test_every_event_has_its_sentence():
-    """Who finds a name in the member Event finds it on the page too."""
-    assert all(re.fullmatch(r"[A-Za-z].*\.", meaning) for meaning in EVENT_NAMES.values())
 
 
 def test_names_of_our_members_are_taken():

@@ -53,11 +53,6 @@ def test_a_module_that_makes_events_names_what_is_described(path):
     assert set() == set(names_in(TREES[path])) - TOLD
 
 
-def test_there_are_modules_that_make_events():
-    """Reports, memory errors, the monitor and the spool each have something to tell."""
-    assert {"reports", "fold", "spool"} <= {path.parent.name for path in TREES}
-
-
 def test_each_event_of_the_catalogue_is_told_by_someone():
     """Whole, or as a name that is lengthened by `Cleared`."""
     told = {name for tree in TREES.values() for name in names_in(tree)}

@@ -5,6 +5,7 @@ Lines of every kind, with everything set, hold only what the catalogue describes
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from pathlib import Path
 
@@ -23,50 +24,26 @@ FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 THEIRS = {"instance_id", "instance_type", "ami_id", "NeuronCoreUtilizationNC0"}
 AMI_ID = "ami-0123456789abcdef0"
 SENDER = LineIdentity(
-    "blue",
-    "i-0123456789abcdef0",
-    identity_guessed=True,
-    boot="01a1fd4e75ef2470b16e",
-    instance_type="trn1.32xlarge",
-    ami_id=AMI_ID,
-)
+    "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e",
+    instance_type="trn1.32xlarge", ami_id=AMI_ID,
+)  # fmt: skip
 DEVICE_USES = "constants model_code model_shared_scratchpad runtime_memory tensors other"
 HOST_USES = "application_memory constants dma_buffers tensors other"
 RUNTIME = RuntimeMinute(
-    pid=41,
-    tag="serve",
-    owner="ml/llama-0",
-    reason="error",
-    cores=(0, 1, 2, 5),
-    cores_listed=32,
-    executions=100,
-    execution_errors=3,
-    latency_p50_mean_s=0.1,
-    latency_p99_max_s=0.2,
-    latency_min_s=0.05,
-    latency_max_s=0.3,
-    device_latency_p50_mean_s=0.08,
-    device_latency_p99_max_s=0.18,
-    latency_gap_s=0.02,
-    tera_flops=3.5,
-    device_memory_used_bytes=1 << 30,
-    host_memory_used_bytes=1 << 20,
+    pid=41, tag="serve", owner="ml/llama-0", reason="error", cores=(0, 1, 2, 5), cores_listed=32,
+    executions=100, execution_errors=3, latency_p50_mean_s=0.1, latency_p99_max_s=0.2,
+    latency_min_s=0.05, latency_max_s=0.3, device_latency_p50_mean_s=0.08,
+    device_latency_p99_max_s=0.18, latency_gap_s=0.02, tera_flops=3.5,
+    device_memory_used_bytes=1 << 30, host_memory_used_bytes=1 << 20,
     device_memory_by_use=dict.fromkeys(DEVICE_USES.split(), 1),
-    host_memory_by_use=dict.fromkeys(HOST_USES.split(), 1),
-    loaded_models=2,
-    vcpu_user_percent=130.5,
-    vcpu_system_percent=3.5,
-    physical_percent={"nc_v3.0": 1.5, "nc_v3.1": 2.5},
-    details=FAILURES,
-)
+    host_memory_by_use=dict.fromkeys(HOST_USES.split(), 1), loaded_models=2,
+    vcpu_user_percent=130.5, vcpu_system_percent=3.5,
+    physical_percent={"nc_v3.0": 1.5, "nc_v3.1": 2.5}, details=FAILURES,
+)  # fmt: skip
 SAMPLE = ReportSample(
-    at_s=MINUTE_MS / 1000 + 0.25,
-    period_s=1.0,
-    utilization_percent=(1.5, None, 2.5),
-    executions=10,
-    execution_errors=1,
-    tera_flops=0.5,
-)
+    at_s=MINUTE_MS / 1000 + 0.25, period_s=1.0, utilization_percent=(1.5, None, 2.5), executions=10,
+    execution_errors=1, tera_flops=0.5,
+)  # fmt: skip
 EVENT = Event(
     "MonitorDied",
     MINUTE_MS / 1000 + 1.5,
@@ -93,9 +70,11 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
     """
     As the emitter writes it: what it has no room for is in a line of its own, with every member.
     """
-    record = dataclasses.replace(everything("a" * cores, 44_640), holders=(), holders_more=0)
-    written = lines(tier).minute(record)
-    assert len(written[0].encode()) <= promised
+    for letters, idle_for in itertools.product(["bau", "b", "u", "a?", "a"], [0, 1_440, 44_640]):
+        record = everything((letters * cores)[:cores], idle_for)
+        record = dataclasses.replace(record, holders=(), holders_more=0)
+        written = lines(tier).minute(record)
+        assert len(written[0].encode()) <= promised, (letters, idle_for)
     found = {name for line in read(written) for name in line}
     assert record.members().keys() <= found
 

@@ -42,22 +42,12 @@ def test_a_built_line_is_extracted():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"namespace": "AWS/x"},
-        {"properties": {}},
+        {"namespace": "AWS/x"}, {"metrics": {}}, {"metrics": {"BusyCores": math.inf}},
+        {"dimension_sets": []}, {"timestamp_ms": 1.5},
         {"properties": {"ClusterName": "blue", "BusyCores": 3}},
-        {"properties": {"ClusterName": "blue", "Share": math.nan}},
-        {"properties": {"ClusterName": "x" * 1025}},
-        {"metrics": {"BusyCores": True}},
-        {"metrics": {"BusyCores": math.inf}},
-        {"metrics": {"BusyCores": [1] * 101}},
-        {"metrics": {}},
-        {"metrics": {"ClusterName": 1}, "units": {"ClusterName": "Count"}},
-        {"units": {"BusyCores": "count", "NeuronCoreUtilization": "Percent"}},
-        {"dimension_sets": []},
-        {"timestamp_ms": 1.5},
     ],
-    ids=lambda changes: str(changes)[:40],
-)
+    ids=str,
+)  # fmt: skip
 def test_a_line_that_would_not_be_extracted_is_not_built(changes):
     """It fails where it is made, not in CloudWatch, which would say nothing."""
     with pytest.raises(WireFormatError) as caught:

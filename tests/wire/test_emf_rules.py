@@ -12,11 +12,7 @@ import math
 import pytest
 from wire_records import MINUTE_MS
 
-from neuron_wire.emf import (
-    MAX_LINE_BYTES,
-    UNITS,
-    sendable_line,
-)
+from neuron_wire.emf import MAX_LINE_BYTES, UNITS, sendable_line
 from tests.wire.emf_documents import (
     BOUNDARIES,
     DAY_MS,
@@ -115,20 +111,15 @@ def test_without_a_directive_nothing_is_extracted(metadata, rule):
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [
-        ({"Namespace": None}, "namespace"),
-        ({"Namespace": 5}, "namespace"),
-        ({"Dimensions": None}, "dimensions"),
-        ({"Dimensions": {}}, "dimensions"),
-        ({"Dimensions": ["ClusterName"]}, "dimensions"),
-        ({"Dimensions": [[5]]}, "dimension_name"),
-        ({"Metrics": None}, "metrics"),
-        ({"Metrics": {}}, "metrics"),
-        ({"Metrics": ["BusyCores"]}, "metrics"),
-        ({"Metrics": [{"Unit": "Count"}]}, "metric_name"),
+        ({"Namespace": None}, "namespace"), ({"Namespace": 5}, "namespace"),
+        ({"Dimensions": None}, "dimensions"), ({"Dimensions": {}}, "dimensions"),
+        ({"Dimensions": ["ClusterName"]}, "dimensions"), ({"Dimensions": [[5]]}, "dimension_name"),
+        ({"Metrics": None}, "metrics"), ({"Metrics": {}}, "metrics"),
+        ({"Metrics": ["BusyCores"]}, "metrics"), ({"Metrics": [{"Unit": "Count"}]}, "metric_name"),
         ({"Metrics": [{"Name": ["BusyCores"]}]}, "metric_name"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_directive_has_its_three_members(changes, rule):
     """Namespace, dimensions and metrics, each of its type."""
     assert [rule] == rules(directive(**changes))
@@ -181,20 +172,13 @@ def test_a_line_has_at_most_one_mebibyte_less_26_bytes(filler):
 @pytest.mark.parametrize(
     "line",
     [
-        "",
-        "{",
-        json.dumps(document()) + "x",
-        "x" + json.dumps(document()),
-        json.dumps(document()) * 2,
-        json.dumps(document(BusyCores=math.nan)),
-        json.dumps(document(BusyCores=math.inf)),
-        json.dumps(document(other=math.nan)),
-        json.dumps(document(other=[{"deep": -math.inf}])),
-        "[" * 100_000,
-        '{"a":"\ud800"}',
+        "", "{", json.dumps(document()) + "x", "x" + json.dumps(document()),
+        json.dumps(document()) * 2, json.dumps(document(BusyCores=math.nan)),
+        json.dumps(document(BusyCores=math.inf)), json.dumps(document(other=math.nan)),
+        json.dumps(document(other=[{"deep": -math.inf}])), "[" * 100_000, '{"a":"\ud800"}',
     ],
     ids=lambda line: ascii(line)[:40],
-)
+)  # fmt: skip
 def test_a_line_is_one_json_value_that_can_be_sent(line):
     """Nothing before it, nothing behind it, no NaN anywhere, no half character."""
     assert ["json"] == rules(line)

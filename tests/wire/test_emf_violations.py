@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_wire.emf import violations
-from tests.wire.emf_documents import (
-    ANYTHING,
-    BOUNDARIES,
-    directive,
-    document,
-    metric,
-    rules,
-)
+from tests.wire.emf_documents import BOUNDARIES, directive, document, metric, rules
 
 
 def test_every_violation_is_found_and_said():
@@ -79,14 +72,6 @@ def test_the_path_to_a_strange_name_is_quoted():
     (found,) = violations(json.dumps({**metric(Name='a.b "c"'), 'a.b "c"': "x"}))
     assert '$["a.b \\"c\\""]' == found.path
     assert '"x"' == json.dumps(resolve({'a.b "c"': "x"}, found.path))
-
-
-@given(ANYTHING, st.dictionaries(st.sampled_from(["Namespace", "Dimensions", "Metrics"]), ANYTHING))
-def test_no_document_breaks_the_validator(value, changes):
-    """Whatever stands where, the answer is a list of violations."""
-    assert isinstance(rules(directive(**changes)), list)
-    assert isinstance(rules(document(_aws=value)), list)
-    assert isinstance(rules(document(BusyCores=value, ClusterName=value)), list)
 
 
 @given(st.text())

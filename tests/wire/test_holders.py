@@ -8,7 +8,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_records import MINUTE_MS, holders, line_of
+from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
 from neuron_wire.holders import (
@@ -24,29 +24,19 @@ from neuron_wire.names import MAX_CORES
 SMALL = MinuteRecord("blue", "i-1", "0", 1, MINUTE_MS, 60.0, 1, "aa", (0.0, 0.0), (5, 5))
 
 
-@given(st.sets(st.integers(0, MAX_CORES - 1)))
-def test_core_ranges_are_read_as_they_were_written(cores):
-    """Any set of cores an instance can have is the same set after it was a text."""
-    assert tuple(sorted(cores)) == core_indexes(core_ranges(cores))
-
-
 @given(st.lists(st.integers(0, MAX_CORES - 1), max_size=40))
-def test_core_ranges_know_neither_order_nor_repetition(cores):
-    """The same cores are the same text, in whatever order and however often they are named."""
-    assert core_ranges(sorted(set(cores))) == core_ranges(cores)
+def test_core_ranges_are_read_as_they_were_written(cores):
+    """The same set of cores, in whatever order and however often they were named."""
+    assert tuple(sorted(set(cores))) == core_indexes(core_ranges(cores))
 
 
 @pytest.mark.parametrize(
     ("text", "cores"),
     [
-        ("", ()),
-        ("0", (0,)),
-        ("0-1", (0, 1)),
-        ("0-7,12", (*range(8), 12)),
-        ("0,2,4", (0, 2, 4)),
+        ("", ()), ("0", (0,)), ("0-1", (0, 1)), ("0-7,12", (*range(8), 12)), ("0,2,4", (0, 2, 4)),
         ("1023", (1023,)),
     ],
-)
+)  # fmt: skip
 def test_core_ranges_are_short(text, cores):
     """Neighbours are one range, a core alone stands alone."""
     assert text == core_ranges(cores)
@@ -54,21 +44,13 @@ def test_core_ranges_are_short(text, cores):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"],
+    "text", ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"]
 )
 def test_what_is_no_list_of_cores_is_refused(text):
     """Neither a range that runs backwards nor one that would fill the memory."""
     with pytest.raises(WireFormatError) as caught:
         core_indexes(text)
     assert "bad_member" == caught.value.reason
-
-
-@given(holders(), st.integers(0, 100))
-def test_holders_survive_the_way_there_and_back(held_by, more):
-    """Most idle first: their order is kept, and so is the count of those that have no place."""
-    record = dataclasses.replace(SMALL, holders=held_by, holders_more=more)
-    assert record == parse(encode({"Timestamp": MINUTE_MS, **record.members()}))
 
 
 def test_holders_stand_last_and_their_count_among_the_scalars():
@@ -116,21 +98,16 @@ GOOD = {"Cores": "0"}
 @pytest.mark.parametrize(
     ("member", "expected"),
     [
-        (None, ((), 0)),
-        ([], ((), 0)),
-        ("0-7", ((), 0)),
-        ({"Cores": "0"}, ((), 0)),
-        ([GOOD, 1, None, []], ((Holder("0"),), 3)),
-        ([GOOD, {}], ((Holder("0"),), 1)),
-        ([{"Cores": "x"}, GOOD], ((Holder("0"),), 1)),
-        ([{"Cores": 0}], ((), 1)),
+        (None, ((), 0)), ([], ((), 0)), ("0-7", ((), 0)), ({"Cores": "0"}, ((), 0)),
+        ([GOOD, 1, None, []], ((Holder("0"),), 3)), ([GOOD, {}], ((Holder("0"),), 1)),
+        ([{"Cores": "x"}, GOOD], ((Holder("0"),), 1)), ([{"Cores": 0}], ((), 1)),
         ([{**GOOD, "Pid": "1", "Tag": 2, "Name": []}], ((Holder("0"),), 0)),
         ([{**GOOD, "Pid": True}], ((Holder("0"),), 0)),
         ([{**GOOD, "Host": "of a later release"}], ((Holder("0"),), 0)),
         ([GOOD] * (MAX_HOLDERS + 2), ((Holder("0"),) * MAX_HOLDERS, 2)),
     ],
     ids=lambda value: repr(value)[:40],
-)
+)  # fmt: skip
 def test_a_bad_holder_costs_only_itself(member, expected):
     """The minute is read all the same, and what could not be read of it is counted."""
     record = parse(json.dumps(line_of(Holders=member)))

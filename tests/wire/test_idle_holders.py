@@ -22,39 +22,36 @@ def holding(seconds, state, *holders, **changes):
     )
 
 
+def restarted(state, holders, then_state, *then_holders):
+    """The minute of two parts of 30 s each."""
+    parts = [holding(30.0, state, *holders), holding(30.0, then_state, *then_holders, seq=2)]
+    return merge(parts).record
+
+
 def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
     """After a restart the emitter knew only core 1 again: core 0 is still held by whom it was."""
-    merged = merge(
-        [
-            holding(30.0, "aa", Holder("0-1", "ml/old", 1, "x")),
-            holding(30.0, "?a", Holder("1", "ml/new", 2, "y"), seq=2),
-        ]
-    ).record
+    merged = restarted("aa", [Holder("0-1", "ml/old", 1, "x")], "?a", Holder("1", "ml/new", 2, "y"))
     assert "aa" == merged.core_state
     assert (Holder("0", "ml/old", 1, "x"), Holder("1", "ml/new", 2, "y")) == merged.holders
 
 
 def test_a_core_that_was_let_go_has_no_holder():
     """The later part says unattached; who held it before is no news."""
-    merged = merge([holding(30.0, "a", Holder("0", "ml/old")), holding(30.0, "u", seq=2)]).record
+    merged = restarted("a", [Holder("0", "ml/old")], "u")
     assert ("u", (), 0) == (merged.core_state, merged.holders, merged.holders_more)
 
 
 def test_where_no_idle_core_is_asked_for_nobody_holds_one():
     """However many a record names or leaves out."""
     assert ((), 0) == holders_of(((Holder("0", "ml/llama"),), 3), ())
-    nobody = merge([holding(30.0, "a"), holding(30.0, "a", seq=2)]).record
+    nobody = restarted("a", [], "a")
     assert ((), 0) == (nobody.holders, nobody.holders_more)
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
     """With the cores of both, and the name that only one of them knew."""
-    merged = merge(
-        [
-            holding(30.0, "aa", Holder("0-1", "ml/llama", 7, "serve")),
-            holding(30.0, "?a", Holder("1", None, 7, "serve"), seq=2),
-        ]
-    ).record
+    known = Holder("0-1", "ml/llama", 7, "serve")
+    merged = restarted("aa", [known], "?a", Holder("1", None, 7, "serve"))
     assert (Holder("0-1", "ml/llama", 7, "serve"),) == merged.holders
 
 
@@ -63,79 +60,52 @@ def test_a_runtime_that_two_parts_name_is_one_holder():
 )
 def test_neither_pid_nor_tag_alone_is_one_holder(other):
     """Tags collide, and a pod has several processes."""
-    merged = merge(
-        [
-            holding(30.0, "aa", Holder("0-1", "n", 7, "serve")),
-            holding(30.0, "?a", other, seq=2),
-        ]
-    ).record
+    merged = restarted("aa", [Holder("0-1", "n", 7, "serve")], "?a", other)
     assert {Holder("0", "n", 7, "serve"), other} == set(merged.holders)
 
 
 def test_without_pid_and_tag_the_name_tells_holders_apart():
     """A reader of a later release may know nothing else."""
-    merged = merge(
-        [
-            holding(30.0, "aaa", Holder("0", "a"), Holder("1-2", "b")),
-            holding(30.0, "??a", Holder("2", "b"), seq=2),
-        ]
-    ).record
+    merged = restarted("aaa", [Holder("0", "a"), Holder("1-2", "b")], "??a", Holder("2", "b"))
     assert {Holder("0", "a"), Holder("1-2", "b")} == set(merged.holders)
 
 
 def test_merged_holders_are_the_most_idle_eight():
     """By minutes, then by cores; the ninth and tenth are counted."""
     first = [Holder(str(core), f"n{core}", core) for core in range(8)]
-    merged = merge(
-        [
-            holding(30.0, "a" * 11, *first, holders_more=1, idle_minutes=tuple(range(11))),
-            holding(
-                30.0,
-                "?" * 8 + "aaa",
-                Holder("8-9", "late", 88),
-                Holder("10", "last", 99),
-                seq=2,
-                idle_minutes=tuple(range(11)),
-            ),
-        ]
-    ).record
-    assert ["last", "late", "n7", "n6", "n5", "n4", "n3", "n2"] == [
-        one.name for one in merged.holders
+    then = Holder("8-9", "late", 88), Holder("10", "last", 99)
+    idle = {"idle_minutes": tuple(range(11))}
+    parts = [
+        holding(30.0, "a" * 11, *first, holders_more=1, **idle),
+        holding(30.0, "?" * 8 + "aaa", *then, seq=2, **idle),
     ]
+    merged = merge(parts).record
+    expected = "last late n7 n6 n5 n4 n3 n2"
+    assert expected.split() == [one.name for one in merged.holders]
     assert 1 + 2 == merged.holders_more
 
 
 def test_holders_of_cores_that_are_idle_alike_come_by_cores_then_pid_tag_and_name():
     """The same order every time, and a runtime of which no pid is known before those of one."""
     listed = [
-        Holder("0", "z", 5, "t"),
-        Holder("1-2", "y", 9, "t"),
-        Holder("3", "x", 4, "u"),
-        Holder("4", "w", 4, "t"),
-        Holder("5", "b"),
-        Holder("6", "a"),
-        Holder("7", "v", 1, "t"),
+        Holder("0", "z", 5, "t"), Holder("1-2", "y", 9, "t"), Holder("3", "x", 4, "u"),
+        Holder("4", "w", 4, "t"), Holder("5", "b"), Holder("6", "a"), Holder("7", "v", 1, "t"),
         Holder("8", "c", None, "zz"),
-    ]
-    merged = merge([holding(30.0, "a" * 9, *listed), holding(30.0, "?" * 9, seq=2)]).record
+    ]  # fmt: skip
+    merged = restarted("a" * 9, listed, "?" * 9)
     assert ["y", "a", "b", "c", "v", "w", "x", "z"] == [one.name for one in merged.holders]
     assert 0 == merged.holders_more
 
 
 def test_a_pid_without_a_tag_is_one_runtime():
     """The name that only one of the parts knew is its name."""
-    merged = merge(
-        [
-            holding(30.0, "aa", Holder("0-1", "n", 7)),
-            holding(30.0, "?a", Holder("1", None, 7), seq=2),
-        ]
-    ).record
+    merged = restarted("aa", [Holder("0-1", "n", 7)], "?a", Holder("1", None, 7))
     assert (Holder("0-1", "n", 7),) == merged.holders
 
 
 def test_a_holder_whose_cores_cannot_be_read_is_one_more():
     """Only an emitter that is not ours writes such a text; the minute counts all the same."""
-    merged = merge([holding(30.0, "aa", Holder("9-3", "odd")), holding(30.0, "?a", seq=2)]).record
+    merged = restarted("aa", [Holder("9-3", "odd")], "?a")
     assert ((), 1) == (merged.holders, merged.holders_more)
     said = ((Holder("9-3", "odd"), Holder("0", "fine")), 0)
     assert ([Holder("0", "fine")], 1) == holders_of(said, {0, 1})
@@ -143,19 +113,14 @@ def test_a_holder_whose_cores_cannot_be_read_is_one_more():
 
 def test_of_two_emitters_only_the_counting_one_names_holders():
     """As with everything else."""
-    merged = merge(
-        [
-            holding(60.0, "a", Holder("0", "counts")),
-            holding(30.0, "a", Holder("0", "does not"), boot=LATER_BOOT),
-        ]
-    ).record
+    other = holding(30.0, "a", Holder("0", "does not"), boot=LATER_BOOT)
+    merged = merge([holding(60.0, "a", Holder("0", "counts")), other]).record
     assert (Holder("0", "counts"),) == merged.holders
 
 
 def test_cores_that_are_not_attached_idle_have_no_holder():
     """Whatever the text of a holder says: who keeps a core busy holds no idle one."""
-    one = holding(30.0, "abu", Holder("0-2", "ml/llama"))
-    merged = merge([one, holding(30.0, "???", seq=2)]).record
+    merged = restarted("abu", [Holder("0-2", "ml/llama")], "???")
     assert (Holder("0", "ml/llama"),) == merged.holders
 
 

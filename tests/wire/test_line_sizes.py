@@ -7,53 +7,31 @@ import itertools
 
 import pytest
 from hypothesis import given
-from wire_records import FAILURES, HEALTH, RARE_HEALTH, everything, records
+from wire_records import (
+    FAILURES,
+    HEALTH,
+    RARE_HEALTH,
+    everything,
+    line_with_metrics,
+    records,
+)
 
 from neuron_wire import encode, length
-from neuron_wire.catalogue import EXECUTIONS, MINUTE, members_of
+from neuron_wire.catalogue import EXECUTIONS, members_of
 from neuron_wire.catalogue import HEALTH as HEALTH_MEMBERS
-from neuron_wire.emf import emf_line
 from neuron_wire.length import METADATA_BYTES, max_bytes, split
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
-SETS = {
-    "none": [],
-    "cluster": [["ClusterName"]],
-    "instance": [["ClusterName"], ["ClusterName", "InstanceId"]],
-}
+SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
 MONTH = 44_640
 LAST = {"Holders", "HoldersMore"}
 
 
-def line(members, minute_ms, tier):
-    """The line of *members* at a tier of metrics."""
-    if not SETS[tier]:
-        return encode({"Timestamp": minute_ms, **members})
-    metrics = {name: members[name] for name in MINUTE if name in members}
-    return emf_line(
-        "Neuron",
-        dimension_sets=SETS[tier],
-        metrics=metrics,
-        units={name: MINUTE[name].unit for name in metrics},
-        properties={name: value for name, value in members.items() if name not in metrics},
-        timestamp_ms=minute_ms,
-    )
-
-
-def size(record, tier):
-    """Bytes of the minute line of *record*, without Holders."""
+def size(record):
+    """Bytes of the minute line of *record* at `--metrics instance`, without Holders."""
     kept, _ = split(record.members())
     bounded = {name: value for name, value in kept.items() if name not in LAST}
-    return len(line(bounded, record.minute_ms, tier).encode())
-
-
-@pytest.mark.parametrize("tier", SETS)
-@pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
-def test_a_line_is_never_longer_than_promised(cores, promised, tier):
-    """With every failure, every reason for a drop and every health member at once, at any tier."""
-    for letters, idle_for in itertools.product(["bau", "b", "a", "u", "a?"], [0, 1_440, MONTH]):
-        record = everything((letters * cores)[:cores], idle_for)
-        assert size(record, tier) <= promised, (letters, idle_for)
+    return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())
 
 
 @pytest.mark.parametrize("health", [{}, HEALTH], ids=["no health", "health"])
@@ -66,7 +44,7 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
     with monkeypatch.context() as unmeasured:
         unmeasured.delattr(length, "encode")
         assert (record.members(), {}) == split(record.members())
-    assert size(record, "instance") <= max_bytes(cores)
+    assert size(record) <= max_bytes(cores)
 
 
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
@@ -80,7 +58,7 @@ def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised):
         record = everything((letters * cores)[:cores], MONTH)
         record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped})
         assert {} == split(record.members())[1], letters
-        assert size(record, "instance") <= promised, letters
+        assert size(record) <= promised, letters
 
 
 @given(records())
@@ -115,7 +93,7 @@ def test_the_worst_minute_has_every_member():
 def test_the_room_for_metrics_is_what_they_take():
     """Eight metrics by cluster and by instance, less nothing."""
     record = everything("bau", 0)
-    with_metrics = line(record.members(), record.minute_ms, "instance")
+    with_metrics = line_with_metrics(record.members(), record.minute_ms, SETS)
     plain = encode(record.members())
     assert METADATA_BYTES == len(with_metrics) - len(plain)
 
@@ -130,4 +108,4 @@ def test_the_bounds_are_those_promised():
 def test_more_cores_have_more_bytes(cores):
     """Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes."""
     assert 3_600 + 14 * (cores - 128) == max_bytes(cores)
-    assert size(everything("a" * cores, MONTH), "instance") <= max_bytes(cores)
+    assert size(everything("a" * cores, MONTH)) <= max_bytes(cores)

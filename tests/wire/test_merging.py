@@ -18,6 +18,17 @@ def part(covered_seconds, **changes):
     return record(covered_seconds=covered_seconds, **{**one_core, **changes})
 
 
+def restarted(first_s, second_s, **pairs):
+    """The record of two parts; each change is a pair, of the first and of the second."""
+    first, second = ({name: pair[n] for name, pair in pairs.items()} for n in (0, 1))
+    return merge([part(first_s, **first), part(second_s, seq=2, **second)]).record
+
+
+def cores_of(merged):
+    """What a record says of its cores."""
+    return merged.core_state, merged.utilization_percent, merged.idle_minutes
+
+
 def test_one_record_is_itself():
     """Nothing is done to the usual case."""
     made = record()
@@ -49,21 +60,10 @@ def test_two_records_of_one_boot_are_one_emitter():
     assert 60.0 == merged.record.covered_seconds
 
 
-def test_covered_seconds_add_up_to_a_minute_at_most():
-    """30 and 36 seconds are one minute, 20 and 30 are 50 seconds."""
-    covered = [
-        merge([part(30.0), part(36.0, boot=LATER_BOOT)]),
-        merge([part(20.0), part(30.0, seq=2)]),
-    ]
-    assert [60.0, 50.0] == [one.record.covered_seconds for one in covered]
-
-
 def test_utilization_is_weighted_by_coverage():
     """20 s at 90 % and 40 s at 30 % are a minute at 50 %."""
-    merged = merge(
-        [part(20.0, utilization_percent=(90.0,)), part(40.0, seq=2, utilization_percent=(30.0,))]
-    )
-    assert (50.0,) == merged.record.utilization_percent
+    merged = restarted(20.0, 40.0, utilization_percent=((90.0,), (30.0,)))
+    assert (50.0,) == merged.utilization_percent
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,8 @@ def test_utilization_is_weighted_by_coverage():
 )
 def test_a_mean_between_two_values_is_the_even_one(percents, mean):
     """Two decimals, as every record has them, and the same on every machine."""
-    parts = [
-        part(30.0, seq=seq, utilization_percent=(percent,))
-        for seq, percent in enumerate(percents, 1)
-    ]
-    assert (mean,) == merge(parts).record.utilization_percent
+    merged = restarted(30.0, 30.0, utilization_percent=[(percent,) for percent in percents])
+    assert (mean,) == merged.utilization_percent
 
 
 def test_a_part_that_does_not_know_a_core_has_no_say_about_it():
@@ -83,17 +80,11 @@ def test_a_part_that_does_not_know_a_core_has_no_say_about_it():
     Unknown in the latest part: utilization, state and idle minutes come from
     the part that knew the core.
     """
-    merged = merge(
-        [
-            part(20.0, core_state="a", utilization_percent=(0.5,), idle_minutes=(7,)),
-            part(40.0, seq=2, core_state="?", utilization_percent=(None,), idle_minutes=(0,)),
-        ]
+    percents, minutes = ((0.5,), (None,)), ((7,), (0,))
+    merged = restarted(
+        20.0, 40.0, core_state="a?", utilization_percent=percents, idle_minutes=minutes
     )
-    assert ("a", (0.5,), (7,)) == (
-        merged.record.core_state,
-        merged.record.utilization_percent,
-        merged.record.idle_minutes,
-    )
+    assert ("a", (0.5,), (7,)) == cores_of(merged)
 
 
 def test_state_and_idle_minutes_come_from_the_latest_part():
@@ -103,12 +94,7 @@ def test_state_and_idle_minutes_come_from_the_latest_part():
         30.0, boot=LATER_BOOT, core_state="u", utilization_percent=(0.0,), idle_minutes=(3,)
     )
     for found in ([early, late], [late, early]):
-        merged = merge(found).record
-        assert ("u", (3,), (25.0,)) == (
-            merged.core_state,
-            merged.idle_minutes,
-            merged.utilization_percent,
-        )
+        assert ("u", (25.0,), (3,)) == cores_of(merge(found).record)
 
 
 def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
@@ -117,90 +103,49 @@ def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
     assert (3, 30.0) == (merged.seq, merged.latency_gap_s)
 
 
-def test_a_part_of_a_second_weighs_twice_one_of_half_a_second():
-    """Weights are hundredths of a second, whole: 2 to 1 is exact."""
-    merged = merge(
-        [part(1.0, utilization_percent=(100.0,)), part(0.5, seq=2, utilization_percent=(0.0,))]
-    )
-    assert (66.67,) == merged.record.utilization_percent
-
-
 @pytest.mark.parametrize(
     ("covered", "mean"), [((0.25, 0.75), 2.5), ((0.25, 0.25), 2.0), ((0.0, 0.0), 2.0)]
 )
 def test_a_mean_is_weighted_however_little_was_covered(covered, mean):
     """Also under a second in all; parts that cover nothing count alike."""
-    first, second = covered
-    merged = merge([part(first, tera_flops=1.0), part(second, seq=2, tera_flops=3.0)])
-    assert mean == merged.record.tera_flops
+    assert mean == restarted(*covered, tera_flops=(1.0, 3.0)).tera_flops
 
 
 def test_cores_are_counted_once():
     """A part that saw two cores and one that saw three are an instance of three."""
-    merged = merge(
-        [
-            part(30.0, core_state="bb", utilization_percent=(10.0, 20.0), idle_minutes=(0, 0)),
-            part(
-                30.0,
-                seq=2,
-                core_state="bb?",
-                utilization_percent=(30.0, 40.0, None),
-                idle_minutes=(0, 0, 0),
-            ),
-        ]
+    percents, minutes = ((10.0, 20.0), (30.0, 40.0, None)), ((0, 0), (0, 0, 0))
+    merged = restarted(
+        30.0, 30.0, core_state=("bb", "bb?"), utilization_percent=percents, idle_minutes=minutes
     )
-    assert ("bb?", (20.0, 30.0, None)) == (
-        merged.record.core_state,
-        merged.record.utilization_percent,
-    )
+    assert ("bb?", (20.0, 30.0, None), (0, 0, 0)) == cores_of(merged)
 
 
 def test_tallies_are_added_and_absent_ones_stay_absent():
     """100 executions and 7 are 107; nobody's ECC rise is no rise of 0."""
-    merged = merge(
-        [
-            part(30.0, executions=100, execution_errors=None, ecc_corrected_rise=None),
-            part(30.0, seq=2, executions=7, execution_errors=1, ecc_corrected_rise=None),
-        ]
-    ).record
-    assert (107, 1, None) == (
-        merged.executions,
-        merged.execution_errors,
-        merged.ecc_corrected_rise,
-    )
+    nothing = {"ecc_corrected_rise": (None, None)}
+    merged = restarted(30.0, 30.0, executions=(100, 7), execution_errors=(None, 1), **nothing)
+    assert (107, 1, None) == (merged.executions, merged.execution_errors, merged.ecc_corrected_rise)
 
 
 def test_median_latency_is_weighted_by_executions_and_the_greatest_p99_stays():
     """3 executions at 1 s and 1 at 5 s have a mean of 2 s; none counts as one."""
-    merged = merge(
-        [
-            part(30.0, executions=3, latency_p50_mean_s=1.0, latency_p99_max_s=9.0),
-            part(30.0, seq=2, executions=0, latency_p50_mean_s=5.0, latency_p99_max_s=6.0),
-        ]
-    ).record
+    latencies = {"latency_p50_mean_s": (1.0, 5.0), "latency_p99_max_s": (9.0, 6.0)}
+    merged = restarted(30.0, 30.0, executions=(3, 0), **latencies)
     assert (2.0, 9.0) == (merged.latency_p50_mean_s, merged.latency_p99_max_s)
 
 
 def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
     """Type and memory: the last that was reported."""
-    merged = merge(
-        [
-            part(30.0, instance_type="trn1.2xlarge", device_memory_used_bytes=5),
-            part(30.0, seq=2, instance_type=None, device_memory_used_bytes=None),
-        ]
-    ).record
+    told = {"instance_type": ("trn1.2xlarge", None), "device_memory_used_bytes": (5, None)}
+    merged = restarted(30.0, 30.0, **told)
     assert ("trn1.2xlarge", 5) == (merged.instance_type, merged.device_memory_used_bytes)
 
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():
     """And only that one: nothing of the other is added."""
     merged = merge([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
-    assert (LATER_BOOT, 2, 60.0) == (
-        merged.record.boot,
-        merged.record.executions,
-        merged.record.covered_seconds,
-    )
-    assert 2 == merged.records
+    assert (LATER_BOOT, 2) == (merged.record.boot, merged.record.executions)
+    assert (60.0, 2) == (merged.record.covered_seconds, merged.records)
 
 
 def test_of_two_equal_emitters_the_smaller_boot_counts():

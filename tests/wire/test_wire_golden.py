@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,41 +90,9 @@ def records(name):
     return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
 
 
-def test_two_minutes_of_a_busy_instance_say_what_was_done():
-    """Eight reports of 15 s: utilization, tallies, gauges and rises, worked out by hand."""
-    first, second = records("busy")
-    for record, seq in ((first, 1), (second, 2)):
-        assert ("golden", "i-0123456789abcdef0", seq) == (
-            record.cluster,
-            record.instance_id,
-            record.seq,
-        )
-        assert ("bbau", (80.0, 40.0, 0.5, 0.0)) == (record.core_state, record.utilization_percent)
-        assert (60.0, 4, 400) == (record.covered_seconds, record.reports, record.executions)
-        assert (0.004, 0.02) == (record.latency_p50_mean_s, record.latency_p99_max_s)
-        assert (0.003, 0.015) == (
-            record.device_latency_p50_mean_s,
-            record.device_latency_p99_max_s,
-        )
-        assert (0.001, 3.0, 25.0) == (
-            record.latency_gap_s,
-            record.tera_flops,
-            record.number("HostCpuPercent"),
-        )
-        assert ((3 << 30) + (1 << 20), 8 << 30) == (
-            record.device_memory_used_bytes,
-            record.device_memory_total_bytes,
-        )
-        assert (6 << 30, 8 << 30) == (
-            record.number("HostMemoryUsed"),
-            record.number("HostMemoryTotal"),
-        )
-    assert (1_767_225_600_000, 1_767_225_660_000) == (first.minute_ms, second.minute_ms)
-    assert ((0, 0, 1, 1), (0, 0, 2, 2)) == (first.idle_minutes, second.idle_minutes)
-    assert (1, 0) == (first.execution_errors, second.execution_errors)
-    assert (5, 0) == (first.ecc_corrected, first.ecc_corrected_rise)
-    assert (7, 2) == (second.ecc_corrected, second.ecc_corrected_rise)
-    assert (False, True) == (first.bye, second.bye)
+def told(record, names):
+    """The fields of *record* with these names."""
+    return attrgetter(*names.split())(record)
 
 
 def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
@@ -144,6 +113,26 @@ def test_lines_without_holders_are_the_same_records():
             assert earlier == same
 
 
+def test_two_minutes_of_a_busy_instance_say_what_was_done():
+    """Eight reports of 15 s: utilization, tallies, gauges and rises, worked out by hand."""
+    first, second = records("busy")
+    alike = {
+        "cluster instance_id": ("golden", "i-0123456789abcdef0"),
+        "core_state utilization_percent": ("bbau", (80.0, 40.0, 0.5, 0.0)),
+        "covered_seconds reports executions": (60.0, 4, 400),
+        "latency_p50_mean_s latency_p99_max_s latency_gap_s": (0.004, 0.02, 0.001),
+        "device_latency_p50_mean_s device_latency_p99_max_s": (0.003, 0.015),
+        "device_memory_used_bytes device_memory_total_bytes": ((3 << 30) + (1 << 20), 8 << 30),
+    }
+    readings = {"HostCpuPercent": 25.0, "HostMemoryUsed": 6 << 30, "HostMemoryTotal": 8 << 30}
+    for record in (first, second):
+        assert list(alike.values()) == [told(record, names) for names in alike]
+        assert readings.items() <= record.readings.items()
+    names = "seq minute_ms idle_minutes execution_errors ecc_corrected ecc_corrected_rise bye"
+    assert (1, 1_767_225_600_000, (0, 0, 1, 1), 1, 5, 0, False) == told(first, names)
+    assert (2, 1_767_225_660_000, (0, 0, 2, 2), 0, 7, 2, True) == told(second, names)
+
+
 def test_the_holder_of_an_idle_core_is_named():
     """The runtime that lists four cores holds the one that it used too little."""
     first, second = records("busy")
@@ -155,34 +144,22 @@ def test_the_holder_of_an_idle_core_is_named():
 def test_an_instance_without_a_runtime_is_unattached():
     """Known, not busy, held by nobody, for as long as the reports cover."""
     first, second = records("empty")
-    assert ("uu", (0.0, 0.0), 60.0) == (
-        first.core_state,
-        first.utilization_percent,
-        first.covered_seconds,
-    )
+    names = "core_state utilization_percent covered_seconds"
+    assert ("uu", (0.0, 0.0), 60.0) == told(first, names)
     assert ((1, 1), (2, 2)) == (first.idle_minutes, second.idle_minutes)
 
 
 def test_cores_without_telemetry_are_unknown():
     """They exist and say nothing: no utilization, no coverage, no idle minute."""
     (record,) = records("unknown")
-    assert ("??", (None, None), (0, 0), 0.0) == (
-        record.core_state,
-        record.utilization_percent,
-        record.idle_minutes,
-        record.covered_seconds,
-    )
+    names = "core_state utilization_percent idle_minutes covered_seconds"
+    assert ("??", (None, None), (0, 0), 0.0) == told(record, names)
 
 
 def test_a_report_that_says_nothing_is_a_record_all_the_same():
     """The emitter was there: that alone is worth a line."""
     (record,) = records("nothing")
-    assert (None, True, True, 1) == (
-        record.neuron_cores,
-        record.identity_guessed,
-        record.bye,
-        record.reports,
-    )
+    assert (None, True, True, 1) == told(record, "neuron_cores identity_guessed bye reports")
 
 
 def test_more_than_100_cores_are_one_record_and_one_more_line():

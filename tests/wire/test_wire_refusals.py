@@ -13,6 +13,7 @@ from wire_records import MINUTE_MS, line_of
 from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, parse
 from neuron_wire.errors import REASONS
 from neuron_wire.line import MAX_LINE_CHARS
+from tests.wire.emf_documents import ANYTHING
 
 SECRET = "hunter2 \u00e9"
 DEEP = "[" * 100_000
@@ -29,22 +30,11 @@ def reason(line):
 @pytest.mark.parametrize(
     "line",
     [
-        "",
-        " ",
-        "hello",
-        "{",
-        '{"Schema":1',
-        "{}{}",
-        "NaN",
-        '{"Schema":NaN}',
-        '{"a":Infinity}',
-        DEEP,
-        json.dumps(line_of())[:-1],
-        json.dumps(line_of()) + "x",
-        f'{{"Schema":{"9" * 5000}}}',
+        "", " ", "hello", "{", '{"Schema":1', "{}{}", "NaN", '{"Schema":NaN}', '{"a":Infinity}',
+        DEEP, json.dumps(line_of())[:-1], json.dumps(line_of()) + "x", f'{{"Schema":{"9" * 5000}}}',
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_what_is_not_json_is_refused(line):
     """Half a line, a line and more, NaN, a depth or a number no parser takes."""
     assert "not_json" == reason(line)
@@ -66,16 +56,11 @@ def test_what_is_no_object_is_refused(line):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"Schema": None},
-        {"Kind": None},
-        {"Schema": True},
-        {"Schema": "1"},
-        {"Schema": 1.5},
-        {"Kind": 1},
-        {"Kind": ["minute"]},
+        {"Schema": None}, {"Kind": None}, {"Schema": True}, {"Schema": "1"}, {"Schema": 1.5},
+        {"Kind": 1}, {"Kind": ["minute"]},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_lines_of_others_are_told_apart(changes):
     """A log group may hold what other programs wrote; that is no broken record."""
     assert "not_ours" == reason(line_of(**changes))
@@ -96,8 +81,7 @@ def test_what_is_no_schema_is_refused(schema):
 
 
 @pytest.mark.parametrize(
-    "member",
-    ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"],
+    "member", ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"]
 )
 def test_what_identifies_a_record_must_be_there(member):
     """Without identity, minute or coverage a record cannot be merged with another."""
@@ -155,16 +139,10 @@ def test_a_utilization_that_no_line_can_say_is_refused_wherever_it_stands(value,
 @pytest.mark.parametrize(
     ("member", "accepted", "refused"),
     [
-        ("ClusterName", "c" * 255, "c" * 256),
-        ("InstanceId", "i" * 128, "i" * 129),
-        ("Boot", "b" * 64, "b" * 65),
-        ("Boot", "0.9-A_z", "0/9"),
-        ("Region", "r" * 128, "r" * 129),
-        ("Seq", 1, 0),
-        ("Seq", (1 << 63) - 1, 1 << 63),
-        ("Reports", 0, -1),
-        ("CoveredSeconds", 0, -0.001),
-        ("CoveredSeconds", 60, 60.001),
+        ("ClusterName", "c" * 255, "c" * 256), ("InstanceId", "i" * 128, "i" * 129),
+        ("Boot", "b" * 64, "b" * 65), ("Boot", "0.9-A_z", "0/9"), ("Region", "r" * 128, "r" * 129),
+        ("Seq", 1, 0), ("Seq", (1 << 63) - 1, 1 << 63), ("Reports", 0, -1),
+        ("CoveredSeconds", 0, -0.001), ("CoveredSeconds", 60, 60.001),
         ("_aws", {"Timestamp": 0}, {"Timestamp": -60_000}),
         ("_aws", {"Timestamp": MINUTE_MS}, {"Timestamp": MINUTE_MS - 1}),
         ("NeuronCoreUtilization", [100, 0, 0], [100.001, 0, 0]),
@@ -173,8 +151,7 @@ def test_a_utilization_that_no_line_can_say_is_refused_wherever_it_stands(value,
         ("NeuronCoreUtilization", [1, 2, 3], [1, 2, 3, 4]),
         ("NeuronCoreUtilization", [1, 2, 3], [1, 2, True]),
         ("NeuronCoreUtilization", [1, 2, 3], [1, 2, None]),
-        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, "3"]),
-        ("NeuronCoreUtilizationMore", [], [5]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, "3"]), ("NeuronCoreUtilizationMore", [], [5]),
         ("CoreIdleMinutes", [0, 0, 0, (1 << 31) - 1], [0, 0, 0, 1 << 31]),
         ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3]),
         ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, 4.5]),
@@ -182,7 +159,7 @@ def test_a_utilization_that_no_line_can_say_is_refused_wherever_it_stands(value,
         ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, -1]),
     ],
     ids=lambda value: repr(value)[:24],
-)
+)  # fmt: skip
 def test_the_boundary_is_where_it_is_said_to_be(member, accepted, refused):
     """The last value inside is read, the first one outside is refused."""
     parse(json.dumps(line_of(**{member: accepted})))
@@ -208,11 +185,6 @@ def test_a_refusal_never_quotes_the_line(member):
         assert len(str(caught.value)) < 200
 
 
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=4,
-)
 MEMBERS = [*line_of(), "Bye", "Timestamp", "Region", "Executions", "NeuronCoreUtilizationMore"]
 
 

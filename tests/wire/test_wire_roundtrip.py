@@ -9,40 +9,21 @@ import math
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from wire_records import MINUTE_MS, line_of, records
+from wire_records import MINUTE_MS, line_of, line_with_metrics, records
 
 from neuron_wire import MinuteRecord, OtherRecord, WireFormatError, encode, parse
-from neuron_wire.catalogue import EMITTED, MINUTE
-from neuron_wire.emf import emf_line, violations
+from neuron_wire.catalogue import EMITTED
+from neuron_wire.emf import violations
 
 SMALL = MinuteRecord(
-    cluster="blue",
-    instance_id="i-0123456789abcdef0",
-    boot="01a1fd4e75ef2470b16e",
-    seq=1,
-    minute_ms=MINUTE_MS,
-    covered_seconds=60.0,
-    reports=12,
-)
+    cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,
+    minute_ms=MINUTE_MS, covered_seconds=60.0, reports=12,
+)  # fmt: skip
 
 
 def plain(record):
     """The line of a record without metrics."""
     return encode({"Timestamp": record.minute_ms, **record.members()})
-
-
-def as_emf(record):
-    """The line of a record whose metrics CloudWatch extracts."""
-    members = record.members()
-    metrics = {name: members.pop(name) for name in MINUTE if name in members}
-    return emf_line(
-        "Neuron",
-        dimension_sets=[["ClusterName"]],
-        metrics=metrics,
-        units={name: MINUTE[name].unit for name in metrics},
-        properties=members,
-        timestamp_ms=record.minute_ms,
-    )
 
 
 @given(records())
@@ -78,7 +59,7 @@ def test_a_record_survives_as_an_emf_document(record):
     if record.core_state.count("?") == len(record.core_state):
         record = dataclasses.replace(record, execution_errors=0)
     counts = (record.execution_errors, record.ecc_uncorrected_rise)
-    line = as_emf(record)
+    line = line_with_metrics(record.members(), record.minute_ms, [["ClusterName"]])
     assert [] == violations(line)
     assert record == parse(line)
     assert counts == (parse(line).execution_errors, parse(line).ecc_uncorrected_rise)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from longest_members import LONGEST
 
 from neuron_wire import MinuteRecord
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import MINUTE, READINGS
+from neuron_wire.emf import emf_line
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 
 if TYPE_CHECKING:
@@ -54,76 +55,43 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
     optional = {name: draw(st.none() | COUNTS) for name in OPTIONAL_COUNTS}
     optional.update({name: draw(st.none() | AMOUNTS) for name in OPTIONAL_AMOUNTS})
     return MinuteRecord(
-        cluster=draw(texts(255)),
-        instance_id=draw(texts(128)),
+        cluster=draw(texts(255)), instance_id=draw(texts(128)),
         boot=draw(st.from_regex(r"[0-9a-f]{20}", fullmatch=True)),
         seq=draw(st.integers(1, (1 << 63) - 1)),
         minute_ms=draw(st.integers(0, 50_000_000)) * 60_000,
-        covered_seconds=draw(st.integers(0, 6000)) / 100,
-        reports=draw(COUNTS),
+        covered_seconds=draw(st.integers(0, 6000)) / 100, reports=draw(COUNTS),
         core_state="".join(letter for letter, _ in drawn),
         utilization_percent=tuple(None if letter == "?" else value for letter, value in drawn),
         idle_minutes=tuple((idle * (cores // len(idle) + 1))[:cores]),
-        identity_guessed=draw(st.booleans()),
-        bye=draw(st.booleans()),
-        instance_type=draw(st.none() | texts(128)),
-        region=draw(st.none() | texts(128)),
-        availability_zone=draw(st.none() | texts(128)),
-        ultraserver_id=draw(st.none() | texts(128)),
-        holders=draw(holders()),
-        holders_more=draw(st.integers(0, 9)),
+        identity_guessed=draw(st.booleans()), bye=draw(st.booleans()),
+        instance_type=draw(st.none() | texts(128)), region=draw(st.none() | texts(128)),
+        availability_zone=draw(st.none() | texts(128)), ultraserver_id=draw(st.none() | texts(128)),
+        holders=draw(holders()), holders_more=draw(st.integers(0, 9)),
         readings={name: draw(one) for name, one in READING.items() if draw(st.booleans())},
         **optional,
-    )
+    )  # fmt: skip
 
 
 IN_THE_WORST_MINUTE = 12_345
-FAILURES = dict.fromkeys(
-    (
-        "ExecutionsCompletedWithErr",
-        "ExecutionsCompletedWithNumErr",
-        "ExecutionsTimedOut",
-        "ExecutionsIncorrectInput",
-        "ExecutionsFailedToQueue",
-        "ErrorsGeneric",
-        "ErrorsNumerical",
-        "ErrorsTransient",
-        "ErrorsModel",
-        "ErrorsRuntime",
-        "ErrorsHardware",
-        "ErrorsOther",
-    ),
-    IN_THE_WORST_MINUTE,
-)
+ENDINGS = "CompletedWithErr CompletedWithNumErr TimedOut IncorrectInput FailedToQueue"
+CAUSES = "Generic Numerical Transient Model Runtime Hardware Other"
+FAILURES = {
+    **{f"Executions{name}": IN_THE_WORST_MINUTE for name in ENDINGS.split()},
+    **{f"Errors{name}": IN_THE_WORST_MINUTE for name in CAUSES.split()},
+}
 HEALTH = {
-    "ReportsRead": 2_678_400,
-    "ReportsMalformed": 12_345,
-    "MonitorRestarts": 12_345,
-    "RecordsProduced": 44_640,
-    "RecordsDelivered": 12_345,
-    "RecordsDropped": 12_345,
-    "SpoolRecords": 20_160,
-    "SpoolBytes": 268_435_456,
-    "EmitterCpuSeconds": 12_345.678,
+    "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "MonitorRestarts": 12_345,
+    "RecordsProduced": 44_640, "RecordsDelivered": 12_345, "RecordsDropped": 12_345,
+    "SpoolRecords": 20_160, "SpoolBytes": 268_435_456, "EmitterCpuSeconds": 12_345.678,
     "EmitterMemory": 62_914_560,
-}
+}  # fmt: skip
+DROPS = "SpoolFull TooOld TooNew TooLarge Expired Invalid Damaged"
 RARE_HEALTH = {
-    "PartsMalformed": 12_345,
-    "RuntimesGone": 12_345,
-    "MinutesDropped": 1_234,
-    "EventsDropped": 1_234,
-    "SpoolRecordsOlder": 20_160,
-    "RecordsDroppedOlder": 12_345,
-    "SpoolInMemory": 12_345,
-    "SpoolsSetAside": 123,
-    "DroppedSpoolFull": 12_345,
-    "DroppedTooOld": 12_345,
-    "DroppedTooNew": 12_345,
-    "DroppedTooLarge": 12_345,
-    "DroppedExpired": 12_345,
-    "DroppedInvalid": 12_345,
-    "DroppedDamaged": 12_345,
-}
+    "PartsMalformed": 12_345, "RuntimesGone": 12_345, "MinutesDropped": 1_234,
+    "EventsDropped": 1_234, "SpoolRecordsOlder": 20_160, "RecordsDroppedOlder": 12_345,
+    "SpoolInMemory": 12_345, "SpoolsSetAside": 123,
+    **{f"Dropped{name}": IN_THE_WORST_MINUTE for name in DROPS.split()},
+}  # fmt: skip
 
 
 def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
@@ -135,38 +103,37 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
-        **LONGEST,
-        minute_ms=MINUTE_MS,
-        core_state=state,
+        **LONGEST, minute_ms=MINUTE_MS, core_state=state,
         utilization_percent=tuple(percent[letter] for letter in state),
         idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),
-        identity_guessed=True,
-        ecc_uncorrected=123_456,
-        ecc_corrected_rise=123_456,
+        identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
-        holders=(Holder("0-7", "ml/llama-0", 4_194_303, "serve"),) * MAX_HOLDERS,
-        holders_more=24,
-        details=FAILURES,
-        health={**HEALTH, **RARE_HEALTH},
+        holders=(Holder("0-7", "ml/llama-0", 4_194_303, "serve"),) * MAX_HOLDERS, holders_more=24,
+        details=FAILURES, health={**HEALTH, **RARE_HEALTH},
+    )  # fmt: skip
+
+
+def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[str]]) -> str:
+    """The line of *members* with a metric of each that is one, in each of the dimension *sets*."""
+    metrics = {name: members[name] for name in MINUTE if name in members}
+    return emf_line(
+        "Neuron",
+        dimension_sets=sets,
+        metrics=metrics,
+        units={name: MINUTE[name].unit for name in metrics},
+        properties={name: value for name, value in members.items() if name not in metrics},
+        timestamp_ms=minute_ms,
     )
 
 
 def line_of(**changes: Any) -> dict[str, Any]:
     """The members of a small minute line, written by hand; None takes one out."""
     whole = {
-        "_aws": {"Timestamp": MINUTE_MS, "CloudWatchMetrics": []},
-        "Schema": 1,
-        "Kind": "minute",
-        "Boot": "01a1fd4e75ef2470b16e",
-        "Seq": 7,
-        "ClusterName": "blue",
-        "InstanceId": "i-0123456789abcdef0",
-        "CoveredSeconds": 59.5,
-        "Reports": 12,
-        "NeuronCores": 4,
-        "CoreState": "ba?u",
-        "NeuronCoreUtilization": [97.5, 0.25, 0],
+        "_aws": {"Timestamp": MINUTE_MS, "CloudWatchMetrics": []}, "Schema": 1, "Kind": "minute",
+        "Boot": "01a1fd4e75ef2470b16e", "Seq": 7, "ClusterName": "blue",
+        "InstanceId": "i-0123456789abcdef0", "CoveredSeconds": 59.5, "Reports": 12,
+        "NeuronCores": 4, "CoreState": "ba?u", "NeuronCoreUtilization": [97.5, 0.25, 0],
         "CoreIdleMinutes": [0, 3, 2, 60],
-    }
+    }  # fmt: skip
     whole.update(changes)
     return {name: value for name, value in whole.items() if value is not None}

@@ -31,13 +31,7 @@ from aggregator.close.attempts import Attempts
 from aggregator.close.bucket_reader import BucketReader
 from aggregator.close.outcome import CloseOutcome
 from aggregator.close.registry import Registry
-from aggregator.minutes import (
-    EARLIEST_CLOSE_S,
-    RECORD_LIFE_MINUTES,
-    end_s,
-    expires_s,
-    minute_at,
-)
+from aggregator.minutes import EARLIEST_CLOSE_S, RECORD_LIFE_MINUTES, end_s, expires_s, minute_at
 from aggregator.rollups.line import lines_of
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
@@ -237,11 +231,7 @@ class CloseRun:
             for (cluster, instance_id), records in found.items():
                 instance = merge(records)
                 registry.see(
-                    cluster,
-                    instance_id,
-                    minute,
-                    instance.record.instance_type,
-                    gone=instance.gone,
+                    cluster, instance_id, minute, instance.record.instance_type, gone=instance.gone
                 )
                 if cluster not in clusters:
                     clusters[cluster] = RollupInProgress(

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from aggregator.explain.members import LATEST_S
 from neuron_wire.names import CLUSTER_DIMENSION, CLUSTER_NAMESPACE, NAMESPACE
@@ -28,11 +28,7 @@ State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 
 OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
 OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
-_STATES: Final[dict[str, State]] = {
-    "ALARM": "ALARM",
-    "OK": "OK",
-    "INSUFFICIENT_DATA": "INSUFFICIENT_DATA",
-}
+_STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
 _REGION: Final = re.compile(r"[a-z0-9-]{1,30}")
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
 _OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')

@@ -15,6 +15,7 @@ from aggregator.explain.finding import (
     instances_of,
 )
 from aggregator.explain.subject import SILENCE
+from aggregator.rollups.amounts import FAILING
 from neuron_wire.phrases import amount, counted, moment
 
 if TYPE_CHECKING:
@@ -68,39 +69,24 @@ def _last_seen(one: Members) -> str:
 
 def memory_errors(case: Case) -> AlarmFinding:
     """Which instances had uncorrectable memory errors."""
-    listed, hit = _most(
-        case,
-        "EccInstances",
-        lambda one: counted(one.number("EccUncorrectedRise") or 0, "new error"),
-    )
+    listed, hit = _most(case, "EccInstances", lambda count: counted(count, "new error"))
     rise, in_hour = _amounts(case, "EccUncorrectedRise")
     sentence = f"{counted(rise, 'new uncorrectable memory error')} in one minute{in_hour}."
     return AlarmFinding(
         figure=counted(rise, "uncorrectable memory error"),
         worst=f"On {hit[0]}" if hit else "",
-        sentences=(
-            sentence,
-            "What such a device has computed since then may be wrong.",
-        ),
+        sentences=(sentence, "What such a device has computed since then may be wrong."),
         list_title="Most errors in that minute first:",
         listed=listed,
         instances=hit,
-        steps=(
-            Step(
-                "Give the instance no new work, and see what its driver says:",
-                (*commands.shell_on(hit, case.region), *commands.ECC),
-            ),
-            Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
-        ),
+        steps=_set_aside(case, hit, commands.ECC),
         brief=(f"The last of it: {sentence}",),
     )
 
 
 def hardware_faults(case: Case) -> AlarmFinding:
     """Which instances have devices that their kernel log calls broken."""
-    listed, hit = _most(
-        case, "FaultyInstances", lambda one: counted(one.number("HardwareFaults") or 0, "fault")
-    )
+    listed, hit = _most(case, "FaultyInstances", lambda count: counted(count, "fault"))
     count, in_hour = _amounts(case, "HardwareFaults")
     sentence = f"Kernel logs told of {counted(count, 'hardware fault')} in one minute{in_hour}."
     return AlarmFinding(
@@ -114,14 +100,10 @@ def hardware_faults(case: Case) -> AlarmFinding:
         listed=listed,
         instances=hit,
         steps=(
-            Step(
-                "Give the instance no new work, and see what its driver says:",
-                (*commands.shell_on(hit, case.region), *commands.FAULTS),
-            ),
-            Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
+            *_set_aside(case, hit, commands.FAULTS),
             Step(
                 "Where it advises TERMINATE_INSTANCE, replace the instance: a stop and a start"
-                " move it to other hardware.",
+                " move it to other hardware."
             ),
         ),
         brief=(f"The last of it: {sentence}",),
@@ -130,9 +112,7 @@ def hardware_faults(case: Case) -> AlarmFinding:
 
 def failed_executions(case: Case) -> AlarmFinding:
     """Which instances had executions that failed."""
-    listed, hit = _most(
-        case, "ErrorInstances", lambda one: f"{amount(one.number('ExecutionErrors') or 0)} failed"
-    )
+    listed, hit = _most(case, "ErrorInstances", lambda count: f"{amount(count)} failed")
     failed, in_hour = _amounts(case, "ExecutionErrors")
     sentence = f"{counted(failed, 'execution')} failed in one minute{in_hour}."
     return AlarmFinding(
@@ -152,12 +132,25 @@ def failed_executions(case: Case) -> AlarmFinding:
     )
 
 
+def _set_aside(case: Case, hit: tuple[str, ...], look: tuple[str, ...]) -> tuple[Step, Step]:
+    """No new work for the instances that were *hit*; *look* are the commands on one of them."""
+    return (
+        Step(
+            "Give the instance no new work, and see what its driver says:",
+            (*commands.shell_on(hit, case.region), *look),
+        ),
+        Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
+    )
+
+
 def _most(
-    case: Case, name: str, say: Callable[[Members], str]
+    case: Case, name: str, say: Callable[[float], str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The list *name* of the rollup, a line an instance, and the names it begins with."""
     entries = case.rollup.entries(name)
-    listed = tuple(f"{instance(one)}: {say(one)}" for one in entries[:MAX_INSTANCES])
+    listed = tuple(
+        f"{instance(one)}: {say(one.number(FAILING[name]) or 0)}" for one in entries[:MAX_INSTANCES]
+    )
     return and_more(listed, len(entries) - len(listed)), instances_of(entries)
 
 

@@ -51,12 +51,7 @@ def idle_cores(case: Case) -> AlarmFinding:
         figure=f"{amount(idle)} of {counted(_known(rollup), 'core')} idle"
         + ("" if per_hour is None else f", {usd(per_hour)}/h"),
         worst=_worst(entries),
-        sentences=(
-            sentence,
-            *_cost(rollup, case.evidence),
-            *_letters(rollup),
-            *_left_out(rollup),
-        ),
+        sentences=(sentence, *_cost(rollup, case.evidence), *_letters(rollup), *_left_out(rollup)),
         list_title="Most idle cores first:",
         listed=_listed(rollup, entries),
         instances=instances_of(entries),
@@ -216,10 +211,7 @@ def _held(one: Members) -> str:
 
 def _holder(one: Members) -> str:
     name, pid, tag = one.text("Name"), one.number("Pid"), one.text("Tag")
-    marks = [
-        *([f"pid {pid:.0f}"] if pid is not None else []),
-        *([f"tag {tag}"] if tag else []),
-    ]
+    marks = [*([f"pid {pid:.0f}"] if pid is not None else []), *([f"tag {tag}"] if tag else [])]
     if name:
         return f"{name} ({', '.join(marks)})" if marks else name
     return ", ".join(marks) or "an unnamed process"

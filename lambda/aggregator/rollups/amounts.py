@@ -2,7 +2,7 @@
 Metrics of a rollup that are each made of one number of the instances' minutes: one line each.
 
 A new one is an entry in `neuron_wire.catalogue.rollups`, which says whether it
-is a gauge or a tally, and a line in a table below. What no instance told is absent.
+is a gauge or a tally, and an entry in a table below. What no instance told is absent.
 """
 
 from __future__ import annotations
@@ -23,21 +23,14 @@ if TYPE_CHECKING:
 
 MAX_FAILING_INSTANCES: Final = 20
 
-SUMS: Final = {
-    "TeraFlops": "TeraFlops",
-    "DeviceMemoryUsed": "DeviceMemoryUsed",
-    "Executions": "Executions",
-    "ExecutionErrors": "ExecutionErrors",
-    "EccCorrectedRise": "EccCorrectedRise",
-    "EccUncorrectedRise": "EccUncorrectedRise",
-    "HardwareFaults": "HardwareFaults",
-}
-"""Metrics that add a number over the instances, by that number's name in the minute line."""
+SUMS: Final = (
+    "TeraFlops", "DeviceMemoryUsed", "Executions", "ExecutionErrors", "EccCorrectedRise",
+    "EccUncorrectedRise", "HardwareFaults",
+)  # fmt: skip
+"""Metrics that add over the instances the number that has the same name in the minute line."""
 
-GREATEST: Final = {
-    "LatencyP99Max": "LatencyP99Max",
-}
-"""Metrics that are the greatest of the instances'."""
+GREATEST: Final = ("LatencyP99Max",)
+"""Metrics that are the greatest of the instances' numbers of the same name."""
 
 FAILING: Final = {
     "EccInstances": "EccUncorrectedRise",
@@ -80,14 +73,14 @@ class Amounts:
 
     def add(self, record: MinuteRecord) -> None:
         """Add an instance."""
-        for metric, member in SUMS.items():
-            amount = record.number(member)
+        for metric in SUMS:
+            amount = record.number(metric)
             if isinstance(amount, int):
                 self._whole[metric] = self._whole.get(metric, 0) + amount
             elif amount is not None:
                 self._parts.setdefault(metric, array("d")).append(amount)
-        for metric, member in GREATEST.items():
-            amount = record.number(member)
+        for metric in GREATEST:
+            amount = record.number(metric)
             if amount is not None:
                 self._greatest[metric] = max(self._greatest.get(metric, amount), amount)
         for name, member in FAILING.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.names import ATTACHED_IDLE, BUSY, UNATTACHED
@@ -89,27 +90,15 @@ class CoresByType:
     def name(self, instance_types: Iterable[str | None]) -> None:
         """These types are known in the cluster, whether or not an instance of them reported."""
         for instance_type in instance_types:
-            if instance_type not in self._sums:
-                self._sums[instance_type] = CoreSums()
+            self._sums.setdefault(instance_type, CoreSums())
 
     def add(self, instance_type: str | None, state: str, hundredths: int) -> None:
         """Add an instance; None is one of which nobody knows the type."""
-        sums = self._sums.get(instance_type)
-        if sums is None:
-            sums = self._sums[instance_type] = CoreSums()
-        sums.add(state, hundredths)
+        self._sums.setdefault(instance_type, CoreSums()).add(state, hundredths)
 
     def total(self) -> CoreSums:
         """The sums over all types."""
-        total = CoreSums()
-        for sums in self._sums.values():
-            total.instances += sums.instances
-            total.cores += sums.cores
-            total.busy += sums.busy
-            total.attached_idle += sums.attached_idle
-            total.unattached += sums.unattached
-            total.hundredths += sums.hundredths
-        return total
+        return CoreSums(*map(sum, zip(*map(astuple, self._sums.values()), strict=True)))
 
     def gauges(self) -> tuple[dict[str, dict[str, float]], int]:
         """
@@ -122,9 +111,5 @@ class CoresByType:
         named = [(name, one) for name, one in self._sums.items() if name is not None]
         listed = [(name, one) for name, one in named if _TYPE.fullmatch(name)]
         listed.sort(key=lambda pair: (-pair[1].instances, pair[0]))
-        found = {name: one.gauges() for name, one in sorted(listed[:MAX_TYPES], key=_name)}
+        found = {name: one.gauges() for name, one in sorted(listed[:MAX_TYPES], key=itemgetter(0))}
         return found, len(named) - len(found)
-
-
-def _name(pair: tuple[str, CoreSums]) -> str:
-    return pair[0]

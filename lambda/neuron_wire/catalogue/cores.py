@@ -20,106 +20,67 @@ _MEAN: Final = (
 )
 
 CORE_COUNTS: Final = (
-    Member(
-        "CoveredSeconds", "Seconds", "gauge", f"{_COUNTERS}.period", "sum, at most 60",
-        "Seconds of the minute that utilization samples cover; under 45 no idle minute counts.",
-    ),
-    Member(
-        "Reports", "Count", "tally", "emitter", "sum",
-        "neuron-monitor reports read in the minute.",
-    ),
-    Member(
-        "NeuronCores", "Count", "gauge",
-        "neuron_hardware_info.neuron_device_count * neuroncore_per_device_count, else the "
-        "instance type",
-        "last known", "Logical NeuronCores of the instance.", tier=CLUSTER_TIER,
-    ),
-    Member(
-        "BusyCores", "Count", "gauge", _STATE, "letters b",
-        "Cores at or above the busy threshold.", tier=CLUSTER_TIER,
-    ),
-    Member(
-        "AttachedIdleCores", "Count", "gauge", _STATE, "letters a",
-        "Cores held by a runtime but not busy.", tier=CLUSTER_TIER,
-    ),
-    Member(
-        "UnattachedCores", "Count", "gauge", _STATE, "letters u",
-        "Cores neither busy nor held.", tier=CLUSTER_TIER,
-    ),
-    Member(
-        "UnknownCores", "Count", "gauge", _STATE, "letters ?",
-        "Cores without utilization telemetry.", tier=CLUSTER_TIER,
-    ),
+    Member("CoveredSeconds", "Seconds", "gauge", f"{_COUNTERS}.period", "sum, at most 60",
+           "Seconds of the minute that utilization samples cover; under 45 no idle minute counts."),
+    Member("Reports", "Count", "tally", "emitter", "sum",
+           "neuron-monitor reports read in the minute."),
+    Member("NeuronCores", "Count", "gauge",
+           "neuron_hardware_info.neuron_device_count * neuroncore_per_device_count, else the "
+           "instance type", "last known", "Logical NeuronCores of the instance.",
+           tier=CLUSTER_TIER),
+    Member("BusyCores", "Count", "gauge", _STATE, "letters b",
+           "Cores at or above the busy threshold.", tier=CLUSTER_TIER),
+    Member("AttachedIdleCores", "Count", "gauge", _STATE, "letters a",
+           "Cores held by a runtime but not busy.", tier=CLUSTER_TIER),
+    Member("UnattachedCores", "Count", "gauge", _STATE, "letters u", "Cores neither busy nor held.",
+           tier=CLUSTER_TIER),
+    Member("UnknownCores", "Count", "gauge", _STATE, "letters ?",
+           "Cores without utilization telemetry.", tier=CLUSTER_TIER),
 )  # fmt: skip
 
 EACH_CORE: Final = (
-    Member(
-        "CoreState", "", "label", f"{_CORE}, {_MEMORY}", "utilization of the minute; held by the "
-        "last report with memory",
-        "One letter per core in core order: b busy, a attached idle, u unattached, ? unknown.",
-    ),
-    Member(
-        "NeuronCoreUtilization", "Percent", "gauge", _CORE, _MEAN,
-        "Utilization, one value per known core.", (MINUTE, MORE), CLUSTER_TIER,
-    ),
-    Member(
-        "NeuronCoreUtilizationMore", "Percent", "gauge", _CORE, _MEAN,
-        "Utilization of the known cores after the first 100, for the stack.", is_rare=True,
-    ),
-    Member(
-        "CoreIdleMinutes", "Count", "gauge", "emitter",
-        "one more for a whole minute without work, 0 once it was busy",
-        "Whole minutes in a row that each core has not been busy, in core order.",
-        read_with="Maximum",
-    ),
+    Member("CoreState", "", "label", f"{_CORE}, {_MEMORY}",
+           "utilization of the minute; held by the last report with memory",
+           "One letter per core in core order: b busy, a attached idle, u unattached, ? unknown."),
+    Member("NeuronCoreUtilization", "Percent", "gauge", _CORE, _MEAN,
+           "Utilization, one value per known core.", (MINUTE, MORE), CLUSTER_TIER),
+    Member("NeuronCoreUtilizationMore", "Percent", "gauge", _CORE, _MEAN,
+           "Utilization of the known cores after the first 100, for the stack.", is_rare=True),
+    Member("CoreIdleMinutes", "Count", "gauge", "emitter",
+           "one more for a whole minute without work, 0 once it was busy",
+           "Whole minutes in a row that each core has not been busy, in core order.",
+           read_with="Maximum"),
     Member(
         "NeuronCoreUtilizationNC0", "Percent", "gauge", _CORE, _MEAN,
         "Utilization of core 0 as neuron-monitor-cloudwatch.py names it; NC1 and so on likewise.",
         (MINUTE, REPORT), LEGACY_TIER, is_rare=True,
     ),
-    Member(
-        "NeuronCore", "", "label", _COUNTERS, "once per line",
-        "Index of the one core that the line is about; a dimension of its metric.", (CORE,),
-    ),
-    Member(
-        "CoreState", "", "label", f"{_CORE}, {_MEMORY}", "as in the minute line",
-        "The letter of that core.", (CORE,),
-    ),
-    Member(
-        "CoreIdleMinutes", "Count", "gauge", "emitter", "as in the minute line",
-        "Whole minutes in a row that this core has not been busy.", (CORE,), read_with="Maximum",
-    ),
-    Member(
-        "NeuronCoreUtilization", "Percent", "gauge", _CORE, _MEAN,
-        "Utilization of that core, by ClusterName, InstanceId and NeuronCore.", (CORE,), CORE_TIER,
-    ),
+    Member("NeuronCore", "", "label", _COUNTERS, "once per line",
+           "Index of the one core that the line is about; a dimension of its metric.", (CORE,)),
+    Member("CoreState", "", "label", f"{_CORE}, {_MEMORY}", "as in the minute line",
+           "The letter of that core.", (CORE,)),
+    Member("CoreIdleMinutes", "Count", "gauge", "emitter", "as in the minute line",
+           "Whole minutes in a row that this core has not been busy.", (CORE,),
+           read_with="Maximum"),
+    Member("NeuronCoreUtilization", "Percent", "gauge", _CORE, _MEAN,
+           "Utilization of that core, by ClusterName, InstanceId and NeuronCore.", (CORE,),
+           CORE_TIER),
 )  # fmt: skip
 
 HOLDERS: Final = (
-    Member(
-        "Holders", "", "label", "neuron_runtime_data[]", "last report with memory",
-        "Up to eight runtimes that hold attached-idle cores, the most idle first.", is_rare=True,
-    ),
-    Member(
-        "Holders.Cores", "", "label", f"{_MEMORY}, {_COUNTERS}", "last report with memory",
-        "The attached-idle cores that it holds, such as 0-7,12.", is_rare=True,
-    ),
-    Member(
-        "Holders.Name", "", "label", _OWNER,
-        "last report that had it; the pod of most of its cores, else the owner of its process",
-        "Whose it is, as Owner of a runtime line.", is_rare=True,
-    ),
-    Member(
-        "Holders.Pid", "", "label", "neuron_runtime_data[].pid", "last report with memory",
-        "Process id as neuron-monitor sees it.", is_rare=True,
-    ),
-    Member(
-        "Holders.Tag", "", "label", "neuron_runtime_data[].neuron_runtime_tag",
-        "last report with memory", "NEURON_PROCESS_TAG of the process, else its own idea of its "
-        "process id.", is_rare=True,
-    ),
-    Member(
-        "HoldersMore", "Count", "gauge", "emitter", "count",
-        "Runtimes that hold attached-idle cores beyond those in Holders.", is_rare=True,
-    ),
+    Member("Holders", "", "label", "neuron_runtime_data[]", "last report with memory",
+           "Up to eight runtimes that hold attached-idle cores, the most idle first.",
+           is_rare=True),
+    Member("Holders.Cores", "", "label", f"{_MEMORY}, {_COUNTERS}", "last report with memory",
+           "The attached-idle cores that it holds, such as 0-7,12.", is_rare=True),
+    Member("Holders.Name", "", "label", _OWNER,
+           "last report that had it; the pod of most of its cores, else the owner of its process",
+           "Whose it is, as Owner of a runtime line.", is_rare=True),
+    Member("Holders.Pid", "", "label", "neuron_runtime_data[].pid", "last report with memory",
+           "Process id as neuron-monitor sees it.", is_rare=True),
+    Member("Holders.Tag", "", "label", "neuron_runtime_data[].neuron_runtime_tag",
+           "last report with memory", "NEURON_PROCESS_TAG of the process, else its own idea of its "
+           "process id.", is_rare=True),
+    Member("HoldersMore", "Count", "gauge", "emitter", "count",
+           "Runtimes that hold attached-idle cores beyond those in Holders.", is_rare=True),
 )  # fmt: skip

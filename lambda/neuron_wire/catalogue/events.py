@@ -40,68 +40,44 @@ def _detail(name: str, unit: str, family: Family, source: str, meaning: str) -> 
 
 
 EVENTS: Final = (
-    Member(
-        "Event", "", "label", "emitter", "once per line", "What happened, one of the names above.",
-        (EVENT,),
-    ),
-    Member(
-        "Message", "", "label", "emitter", "once per line",
-        "The same in one sentence for a person.",
-        (EVENT,),
-    ),
+    Member("Event", "", "label", "emitter", "once per line",
+           "What happened, one of the names above.", (EVENT,)),
+    Member("Message", "", "label", "emitter", "once per line",
+           "The same in one sentence for a person.", (EVENT,)),
     _detail(
         "Count", "Count", "tally", "emitter",
         "How often it happened since this was last said, when more than once; faults or messages "
         "that the line stands for.",
     ),
     _detail("RanSeconds", "Seconds", "gauge", "emitter", "How long neuron-monitor had run."),
-    _detail(
-        "SilentSeconds", "Seconds", "gauge", "emitter", "How long neuron-monitor had said nothing."
-    ),
-    _detail(
-        "DownSeconds", "Seconds", "gauge", "emitter",
-        "How long neuron-monitor gave no report before it did again.",
-    ),
+    _detail("SilentSeconds", "Seconds", "gauge", "emitter",
+            "How long neuron-monitor had said nothing."),
+    _detail("DownSeconds", "Seconds", "gauge", "emitter",
+            "How long neuron-monitor gave no report before it did again."),
     _detail("Failures", "Count", "gauge", "emitter", "Failures in a row before that."),
     _detail("ExitCode", "", "label", "exit of neuron-monitor", "Its exit code."),
     _detail("Signal", "", "label", "exit of neuron-monitor", "The signal that ended it."),
     _detail("Stderr", "", "label", "standard error of neuron-monitor", "The last it said."),
     _detail("Reason", "", "label", "operating system", "Why neuron-monitor could not be started."),
-    _detail(
-        "Device", "", "label",
-        "system_data.neuron_hw_counters.neuron_devices[].neuron_device_index",
-        "Index of the device with the worst counter, or the nd-id of the fault.",
-    ),
-    _detail(
-        "Counter", "", "label", "system_data.neuron_hw_counters.neuron_devices[]",
-        "That counter as neuron-monitor names it, such as mem_ecc_uncorrected.",
-    ),
-    _detail(
-        "Rise", "Count", "tally", "system_data.neuron_hw_counters.neuron_devices[]",
-        "By how much that counter rose in the minute.",
-    ),
-    _detail(
-        "Value", "Count", "gauge", "system_data.neuron_hw_counters.neuron_devices[]",
-        "What that counter says now.",
-    ),
-    _detail(
-        "Counters", "Count", "gauge", "system_data.neuron_hw_counters.neuron_devices[]",
-        "Counters that rose, or were first seen above 0, that one included.",
-    ),
-    _detail(
-        "Fault", "", "label", _FAULT, "Its code, such as HBM_UNCORRECTABLE_ERROR.",
-    ),
-    _detail(
-        "DeviceCore", "", "label", _FAULT,
-        "Its nc-id: the physical core on that device, counted from 0.",
-    ),
+    _detail("Device", "", "label",
+            "system_data.neuron_hw_counters.neuron_devices[].neuron_device_index",
+            "Index of the device with the worst counter, or the nd-id of the fault."),
+    _detail("Counter", "", "label", "system_data.neuron_hw_counters.neuron_devices[]",
+            "That counter as neuron-monitor names it, such as mem_ecc_uncorrected."),
+    _detail("Rise", "Count", "tally", "system_data.neuron_hw_counters.neuron_devices[]",
+            "By how much that counter rose in the minute."),
+    _detail("Value", "Count", "gauge", "system_data.neuron_hw_counters.neuron_devices[]",
+            "What that counter says now."),
+    _detail("Counters", "Count", "gauge", "system_data.neuron_hw_counters.neuron_devices[]",
+            "Counters that rose, or were first seen above 0, that one included."),
+    _detail("Fault", "", "label", _FAULT, "Its code, such as HBM_UNCORRECTABLE_ERROR."),
+    _detail("DeviceCore", "", "label", _FAULT,
+            "Its nc-id: the physical core on that device, counted from 0."),
     _detail("SerialNumber", "", "label", _FAULT, "Its serial-num, that of the device."),
     _detail("Action", "", "label", _FAULT, "What it advises, such as TERMINATE_INSTANCE."),
     _detail("KernelMessage", "", "label", _FAULT, "The message, shortened."),
-    _detail(
-        "Group", "", "label", "the group's place in the report",
-        "The group in error, or runtime for the entry of a runtime as a whole.",
-    ),
+    _detail("Group", "", "label", "the group's place in the report",
+            "The group in error, or runtime for the entry of a runtime as a whole."),
     _detail("Error", "", "label", "the group's error", "What it said, shortened."),
     _detail("File", "", "label", "emitter", "The damaged spool file, where it was set aside."),
     _detail("RecordsLost", "Count", "tally", "emitter", "Waiting lines that were lost with it."),

@@ -25,40 +25,23 @@ def _failures(name: str, path: str, meaning: str) -> Member:
 
 
 EXECUTIONS: Final = (
-    Member(
-        "Executions", "Count", "tally", f"{_SUMMARY}: completed + completed_with_err + "
-        "completed_with_num_err",
-        _SUM, "Executions that ended, with or without error.", _BOTH,
-    ),
-    Member(
-        "ExecutionErrors", "Count", "tally", f"{_SUMMARY}: completed_with_err + "
-        "completed_with_num_err + timed_out + incorrect_input + failed_to_queue",
-        _SUM, "Executions that failed.", tier=CLUSTER_TIER,
-    ),
-    Member(
-        "ExecutionErrors", "Count", "tally", f"{_SUMMARY}: as in the minute line", _SUM,
-        "Executions of this runtime that failed.", (RUNTIME,),
-    ),
-    _failures(
-        "ExecutionsCompletedWithErr", f"{_SUMMARY}.completed_with_err",
-        "Executions that ended with an error.",
-    ),
-    _failures(
-        "ExecutionsCompletedWithNumErr", f"{_SUMMARY}.completed_with_num_err",
-        "Executions that ended with a numerical error.",
-    ),
-    _failures(
-        "ExecutionsTimedOut", f"{_SUMMARY}.timed_out", "Executions that took too long and were "
-        "ended.",
-    ),
-    _failures(
-        "ExecutionsIncorrectInput", f"{_SUMMARY}.incorrect_input",
-        "Executions refused because their input was wrong.",
-    ),
-    _failures(
-        "ExecutionsFailedToQueue", f"{_SUMMARY}.failed_to_queue",
-        "Executions that found no place in the queue.",
-    ),
+    Member("Executions", "Count", "tally", f"{_SUMMARY}: completed + completed_with_err + "
+           "completed_with_num_err", _SUM, "Executions that ended, with or without error.", _BOTH),
+    Member("ExecutionErrors", "Count", "tally", f"{_SUMMARY}: completed_with_err + "
+           "completed_with_num_err + timed_out + incorrect_input + failed_to_queue", _SUM,
+           "Executions that failed.", tier=CLUSTER_TIER),
+    Member("ExecutionErrors", "Count", "tally", f"{_SUMMARY}: as in the minute line", _SUM,
+           "Executions of this runtime that failed.", (RUNTIME,)),
+    _failures("ExecutionsCompletedWithErr", f"{_SUMMARY}.completed_with_err",
+              "Executions that ended with an error."),
+    _failures("ExecutionsCompletedWithNumErr", f"{_SUMMARY}.completed_with_num_err",
+              "Executions that ended with a numerical error."),
+    _failures("ExecutionsTimedOut", f"{_SUMMARY}.timed_out",
+              "Executions that took too long and were ended."),
+    _failures("ExecutionsIncorrectInput", f"{_SUMMARY}.incorrect_input",
+              "Executions refused because their input was wrong."),
+    _failures("ExecutionsFailedToQueue", f"{_SUMMARY}.failed_to_queue",
+              "Executions that found no place in the queue."),
     _failures(
         "ErrorsGeneric", f"{_ERRORS}.generic",
         "Errors of no other cause; tools of 2023 counted thousands where nothing had failed.",
@@ -72,34 +55,20 @@ EXECUTIONS: Final = (
 )  # fmt: skip
 
 LATENCY: Final = (
-    Member(
-        "LatencyP50Mean", "Seconds", "gauge", f"{_TOTAL}.p50", _MEAN,
-        "Mean of the median latencies of an execution: percentiles do not merge.", _BOTH,
-    ),
-    Member(
-        "LatencyP99Max", "Seconds", "gauge", f"{_TOTAL}.p99", _MAX,
-        "Greatest 99th percentile latency.", _BOTH, read_with="Maximum",
-    ),
-    Member(
-        "DeviceLatencyP50Mean", "Seconds", "gauge", f"{_DEVICE}.p50", _MEAN,
-        "As LatencyP50Mean, of the part that an execution spends on the device.", _BOTH,
-    ),
-    Member(
-        "DeviceLatencyP99Max", "Seconds", "gauge", f"{_DEVICE}.p99", _MAX,
-        "As LatencyP99Max, of the part that an execution spends on the device.", _BOTH,
-        read_with="Maximum",
-    ),
-    Member(
-        "LatencyGapP50", "Seconds", "gauge", f"{_TOTAL}.p50, {_DEVICE}.p50",
-        "LatencyP50Mean less DeviceLatencyP50Mean, at least 0",
-        "Time that an execution waits or is prepared outside of the device.", _BOTH,
-    ),
-    Member(
-        "LatencyMin", "Seconds", "gauge", f"{_TOTAL}.p0", _MIN,
-        "Shortest execution of this runtime.", (RUNTIME,), read_with="Minimum",
-    ),
-    Member(
-        "LatencyMax", "Seconds", "gauge", f"{_TOTAL}.p100", "greatest of all reports",
-        "Longest execution of this runtime.", (RUNTIME,), read_with="Maximum",
-    ),
+    Member("LatencyP50Mean", "Seconds", "gauge", f"{_TOTAL}.p50", _MEAN,
+           "Mean of the median latencies of an execution: percentiles do not merge.", _BOTH),
+    Member("LatencyP99Max", "Seconds", "gauge", f"{_TOTAL}.p99", _MAX,
+           "Greatest 99th percentile latency.", _BOTH, read_with="Maximum"),
+    Member("DeviceLatencyP50Mean", "Seconds", "gauge", f"{_DEVICE}.p50", _MEAN,
+           "As LatencyP50Mean, of the part that an execution spends on the device.", _BOTH),
+    Member("DeviceLatencyP99Max", "Seconds", "gauge", f"{_DEVICE}.p99", _MAX,
+           "As LatencyP99Max, of the part that an execution spends on the device.", _BOTH,
+           read_with="Maximum"),
+    Member("LatencyGapP50", "Seconds", "gauge", f"{_TOTAL}.p50, {_DEVICE}.p50",
+           "LatencyP50Mean less DeviceLatencyP50Mean, at least 0",
+           "Time that an execution waits or is prepared outside of the device.", _BOTH),
+    Member("LatencyMin", "Seconds", "gauge", f"{_TOTAL}.p0", _MIN,
+           "Shortest execution of this runtime.", (RUNTIME,), read_with="Minimum"),
+    Member("LatencyMax", "Seconds", "gauge", f"{_TOTAL}.p100", "greatest of all reports",
+           "Longest execution of this runtime.", (RUNTIME,), read_with="Maximum"),
 )  # fmt: skip

@@ -33,53 +33,38 @@ def _host_use(name: str, member: str, meaning: str) -> Member:
 
 
 COMPUTE: Final = (
-    Member(
-        "TeraFlops", "None", "gauge", f"{_COUNTERS}.effective_flops, else flops",
-        "mean over the reports, weighted by their period; sum over cores and runtimes",
-        "Achieved 10^12 floating point operations per second.", _BOTH,
-    ),
-    Member(
-        "PhysicalCoreUtilization", "Percent", "gauge",
-        f"{_COUNTERS}.v3d.*.neuroncore_utilization, whatever the key is called",
-        _LAST_OWN, "Utilization of the physical cores behind the logical ones, by their name.",
-        (RUNTIME,), is_rare=True,
-    ),
+    Member("TeraFlops", "None", "gauge", f"{_COUNTERS}.effective_flops, else flops",
+           "mean over the reports, weighted by their period; sum over cores and runtimes",
+           "Achieved 10^12 floating point operations per second.", _BOTH),
+    Member("PhysicalCoreUtilization", "Percent", "gauge",
+           f"{_COUNTERS}.v3d.*.neuroncore_utilization, whatever the key is called", _LAST_OWN,
+           "Utilization of the physical cores behind the logical ones, by their name.", (RUNTIME,),
+           is_rare=True),
 )  # fmt: skip
 
 MEMORY: Final = (
-    Member(
-        "DeviceMemoryUsed", "Bytes", "gauge", f"{_USED}.neuron_device", _LAST,
-        "Device memory that the runtimes use; absent on inf1, which says 0 while models are "
-        "loaded.", _BOTH,
-    ),
+    Member("DeviceMemoryUsed", "Bytes", "gauge", f"{_USED}.neuron_device", _LAST,
+           "Device memory that the runtimes use; absent on inf1, which says 0 while models are "
+           "loaded.", _BOTH),
     Member(
         "DeviceMemoryTotal", "Bytes", "gauge",
         "neuron_hardware_info.neuron_device_memory_size * neuron_device_count, else the instance "
         "type", "last known", "Device memory of the instance.",
     ),
-    Member(
-        "RuntimeHostMemory", "Bytes", "gauge", f"{_USED}.host", _LAST,
-        "Host memory that the runtimes use for Neuron.", _BOTH,
-    ),
-    Member(
-        "LoadedModels", "Count", "gauge", _MODELS, _LAST_OWN,
-        "Models that the runtime has loaded, running or not.", (RUNTIME,),
-    ),
+    Member("RuntimeHostMemory", "Bytes", "gauge", f"{_USED}.host", _LAST,
+           "Host memory that the runtimes use for Neuron.", _BOTH),
+    Member("LoadedModels", "Count", "gauge", _MODELS, _LAST_OWN,
+           "Models that the runtime has loaded, running or not.", (RUNTIME,)),
     _device_use("DeviceMemoryConstants", "constants", "Device memory for constants."),
     _device_use("DeviceMemoryModelCode", "model_code", "Device memory for the code of models."),
-    _device_use(
-        "DeviceMemoryModelSharedScratchpad", "model_shared_scratchpad",
-        "Device memory for scratchpads that models share.",
-    ),
-    _device_use(
-        "DeviceMemoryRuntimeMemory", "runtime_memory", "Device memory of the runtime itself."
-    ),
+    _device_use("DeviceMemoryModelSharedScratchpad", "model_shared_scratchpad",
+                "Device memory for scratchpads that models share."),
+    _device_use("DeviceMemoryRuntimeMemory", "runtime_memory",
+                "Device memory of the runtime itself."),
     _device_use("DeviceMemoryTensors", "tensors", "Device memory for tensors."),
     _device_use("DeviceMemoryOther", "*", "Device memory for uses that only a newer tool knows."),
-    _host_use(
-        "RuntimeHostMemoryApplicationMemory", "application_memory",
-        "Host memory of the application.",
-    ),
+    _host_use("RuntimeHostMemoryApplicationMemory", "application_memory",
+              "Host memory of the application."),
     _host_use("RuntimeHostMemoryConstants", "constants", "Host memory for constants."),
     _host_use("RuntimeHostMemoryDmaBuffers", "dma_buffers", "Host memory for DMA buffers."),
     _host_use("RuntimeHostMemoryTensors", "tensors", "Host memory for tensors."),
@@ -87,33 +72,22 @@ MEMORY: Final = (
 )  # fmt: skip
 
 HOST: Final = (
-    Member(
-        "HostMemoryUsed", "Bytes", "gauge", f"{_SYSTEM}.memory_info.memory_used_bytes", _LAST_OWN,
-        "Memory in use on the host, by everything.", merges="last",
-    ),
-    Member(
-        "HostMemoryTotal", "Bytes", "gauge", f"{_SYSTEM}.memory_info.memory_total_bytes",
-        _LAST_OWN, "Memory of the host.", merges="last",
-    ),
-    Member(
-        "HostCpuPercent", "Percent", "gauge",
-        f"{_SYSTEM}.vcpu_usage.average_usage: user + nice + system + irq + soft_irq",
-        "mean over the reports, weighted by their period",
-        "Share of vCPU time in which something ran; waiting for I/O is no work.",
-        merges="mean",
-    ),
-    Member(
-        "RuntimeCpuUserPercent", "Percent", "gauge",
-        "neuron_runtime_data[].report.neuron_runtime_vcpu_usage.vcpu_usage.user",
-        "mean over the reports, weighted by their period",
-        "vCPU time of the process in its own code, percent of one vCPU.", (RUNTIME,),
-    ),
-    Member(
-        "RuntimeCpuSystemPercent", "Percent", "gauge",
-        "neuron_runtime_data[].report.neuron_runtime_vcpu_usage.vcpu_usage.system",
-        "mean over the reports, weighted by their period",
-        "vCPU time of the process in the kernel, percent of one vCPU.", (RUNTIME,),
-    ),
+    Member("HostMemoryUsed", "Bytes", "gauge", f"{_SYSTEM}.memory_info.memory_used_bytes",
+           _LAST_OWN, "Memory in use on the host, by everything.", merges="last"),
+    Member("HostMemoryTotal", "Bytes", "gauge", f"{_SYSTEM}.memory_info.memory_total_bytes",
+           _LAST_OWN, "Memory of the host.", merges="last"),
+    Member("HostCpuPercent", "Percent", "gauge",
+           f"{_SYSTEM}.vcpu_usage.average_usage: user + nice + system + irq + soft_irq",
+           "mean over the reports, weighted by their period",
+           "Share of vCPU time in which something ran; waiting for I/O is no work.", merges="mean"),
+    Member("RuntimeCpuUserPercent", "Percent", "gauge",
+           "neuron_runtime_data[].report.neuron_runtime_vcpu_usage.vcpu_usage.user",
+           "mean over the reports, weighted by their period",
+           "vCPU time of the process in its own code, percent of one vCPU.", (RUNTIME,)),
+    Member("RuntimeCpuSystemPercent", "Percent", "gauge",
+           "neuron_runtime_data[].report.neuron_runtime_vcpu_usage.vcpu_usage.system",
+           "mean over the reports, weighted by their period",
+           "vCPU time of the process in the kernel, percent of one vCPU.", (RUNTIME,)),
 )  # fmt: skip
 
 ECC: Final = (
@@ -121,23 +95,15 @@ ECC: Final = (
         "EccCorrected", "Count", "gauge", _CORRECTED, f"{_LAST_OWN}, summed over devices",
         "Corrected memory errors as the devices count them; whether since ever is not documented.",
     ),
-    Member(
-        "EccUncorrected", "Count", "gauge", _UNCORRECTED, f"{_LAST_OWN}, summed over devices",
-        "Uncorrectable memory errors as the devices count them.",
-    ),
-    Member(
-        "EccCorrectedRise", "Count", "tally", _CORRECTED, _RISE, "New corrected memory errors.",
-    ),
-    Member(
-        "EccUncorrectedRise", "Count", "tally", _UNCORRECTED, _RISE,
-        "New uncorrectable memory errors.", tier=CLUSTER_TIER,
-    ),
+    Member("EccUncorrected", "Count", "gauge", _UNCORRECTED, f"{_LAST_OWN}, summed over devices",
+           "Uncorrectable memory errors as the devices count them."),
+    Member("EccCorrectedRise", "Count", "tally", _CORRECTED, _RISE, "New corrected memory errors."),
+    Member("EccUncorrectedRise", "Count", "tally", _UNCORRECTED, _RISE,
+           "New uncorrectable memory errors.", tier=CLUSTER_TIER),
 )  # fmt: skip
 
 FAULTS: Final = (
-    Member(
-        "HardwareFaults", "Count", "tally", "kernel messages with NEURON_HW_ERR=", "count",
-        "Faults of the Neuron hardware that the kernel told of; absent where nobody reads its "
-        "messages.", merges="sum",
-    ),
+    Member("HardwareFaults", "Count", "tally", "kernel messages with NEURON_HW_ERR=", "count",
+           "Faults of the Neuron hardware that the kernel told of; absent where nobody reads its "
+           "messages.", merges="sum"),
 )  # fmt: skip

@@ -42,141 +42,76 @@ def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
 
 
 ROLLUP_PROPERTIES: Final = (
-    Member(
-        "InstanceType", "", "label", "InstanceType", "once per line",
-        "The type that the line is about, a dimension of its metrics.", (TYPE,),
-    ),
-    Member(
-        "RollupId", "", "label", "stack", "cluster, minute, Publication, and type where it has one",
-        "Identity of the line; one repeated after a crash has the same.", _BOTH,
-    ),
-    Member(
-        "Minute", "", "label", "stack", "start of the minute", "The minute as ISO 8601 in UTC.",
-        _BOTH,
-    ),
-    Member(
-        "Publication", "Count", "gauge", "stack", "from 1",
-        "How often the minute has been published: gauges are restated, tallies are what was "
-        "lacking.", _BOTH, read_with="Maximum",
-    ),
-    Member(
-        "Records", "Count", "gauge", _RECORDS, "count", "Distinct records behind the numbers.",
-        _KIND, read_with="Maximum",
-    ),
+    Member("InstanceType", "", "label", "InstanceType", "once per line",
+           "The type that the line is about, a dimension of its metrics.", (TYPE,)),
+    Member("RollupId", "", "label", "stack",
+           "cluster, minute, Publication, and type where it has one",
+           "Identity of the line; one repeated after a crash has the same.", _BOTH),
+    Member("Minute", "", "label", "stack", "start of the minute", "The minute as ISO 8601 in UTC.",
+           _BOTH),
+    Member("Publication", "Count", "gauge", "stack", "from 1",
+           "How often the minute has been published: gauges are restated, tallies are what was "
+           "lacking.", _BOTH, read_with="Maximum"),
+    Member("Records", "Count", "gauge", _RECORDS, "count", "Distinct records behind the numbers.",
+           _KIND, read_with="Maximum"),
     _label("PricesAsOf", _PRICES, "date of the table", "Date of the list prices.", is_rare=True),
-    _label(
-        "PricesOverridden", "PriceOverrides", "types",
-        "Instance types whose price is not the list price.", is_rare=True,
-    ),
+    _label("PricesOverridden", "PriceOverrides", "types",
+           "Instance types whose price is not the list price.", is_rare=True),
     *(_percentile(one) for one in (10, 50, 90, 99)),
-    Member(
-        "TypesWithoutLine", "Count", "gauge", "InstanceType", "types beyond 20, or not EC2's",
-        "Instance types that have no line of their own.", _KIND, is_rare=True, read_with="Maximum",
-    ),
-    Member(
-        "IdleInstanceCount", "Count", "gauge", "CoreIdleMinutes", _COUNT,
-        "Instances with idle cores.", _KIND, is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances", "minute lines", "most idle cores first, at most 20",
-        "Instances with idle cores by name.", is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True
-    ),
-    _label(
-        "TopIdleInstances.InstanceType", "InstanceType", "as is", "Its type.", is_rare=True
-    ),
-    Member(
-        "TopIdleInstances.IdleCores", "Count", "gauge", "CoreState, CoreIdleMinutes", "count",
-        "Its idle cores.", _KIND, is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.Cores", "CoreState, CoreIdleMinutes", "as is",
-        "Which cores these are, such as 0-7,12.", is_rare=True,
-    ),
-    Member(
-        "TopIdleInstances.IdleMinutes", "Count", "gauge", "CoreIdleMinutes", "greatest",
-        "For how long the longest idle of them has not been busy.", _KIND, is_rare=True,
-        read_with="Maximum",
-    ),
-    Member(
-        "TopIdleInstances.UsdPerHour", "None", "gauge", _PRICES, "sum over its idle cores",
-        "List price of those cores, USD per hour.", _KIND, is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.AttachedCores", "CoreState, CoreIdleMinutes", "letters a",
-        "Those of Cores that a runtime holds.", is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.Holders", "Holders", "those of AttachedCores",
-        "Runtimes that hold them, the most idle first.", is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.Holders.Cores", "Holders.Cores", "those of AttachedCores",
-        "Which of AttachedCores it holds.", is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.Holders.Name", "Holders.Name", "as is",
-        "Whose it is, as Owner of a runtime line.",
-        is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.Holders.Pid", "Holders.Pid", "as is",
-        "Process id as neuron-monitor sees it.", is_rare=True,
-    ),
-    _label(
-        "TopIdleInstances.Holders.Tag", "Holders.Tag", "as is", "Its neuron_runtime_tag.",
-        is_rare=True,
-    ),
-    Member(
-        "TopIdleInstances.HoldersMore", "Count", "gauge", "HoldersMore", "as is",
-        "Runtimes beyond Holders that hold attached-idle cores of the instance.", _KIND,
-        is_rare=True, read_with="Maximum",
-    ),
-    _label(
-        "SilentInstanceNames", _REGISTRY, "the latest first, at most 50",
-        "Instances that stopped reporting by name.", is_rare=True,
-    ),
-    _label(
-        "SilentInstanceNames.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True
-    ),
-    _label(
-        "SilentInstanceNames.InstanceType", "InstanceType", "as is", "Its type.", is_rare=True
-    ),
-    _label(
-        "SilentInstanceNames.LastSeen", _REGISTRY, "last minute",
-        "The last minute that it reported, ISO 8601 in UTC.", is_rare=True,
-    ),
-    _label(
-        "StragglerInstances", "CoreState, NeuronCoreUtilization",
-        "farthest behind first, at most 20", "Stragglers by name.", is_rare=True,
-    ),
-    _label(
-        "StragglerInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True
-    ),
-    _label(
-        "StragglerInstances.InstanceType", "InstanceType", "as is", "Its type.", is_rare=True
-    ),
-    Member(
-        "StragglerInstances.BusyUtilization", "Percent", "gauge", "NeuronCoreUtilization",
-        "mean over its busy cores", "Utilization of its busy cores.", _KIND, is_rare=True,
-    ),
-    Member(
-        "StragglerInstances.TypeMedian", "Percent", "gauge", "NeuronCoreUtilization",
-        "median over the busy instances of its type in the cluster",
-        "What an instance of its type usually reaches.", _KIND, is_rare=True,
-    ),
-    _label(
-        "DuplicateEmitterInstances", "Boot", "at most 50",
-        "Instances on which two emitters report by name.", is_rare=True,
-    ),
+    Member("TypesWithoutLine", "Count", "gauge", "InstanceType", "types beyond 20, or not EC2's",
+           "Instance types that have no line of their own.", _KIND, is_rare=True,
+           read_with="Maximum"),
+    Member("IdleInstanceCount", "Count", "gauge", "CoreIdleMinutes", _COUNT,
+           "Instances with idle cores.", _KIND, is_rare=True),
+    _label("TopIdleInstances", "minute lines", "most idle cores first, at most 20",
+           "Instances with idle cores by name.", is_rare=True),
+    _label("TopIdleInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),
+    _label("TopIdleInstances.InstanceType", "InstanceType", "as is", "Its type.", is_rare=True),
+    Member("TopIdleInstances.IdleCores", "Count", "gauge", "CoreState, CoreIdleMinutes", "count",
+           "Its idle cores.", _KIND, is_rare=True),
+    _label("TopIdleInstances.Cores", "CoreState, CoreIdleMinutes", "as is",
+           "Which cores these are, such as 0-7,12.", is_rare=True),
+    Member("TopIdleInstances.IdleMinutes", "Count", "gauge", "CoreIdleMinutes", "greatest",
+           "For how long the longest idle of them has not been busy.", _KIND, is_rare=True,
+           read_with="Maximum"),
+    Member("TopIdleInstances.UsdPerHour", "None", "gauge", _PRICES, "sum over its idle cores",
+           "List price of those cores, USD per hour.", _KIND, is_rare=True),
+    _label("TopIdleInstances.AttachedCores", "CoreState, CoreIdleMinutes", "letters a",
+           "Those of Cores that a runtime holds.", is_rare=True),
+    _label("TopIdleInstances.Holders", "Holders", "those of AttachedCores",
+           "Runtimes that hold them, the most idle first.", is_rare=True),
+    _label("TopIdleInstances.Holders.Cores", "Holders.Cores", "those of AttachedCores",
+           "Which of AttachedCores it holds.", is_rare=True),
+    _label("TopIdleInstances.Holders.Name", "Holders.Name", "as is",
+           "Whose it is, as Owner of a runtime line.", is_rare=True),
+    _label("TopIdleInstances.Holders.Pid", "Holders.Pid", "as is",
+           "Process id as neuron-monitor sees it.", is_rare=True),
+    _label("TopIdleInstances.Holders.Tag", "Holders.Tag", "as is", "Its neuron_runtime_tag.",
+           is_rare=True),
+    Member("TopIdleInstances.HoldersMore", "Count", "gauge", "HoldersMore", "as is",
+           "Runtimes beyond Holders that hold attached-idle cores of the instance.", _KIND,
+           is_rare=True, read_with="Maximum"),
+    _label("SilentInstanceNames", _REGISTRY, "the latest first, at most 50",
+           "Instances that stopped reporting by name.", is_rare=True),
+    _label("SilentInstanceNames.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),
+    _label("SilentInstanceNames.InstanceType", "InstanceType", "as is", "Its type.", is_rare=True),
+    _label("SilentInstanceNames.LastSeen", _REGISTRY, "last minute",
+           "The last minute that it reported, ISO 8601 in UTC.", is_rare=True),
+    _label("StragglerInstances", "CoreState, NeuronCoreUtilization",
+           "farthest behind first, at most 20", "Stragglers by name.", is_rare=True),
+    _label("StragglerInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),
+    _label("StragglerInstances.InstanceType", "InstanceType", "as is", "Its type.", is_rare=True),
+    Member("StragglerInstances.BusyUtilization", "Percent", "gauge", "NeuronCoreUtilization",
+           "mean over its busy cores", "Utilization of its busy cores.", _KIND, is_rare=True),
+    Member("StragglerInstances.TypeMedian", "Percent", "gauge", "NeuronCoreUtilization",
+           "median over the busy instances of its type in the cluster",
+           "What an instance of its type usually reaches.", _KIND, is_rare=True),
+    _label("DuplicateEmitterInstances", "Boot", "at most 50",
+           "Instances on which two emitters report by name.", is_rare=True),
     *_failing("EccInstances", "EccUncorrectedRise", "new uncorrectable memory errors"),
     *_failing("ErrorInstances", "ExecutionErrors", "failed executions"),
     *_failing("FaultyInstances", "HardwareFaults", "hardware faults"),
-    _label(
-        "TalliesOverstated", "stack", "by tally",
-        "By how much the sum of what was published is above the total, which a late record "
-        "lowered.", is_rare=True,
-    ),
+    _label("TalliesOverstated", "stack", "by tally",
+           "By how much the sum of what was published is above the total, which a late record "
+           "lowered.", is_rare=True),
 )  # fmt: skip

@@ -32,91 +32,54 @@ def _tally(name: str, unit: str, source: str, folds: str, meaning: str) -> Membe
 
 ROLLUP_METRICS: Final = (
     _gauge_by_type("Instances", "Count", _RECORDS, _COUNT, "Instances that reported this minute."),
-    _gauge(
-        "SilentInstances", "Count", _REGISTRY, _COUNT, "Known instances that stopped reporting.",
-        read_with="Maximum",
-    ),
-    _gauge(
-        "DuplicateEmitters", "Count", "Boot", "instances with two that overlap; one counts",
-        "Instances on which two emitters report.", read_with="Maximum",
-    ),
-    _gauge_by_type(
-        "NeuronCores", "Count", "CoreState", _SUM, "Logical NeuronCores of the reporting instances."
-    ),
-    _gauge_by_type(
-        "BusyCores", "Count", "CoreState", _SUM, "Cores at or above the busy threshold."
-    ),
-    _gauge_by_type(
-        "AttachedIdleCores", "Count", "CoreState", _SUM, "Cores held by a runtime but not busy."
-    ),
+    _gauge("SilentInstances", "Count", _REGISTRY, _COUNT, "Known instances that stopped reporting.",
+           read_with="Maximum"),
+    _gauge("DuplicateEmitters", "Count", "Boot", "instances with two that overlap; one counts",
+           "Instances on which two emitters report.", read_with="Maximum"),
+    _gauge_by_type("NeuronCores", "Count", "CoreState", _SUM,
+                   "Logical NeuronCores of the reporting instances."),
+    _gauge_by_type("BusyCores", "Count", "CoreState", _SUM,
+                   "Cores at or above the busy threshold."),
+    _gauge_by_type("AttachedIdleCores", "Count", "CoreState", _SUM,
+                   "Cores held by a runtime but not busy."),
     _gauge_by_type("UnattachedCores", "Count", "CoreState", _SUM, "Cores neither busy nor held."),
     _gauge("UnknownCores", "Count", "CoreState", _SUM, "Cores without utilization telemetry."),
-    _gauge(
-        "IdleCores", "Count", "CoreState, CoreIdleMinutes", _SUM,
-        "Cores not busy for IdleAfterMinutes or longer.",
-    ),
-    _gauge(
-        "IdleCorePercent", "Percent", "CoreState, CoreIdleMinutes", "IdleCores / known cores",
-        "IdleCores as a share of the known cores.",
-    ),
-    _gauge(
-        "IdleCostPerHour", "None", _PRICES, _SUM, "List price of the idle cores, USD per hour."
-    ),
+    _gauge("IdleCores", "Count", "CoreState, CoreIdleMinutes", _SUM,
+           "Cores not busy for IdleAfterMinutes or longer."),
+    _gauge("IdleCorePercent", "Percent", "CoreState, CoreIdleMinutes", "IdleCores / known cores",
+           "IdleCores as a share of the known cores."),
+    _gauge("IdleCostPerHour", "None", _PRICES, _SUM, "List price of the idle cores, USD per hour."),
     _gauge("UnpricedCores", "Count", _PRICES, _SUM, "Cores of a type whose price is unknown."),
-    _gauge_by_type(
-        "NeuronCoreUtilization", "Percent", "NeuronCoreUtilization", "mean over the known cores",
-        "Mean utilization of the known cores.",
-    ),
-    _gauge(
-        "TeraFlops", "None", "TeraFlops", _SUM,
-        "Achieved 10^12 floating point operations per second.",
-    ),
+    _gauge_by_type("NeuronCoreUtilization", "Percent", "NeuronCoreUtilization",
+                   "mean over the known cores", "Mean utilization of the known cores."),
+    _gauge("TeraFlops", "None", "TeraFlops", _SUM,
+           "Achieved 10^12 floating point operations per second."),
     _gauge("DeviceMemoryUsed", "Bytes", "DeviceMemoryUsed", _SUM, "Device memory in use."),
-    _gauge(
-        "DeviceMemoryPercent", "Percent", "DeviceMemoryUsed, DeviceMemoryTotal",
-        "sums over the instances that tell both",
-        "Device memory in use, share of what exists.",
-    ),
-    _gauge(
-        "LatencyP50Mean", "Seconds", "LatencyP50Mean",
-        "mean over instances, weighted by Executions",
-        "Execution-weighted mean of median latencies.",
-    ),
-    _gauge(
-        "LatencyP99Max", "Seconds", "LatencyP99Max", "greatest",
-        "Greatest 99th percentile latency.", read_with="Maximum",
-    ),
-    _gauge(
-        "Stragglers", "Count", "CoreState, NeuronCoreUtilization",
-        "instances; where at least 4 of a type are busy",
-        "Instances whose busy cores reach less than half the median of their type.",
-        read_with="Maximum",
-    ),
-    _gauge(
-        "CoveragePercent", "Percent", "CoveredSeconds",
-        "sum / 60 s for each instance that reported or is silent",
-        "Share of the minute that telemetry covers.",
-    ),
+    _gauge("DeviceMemoryPercent", "Percent", "DeviceMemoryUsed, DeviceMemoryTotal",
+           "sums over the instances that tell both", "Device memory in use, share of what exists."),
+    _gauge("LatencyP50Mean", "Seconds", "LatencyP50Mean",
+           "mean over instances, weighted by Executions",
+           "Execution-weighted mean of median latencies."),
+    _gauge("LatencyP99Max", "Seconds", "LatencyP99Max", "greatest",
+           "Greatest 99th percentile latency.", read_with="Maximum"),
+    _gauge("Stragglers", "Count", "CoreState, NeuronCoreUtilization",
+           "instances; where at least 4 of a type are busy",
+           "Instances whose busy cores reach less than half the median of their type.",
+           read_with="Maximum"),
+    _gauge("CoveragePercent", "Percent", "CoveredSeconds",
+           "sum / 60 s for each instance that reported or is silent",
+           "Share of the minute that telemetry covers."),
     _tally("IdleCoreMinutes", "Count", "IdleCores", _SUM, "Idle cores times one minute."),
-    _tally(
-        "IdleCost", "None", "IdleCostPerHour", _SUM,
-        "List price of the idle cores in this minute, USD.",
-    ),
-    _tally(
-        "Executions", "Count", "Executions", _SUM, "Executions that ended, with or without error."
-    ),
+    _tally("IdleCost", "None", "IdleCostPerHour", _SUM,
+           "List price of the idle cores in this minute, USD."),
+    _tally("Executions", "Count", "Executions", _SUM,
+           "Executions that ended, with or without error."),
     _tally("ExecutionErrors", "Count", "ExecutionErrors", _SUM, "Executions that failed."),
     _tally("EccCorrectedRise", "Count", "EccCorrectedRise", _SUM, "New corrected memory errors."),
-    _tally(
-        "EccUncorrectedRise", "Count", "EccUncorrectedRise", _SUM,
-        "New uncorrectable memory errors.",
-    ),
-    _tally(
-        "HardwareFaults", "Count", "HardwareFaults", _SUM,
-        "Faults of the Neuron hardware that kernels told of.",
-    ),
-    _tally(
-        "LateRecords", "Count", _RECORDS, "count",
-        "Records counted after the minute was first published.",
-    ),
+    _tally("EccUncorrectedRise", "Count", "EccUncorrectedRise", _SUM,
+           "New uncorrectable memory errors."),
+    _tally("HardwareFaults", "Count", "HardwareFaults", _SUM,
+           "Faults of the Neuron hardware that kernels told of."),
+    _tally("LateRecords", "Count", _RECORDS, "count",
+           "Records counted after the minute was first published."),
 )  # fmt: skip

@@ -22,10 +22,8 @@ from __future__ import annotations
 from neuron_wire.extraction.directive import document_violations
 from neuron_wire.extraction.document import document_of, text_violations
 from neuron_wire.extraction.limits import (
-    MAX_AGE_MS,
     MAX_DIMENSION_NAME_CHARS,
     MAX_DIMENSION_VALUE_CHARS,
-    MAX_FUTURE_MS,
     MAX_LINE_BYTES,
     MAX_METRICS,
     MAX_VALUE,
@@ -34,10 +32,8 @@ from neuron_wire.extraction.limits import (
 from neuron_wire.extraction.violation import Violation
 
 __all__ = [
-    "MAX_AGE_MS",
     "MAX_DIMENSION_NAME_CHARS",
     "MAX_DIMENSION_VALUE_CHARS",
-    "MAX_FUTURE_MS",
     "MAX_LINE_BYTES",
     "MAX_METRICS",
     "MAX_VALUE",

@@ -21,21 +21,14 @@ def dimension_violations(
     """What is wrong with the *sets* of directive *index*; returns the names in them."""
     keys: set[str] = set()
     if not isinstance(sets, list) or not sets:
-        yield Violation(
-            "dimensions",
-            "Dimensions",
-            "Dimensions holds no dimension set, expected at least [[]]",
-            in_directive(index, ".Dimensions"),
-        )
+        sentence = "Dimensions holds no dimension set, expected at least [[]]"
+        yield Violation("dimensions", "Dimensions", sentence, in_directive(index, ".Dimensions"))
         return keys
     for number, names in enumerate(sets):
         if not isinstance(names, list) or len(names) > MAX_DIMENSIONS:
-            yield Violation(
-                "dimensions",
-                "Dimensions",
-                f"a dimension set is not an array of at most {MAX_DIMENSIONS} names",
-                in_directive(index, f".Dimensions[{number}]"),
-            )
+            sentence = f"a dimension set is not an array of at most {MAX_DIMENSIONS} names"
+            path = in_directive(index, f".Dimensions[{number}]")
+            yield Violation("dimensions", "Dimensions", sentence, path)
             continue
         for place, name in enumerate(names):
             yield from _dimension(name, document, (index, number, place))
@@ -66,29 +59,17 @@ def _dimension(
         or not is_printable_ascii(name)
         or name.startswith(":")
     ):
-        yield Violation(
-            "dimension_name",
-            str(name)[:64],
-            f"a dimension name is not 1 to {MAX_DIMENSION_NAME_CHARS} printable ASCII characters "
-            "without a leading colon",
-            _path(*at),
-        )
+        printable = f"1 to {MAX_DIMENSION_NAME_CHARS} printable ASCII characters"
+        sentence = f"a dimension name is not {printable} without a leading colon"
+        yield Violation("dimension_name", str(name)[:64], sentence, _path(*at))
         return
     value = document.get(name)
     if not isinstance(value, str):
-        yield Violation(
-            "dimension_value",
-            name,
-            f"the dimension {name} has no text at the root of the line",
-            at_root(name),
-        )
+        sentence = f"the dimension {name} has no text at the root of the line"
+        yield Violation("dimension_value", name, sentence, at_root(name))
     elif (
         not value.strip() or len(value) > MAX_DIMENSION_VALUE_CHARS or not is_printable_ascii(value)
     ):
-        yield Violation(
-            "dimension_value",
-            name,
-            f"the dimension {name} is not 1 to {MAX_DIMENSION_VALUE_CHARS} printable ASCII "
-            "characters",
-            at_root(name),
-        )
+        printable = f"1 to {MAX_DIMENSION_VALUE_CHARS} printable ASCII characters"
+        sentence = f"the dimension {name} is not {printable}"
+        yield Violation("dimension_value", name, sentence, at_root(name))

@@ -31,39 +31,26 @@ def document_violations(
     yield from _timestamp(metadata.get("Timestamp"), now_ms)
     directives = metadata.get("CloudWatchMetrics")
     if not isinstance(directives, list) or not directives:
-        yield Violation(
-            "directives",
-            "CloudWatchMetrics",
-            "_aws has no array CloudWatchMetrics of directives",
-            "$._aws.CloudWatchMetrics",
-        )
+        sentence = "_aws has no array CloudWatchMetrics of directives"
+        yield Violation("directives", "CloudWatchMetrics", sentence, "$._aws.CloudWatchMetrics")
         return
     resolutions: dict[str, object] = {}
     for index, directive in enumerate(directives):
         if isinstance(directive, dict):
             yield from _directive(directive, document, resolutions, index)
         else:
-            yield Violation(
-                "directives",
-                "CloudWatchMetrics",
-                "a metric directive is not an object",
-                in_directive(index),
-            )
+            sentence = "a metric directive is not an object"
+            yield Violation("directives", "CloudWatchMetrics", sentence, in_directive(index))
 
 
 def _timestamp(found: object, now_ms: int | None) -> Iterator[Violation]:
     path = "$._aws.Timestamp"
     if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        yield Violation(
-            "timestamp", "Timestamp", "_aws.Timestamp is not a whole number of milliseconds", path
-        )
+        sentence = "_aws.Timestamp is not a whole number of milliseconds"
+        yield Violation("timestamp", "Timestamp", sentence, path)
     elif now_ms is not None and not -MAX_AGE_MS <= found - now_ms <= MAX_FUTURE_MS:
-        yield Violation(
-            "timestamp",
-            "Timestamp",
-            "_aws.Timestamp is not within 14 days before and 2 hours after now",
-            path,
-        )
+        sentence = "_aws.Timestamp is not within 14 days before and 2 hours after now"
+        yield Violation("timestamp", "Timestamp", sentence, path)
 
 
 def _directive(
@@ -80,12 +67,8 @@ def _directive(
         yield Violation("metrics", "Metrics", "a metric directive has no array Metrics", path)
         return
     if not 1 <= len(metrics) <= MAX_METRICS:
-        yield Violation(
-            "metrics",
-            "Metrics",
-            f"a directive defines {len(metrics)} metrics, expected 1 to {MAX_METRICS}",
-            path,
-        )
+        sentence = f"a directive defines {len(metrics)} metrics, expected 1 to {MAX_METRICS}"
+        yield Violation("metrics", "Metrics", sentence, path)
     defined: set[str] = set()
     for number, definition in enumerate(metrics):
         if not isinstance(definition, dict):
@@ -102,23 +85,16 @@ def _directive(
 
 
 def _namespace(namespace: object, index: int) -> Iterator[Violation]:
+    path = in_directive(index, ".Namespace")
     if (
         not isinstance(namespace, str)
         or not namespace.strip()
         or len(namespace) > MAX_NAMESPACE_CHARS
         or not NAMESPACE.fullmatch(namespace)
     ):
-        yield Violation(
-            "namespace",
-            "Namespace",
-            f"a namespace is not 1 to {MAX_NAMESPACE_CHARS} characters of A-Z a-z 0-9 . _ # : / - "
-            "and blank, the first no colon",
-            in_directive(index, ".Namespace"),
-        )
+        letters = "A-Z a-z 0-9 . _ # : / - and blank, the first no colon"
+        sentence = f"a namespace is not 1 to {MAX_NAMESPACE_CHARS} characters of {letters}"
+        yield Violation("namespace", "Namespace", sentence, path)
     elif namespace.startswith("AWS/"):
-        yield Violation(
-            "namespace",
-            "Namespace",
-            "a namespace starts with AWS/, which AWS keeps to itself",
-            in_directive(index, ".Namespace"),
-        )
+        sentence = "a namespace starts with AWS/, which AWS keeps to itself"
+        yield Violation("namespace", "Namespace", sentence, path)

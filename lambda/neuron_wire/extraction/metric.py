@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neuron_wire.checked import NUMBERS
-from neuron_wire.extraction.limits import (
-    MAX_METRIC_NAME_CHARS,
-    MAX_VALUE,
-    RESOLUTIONS,
-    UNITS,
-)
+from neuron_wire.extraction.limits import MAX_METRIC_NAME_CHARS, MAX_VALUE, RESOLUTIONS, UNITS
 from neuron_wire.extraction.violation import Violation, at_root, in_directive
 from neuron_wire.names import MAX_METRIC_VALUES
 
@@ -33,40 +28,23 @@ def metric_violations(
     """
     name = definition.get("Name")
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_METRIC_NAME_CHARS:
-        yield Violation(
-            "metric_name",
-            str(name)[:64],
-            f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters",
-            _path(place, "Name"),
-        )
+        sentence = f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters"
+        yield Violation("metric_name", str(name)[:64], sentence, _path(place, "Name"))
         return
     unit = definition.get("Unit", "None")
     if not isinstance(unit, str) or unit not in UNITS:
-        yield Violation(
-            "unit",
-            name,
-            f"the metric {name} has a unit that CloudWatch does not know",
-            _path(place, "Unit"),
-        )
+        sentence = f"the metric {name} has a unit that CloudWatch does not know"
+        yield Violation("unit", name, sentence, _path(place, "Unit"))
     resolution = definition.get("StorageResolution", 60)
     if isinstance(resolution, bool) or resolution not in RESOLUTIONS:  # True is 1 to Python
-        yield Violation(
-            "resolution",
-            name,
-            f"the metric {name} has a storage resolution other than 1 or 60",
-            _path(place, "StorageResolution"),
-        )
+        sentence = f"the metric {name} has a storage resolution other than 1 or 60"
+        yield Violation("resolution", name, sentence, _path(place, "StorageResolution"))
     elif resolutions.setdefault(name, resolution) != resolution:
-        yield Violation(
-            "resolution",
-            name,
-            f"the metric {name} has two storage resolutions in one line",
-            _path(place, "StorageResolution"),
-        )
+        sentence = f"the metric {name} has two storage resolutions in one line"
+        yield Violation("resolution", name, sentence, _path(place, "StorageResolution"))
     if name in dimensions:
-        yield Violation(
-            "collision", name, f"{name} is both a metric and a dimension", _path(place, "Name")
-        )
+        sentence = f"{name} is both a metric and a dimension"
+        yield Violation("collision", name, sentence, _path(place, "Name"))
     yield from _value_violations(name, document)
 
 
@@ -77,29 +55,17 @@ def _path(place: tuple[int, int], member: str) -> str:
 
 def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violation]:
     if name not in document:
-        yield Violation(
-            "value",
-            name,
-            f"the metric {name} has no value at the root of the line",
-            at_root(name),
-        )
+        sentence = f"the metric {name} has no value at the root of the line"
+        yield Violation("value", name, sentence, at_root(name))
         return
     value = document[name]
     values = value if isinstance(value, list) else [value]
     if not 1 <= len(values) <= MAX_METRIC_VALUES:
-        yield Violation(
-            "values",
-            name,
-            f"the metric {name} has {len(values)} values, expected 1 to {MAX_METRIC_VALUES}",
-            at_root(name),
-        )
+        counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
+        yield Violation("values", name, f"the metric {name} has {counts}", at_root(name))
     if not all(_is_metric_value(one) for one in values):
-        yield Violation(
-            "value",
-            name,
-            f"the metric {name} has a value that is not a number within 2^360",
-            at_root(name),
-        )
+        sentence = f"the metric {name} has a value that is not a number within 2^360"
+        yield Violation("value", name, sentence, at_root(name))
 
 
 def _is_metric_value(value: object) -> bool:

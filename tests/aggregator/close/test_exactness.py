@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aggregator.environment import Rules
 from neuron_wire.catalogue import BY_TYPE, ROLLUP
 from proof import reference
 from proof.factories.records import MINUTE, record
@@ -169,10 +170,8 @@ def test_a_late_record_restates_the_gauges_and_adds_its_own_tallies():
     world.deliver([record(instance_id="i-2", executions=7, execution_errors=3)])
     world.settle()
     first, second = world.rollups()[MINUTE, "training"]
-    assert ["training@2025-11-24T16:00Z#1", "training@2025-11-24T16:00Z#2"] == [
-        first["RollupId"],
-        second["RollupId"],
-    ]
+    ids = [first["RollupId"], second["RollupId"]]
+    assert [f"training@2025-11-24T16:00Z#{number}" for number in (1, 2)] == ids
     names = ["Instances", "NeuronCores", "IdleCores", "Executions", "LateRecords"]
     assert [1, 2, 1, 100, 0] == [first[name] for name in names]
     assert [2, 4, 2, 7, 1] == [second[name] for name in names]
@@ -184,23 +183,27 @@ def test_a_late_record_restates_the_gauges_and_adds_its_own_tallies():
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("after", [False, True])
 def test_a_run_killed_at_any_step_costs_nothing(after):
-    """Killed at each of its steps in turn, a run leaves everything to the next one."""
+    """
+    Killed at each of its steps in turn, a run leaves everything to the next one; who reported
+    once is silent later on all the same.
+    """
     records = [record(instance_id=f"i-{number}") for number in range(3)]
-    undisturbed = World((MINUTE + 1) * 60)
-    undisturbed.deliver(records)
-    undisturbed.settle()
-    expected = undisturbed.rollups()[MINUTE, "training"]
-    step = 0
-    while True:
-        step += 1
-        world = World((MINUTE + 1) * 60)
+
+    def closed(step):
+        world = World((MINUTE + 1) * 60, Rules(silent_after_minutes=1))
         world.deliver(records)
         world.now_s += 50
         outcome = world.close(killed_at=step, after=after)
         world.settle()
-        assert expected == world.rollups()[MINUTE, "training"]
-        if outcome is not None:
-            break
+        return world.rollups(), outcome
+
+    expected, _ = closed(None)
+    assert 3 == expected[MINUTE + 2, "training"][-1]["SilentInstances"]
+    step, outcome = 0, None
+    while outcome is None:
+        step += 1
+        rollups, outcome = closed(step)
+        assert expected == rollups, step
     assert step > 32 * 5
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from proof.factories.records import LATER_BOOT, MINUTE, record
+from proof.factories.records import MINUTE, record
 from tests.aggregator.made_stack import END_S, Stack, on_time
 
 NAME = record().instance_id
@@ -22,51 +22,6 @@ def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
     assert [0] * 5 + [1] * 55 == [line["SilentInstances"] for line in read[1:]]
     assert [1] + [0] * 60 == [line["Instances"] for line in read]
     assert ["i-0aaaaaaaaaaaaaaa1"] == [one["InstanceId"] for one in read[6]["SilentInstanceNames"]]
-
-
-def test_a_cluster_whose_instances_said_goodbye_is_published_no_more():
-    """A planned stop leaves nothing to alarm about."""
-    stack = Stack()
-    on_time(stack, 0, bye=True)
-    for offset in range(10):
-        stack.close(END_S + 60 * offset + 130)
-    assert [(0, 1)] == stack.told()
-
-
-def test_nobody_waits_for_an_instance_that_said_goodbye():
-    """Gone is not late."""
-    stack = Stack()
-    on_time(stack, 0, instance_id="i-1", bye=True)
-    on_time(stack, 0, 1, instance_id="i-2")
-    stack.close(END_S + 46)
-    stack.told()
-    stack.close(END_S + 60 + 46)
-    assert [(1, 1)] == stack.told()
-
-
-def test_a_restated_minute_knows_nothing_of_instances_that_came_later():
-    """Somebody new reports in minute 20; minute 0 is restated and does not miss it."""
-    stack = Stack()
-    on_time(stack, 0, instance_id="i-1")
-    stack.close(END_S + 50)
-    on_time(stack, 20, instance_id="i-2")
-    stack.close(END_S + 20 * 60 + 130)
-    stack.deliver(END_S + 21 * 60, record(instance_id="i-3"))
-    stack.printed.clear()
-    stack.close(END_S + 21 * 60 + 20)
-    (line,) = stack.rollups()
-    assert (2, 0, 2) == (line["Instances"], line["SilentInstances"], line["Publication"])
-
-
-def test_an_instance_that_restarts_in_its_last_minute_is_not_gone():
-    """The second part came late and takes the goodbye back: it will be missed."""
-    stack = Stack()
-    on_time(stack, 0, covered_seconds=20.0, bye=True)
-    stack.close(END_S + 50)
-    stack.deliver(END_S + 70, record(boot=LATER_BOOT, covered_seconds=30.0))
-    for offset in range(1, 8):
-        stack.close(END_S + 60 * offset + 50)
-    assert 1 == stack.rollups()[-1]["SilentInstances"]
 
 
 def test_the_last_rollup_of_each_cluster_is_kept():
@@ -129,35 +84,6 @@ def test_a_stopped_instance_is_never_silent_and_its_cluster_is_published_no_more
     assert [(0, 1), (1, 0)] == stack.told()
 
 
-def test_a_departure_that_came_late_ends_the_silence():
-    """EventBridge tries for a day; minutes that were published stay as they were."""
-    stack = Stack()
-    on_time(stack, *range(20), instance_id="i-2")
-    on_time(stack, 0, instance_id=NAME)
-    silent = []
-    for offset in range(20):
-        if offset == 12:
-            stack.table.put_departure(NAME, MINUTE + 1, 0)
-        stack.close(END_S + 60 * offset + 130)
-        silent += [line["SilentInstances"] for line in stack.rollups()]
-    assert [0] * 6 + [1] * 7 + [0] * 7 == silent
-
-
-def test_a_restated_minute_takes_a_silence_back():
-    """Also where nothing else is left of the cluster: a gauge is restated whole."""
-    stack = Stack()
-    on_time(stack, 0)
-    for offset in range(10):
-        stack.close(END_S + 60 * offset + 130)
-    stack.table.put_departure(NAME, MINUTE + 1, 0)
-    stack.table.put_markers([MINUTE + 8], "token", 0)
-    stack.printed.clear()
-    stack.close(END_S + 60 * 10 + 130)
-    (line,) = stack.rollups()
-    assert (MINUTE + 8) * 60_000 == line["_aws"]["Timestamp"]
-    assert (2, 0, 0) == (line["Publication"], line["Instances"], line["SilentInstances"])
-
-
 def test_only_the_departures_that_matter_are_read():
     """
     From an hour before the oldest minute that is reduced: earlier ones belong to
@@ -178,20 +104,6 @@ def test_only_the_departures_that_matter_are_read():
     stack.deliver(END_S + 3700, record(minute=MINUTE + 5, instance_id="i-2"))
     stack.close(END_S + 3720)
     assert [(-64, 1), (-59, 61), (-55, 63)] == [(first, last) for first, last in asked]
-
-
-def test_an_instance_that_moved_to_another_cluster_is_not_missed_in_the_old_one():
-    """Nor is it waited for there: its host is alive."""
-    stack = Stack()
-    on_time(stack, *range(10), instance_id="i-2")
-    on_time(stack, 0, instance_id="i-1")
-    on_time(stack, *range(1, 10), instance_id="i-1", cluster="serving")
-    told = []
-    for offset in range(10):
-        stack.close(END_S + 60 * offset + 50)
-        told += [(line["Instances"], line["SilentInstances"]) for line in stack.rollups()]
-        assert offset + 1 == len(told)
-    assert [(2, 0), *[(1, 0)] * 9] == told
 
 
 def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():

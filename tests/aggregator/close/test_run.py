@@ -33,29 +33,6 @@ def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, told):
     assert len(told) == outcome.minutes_closed
 
 
-def test_a_minute_closes_as_soon_as_every_live_instance_has_reported():
-    """Without waiting for grace."""
-    stack = Stack()
-    on_time(stack, 0, 1, instance_id="i-1")
-    on_time(stack, 0, 1, instance_id="i-2")
-    stack.close(END_S + 46)
-    stack.told()
-    stack.close(END_S + 60 + 46)
-    assert [(1, 2)] == stack.told()
-
-
-def test_nobody_waits_for_a_silent_instance():
-    """In minute 5 it is only late and holds that minute up; in minute 6 it is silent."""
-    stack = Stack()
-    on_time(stack, 0, instance_id="i-1")
-    on_time(stack, *range(7), instance_id="i-2")
-    for offset in range(5):
-        stack.close(END_S + 60 * offset + 130)
-    stack.told()
-    stack.close(END_S + 60 * 6 + 46)
-    assert [(6, 1)] == stack.told()
-
-
 def test_a_newer_minute_does_not_wait_for_an_older_one():
     """Everybody has reported for minute 1, somebody not for minute 0."""
     stack = Stack()

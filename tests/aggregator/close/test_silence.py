@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aggregator.environment import Rules
-from proof.factories.records import MINUTE, record
-from tests.aggregator.world import FATES, INSTANCES, ONE_EACH, World, live_through
+from proof.factories.records import MINUTE
+from tests.aggregator.world import FATES, INSTANCES, ONE_EACH, live_through
 
 QUICK = Rules(silent_after_minutes=1, silent_forget_minutes=4)
 
@@ -53,24 +53,3 @@ def test_a_minute_restated_knows_who_was_silent_then(records, fates):
             named = {one["InstanceId"] for one in last.get("SilentInstanceNames", ())}
             expected = silent(records, world.departed, cluster, minute)
             assert (expected, len(expected)) == (named, last["SilentInstances"]), (cluster, minute)
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize("after", [False, True])
-def test_a_run_killed_at_any_step_forgets_nobody(after):
-    """
-    An instance reports once, and the run that closes its minute dies: it is silent all the same.
-    """
-    step = 0
-    while True:
-        step += 1
-        world = World((MINUTE + 1) * 60, QUICK)
-        world.deliver([record()])
-        world.now_s += 50
-        outcome = world.close(killed_at=step, after=after)
-        world.settle()
-        (line,) = world.rollups()[MINUTE + 2, "training"]
-        assert (0, 1) == (line["Instances"], line["SilentInstances"]), step
-        if outcome is not None:
-            break
-    assert step > 32 * 5

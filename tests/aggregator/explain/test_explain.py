@@ -16,13 +16,7 @@ from aggregator.explain.event import EventError
 from aggregator.explain.topic import TopicError
 from aggregator.ingest import function as ingest
 from neuron_wire.holders import Holder
-from proof.factories.alarms import (
-    OVER,
-    RANG_S,
-    of_a_contributor,
-    of_an_alarm,
-    state,
-)
+from proof.factories.alarms import OVER, RANG_S, of_a_contributor, of_an_alarm, state
 from proof.factories.deliveries import delivery
 from proof.factories.invocations import Context, CurrentStdout, documents, items
 from proof.factories.records import lines, record
@@ -78,14 +72,10 @@ def closed(monkeypatch, *made):
 def test_from_a_record_to_a_message(monkeypatch, subscribed):
     """The names that the emitter sent are the names that people read."""
     held = record(
-        minute=NOON,
-        instance_id="i-0c3f5a7b9d1e2f4a6",
-        core_state="au",
-        utilization_percent=(0.0, 0.0),
-        idle_minutes=(200, 20),
-        holders=(Holder("0", "ml/llama-70b-0", 4242, "1"),),
-        ecc_uncorrected_rise=3,
-    )
+        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", core_state="au",
+        utilization_percent=(0.0, 0.0), idle_minutes=(200, 20),
+        holders=(Holder("0", "ml/llama-70b-0", 4242, "1"),), ecc_uncorrected_rise=3,
+    )  # fmt: skip
     closed(monkeypatch, held)
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor())
     text = answer["Text"]

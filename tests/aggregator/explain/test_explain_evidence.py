@@ -8,14 +8,8 @@ import pytest
 
 from aggregator.explain.evidence import OLD_AFTER_S, ClusterEvidence, gather
 from aggregator.explain.subject import ECC, ERRORS, IDLE_CORES, SILENCE
-from aggregator.storage.values import Publication, TableError
-from proof.factories.alarms import (
-    MIDNIGHT,
-    MINUTE,
-    RANG_S,
-    rollup,
-    table_with,
-)
+from aggregator.storage.values import Publication
+from proof.factories.alarms import MIDNIGHT, MINUTE, RANG_S, rollup, table_with
 from proof.memory_table import MemoryTable
 
 
@@ -27,24 +21,17 @@ def published(table, minute, cluster="training", **tallies):
 
 
 def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
-    """Neither yesterday nor another cluster is in it, and a minute without a price is no minute."""
+    """Not yesterday, nor another cluster; each as published last; without a price it is none."""
     table = MemoryTable()
     published(table, MIDNIGHT - 1, IdleCost=1000.0)
-    published(table, MIDNIGHT, IdleCost=1.0)
+    for restated in (7.0, 1.0):
+        published(table, MIDNIGHT, IdleCost=restated)
     published(table, MIDNIGHT + 1, Executions=5)
     published(table, MINUTE, cluster="serving", IdleCost=1000.0)
     published(table, int(RANG_S) // 60, IdleCost=0.25)
     published(table, int(RANG_S) // 60 + 1, IdleCost=1000.0)
     found = gather(IDLE_CORES, "training", table, RANG_S)
     assert (1.25, 2) == (found.cost_today.usd, found.cost_today.minutes)
-
-
-def test_a_restated_minute_costs_what_was_published_last():
-    """Publications hold the whole amount, whatever the lines said."""
-    table = MemoryTable()
-    published(table, MINUTE, IdleCost=1.0)
-    published(table, MINUTE, IdleCost=1.5)
-    assert 1.5 == gather(IDLE_CORES, "training", table, RANG_S).cost_today.usd
 
 
 def test_no_price_is_no_cost():
@@ -114,18 +101,3 @@ def test_a_rollup_that_cannot_be_read_is_said_to_be_so(line):
     table.write_last_rollup("minute", "training", MINUTE, line)
     found = gather(IDLE_CORES, "training", table, RANG_S)
     assert (None, "The last rollup in the table is unreadable.") == (found.rollup, found.trouble)
-
-
-@pytest.mark.parametrize("method", ["read_last_rollup", "read_published"])
-def test_a_table_that_fails_is_said_to_have_failed(monkeypatch, method):
-    """It must not stop the message either."""
-    table = table_with(rollup())
-
-    def fail(*_):
-        msg = "records refused a call"
-        raise TableError(msg)
-
-    monkeypatch.setattr(table, method, fail)
-    found = gather(IDLE_CORES, "training", table, RANG_S)
-    assert found.rollup is None
-    assert "could not be read" in found.trouble

@@ -13,6 +13,7 @@ from aggregator.explain.event import transition_of
 from aggregator.explain.message import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
 from aggregator.explain.subject import SUBJECTS
+from aggregator.rollups.amounts import FAILING
 from proof.factories.alarms import (
     ENVIRONMENT,
     MINUTE,
@@ -42,45 +43,27 @@ NAMES = st.text(max_size=40) | st.sampled_from(
         "",
     ]
 )
-NUMBERS = (
-    st.integers(min_value=-(10**30), max_value=10**30)
-    | st.floats()
-    | st.none()
-    | NAMES
-    | st.booleans()
-)
+NUMBERS = st.integers(-(10**30), 10**30) | st.floats() | st.none() | NAMES | st.booleans()
 HOLDERS = st.lists(
     st.fixed_dictionaries({"Cores": NAMES, "Name": NAMES, "Pid": NUMBERS, "Tag": NAMES}), max_size=9
+)
+TEXTS = "InstanceId InstanceType Cores AttachedCores LastSeen"
+AMOUNTS = (
+    "IdleCores IdleMinutes UsdPerHour HoldersMore BusyUtilization TypeMedian EccUncorrectedRise"
+    " ExecutionErrors"
 )
 INSTANCES = st.lists(
     st.fixed_dictionaries(
         {
-            "InstanceId": NAMES,
-            "InstanceType": NAMES,
-            "Cores": NAMES,
-            "AttachedCores": NAMES,
-            "IdleCores": NUMBERS,
-            "IdleMinutes": NUMBERS,
-            "UsdPerHour": NUMBERS,
+            **dict.fromkeys(TEXTS.split(), NAMES),
+            **dict.fromkeys(AMOUNTS.split(), NUMBERS),
             "Holders": HOLDERS,
-            "HoldersMore": NUMBERS,
-            "LastSeen": NAMES,
-            "BusyUtilization": NUMBERS,
-            "TypeMedian": NUMBERS,
-            "EccUncorrectedRise": NUMBERS,
-            "ExecutionErrors": NUMBERS,
         }
     )
     | NUMBERS,
     max_size=30,
 )
-LISTS = (
-    "TopIdleInstances",
-    "SilentInstanceNames",
-    "StragglerInstances",
-    "EccInstances",
-    "ErrorInstances",
-)
+LISTS = ("TopIdleInstances", "SilentInstanceNames", "StragglerInstances", *FAILING)
 ROLLUPS = st.fixed_dictionaries(
     dict.fromkeys(LISTS, INSTANCES | NUMBERS),
     optional={

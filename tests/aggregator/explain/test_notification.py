@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,16 +115,11 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
 @pytest.mark.parametrize(
     ("now", "before", "expected"),
     [
-        ("ALARM", "OK", True),
-        ("ALARM", "INSUFFICIENT_DATA", True),
-        ("ALARM", None, True),
-        ("OK", "ALARM", True),
-        ("OK", None, True),
-        ("OK", "INSUFFICIENT_DATA", False),
-        ("INSUFFICIENT_DATA", "ALARM", True),
-        ("INSUFFICIENT_DATA", "OK", False),
+        ("ALARM", "OK", True), ("ALARM", "INSUFFICIENT_DATA", True), ("ALARM", None, True),
+        ("OK", "ALARM", True), ("OK", None, True), ("OK", "INSUFFICIENT_DATA", False),
+        ("INSUFFICIENT_DATA", "ALARM", True), ("INSUFFICIENT_DATA", "OK", False),
     ],
-)
+)  # fmt: skip
 def test_the_news_are_alarms_and_their_ends(now, before, expected):
     """A new alarm has no data at first, and what never rang is not over."""
     event = of_an_alarm(now=state(now), before=state(before) if before else None)
@@ -136,14 +129,3 @@ def test_the_news_are_alarms_and_their_ends(now, before, expected):
     sent = []
     assert ("sent" if expected else "dropped") == told(event, table_with(rollup()), sent).outcome
     assert int(expected) == len(sent)
-
-
-def test_without_a_topic_the_message_is_written_and_kept():
-    """Nobody is told, so nothing is remembered."""
-    environment = replace(ENVIRONMENT, alarm_topic_arn="")
-    table, sent = table_with(rollup()), []
-    transition = transition_of(of_an_alarm())
-    found = notify(transition, table, environment, lambda *one: sent.append(one), RANG_S)
-    assert ("kept", []) == (found.outcome, sent)
-    assert "idle cores in cluster training" in found.message.text
-    assert set() == table.notified

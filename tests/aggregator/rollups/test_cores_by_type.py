@@ -10,34 +10,7 @@ from aggregator.rollups.cores import MAX_TYPES
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.merging import merge
 from proof.factories.records import record
-from tests.aggregator.rollups.rollup_lines import cores, rollup
-
-
-def test_numbers_by_type_add_up_to_the_clusters():
-    """Instances and cores of each type, without those that have none."""
-    found = rollup(
-        cores("bu", (50.0, 0.0)),
-        cores("b?", (90.0, None), instance_type="inf2.xlarge"),
-        cores("b", (70.0,), instance_type="inf2.xlarge"),
-    )
-    assert {
-        "inf2.xlarge": {
-            "Instances": 2,
-            "NeuronCores": 3,
-            "BusyCores": 2,
-            "AttachedIdleCores": 0,
-            "UnattachedCores": 0,
-            "NeuronCoreUtilization": 80.0,
-        },
-        "trn1.2xlarge": {
-            "Instances": 1,
-            "NeuronCores": 2,
-            "BusyCores": 1,
-            "AttachedIdleCores": 0,
-            "UnattachedCores": 1,
-            "NeuronCoreUtilization": 25.0,
-        },
-    } == found.types
+from tests.aggregator.rollups.rollup_lines import rollup
 
 
 def test_a_type_that_a_late_record_corrects_is_restated_with_no_instance():

@@ -49,23 +49,6 @@ def test_an_overridden_price_is_used_and_named():
     assert ["trn1.2xlarge", "trn9.huge"] == found.prices_overridden
 
 
-@pytest.mark.parametrize("instance_type", [None, "trn9.huge", "trn2.48xlarge"])
-def test_cores_without_a_price_are_counted_and_cost_nothing(instance_type):
-    """Of an unknown type, or of one whose price is unknown."""
-    unpriced = cores("uu", idle=(60, 60), instance_type=instance_type)
-    alone, beside = rollup(unpriced), rollup(unpriced, cores("u", idle=(60,)))
-    assert 2 == alone.gauges["UnpricedCores"] == beside.gauges["UnpricedCores"]
-    assert "IdleCostPerHour" not in alone.gauges
-    assert "IdleCost" not in alone.tallies
-    assert 1.34375 == beside.gauges["IdleCostPerHour"]
-
-
-def test_nothing_idle_costs_nothing():
-    """Zero, not absent: the price is known and so is the core."""
-    found = rollup(cores("b", (50.0,)))
-    assert (0, 0) == (found.gauges["IdleCostPerHour"], found.tallies["IdleCost"])
-
-
 def test_the_most_idle_instances_come_first():
     """By idle cores, then by minutes, then by name; at most 20, of however many."""
     few = cores("uu", idle=(20, 0), instance_id="i-few")

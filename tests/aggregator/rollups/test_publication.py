@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,21 +17,11 @@ from neuron_wire.holders import Holder
 def rollup(records=1, gauges=None, types=None, **tallies):
     """A rollup with these tallies."""
     return Rollup(
-        cluster="training",
-        gauges=gauges or {"Instances": 1},
-        tallies=tallies,
-        records=records,
-        utilization_percentiles={},
-        types=types or {},
-        types_left_out=0,
-        idle_instances=(),
-        idle_instance_count=0,
-        silent=(),
-        stragglers=(),
-        duplicates=(),
-        failing={},
+        cluster="training", gauges=gauges or {"Instances": 1}, tallies=tallies, records=records,
+        utilization_percentiles={}, types=types or {}, types_left_out=0, idle_instances=(),
+        idle_instance_count=0, silent=(), stragglers=(), duplicates=(), failing={},
         prices_overridden=(),
-    )
+    )  # fmt: skip
 
 
 def test_the_first_publication_has_every_amount_also_those_that_are_zero():
@@ -69,19 +60,16 @@ def test_fewer_records_than_before_are_not_late_ones():
     assert ({"Executions": 1}, {}) == (fewer.amounts, fewer.overstated)
 
 
-def test_a_changed_gauge_alone_is_due_without_any_amount():
+@pytest.mark.parametrize(
+    "change",
+    [{"gauges": {"Instances": 1, "SilentInstances": 2}}, {"types": {"inf2": {"Instances": 1}}}],
+    ids=str,
+)
+def test_a_changed_gauge_or_type_alone_is_due_without_any_amount(change):
     """Gauges are restated whole; a tally that lacks nothing has no member."""
-    first = due(rollup(Executions=5), None)
-    second = due(
-        rollup(gauges={"Instances": 1, "SilentInstances": 2}, Executions=5), first.publication
-    )
-    assert ({}, 2) == (second.amounts, second.publication.number)
-
-
-def test_a_changed_type_alone_is_due():
-    """The cluster has as many instances as before, and one of them is of another type."""
-    first = due(rollup(types={"trn1.2xlarge": {"Instances": 1}}), None)
-    second = due(rollup(types={"inf2.xlarge": {"Instances": 1}}), first.publication)
+    before = {"types": {"trn1": {"Instances": 1}}, "Executions": 5}
+    first = due(rollup(**before), None)
+    second = due(rollup(**{**before, **change}), first.publication)
     assert ({}, 2) == (second.amounts, second.publication.number)
 
 

@@ -32,26 +32,19 @@ def parts(draw, instance_id, most):
         amount = st.none() | st.sampled_from([0.1, 0.2, 0.3, 1e-6])
         found.append(
             record(
-                instance_id=instance_id,
-                seq=seq,
-                boot=draw(st.sampled_from(["a", "b"])),
+                instance_id=instance_id, seq=seq, boot=draw(st.sampled_from(["a", "b"])),
                 covered_seconds=draw(st.sampled_from([0.0, 5.01, 29.94, 33.3, 36.06, 60.0])),
                 core_state=state,
                 utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
                 idle_minutes=tuple(draw(st.integers(13, 17)) for _ in state),
-                instance_type=draw(st.sampled_from(TYPES)),
-                executions=draw(count),
-                execution_errors=draw(count),
-                latency_p50_mean_s=draw(amount),
-                latency_p99_max_s=draw(amount),
-                tera_flops=draw(amount),
-                device_memory_used_bytes=draw(count),
-                device_memory_total_bytes=draw(count),
-                ecc_corrected_rise=draw(count),
-                ecc_uncorrected_rise=draw(count),
+                instance_type=draw(st.sampled_from(TYPES)), executions=draw(count),
+                execution_errors=draw(count), latency_p50_mean_s=draw(amount),
+                latency_p99_max_s=draw(amount), tera_flops=draw(amount),
+                device_memory_used_bytes=draw(count), device_memory_total_bytes=draw(count),
+                ecc_corrected_rise=draw(count), ecc_uncorrected_rise=draw(count),
                 readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
             )
-        )
+        )  # fmt: skip
     return found
 
 
@@ -100,8 +93,7 @@ def test_the_order_of_instances_and_records_does_not_matter(instances, draw):
 
 
 @pytest.mark.parametrize(
-    ("field", "metric"),
-    [("tera_flops", "TeraFlops"), ("latency_p50_mean_s", "LatencyP50Mean")],
+    ("field", "metric"), [("tera_flops", "TeraFlops"), ("latency_p50_mean_s", "LatencyP50Mean")]
 )
 def test_the_order_does_not_matter_to_the_last_digit(field, metric):
     """Of 10^16 and ones, the sum of floats one by one has the ones or not: by their order."""

@@ -8,13 +8,6 @@ from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
-def test_cores_are_counted_by_state():
-    """Busy, attached idle, unattached and unknown add up to all."""
-    gauges = rollup(cores("bba?"), cores("uu?")).gauges
-    names = ["NeuronCores", "BusyCores", "AttachedIdleCores", "UnattachedCores", "UnknownCores"]
-    assert [7, 2, 1, 2, 2] == [gauges[name] for name in names]
-
-
 def test_shares_are_of_the_known_cores():
     """One idle core of two known and two unknown is half, not a quarter."""
     found = rollup(cores("bu??", (60.0, 0.0, None, None), (0, 15, 0, 0)))
@@ -27,59 +20,12 @@ def test_utilization_is_the_mean_over_cores_not_over_instances():
     assert 25.0 == found.gauges["NeuronCoreUtilization"]
 
 
-def test_without_a_known_core_nothing_is_said_about_cores_but_their_number():
-    """No idle core, no cost and no utilization are zeros that nobody measured."""
-    found = rollup(cores("??"))
-    assert {"NeuronCores": 2, "UnknownCores": 2, "UnpricedCores": 0}.items() <= found.gauges.items()
-    absent = {
-        "BusyCores",
-        "AttachedIdleCores",
-        "UnattachedCores",
-        "IdleCores",
-        "IdleCorePercent",
-        "IdleCostPerHour",
-        "NeuronCoreUtilization",
-    }
-    assert not absent & found.gauges.keys()
-    assert not {"IdleCoreMinutes", "IdleCost"} & found.tallies.keys()
-    assert {} == found.utilization_percentiles
-
-
-def test_a_metric_that_nobody_reported_is_absent():
-    """And one that somebody reported as 0 is 0."""
-    bare = dict.fromkeys(
-        (
-            "executions",
-            "execution_errors",
-            "latency_p50_mean_s",
-            "latency_p99_max_s",
-            "tera_flops",
-            "device_memory_used_bytes",
-            "device_memory_total_bytes",
-            "ecc_corrected_rise",
-            "ecc_uncorrected_rise",
-        )
-    )
-    found = rollup(cores("", **{**bare, "executions": 0, "readings": {}}))
-    assert {"Executions": 0} == found.tallies
-    assert {
-        "Instances": 1,
-        "SilentInstances": 0,
-        "DuplicateEmitters": 0,
-        "CoveragePercent": 100.0,
-    } == found.gauges
-
-
 def test_a_cluster_of_silent_instances_has_no_cores():
     """Nobody reported: the counts of instances are all there is to say."""
     gone = [SilentInstance("i-1", None, MINUTE - 9), SilentInstance("i-2", None, MINUTE - 8)]
     found = rollup(silent=gone)
-    assert {
-        "Instances": 0,
-        "SilentInstances": 2,
-        "DuplicateEmitters": 0,
-        "CoveragePercent": 0.0,
-    } == found.gauges
+    names = ("Instances", "SilentInstances", "DuplicateEmitters", "CoveragePercent")
+    assert dict(zip(names, (0, 2, 0, 0.0), strict=True)) == found.gauges
     assert {} == found.tallies
     assert ["i-2", "i-1"] == [one.instance_id for one in found.silent]
 
@@ -90,35 +36,12 @@ def test_coverage_counts_silent_instances():
     assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
 
 
-def test_tallies_and_memory_add_up_over_instances():
-    """The share is of what the same instances have."""
-    found = rollup(
-        record(device_memory_used_bytes=10, device_memory_total_bytes=40),
-        record(device_memory_used_bytes=10, device_memory_total_bytes=None),
-        record(device_memory_used_bytes=None, device_memory_total_bytes=99),
-    )
-    assert (300, 6) == (found.tallies["Executions"], found.tallies["ExecutionErrors"])
-    assert (20, 25.0) == (
-        found.gauges["DeviceMemoryUsed"],
-        found.gauges["DeviceMemoryPercent"],
-    )
-    assert 4.5 == found.gauges["TeraFlops"]
-
-
-def test_latency_is_weighted_by_executions_and_its_maximum_kept():
-    """An instance without executions counts as one."""
-    found = rollup(
-        record(executions=3, latency_p50_mean_s=1.0, latency_p99_max_s=2.0),
-        record(executions=0, latency_p50_mean_s=5.0, latency_p99_max_s=6.0),
-    )
-    assert (2.0, 6.0) == (found.gauges["LatencyP50Mean"], found.gauges["LatencyP99Max"])
-
-
 def test_percentiles_are_utilizations_of_cores_that_exist():
     """Of 1 to 100 percent in steps of one, the p-th percentile is p."""
     state = "b" * 100
     found = rollup(cores(state, tuple(float(one) for one in range(1, 101))))
     assert {10: 10.0, 50: 50.0, 90: 90.0, 99: 99.0} == found.utilization_percentiles
+    assert {} == rollup(cores("??")).utilization_percentiles
 
 
 def test_instances_that_failed_are_named_and_the_others_are_not():

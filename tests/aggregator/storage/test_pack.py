@@ -135,8 +135,7 @@ def test_a_pack_takes_less_than_half_of_what_single_records_take():
 
 
 @pytest.mark.parametrize(
-    "payload",
-    [b"", b"junk", packed(b"{}")[:-1], packed(b"{}")[:-5] + b"12345"],
+    "payload", [b"", b"junk", packed(b"{}")[:-1], packed(b"{}")[:-5] + b"12345"]
 )
 def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
     """Whatever the damage: none of ours, cut short, or another text than was packed."""
@@ -148,16 +147,10 @@ def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
 @pytest.mark.parametrize(
     "line",
     [
-        b"",
-        b"[1]",
-        b"{",
-        b"{}",
-        b"nonsense",
-        b"[" * 100_000,
-        b"\xff",
+        b"", b"[1]", b"{", b"{}", b"nonsense", b"[" * 100_000, b"\xff",
         b'{"Kind":"minute","Schema":1}',
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_an_unreadable_record_costs_itself_only(line, place):
     """Whatever is wrong with it and wherever it stands."""
@@ -166,9 +159,3 @@ def test_an_unreadable_record_costs_itself_only(line, place):
     lines = unpacked(item.payload).split(b"\n")
     lines.insert(place, line)
     assert (made, 1) == records_of(packed(b"\n".join(lines)), MINUTE)
-
-
-def test_a_single_record_is_a_pack_of_one():
-    """There is one form to read."""
-    made = record()
-    assert ([made], 0) == records_of(item_of(made, 0).payload, MINUTE)
