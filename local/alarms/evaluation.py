@@ -71,11 +71,7 @@ def evaluate(
     starts = [newest_s - age * alarm.period_s for age in range(periods)]
     source = alarm.source
     values = history.read(
-        source.namespace,
-        source.metric,
-        alarm.period_s,
-        starts[-1],
-        newest_s + alarm.period_s,
+        source.namespace, source.metric, alarm.period_s, starts[-1], newest_s + alarm.period_s
     )
     before = previous or {}
     if not isinstance(source, InsightsQuery):

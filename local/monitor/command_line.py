@@ -139,11 +139,7 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
             )
         else:
             simulator.add_argument(
-                option.flag,
-                default=value,
-                type=option.read,
-                metavar=option.placeholder,
-                help=text,
+                option.flag, default=value, type=option.read, metavar=option.placeholder, help=text
             )
     return parser
 

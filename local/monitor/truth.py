@@ -48,10 +48,7 @@ UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
 def expected_minutes(
-    reports: Iterable[ReportTruth],
-    *,
-    margin_ms: int = 0,
-    busy_from_percent: float = 1.0,
+    reports: Iterable[ReportTruth], *, margin_ms: int = 0, busy_from_percent: float = 1.0
 ) -> dict[tuple[str, int], Expected]:
     """
     What each instance's minutes must come to.

@@ -30,12 +30,7 @@ from local.rehearsal.profiles import profile_jobs
 from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides, refused_lines
 from local.rehearsal.table import render
 from local.rehearsal.verdict import against_metrics, against_totals, against_truth
-from local.rehearsal.waiting import (
-    CLOSES_AFTER_S,
-    closable_minute,
-    close_until,
-    wait_until_stored,
-)
+from local.rehearsal.waiting import CLOSES_AFTER_S, closable_minute, close_until, wait_until_stored
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:

@@ -52,11 +52,7 @@ MADE = Measurements(
     by_cores={
         PAGE_CORES: InstanceSizes(
             sizes=Sizes(
-                payload=1_000,
-                rounded_payload=2_048,
-                item=500,
-                largest_item=600,
-                stored_share=0.1,
+                payload=1_000, rounded_payload=2_048, item=500, largest_item=600, stored_share=0.1
             ),
             minute=LINES,
             minute_high=LINES,

@@ -18,12 +18,7 @@ MODEL_DEVICE_BYTES = dict.fromkeys(("constants", "model_code", "runtime_memory",
 HOST_BYTES = dict.fromkeys(("application_memory", "constants", "dma_buffers", "tensors"), int)
 PERCENTILES = dict.fromkeys(("p0", "p1", "p100", "p25", "p50", "p75", "p99"), float)
 VCPU = dict.fromkeys(("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq"), NUMBER)
-ECC = (
-    "mem_ecc_corrected",
-    "mem_ecc_uncorrected",
-    "sram_ecc_uncorrected",
-    "sram_ecc_corrected",
-)
+ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected")
 ENDINGS = (
     "completed",
     "completed_with_err",

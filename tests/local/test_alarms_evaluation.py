@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.alarms import (
-    Alarm,
-    InsightsQuery,
-    MetricSource,
-    RecordedHistory,
-    State,
-    evaluate,
-)
+from local.alarms import Alarm, InsightsQuery, MetricSource, RecordedHistory, State, evaluate
 from local.alarms.evaluation import judge
 
 NOW_S = 1_800_000_030.0  # half a minute into a minute

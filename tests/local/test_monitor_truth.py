@@ -244,9 +244,7 @@ def test_any_lateness_within_the_margin_is_admitted(times_ms, margin_ms, latenes
     ]
     late = [
         report(
-            (at_ms + lateness_ms) / 1000,
-            [at_ms % 90],
-            executions={**NOTHING_ENDED, "completed": 1},
+            (at_ms + lateness_ms) / 1000, [at_ms % 90], executions={**NOTHING_ENDED, "completed": 1}
         )
         for at_ms in times_ms
     ]

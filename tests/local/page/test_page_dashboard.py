@@ -35,14 +35,7 @@ BODY = {
             "height": 2,
             "properties": {"markdown": f"# {PATTERN}, {PATTERN}"},
         },
-        {
-            "type": "log",
-            "x": 0,
-            "y": 2,
-            "width": 24,
-            "height": 2,
-            "properties": {"query": QUERY},
-        },
+        {"type": "log", "x": 0, "y": 2, "width": 24, "height": 2, "properties": {"query": QUERY}},
     ],
 }
 

@@ -139,11 +139,7 @@ def test_a_wrong_metric_name_is_red(open_page, hour, repository, tmp_path):
     assert text != wrong
     (tmp_path / "template.yaml").write_text(wrong, "utf-8")
     view = DashboardView(
-        template_of(tmp_path),
-        history_of(hour.rollups),
-        lines_of(hour),
-        PLACE,
-        now_s=lambda: NOW_S,
+        template_of(tmp_path), history_of(hour.rollups), lines_of(hour), PLACE, now_s=lambda: NOW_S
     )
     with PageServer(("127.0.0.1", 0), view) as server:
         page = open_page(server.url)
