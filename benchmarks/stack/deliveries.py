@@ -37,15 +37,12 @@ if TYPE_CHECKING:
 LOG_GROUP: Final = "/neuron-emf/records"
 ACCOUNT: Final = "123456789012"
 SETTINGS: Final = {
-    "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf-ingest",
-    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
+    "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf-ingest", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
     "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/neuron-emf/ingest",
-    "POWERTOOLS_SERVICE_NAME": "ingest",
-    "RECORDS_LOG_GROUP": LOG_GROUP,
-    "ROLLUPS_LOG_GROUP": "/neuron-emf/neuron-emf/rollups",
-    "STACK_NAME": "neuron-emf",
+    "POWERTOOLS_SERVICE_NAME": "ingest", "RECORDS_LOG_GROUP": LOG_GROUP,
+    "ROLLUPS_LOG_GROUP": "/neuron-emf/neuron-emf/rollups", "STACK_NAME": "neuron-emf",
     "TABLE_NAME": "neuron-emf",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,17 +26,8 @@ MINUTE: Final = 30_000_000  # an epoch minute
 TYPES: Final = ("trn1.32xlarge", "trn1n.32xlarge")
 _OF_SECOND_TYPE: Final = 0.2
 _MIX: Final = (
-    "train",
-    "serve",
-    "train",
-    "half",
-    "train",
-    "train",
-    "free",
-    "train",
-    "serve",
-    "train",
-)
+    "train", "serve", "train", "half", "train", "train", "free", "train", "serve", "train",
+)  # fmt: skip
 _GIB: Final = 1 << 30
 
 

@@ -127,20 +127,16 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
         value = environment.get(option.variable, option.default)
         ending = "" if option.default is None else f"; default {option.default}"
         text = f"{option.meaning}{ending} [{option.variable}]"
-        if option.placeholder is None:
-            simulator.add_argument(
-                option.flag,
-                nargs="?",
-                const=True,
-                default=value,
-                type=option.read,
-                metavar="yes|no",
-                help=text,
-            )
-        else:
-            simulator.add_argument(
-                option.flag, default=value, type=option.read, metavar=option.placeholder, help=text
-            )
+        is_switch = option.placeholder is None
+        simulator.add_argument(
+            option.flag,
+            nargs="?" if is_switch else None,
+            const=True if is_switch else None,
+            default=value,
+            type=option.read,
+            metavar=option.placeholder or "yes|no",
+            help=text,
+        )
     return parser
 
 

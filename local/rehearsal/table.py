@@ -49,18 +49,10 @@ class ClusterRow:
 
 
 FIGURES: Final = (
-    "Instances",
-    "SilentInstances",
-    "NeuronCores",
-    "BusyCores",
-    "AttachedIdleCores",
-    "UnattachedCores",
-    "UnknownCores",
-    "NeuronCoreUtilization",
-    "IdleCores",
-    "IdleCostPerHour",
+    "Instances", "SilentInstances", "NeuronCores", "BusyCores", "AttachedIdleCores",
+    "UnattachedCores", "UnknownCores", "NeuronCoreUtilization", "IdleCores", "IdleCostPerHour",
     "UnpricedCores",
-)
+)  # fmt: skip
 """The metrics that a row shows."""
 
 _COLUMNS: Final = (

@@ -20,13 +20,9 @@ PERCENTILES = dict.fromkeys(("p0", "p1", "p100", "p25", "p50", "p75", "p99"), fl
 VCPU = dict.fromkeys(("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq"), NUMBER)
 ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected")
 ENDINGS = (
-    "completed",
-    "completed_with_err",
-    "completed_with_num_err",
-    "timed_out",
-    "incorrect_input",
+    "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
     "failed_to_queue",
-)
+)  # fmt: skip
 
 
 class Keyed:
@@ -86,12 +82,8 @@ EXECUTIONS = {
 }
 SYSTEM = {
     "memory_info": {
-        "period": float,
-        "memory_total_bytes": int,
-        "memory_used_bytes": int,
-        "swap_total_bytes": int,
-        "swap_used_bytes": int,
-        "error": str,
+        "period": float, "memory_total_bytes": int, "memory_used_bytes": int,
+        "swap_total_bytes": int, "swap_used_bytes": int, "error": str,
     },
     "neuron_hw_counters": {
         "period": float,
@@ -105,21 +97,14 @@ SYSTEM = {
         "context_switch_count": int,
         "error": str,
     },
-}
+}  # fmt: skip
 IDENTITY = dict.fromkeys(
     (
-        "instance_name",
-        "instance_id",
-        "instance_type",
-        "instance_availability_zone",
-        "instance_availability_zone_id",
-        "instance_region",
-        "ami_id",
-        "subnet_id",
-        "error",
+        "instance_name", "instance_id", "instance_type", "instance_availability_zone",
+        "instance_availability_zone_id", "instance_region", "ami_id", "subnet_id", "error",
     ),
     str,
-)
+)  # fmt: skip
 COUNTS = {"neuron_device_count": int, "neuroncore_per_device_count": int, "error": str}
 HARDWARE = {
     "neuron_device_type": str,

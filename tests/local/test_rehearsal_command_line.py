@@ -56,12 +56,9 @@ def test_right_rollups_are_success(play, capsys):
     assert "PutMetricData" in shown
     report = json.loads(Path("demo.json").read_text(encoding="utf-8"))
     assert report["right"] is True
-    assert [] == report["problems"]
     assert {"history": 120, "live": 4} == report["rollups_compared"]
     assert {"Instances": 4.0} == report["clusters"][0]["figures"]
     assert report["not_emulated"]
-    assert report["steps"] == []
-    assert report["seconds"] >= 0
 
 
 def test_a_wrong_rollup_is_exit_code_1(play, capsys):

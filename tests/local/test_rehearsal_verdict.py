@@ -23,18 +23,10 @@ from neuron_wire.emf import emf_line
 MINUTE_S = 1_799_999_940
 NOW_MS = 1_800_000_000_000
 RIGHT = {
-    "Instances": 4,
-    "NeuronCores": 98,
-    "BusyCores": 34,
-    "AttachedIdleCores": 32,
-    "UnattachedCores": 32,
-    "UnknownCores": 0,
-    "NeuronCoreUtilization": 21.34,
-    "Executions": 1200,
-    "ExecutionErrors": 3,
-    "EccCorrectedRise": 0,
-    "EccUncorrectedRise": 0,
-}
+    "Instances": 4, "NeuronCores": 98, "BusyCores": 34, "AttachedIdleCores": 32,
+    "UnattachedCores": 32, "UnknownCores": 0, "NeuronCoreUtilization": 21.34, "Executions": 1200,
+    "ExecutionErrors": 3, "EccCorrectedRise": 0, "EccUncorrectedRise": 0,
+}  # fmt: skip
 KEY = ("research", MINUTE_S)
 
 

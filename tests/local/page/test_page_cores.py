@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from local.page.cores import cores
 from local.page.log_lines import CollectedLine
-from neuron_wire import MinuteRecord, encode
+from neuron_wire import encode
 from neuron_wire.holders import Holder
+from proof.factories import records as factories
 from tests.local.page.recording import NOW_S
 
 START_MS = 1_800_000_000_000
@@ -19,21 +20,18 @@ MINUTE_MS = 60_000
 STATES = "bau?"
 
 
-def record(minute, state, *, instance="i-1", cluster="a", boot="b1", seq=1, covered=60.0, **more):
+def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.0, **more):
     """A minute of an instance; a busy core works at 50 percent."""
     known = {"b": 50.0, "?": None}
-    return MinuteRecord(
+    return factories.record(
         cluster=cluster,
         instance_id=instance,
         boot=boot,
-        seq=seq,
         minute_ms=START_MS + minute * MINUTE_MS,
         covered_seconds=covered,
-        reports=1,
         core_state=state,
         utilization_percent=tuple(known.get(letter, 0.0) for letter in state),
         idle_minutes=tuple(0 if letter == "b" else minute for letter in state),
-        instance_type="trn1.2xlarge",
         **more,
     )
 

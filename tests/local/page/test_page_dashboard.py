@@ -15,29 +15,21 @@ from tests.local.page.recording import template_of
 
 PATTERN = "cluster-chosen-above"
 QUERY = f"SOURCE 'g' | filter ClusterName = '{PATTERN}'"
+PLACE = {"x": 0, "y": 0, "width": 24, "height": 2}
 BODY = {
     "start": "-PT3H",
     "variables": [
         {
-            "type": "pattern",
-            "pattern": PATTERN,
-            "defaultValue": "__FIRST",
+            "type": "pattern", "pattern": PATTERN, "defaultValue": "__FIRST",
             "search": '{Neuron/Cluster,ClusterName} MetricName="NeuronCores"',
             "populateFrom": "ClusterName",
         }
     ],
     "widgets": [
-        {
-            "type": "text",
-            "x": 0,
-            "y": 0,
-            "width": 24,
-            "height": 2,
-            "properties": {"markdown": f"# {PATTERN}, {PATTERN}"},
-        },
-        {"type": "log", "x": 0, "y": 2, "width": 24, "height": 2, "properties": {"query": QUERY}},
+        {"type": "text", **PLACE, "properties": {"markdown": f"# {PATTERN}, {PATTERN}"}},
+        {"type": "log", **PLACE, "properties": {"query": QUERY}},
     ],
-}
+}  # fmt: skip
 
 
 def dashboard(**changed):

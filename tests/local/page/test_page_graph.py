@@ -106,10 +106,8 @@ def test_a_search_draws_every_metric_that_it_finds():
     assert ["a", "b"] == [one["label"] for one in drawn([searched()], there)["series"]]
     by_type = searched(names="ClusterName,InstanceType", terms=' ClusterName="a"')
     (found,) = drawn([by_type], there)["series"]
-    assert ("t1", {"ClusterName": "a", "InstanceType": "t1"}) == (
-        found["label"],
-        found["dimensions"],
-    )
+    assert "t1" == found["label"]
+    assert {"ClusterName": "a", "InstanceType": "t1"} == found["dimensions"]
 
 
 def test_labels_tell_the_series_of_a_widget_apart():
