@@ -148,11 +148,8 @@ def close_of(
 def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Measurements:
     """Run everything; about ten minutes."""
     return Measurements(
-        as_of=as_of,
-        machine=machine,
-        runtime_line=runtime_line(),
-        emitter_metrics=emitter_metrics(),
-        stack_metrics=stack_metrics(),
+        as_of=as_of, machine=machine, runtime_line=runtime_line(),
+        emitter_metrics=emitter_metrics(), stack_metrics=stack_metrics(),
         ingest={count: delivered(count, max(10, 300 // count)) for count in BATCHES},
         close={
             form: {
@@ -164,7 +161,7 @@ def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Mea
         scattered=close_of(folder / "scattered", SCATTERED, "items"),
         by_cores={cores: of_cores(cores, sample) for cores in CORES},
         work_by_cores={cores: work_of(folder / f"{cores}", cores) for cores in WORK_CORES},
-    )
+    )  # fmt: skip
 
 
 def emitter_metrics() -> int:

@@ -54,14 +54,6 @@ MARGIN_MS: Final = 500  # from a full minute: which side a live report was recei
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """Commands of the environments that `make venvs` makes."""
-
-    ministack: Path
-    sam: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """
     How a rehearsal with an end ended.
@@ -85,14 +77,18 @@ class Rehearsal:
 
     def __init__(
         self,
-        tools: Tools,
+        programs: tuple[Path, Path],
         stage: Stage,
         progress: StepProgress,
         screen: Screen,
         page_port: int = PORT,
     ) -> None:
-        """Serve the page at *page_port*; 0 takes a free one."""
-        self._tools = tools
+        """
+        Use *programs*, the commands of the embedded AWS and of the SAM CLI.
+
+        The page is served at *page_port*; 0 takes a free one.
+        """
+        self._ministack, self._sam = programs
         self._stage = stage
         self._progress = progress
         self._screen = screen
@@ -109,7 +105,7 @@ class Rehearsal:
         """
         self._say_what_this_is()
         with ExitStack() as exits:
-            aws = EmbeddedAws(self._tools.ministack, self._stage.folder / "aws")
+            aws = EmbeddedAws(self._ministack, self._stage.folder / "aws")
             exits.callback(aws.stop)
             exits.callback(self._stage.stop_all)  # before it: emitters would wait for its answers
             (self._stage.folder / "aws").mkdir()
@@ -143,7 +139,7 @@ class Rehearsal:
             stage.check()
             jobs.poll()  # the SAM CLI mostly waits: the history is made meanwhile
 
-        sam = SamCli(self._tools.sam, stage.folder, check)
+        sam = SamCli(self._sam, stage.folder, check)
         with step("Building the functions: sam build"):
             built = sam.build(TEMPLATE, environment())
         parameters = overrides(self.template)

@@ -57,19 +57,11 @@ FIGURES: Final = (
 
 _COLUMNS: Final = (
     # two lines of title, alignment
-    ("", "cluster", "<"),
-    ("", "instances", ">"),
-    ("", "cores", ">"),
-    ("", "busy", ">"),
-    ("attached", "idle", ">"),
-    ("unatt-", "ached", ">"),
-    ("", "unknown", ">"),
-    ("utili-", "zation", ">"),
-    ("idle", "cores", ">"),
-    ("idle cost", "USD/hour", ">"),
-    ("", "alarm", "<"),
-    ("last rollup", "minute, UTC", "<"),
-)
+    ("", "cluster", "<"), ("", "instances", ">"), ("", "cores", ">"), ("", "busy", ">"),
+    ("attached", "idle", ">"), ("unatt-", "ached", ">"), ("", "unknown", ">"),
+    ("utili-", "zation", ">"), ("idle", "cores", ">"), ("idle cost", "USD/hour", ">"),
+    ("", "alarm", "<"), ("last rollup", "minute, UTC", "<"),
+)  # fmt: skip
 
 
 def render(rows: Sequence[ClusterRow], now_s: float, width: int = WIDE) -> str:

@@ -17,13 +17,9 @@ NEWEST_S = 1_799_999_940  # the newest minute that is over
 THREE = Alarm(
     logical_id="Test",
     source=MetricSource("Neuron/Cluster", "IdleCorePercent", (("ClusterName", "a"),), "Average"),
-    comparison="GreaterThanOrEqualToThreshold",
-    threshold=20.0,
-    period_s=60,
-    evaluation_periods=3,
-    datapoints_to_alarm=3,
-    missing="missing",
-)
+    comparison="GreaterThanOrEqualToThreshold", threshold=20.0, period_s=60, evaluation_periods=3,
+    datapoints_to_alarm=3, missing="missing",
+)  # fmt: skip
 IDLE = replace(THREE, evaluation_periods=15, datapoints_to_alarm=10, missing="notBreaching")
 EVERY_CLUSTER = replace(
     IDLE,

@@ -41,15 +41,11 @@ def start(tmp_path):
     """Start Python code as a child; whatever the test leaves is stopped."""
     children = []
 
-    def starter(code, death_signal=signal.SIGKILL):
+    def starter(code):
         child = ChildProcess(
-            f"child {len(children)}",
-            [sys.executable, "-c", code],
-            output=tmp_path / f"{len(children)}.log",
-            environment=os.environ,
-            folder=tmp_path,
-            death_signal=death_signal,
-        )
+            f"child {len(children)}", [sys.executable, "-c", code],
+            output=tmp_path / f"{len(children)}.log", environment=os.environ, folder=tmp_path,
+        )  # fmt: skip
         children.append(child)
         return child
 

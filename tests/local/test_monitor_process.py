@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from local.monitor.command_line import OPTIONS, main
-from local.monitor.truth import expected_minutes, read_truth
+from local.monitor.truth import read_truth
 
 PATIENCE_S = 8.0
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
@@ -210,23 +210,6 @@ def test_a_person_can_interrupt_a_hung_one(start):
         until_deaf(process)
         process.send_signal(signal.SIGINT)
         assert (b"", "", 0) == finish(process)
-
-
-def test_history_is_written_to_a_file_with_its_truth(start, tmp_path):
-    """Report n at start + n x 5 s: two hours in a moment, each minute with its twelve reports."""
-    truth, reports = tmp_path / "truth", tmp_path / "reports"
-    first_ms = 1_768_000_020_000
-    arguments = ("--no-wait", "--reports", "1440", "--instance-type", "inf2.xlarge")
-    arguments += ("--truth", str(truth), "--start-ms", str(first_ms))
-    with reports.open("wb") as file, start(*arguments, stdout=file) as process:
-        assert 0 == process.wait(PATIENCE_S)
-        assert b"" == process.stderr.read()
-    assert 1440 == reports.read_bytes().count(b"\n")
-    rows = read_truth([truth])
-    assert [first_ms + 5000 * number for number in range(1440)] == [row.at_ms for row in rows]
-    minutes = expected_minutes(rows)
-    assert [first_ms + 60_000 * minute for minute in range(120)] == [ms for _, ms in minutes]
-    assert {12} == {one.reports.lo for one in minutes.values()}
 
 
 def test_live_truth_follows_the_report(start, tmp_path):

@@ -155,21 +155,6 @@ def test_a_line_that_tells_nothing_about_cores_changes_nothing_about_them():
     assert exactly(2) == found.reports
 
 
-def test_near_a_full_minute_a_report_may_belong_to_either():
-    """Written 0.3 s before it: the minute before has it or not, and so has the one after."""
-    ten = {"executions": ended(completed=10)}
-    rows = [report(-10, [20], **ten), report(-0.3, [40], **ten), report(10, [90], **ten)]
-    found = expected_minutes(rows, margin_ms=500)
-    before, after = found["i-1", MINUTE - 60_000], found["i-1", MINUTE]
-    assert Interval(10, 20) == before.executions
-    assert Interval(20, 30) == before.utilization_percent
-    assert Interval(10, 20) == after.executions
-    assert Interval(65, 90) == after.utilization_percent
-    exact = expected_minutes(rows)
-    assert exactly(20) == exact["i-1", MINUTE - 60_000].executions
-    assert exactly(10) == exact["i-1", MINUTE].executions
-
-
 @pytest.mark.parametrize(
     ("at_s", "minutes"),
     [(-0.5, [-60_000]), (-0.499, [-60_000, 0]), (0.499, [-60_000, 0]), (0.5, [0])],

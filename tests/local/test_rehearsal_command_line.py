@@ -154,12 +154,9 @@ def test_ctrl_c_at_any_moment_leaves_nothing(repository, tmp_path, step):
         pytest.skip("the environments are missing: run `make venvs`")
     mark = f"REHEARSAL_TEST={time.time_ns()}"
     environment = {
-        **os.environ,
-        "TMPDIR": str(tmp_path),
-        "REHEARSAL_TEST": mark.split("=")[1],
-        "PYTHONPATH": f"{repository}:{repository / 'lambda'}",
-        "PYTHONUNBUFFERED": "1",
-    }
+        **os.environ, "TMPDIR": str(tmp_path), "REHEARSAL_TEST": mark.split("=")[1],
+        "PYTHONPATH": f"{repository}:{repository / 'lambda'}", "PYTHONUNBUFFERED": "1",
+    }  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-m", "local.rehearsal"],
         cwd=repository,

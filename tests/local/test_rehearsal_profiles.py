@@ -22,13 +22,10 @@ def test_profiles_arrive_with_their_moment_and_findings():
         service.rules.groups.setdefault(RECORDS_GROUP, set())
         end_s = int(service.clock()) // 60 * 60
         environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(stage.folder),
-            "AWS_ENDPOINT_URL": service.url,
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
+            "PATH": os.environ["PATH"], "HOME": str(stage.folder), "AWS_ENDPOINT_URL": service.url,
+            "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
             "AWS_DEFAULT_REGION": "us-west-2",
-        }
+        }  # fmt: skip
         Jobs(stage, profile_jobs(stage.folder, end_s, environment, RECORDS_GROUP)).finish()
         arrived = [one.message for one in service.rules.applied]
     assert [] == [problem for line in arrived for problem in violations(line)]

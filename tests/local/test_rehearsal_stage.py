@@ -136,15 +136,6 @@ def test_a_child_that_was_there_before_is_left_alone():
         stranger.kill()
 
 
-def test_the_folder_may_be_kept():
-    """For whoever wants to read the logs."""
-    with Stage(keep=True) as stage:
-        (stage.folder / "log").write_text("x", encoding="utf-8")
-    assert (stage.folder / "log").exists()
-    (stage.folder / "log").unlink()
-    stage.folder.rmdir()
-
-
 def test_handlers_are_given_back():
     """After the stage a signal means what it meant before."""
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]

@@ -81,17 +81,11 @@ def test_a_series_says_what_it_is():
     assert {"left": {"min": 0, "max": None}, "right": {"min": 0, "max": 100}} == found["axes"]
     first, second = found["series"]
     assert {
-        "label": "IdleCores",
-        "namespace": ROLLUPS,
-        "metric": "IdleCores",
-        "dimensions": {"ClusterName": "a"},
-        "statistic": "Maximum",
-        "period_s": 60,
-        "axis": "left",
-        "unit": "Count",
-        "points": [],
+        "label": "IdleCores", "namespace": ROLLUPS, "metric": "IdleCores",
+        "dimensions": {"ClusterName": "a"}, "statistic": "Maximum", "period_s": 60, "axis": "left",
+        "unit": "Count", "points": [],
         "missing": "Neuron/Cluster IdleCores of ClusterName a has no data in the last 3 hours.",
-    } == first
+    } == first  # fmt: skip
     assert ("right", "Percent") == (second["axis"], second["unit"])
 
 
