@@ -68,11 +68,7 @@ def measure(folder: Path, *, rounds: int, fresh: bool = False) -> list[Figure]:
         ]
         whole_minutes = others.whole_minutes(folder, few)
         shipped = others.shipping(folder, few)
-        lines = [
-            *minutes.line_sizes(),
-            minutes.making(rounds),
-            *minutes.closing(folder, rounds),
-        ]
+        lines = [*minutes.line_sizes(), minutes.making(rounds), *minutes.closing(folder, rounds)]
         spooled = spooling.throughput(folder, _SPOOL_SHARE * rounds)
         lost = pool.submit(others.losses, folder)  # both mostly wait
         memory = resident()

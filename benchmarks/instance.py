@@ -28,17 +28,10 @@ PERIOD_S: Final = 5.0
 REPORTS_A_MINUTE: Final = 12
 START_S: Final = 1_800_000_000
 HEALTH: Final = {
-    "ReportsRead": 1_000_000,
-    "ReportsMalformed": 0,
-    "MonitorRestarts": 12,
-    "RecordsProduced": 100_000,
-    "RecordsDelivered": 99_990,
-    "RecordsDropped": 0,
-    "SpoolRecords": 10,
-    "SpoolBytes": 24_000,
-    "EmitterCpuSeconds": 1_234.56,
-    "EmitterMemory": 55_000_000,
-}
+    "ReportsRead": 1_000_000, "ReportsMalformed": 0, "MonitorRestarts": 12,
+    "RecordsProduced": 100_000, "RecordsDelivered": 99_990, "RecordsDropped": 0, "SpoolRecords": 10,
+    "SpoolBytes": 24_000, "EmitterCpuSeconds": 1_234.56, "EmitterMemory": 55_000_000,
+}  # fmt: skip
 """As after two months."""
 
 

@@ -13,12 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LIBRARIES: Final = (
-    "msgspec",
-    "boto3",
-    "aws-embedded-metrics",
-    "aws-lambda-powertools",
-    "watchtower",
-)
+    "msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powertools", "watchtower",
+)  # fmt: skip
 """Of these, those that the environment has."""
 
 

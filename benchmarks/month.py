@@ -31,7 +31,5 @@ def costs() -> list[Figure]:
     for mode in MODES:
         what = f"a month of {MIDDLE.instances:,} instances of 32 cores, {_TITLES[mode]}"
         month_usd = usd(bill(sizes, MIDDLE, Setup(mode)))
-        figures += [
-            Figure(what, month_usd, "USD", PROMISED_SHARE * other_usd, beside, other_usd),
-        ]
+        figures += [Figure(what, month_usd, "USD", PROMISED_SHARE * other_usd, beside, other_usd)]
     return figures

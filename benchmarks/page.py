@@ -29,15 +29,8 @@ MEASURED: Final = HEADS.index("measured")
 VERDICT: Final = HEADS.index("verdict")
 EMPTY: Final = ("", "-")
 PARTS: Final = (
-    "report",
-    "minute",
-    "memory",
-    "whole minute",
-    "shipping",
-    "stack",
-    "cost",
-    "rehearsal",
-)
+    "report", "minute", "memory", "whole minute", "shipping", "stack", "cost", "rehearsal",
+)  # fmt: skip
 
 
 def page(kept: Record) -> str:

@@ -31,13 +31,8 @@ def throughput(folder: Path, records: int) -> list[Figure]:
             batches += 1
         settled_s = time.perf_counter() - begun
     beside = f"{records} lines of {len(LINE)} bytes"
+    settled = f"{beside}, {batches} batches"
     return [
         Figure("spool: appended, a commit each", records / appended_s, "records/s", None, beside),
-        Figure(
-            "spool: read and settled",
-            records / settled_s,
-            "records/s",
-            None,
-            f"{beside}, {batches} batches",
-        ),
+        Figure("spool: read and settled", records / settled_s, "records/s", None, settled),
     ]

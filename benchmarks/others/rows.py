@@ -55,10 +55,11 @@ def losses(folder: Path, pace: Pace = USUAL, **variables: str) -> list[Figure]:
 def _losses(ours: Arrived, theirs: Arrived, away_s: float) -> list[Figure]:
     beside = f"watchtower, which sends every {SEND_INTERVAL_S} s here and every 60 s by default"
     handed = f"of {ours.handed} lines"
+    ended = "in the outage that only ended"
     away = f"service away for {away_s:.0f} s, then back"
     rows = (
         (f"lost {handed}: {away}; away again, kill -9, restart", ours.lost, theirs.lost, 0),
-        (f"lost {handed} in the outage that only ended", *_while_away(ours, theirs), 0),
+        (f"lost {handed} {ended}", ours.lost_while_away, theirs.lost_while_away, 0),
         (f"arrived twice {handed}", ours.twice, theirs.twice, None),
     )
     return [
@@ -67,35 +68,22 @@ def _losses(ours: Arrived, theirs: Arrived, away_s: float) -> list[Figure]:
     ]
 
 
-def _while_away(ours: Arrived, theirs: Arrived) -> tuple[int, int]:
-    return ours.lost_while_away, theirs.lost_while_away
-
-
 def _printed(size: str, found: Compared, rounds: int) -> list[Figure]:
     beside = "json.loads and aws-embedded-metrics, a document for each report"
+    turns = f"{beside}; {rounds} rounds in turns"
     return [
-        _processor(
-            f"12 reports of {size}, to standard output",
-            found,
-            f"{beside}; {rounds} rounds in turns",
-        ),
+        _processor(f"12 reports of {size}, to standard output", found, turns),
         _hourly(f"printed in an hour, reports of {size}", found, beside),
     ]
 
 
 def _sent(size: str, found: Compared, rounds: int) -> list[Figure]:
     beside = "boto3, a PutMetricData call for each report"
+    ours, theirs = (MINUTES_AN_HOUR * one for one in (found.ours_calls, found.theirs_calls))
     return [
         _processor(f"12 reports of {size}, sent", found, f"{beside}; {rounds} rounds in turns"),
         _hourly(f"sent in an hour, reports of {size}", found, f"{beside}; before TLS"),
-        Figure(
-            f"requests in an hour, reports of {size}",
-            MINUTES_AN_HOUR * found.ours_calls,
-            "",
-            None,
-            beside,
-            MINUTES_AN_HOUR * found.theirs_calls,
-        ),
+        Figure(f"requests in an hour, reports of {size}", ours, "", None, beside, theirs),
     ]
 
 

@@ -59,12 +59,8 @@ BATCHES: Final = (1, 10, 100, BATCH_DELIVERIES)
 _KIB: Final = 1_024
 _REPORT_PERIOD_S: Final = 5.0
 _DEVICE_USES: Final = (
-    "constants",
-    "model_code",
-    "model_shared_scratchpad",
-    "runtime_memory",
-    "tensors",
-)
+    "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors",
+)  # fmt: skip
 _HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
 
 
@@ -152,11 +148,8 @@ def close_of(
 def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Measurements:
     """Run everything; about ten minutes."""
     return Measurements(
-        as_of=as_of,
-        machine=machine,
-        runtime_line=runtime_line(),
-        emitter_metrics=emitter_metrics(),
-        stack_metrics=stack_metrics(),
+        as_of=as_of, machine=machine, runtime_line=runtime_line(),
+        emitter_metrics=emitter_metrics(), stack_metrics=stack_metrics(),
         ingest={count: delivered(count, max(10, 300 // count)) for count in BATCHES},
         close={
             form: {
@@ -168,7 +161,7 @@ def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Mea
         scattered=close_of(folder / "scattered", SCATTERED, "items"),
         by_cores={cores: of_cores(cores, sample) for cores in CORES},
         work_by_cores={cores: work_of(folder / f"{cores}", cores) for cores in WORK_CORES},
-    )
+    )  # fmt: skip
 
 
 def emitter_metrics() -> int:
@@ -225,32 +218,17 @@ def _rounded(value: Any) -> Any:  # noqa: ANN401  # JSON
 
 def _runtime_line() -> str:
     runtime = RuntimeMinute(
-        pid=1_234_567,
-        tag="34567",
-        owner="serving/llama-0123456789",
-        reason="hourly",
-        cores=(0, 1, 2, 3),
-        cores_listed=fleet.CORES,
-        executions=123_456,
-        execution_errors=0,
-        latency_p50_mean_s=0.0123456,
-        latency_p99_max_s=0.0234567,
-        latency_min_s=0.0112345,
-        latency_max_s=0.0345678,
-        device_latency_p50_mean_s=0.0111111,
-        device_latency_p99_max_s=0.0222222,
-        latency_gap_s=0.00123456,
-        tera_flops=123.456,
+        pid=1_234_567, tag="34567", owner="serving/llama-0123456789", reason="hourly",
+        cores=(0, 1, 2, 3), cores_listed=fleet.CORES, executions=123_456, execution_errors=0,
+        latency_p50_mean_s=0.0123456, latency_p99_max_s=0.0234567, latency_min_s=0.0112345,
+        latency_max_s=0.0345678, device_latency_p50_mean_s=0.0111111,
+        device_latency_p99_max_s=0.0222222, latency_gap_s=0.00123456, tera_flops=123.456,
         device_memory_used_bytes=123_456_789_012,
         device_memory_by_use=dict.fromkeys(_DEVICE_USES, 12_345_678_901),
         host_memory_used_bytes=12_345_678_901,
-        host_memory_by_use=dict.fromkeys(_HOST_USES, 1_234_567_890),
-        loaded_models=4,
-        vcpu_user_percent=123.45,
-        vcpu_system_percent=12.34,
-        physical_percent={},
-        details={},
-    )
+        host_memory_by_use=dict.fromkeys(_HOST_USES, 1_234_567_890), loaded_models=4,
+        vcpu_user_percent=123.45, vcpu_system_percent=12.34, physical_percent={}, details={},
+    )  # fmt: skip
     identity = LineIdentity(
         cluster="training-000",
         instance_id="i-0123456789abcdef0",

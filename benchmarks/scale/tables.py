@@ -62,18 +62,10 @@ def _measured_rows(found: Measurements) -> Iterator[tuple[str, str]]:
 def requests(found: Measurements) -> str:
     """What the functions do for each fleet."""
     heads = (
-        "instances",
-        "mode",
-        "lines in the busiest second",
-        "shards",
-        "records of one invocation",
-        "invocations a minute",
-        "each takes",
-        "at a time, busiest",
-        "write units a minute",
-        "read units a minute",
-        "close takes",
-    )
+        "instances", "mode", "lines in the busiest second", "shards", "records of one invocation",
+        "invocations a minute", "each takes", "at a time, busiest", "write units a minute",
+        "read units a minute", "close takes",
+    )  # fmt: skip
     rows = []
     for fleet, mode in _COLUMNS:
         setup = Setup(mode)

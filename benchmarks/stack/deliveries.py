@@ -37,15 +37,12 @@ if TYPE_CHECKING:
 LOG_GROUP: Final = "/neuron-emf/records"
 ACCOUNT: Final = "123456789012"
 SETTINGS: Final = {
-    "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf-ingest",
-    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
+    "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf-ingest", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
     "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/neuron-emf/ingest",
-    "POWERTOOLS_SERVICE_NAME": "ingest",
-    "RECORDS_LOG_GROUP": LOG_GROUP,
-    "ROLLUPS_LOG_GROUP": "/neuron-emf/neuron-emf/rollups",
-    "STACK_NAME": "neuron-emf",
+    "POWERTOOLS_SERVICE_NAME": "ingest", "RECORDS_LOG_GROUP": LOG_GROUP,
+    "ROLLUPS_LOG_GROUP": "/neuron-emf/neuron-emf/rollups", "STACK_NAME": "neuron-emf",
     "TABLE_NAME": "neuron-emf",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +97,18 @@ def kinesis_event(payloads: Iterable[bytes]) -> dict[str, object]:
         "Records": [
             {
                 "kinesis": {
-                    "kinesisSchemaVersion": "1.0",
-                    "partitionKey": f"{place:032x}",
-                    "sequenceNumber": f"{place:056d}",
-                    "data": base64.b64encode(payload).decode(),
+                    "kinesisSchemaVersion": "1.0", "partitionKey": f"{place:032x}",
+                    "sequenceNumber": f"{place:056d}", "data": base64.b64encode(payload).decode(),
                     "approximateArrivalTimestamp": 1_800_000_000.0,
                 },
-                "eventSource": "aws:kinesis",
-                "eventVersion": "1.0",
-                "eventID": f"{shard}:{place:056d}",
-                "eventName": "aws:kinesis:record",
+                "eventSource": "aws:kinesis", "eventVersion": "1.0",
+                "eventID": f"{shard}:{place:056d}", "eventName": "aws:kinesis:record",
                 "invokeIdentityArn": f"arn:aws:iam::{ACCOUNT}:role/ingest",
-                "awsRegion": "us-east-1",
-                "eventSourceARN": stream,
+                "awsRegion": "us-east-1", "eventSourceARN": stream,
             }
             for place, payload in enumerate(payloads)
         ]
-    }
+    }  # fmt: skip
 
 
 def deliver(records: int, rounds: int, cores: int = fleet.CORES) -> IngestRun:

@@ -48,22 +48,14 @@ def ingest(rounds: int) -> list[Figure]:
     """One delivery: a single record, and a Kinesis batch."""
     alone, batch = delivered(1, 3 * rounds), delivered(BATCH_RECORDS, max(1, rounds // 10))
     beside = "handler and boto3, warm, without the network; {:.0f} MiB at most"
+    many = f"{BATCH_RECORDS:,} records of Kinesis"
     return [
         Figure(
-            "ingest: processor time of one record",
-            1_000 * alone.cpu_s,
-            "ms",
-            INGEST_LIMIT_MS,
-            beside.format(alone.peak_mib),
-        ),
-        Figure(
-            f"ingest: processor time of {BATCH_RECORDS:,} records of Kinesis",
-            1_000 * batch.cpu_s,
-            "ms",
-            None,
-            beside.format(batch.peak_mib),
-        ),
-    ]
+            f"ingest: processor time of {what}", 1_000 * run.cpu_s, "ms", limit_ms,
+            beside.format(run.peak_mib),
+        )
+        for what, run, limit_ms in (("one record", alone, INGEST_LIMIT_MS), (many, batch, None))
+    ]  # fmt: skip
 
 
 def _closing(folder: Path, form: Form, instances: tuple[int, ...]) -> list[Figure]:
@@ -94,23 +86,12 @@ def _of_size(
     count: int, form: Form, found: CloseMeasurement, through_boto3: CloseMeasurement | None
 ) -> list[Figure]:
     what = f"close: {{}} of {count:,} instances, {_OF_FORM[form]}"
-    cpu, memory = "", ""
+    time, memory = what.format("processor time"), what.format("most memory")
+    beside_time, beside_memory = f"{CORES} cores; {found.lines} lines", "all of the function"
     if through_boto3 is not None:
-        cpu = f"; with boto3's reading {through_boto3.cpu_s:.2f}"
-        memory = f"; with boto3's reading {through_boto3.peak_mib:.0f}"
+        beside_time += f"; with boto3's reading {through_boto3.cpu_s:.2f}"
+        beside_memory += f"; with boto3's reading {through_boto3.peak_mib:.0f}"
     return [
-        Figure(
-            what.format("processor time"),
-            found.cpu_s,
-            "s",
-            CPU_LIMIT_S.get(count),
-            f"{CORES} cores; {found.lines} lines{cpu}",
-        ),
-        Figure(
-            what.format("most memory"),
-            found.peak_mib,
-            "MiB",
-            MEMORY_LIMIT_MIB.get(count),
-            f"all of the function{memory}",
-        ),
+        Figure(time, found.cpu_s, "s", CPU_LIMIT_S.get(count), beside_time),
+        Figure(memory, found.peak_mib, "MiB", MEMORY_LIMIT_MIB.get(count), beside_memory),
     ]

@@ -71,11 +71,7 @@ def evaluate(
     starts = [newest_s - age * alarm.period_s for age in range(periods)]
     source = alarm.source
     values = history.read(
-        source.namespace,
-        source.metric,
-        alarm.period_s,
-        starts[-1],
-        newest_s + alarm.period_s,
+        source.namespace, source.metric, alarm.period_s, starts[-1], newest_s + alarm.period_s
     )
     before = previous or {}
     if not isinstance(source, InsightsQuery):
@@ -148,9 +144,8 @@ def _groups(
     """Metrics with exactly the dimensions of the query's SCHEMA, selected and merged by group."""
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))
     for dimensions, statistics in found.items():
-        if {name for name, _ in dimensions} != set(query.dimensions):
-            continue
-        if not set(query.where) <= set(dimensions):
+        names = {name for name, _ in dimensions}
+        if names != set(query.dimensions) or not set(query.where) <= set(dimensions):
             continue
         group = tuple(pair for pair in dimensions if pair[0] in query.group_by)
         for start, one in statistics.items():

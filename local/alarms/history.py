@@ -174,10 +174,7 @@ class CloudWatchHistory:
         self, queries: Sequence[Mapping[str, object]], start_s: int, end_s: int
     ) -> Iterator[Mapping[str, Any]]:
         pages = self._cloudwatch.get_paginator("get_metric_data").paginate(
-            StartTime=start_s,
-            EndTime=end_s,
-            ScanBy="TimestampAscending",
-            MetricDataQueries=queries,
+            StartTime=start_s, EndTime=end_s, ScanBy="TimestampAscending", MetricDataQueries=queries
         )
         for page in pages:
             yield from page["MetricDataResults"]

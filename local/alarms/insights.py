@@ -22,22 +22,10 @@ from local.alarms.errors import AlarmDefinitionError
 
 FUNCTIONS: Final = ("AVG", "COUNT", "MAX", "MIN", "SUM")
 _TOKEN: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z_][A-Za-z0-9_.]*|[(),=])""")
-_WORDS: Final = frozenset(
-    {
-        *FUNCTIONS,
-        "AND",
-        "ASC",
-        "BY",
-        "DESC",
-        "FROM",
-        "GROUP",
-        "LIMIT",
-        "ORDER",
-        "SCHEMA",
-        "SELECT",
-        "WHERE",
-    }
-)
+_WORDS: Final = frozenset({
+    *FUNCTIONS, "AND", "ASC", "BY", "DESC", "FROM", "GROUP", "LIMIT", "ORDER", "SCHEMA", "SELECT",
+    "WHERE",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

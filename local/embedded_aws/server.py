@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import socket
 import time
 import urllib.error
@@ -131,7 +130,6 @@ class EmbeddedAws:
             output=self._folder / "ministack.log",
             environment=settings,
             folder=self._folder,
-            death_signal=signal.SIGKILL,
         )
 
     def _wait_until_ready(self, check: Callable[[], None]) -> bool:

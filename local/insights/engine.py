@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from local.insights.tree import Command, Named
 
+    Rows = list[ResultRow]
+    Values = Mapping[str, Value]
+
 
 def run(query: str, lines: Iterable[tuple[int, str]], **values: Value) -> list[dict[str, Value]]:
     """
@@ -40,9 +43,7 @@ def run_on(rows: Sequence[ResultRow], query: str, **values: Value) -> list[dict[
     return told(applied(commands, rows, values), shown_by(commands))
 
 
-def applied(
-    commands: Sequence[Command], rows: Sequence[ResultRow], values: Mapping[str, Value]
-) -> list[ResultRow]:
+def applied(commands: Sequence[Command], rows: Sequence[ResultRow], values: Values) -> Rows:
     """
     What *commands* make of *rows*, one after the other.
 
@@ -55,9 +56,7 @@ def applied(
     return found
 
 
-def _applied(
-    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
-) -> list[ResultRow]:
+def _applied(command: Command, rows: Rows, values: Values) -> Rows:
     try:
         return _COMMANDS[command.name](command, rows, values)
     except (AttributeError, TypeError) as error:
@@ -97,30 +96,22 @@ def shown_by(commands: Sequence[Command]) -> list[str]:
 # --- commands ---
 
 
-def _source(
-    _command: Command, rows: list[ResultRow], _values: Mapping[str, Value]
-) -> list[ResultRow]:
+def _source(_command: Command, rows: Rows, _values: Values) -> Rows:
     return rows
 
 
-def _filter(
-    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
-) -> list[ResultRow]:
+def _filter(command: Command, rows: Rows, values: Values) -> Rows:
     (condition,) = command.expressions
     return [row for row in rows if value_of(condition, row, values) is True]
 
 
-def _fields(
-    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
-) -> list[ResultRow]:
+def _fields(command: Command, rows: Rows, values: Values) -> Rows:
     for one in command.expressions:
         rows = [row.with_(**{one.name: value_of(one.expression, row, values)}) for row in rows]
     return rows
 
 
-def _unnest(
-    command: Command, rows: list[ResultRow], values: Mapping[str, Value]
-) -> list[ResultRow]:
+def _unnest(command: Command, rows: Rows, values: Values) -> Rows:
     (named,) = command.expressions
     taken_apart = []
     for row in rows:
@@ -132,7 +123,7 @@ def _unnest(
     return taken_apart
 
 
-def _stats(command: Command, rows: list[ResultRow], values: Mapping[str, Value]) -> list[ResultRow]:
+def _stats(command: Command, rows: Rows, values: Values) -> Rows:
     grouped: dict[tuple[Value, ...], list[ResultRow]] = {}
     for row in rows:
         key = tuple(value_of(one.expression, row, values) for one in command.groups)
@@ -148,7 +139,7 @@ def _stats(command: Command, rows: list[ResultRow], values: Mapping[str, Value])
     return result
 
 
-def _sort(command: Command, rows: list[ResultRow], _values: Mapping[str, Value]) -> list[ResultRow]:
+def _sort(command: Command, rows: Rows, _values: Values) -> Rows:
     for named, is_descending in reversed(
         [*zip(command.expressions, command.descending, strict=True)]
     ):
@@ -167,9 +158,7 @@ def _by(name: str) -> Callable[[ResultRow], tuple[bool, Value]]:
     return rank
 
 
-def _dedup(
-    command: Command, rows: list[ResultRow], _values: Mapping[str, Value]
-) -> list[ResultRow]:
+def _dedup(command: Command, rows: Rows, _values: Values) -> Rows:
     kept: dict[tuple[Value, ...], ResultRow] = {}
     for number, row in enumerate(rows):
         key = tuple(row.field(one.name) for one in command.expressions)
@@ -177,9 +166,7 @@ def _dedup(
     return list(kept.values())
 
 
-def _limit(
-    command: Command, rows: list[ResultRow], _values: Mapping[str, Value]
-) -> list[ResultRow]:
+def _limit(command: Command, rows: Rows, _values: Values) -> Rows:
     return rows[: command.expressions[0].value]
 
 
@@ -188,15 +175,8 @@ def _path(one: Named) -> str:
 
 
 _COMMANDS: Final[
-    Mapping[str, Callable[[Command, list[ResultRow], Mapping[str, Value]], list[ResultRow]]]
+    Mapping[str, Callable[[Command, Rows, Values], Rows]]
 ] = {
-    "SOURCE": _source,
-    "dedup": _dedup,
-    "display": _fields,
-    "fields": _fields,
-    "filter": _filter,
-    "limit": _limit,
-    "sort": _sort,
-    "stats": _stats,
-    "unnest": _unnest,
-}
+    "SOURCE": _source, "dedup": _dedup, "display": _fields, "fields": _fields, "filter": _filter,
+    "limit": _limit, "sort": _sort, "stats": _stats, "unnest": _unnest,
+}  # fmt: skip

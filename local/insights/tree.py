@@ -16,35 +16,16 @@ if TYPE_CHECKING:
 
 # Name: fewest arguments, most arguments.
 AGGREGATES: Final[Mapping[str, tuple[int, int]]] = {
-    "avg": (1, 1),
-    "count": (0, 1),
-    "count_distinct": (1, 1),
-    "earliest": (1, 1),
-    "latest": (1, 1),
-    "max": (1, 1),
-    "min": (1, 1),
-    "pct": (2, 2),
-    "sortsFirst": (1, 1),
-    "sortsLast": (1, 1),
+    "avg": (1, 1), "count": (0, 1), "count_distinct": (1, 1), "earliest": (1, 1), "latest": (1, 1),
+    "max": (1, 1), "min": (1, 1), "pct": (2, 2), "sortsFirst": (1, 1), "sortsLast": (1, 1),
     "sum": (1, 1),
-}
+}  # fmt: skip
 FUNCTIONS: Final[Mapping[str, tuple[int, int]]] = {
-    **AGGREGATES,
-    "abs": (1, 1),
-    "bin": (1, 1),
-    "ceil": (1, 1),
-    "coalesce": (1, 10),
-    "concat": (2, 10),
-    "floor": (1, 1),
-    "greatest": (2, 10),
-    "ispresent": (1, 1),
-    "jsonParse": (1, 1),
-    "least": (2, 10),
-    "replace": (3, 3),
-    "strcontains": (2, 3),
-    "strlen": (1, 1),
-    "substr": (2, 3),
-}
+    **AGGREGATES, "abs": (1, 1), "bin": (1, 1), "ceil": (1, 1), "coalesce": (1, 10),
+    "concat": (2, 10), "floor": (1, 1), "greatest": (2, 10), "ispresent": (1, 1),
+    "jsonParse": (1, 1), "least": (2, 10), "replace": (3, 3), "strcontains": (2, 3),
+    "strlen": (1, 1), "substr": (2, 3),
+}  # fmt: skip
 LARGEST_PERIOD: Final = {
     "ms": 1000,
     "s": 60,

@@ -13,14 +13,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from local.insights.fields import ResultRow, Value, parsed
-from local.insights.tree import (
-    Constant,
-    Expression,
-    Field,
-    FunctionCall,
-    Placeholder,
-    QueryError,
-)
+from local.insights.tree import Constant, Expression, Field, FunctionCall, Placeholder, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

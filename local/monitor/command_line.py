@@ -63,12 +63,10 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
             "--truth with --no-wait was expected to come with --start-ms, the moment that the "
             "replay gives to the first report; add it"
         )
+    configuration = default_configuration()
     try:
-        configuration = (
-            default_configuration()
-            if chosen.config_file is None
-            else read_configuration(chosen.config_file)
-        )
+        if chosen.config_file is not None:
+            configuration = read_configuration(chosen.config_file)
     except ConfigurationError as error:
         print(f"neuron-monitor: {error}", file=sys.stderr)
         return EXIT_FAILED
@@ -127,24 +125,16 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
         value = environment.get(option.variable, option.default)
         ending = "" if option.default is None else f"; default {option.default}"
         text = f"{option.meaning}{ending} [{option.variable}]"
-        if option.placeholder is None:
-            simulator.add_argument(
-                option.flag,
-                nargs="?",
-                const=True,
-                default=value,
-                type=option.read,
-                metavar="yes|no",
-                help=text,
-            )
-        else:
-            simulator.add_argument(
-                option.flag,
-                default=value,
-                type=option.read,
-                metavar=option.placeholder,
-                help=text,
-            )
+        is_switch = option.placeholder is None
+        simulator.add_argument(
+            option.flag,
+            nargs="?" if is_switch else None,
+            const=True if is_switch else None,
+            default=value,
+            type=option.read,
+            metavar=option.placeholder or "yes|no",
+            help=text,
+        )
     return parser
 
 
@@ -188,44 +178,29 @@ def _switch(text: str) -> bool:
 
 OPTIONS: Final = (
     Option(
-        "--instance-type",
-        "trn1.32xlarge",
-        _one_of("an instance type", HOST_NAMES),
-        "EC2 instance type to play",
-        "TYPE",
+        "--instance-type", "trn1.32xlarge", _one_of("an instance type", HOST_NAMES),
+        "EC2 instance type to play", "TYPE",
     ),
     Option(
-        "--scenario",
-        "busy",
-        _one_of("a scenario", tuple(SCENARIOS)),
-        "what is going on; see below",
-        "NAME",
+        "--scenario", "busy", _one_of("a scenario", tuple(SCENARIOS)),
+        "what is going on; see below", "NAME",
     ),
     Option("--seed", "1", _whole(0), "chooses the numbers: the same seed, the same bytes", "N"),
     Option(
-        "--instance-id",
-        None,
-        str,
-        "instance id in the reports; default: made from type, scenario and seed",
-        "ID",
+        "--instance-id", None, str,
+        "instance id in the reports; default: made from type, scenario and seed", "ID",
     ),
     Option(
-        "--period",
-        None,
-        _period_ms,
-        "seconds, may be a fraction; replaces every period of the configuration",
-        "SECONDS",
+        "--period", None, _period_ms,
+        "seconds, may be a fraction; replaces every period of the configuration", "SECONDS",
     ),
     Option("--reports", None, _whole(0), "end with code 0 after so many reports", "N"),
     Option("--ends-after", "12", _whole(0), "reports before dies dies and hangs hangs", "N"),
     Option("--no-wait", "no", _switch, "write as fast as is read, for hours of history"),
     Option(
-        "--start-ms",
-        None,
-        _whole(0),
-        "with --no-wait: moment of the first report for --truth, ms since 1970",
-        "MS",
+        "--start-ms", None, _whole(0),
+        "with --no-wait: moment of the first report for --truth, ms since 1970", "MS",
     ),
     Option("--no-align", "no", _switch, "write also near full minutes"),
     Option("--truth", None, Path, "append what was produced to this file, a line a report", "FILE"),
-)
+)  # fmt: skip

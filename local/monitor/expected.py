@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +78,9 @@ class Expected:
     reports: Interval
 
 
+_NOT_ADDED: Final = frozenset({"instances", "neuron_cores", "utilization_percent"})
+
+
 def over(values: Sequence[float | None]) -> Interval:
     """All of *values*, None for missing."""
     told = [value for value in values if value is not None]
@@ -88,19 +91,13 @@ def over(values: Sequence[float | None]) -> Interval:
 
 def merged(parts: Sequence[Expected]) -> Expected:
     """What a cluster's minute must come to, given those of its instances."""
+    names = {one.name for one in fields(Expected)} - _NOT_ADDED
+    added = {name: _added([getattr(part, name) for part in parts]) for name in names}
     return Expected(
         instances=sum(part.instances for part in parts),
         neuron_cores=sum(part.neuron_cores for part in parts),
-        busy_cores=_added([part.busy_cores for part in parts]),
-        attached_idle_cores=_added([part.attached_idle_cores for part in parts]),
-        unattached_cores=_added([part.unattached_cores for part in parts]),
-        unknown_cores=_added([part.unknown_cores for part in parts]),
         utilization_percent=_mean_over_cores(parts),
-        executions=_added([part.executions for part in parts]),
-        execution_errors=_added([part.execution_errors for part in parts]),
-        ecc_corrected_rise=_added([part.ecc_corrected_rise for part in parts]),
-        ecc_uncorrected_rise=_added([part.ecc_uncorrected_rise for part in parts]),
-        reports=_added([part.reports for part in parts]),
+        **added,
     )
 
 

@@ -61,21 +61,12 @@ FAMILIES: Final[dict[str, Family]] = {
 }
 
 _VCPUS_AND_MEMORY_GIB: Final[dict[str, tuple[int, int]]] = {
-    "inf1.xlarge": (4, 8),
-    "inf1.2xlarge": (8, 16),
-    "inf1.6xlarge": (24, 48),
-    "inf1.24xlarge": (96, 192),
-    "inf2.xlarge": (4, 16),
-    "inf2.8xlarge": (32, 128),
-    "inf2.24xlarge": (96, 384),
-    "inf2.48xlarge": (192, 768),
-    "trn1.2xlarge": (8, 32),
-    "trn1.32xlarge": (128, 512),
-    "trn1n.32xlarge": (128, 512),
-    "trn2.3xlarge": (12, 128),
-    "trn2.48xlarge": (192, 2048),
-    "trn2u.48xlarge": (192, 2048),
-}
+    "inf1.xlarge": (4, 8), "inf1.2xlarge": (8, 16), "inf1.6xlarge": (24, 48),
+    "inf1.24xlarge": (96, 192), "inf2.xlarge": (4, 16), "inf2.8xlarge": (32, 128),
+    "inf2.24xlarge": (96, 384), "inf2.48xlarge": (192, 768), "trn1.2xlarge": (8, 32),
+    "trn1.32xlarge": (128, 512), "trn1n.32xlarge": (128, 512), "trn2.3xlarge": (12, 128),
+    "trn2.48xlarge": (192, 2048), "trn2u.48xlarge": (192, 2048),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

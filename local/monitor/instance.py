@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ECC_COUNTERS: Final = (
-    "mem_ecc_corrected",
-    "mem_ecc_uncorrected",
-    "sram_ecc_uncorrected",
-    "sram_ecc_corrected",
-)
+    "mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected",
+)  # fmt: skip
 REGION: Final = "us-west-2"
 
 

@@ -23,14 +23,8 @@ _OWN_SHARE: Final = 0.15  # how a core differs from its neighbours, for ever
 _NOISE_SHARE: Final = 0.15  # from report to report; the four add up to 1
 
 _P50_SPREAD: Final = {
-    "p0": 0.72,
-    "p1": 0.78,
-    "p100": 1.9,
-    "p25": 0.93,
-    "p50": 1.0,
-    "p75": 1.09,
-    "p99": 1.45,
-}
+    "p0": 0.72, "p1": 0.78, "p100": 1.9, "p25": 0.93, "p50": 1.0, "p75": 1.09, "p99": 1.45,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

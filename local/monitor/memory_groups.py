@@ -64,12 +64,7 @@ class RuntimeMemory:
                 "host": application_bytes + self._dma_bytes,
                 "neuron_device": self._device_bytes,
                 "usage_breakdown": {
-                    "host": {
-                        "application_memory": application_bytes,
-                        "constants": 0,
-                        "dma_buffers": self._dma_bytes,
-                        "tensors": 0,
-                    },
+                    "host": _host_bytes(application_bytes, self._dma_bytes),
                     "neuroncore_memory_usage": self._table,
                 },
             },
@@ -91,6 +86,10 @@ def _core_bytes(most: int, models: int, rng: random.Random) -> dict[str, int]:
     }
 
 
+def _host_bytes(application: int, dma: int) -> dict[str, int]:
+    return {"application_memory": application, "constants": 0, "dma_buffers": dma, "tensors": 0}
+
+
 def _model(
     index_in_device: int, device: int, model_id: int, instance: SimulatedInstance
 ) -> dict[str, object]:
@@ -99,23 +98,16 @@ def _model(
             "host": _MODEL_HOST_BYTES + _MODEL_DMA_BYTES,
             "neuron_device": _MODEL_CONSTANTS_BYTES + _MODEL_CODE_BYTES,
             "usage_breakdown": {
-                "host": {
-                    "application_memory": _MODEL_HOST_BYTES,
-                    "constants": 0,
-                    "dma_buffers": _MODEL_DMA_BYTES,
-                    "tensors": 0,
-                },
+                "host": _host_bytes(_MODEL_HOST_BYTES, _MODEL_DMA_BYTES),
                 "neuron_device": {
-                    "constants": _MODEL_CONSTANTS_BYTES,
-                    "model_code": _MODEL_CODE_BYTES,
-                    "runtime_memory": 0,
-                    "tensors": 0,
+                    "constants": _MODEL_CONSTANTS_BYTES, "model_code": _MODEL_CODE_BYTES,
+                    "runtime_memory": 0, "tensors": 0,
                 },
             },
         },
         "neuroncore_index": index_in_device,
         "neuron_device_index": device,
-    }
+    }  # fmt: skip
     return {
         "name": "model.neff",
         "uuid": f"{instance.rng(f'model {model_id}').getrandbits(128):032x}",

@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
 COUNTERS_ERROR: Final = "could not read the counters of the runtime (simulated)"
 EXECUTION_ENDINGS: Final = (
-    "completed",
-    "completed_with_err",
-    "completed_with_num_err",
-    "timed_out",
-    "incorrect_input",
+    "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
     "failed_to_queue",
-)
+)  # fmt: skip
 _SPLIT_PERCENT: Final = 12.0  # how far the physical cores of a logical one lie apart, at most
 
 

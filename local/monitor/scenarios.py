@@ -75,7 +75,7 @@ class Scenario:
 
 
 def _one_busy(cores: int) -> tuple[Share, ...]:
-    return (Share(range(cores), range(cores)),)
+    return _busy(cores, 1)
 
 
 def _one_idle(cores: int) -> tuple[Share, ...]:
@@ -102,12 +102,8 @@ def _four_last_idle(cores: int) -> tuple[Share, ...]:
     return (*(Share(part, part) for part in working), Share(last, ()))
 
 
-def _two_busy(cores: int) -> tuple[Share, ...]:
-    return tuple(Share(part, part) for part in _parts(cores, 2))
-
-
-def _one_per_core(cores: int) -> tuple[Share, ...]:
-    return tuple(Share(part, part) for part in _parts(cores, cores))
+def _busy(cores: int, runtimes: int) -> tuple[Share, ...]:
+    return tuple(Share(part, part) for part in _parts(cores, runtimes))
 
 
 SCENARIOS: Final[dict[str, Scenario]] = {
@@ -133,7 +129,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     ),
     "many-runtimes": Scenario(
         "one runtime per core with 20 models each: the longest reports there are",
-        _one_per_core,
+        lambda cores: _busy(cores, cores),
         models_per_core=20,
     ),
     "errors": Scenario(
@@ -142,7 +138,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "ecc": Scenario("busy, and the ECC counters rise (never on inf1)", _one_busy, ecc_rises=True),
     "faulty": Scenario(
         "two busy runtimes; the core counters of the second fail in every fifth report",
-        _two_busy,
+        lambda cores: _busy(cores, 2),
         counters_fail_every=5,
     ),
     "dies": Scenario("busy, and after some reports exit code 1", _one_busy, ending="dies"),

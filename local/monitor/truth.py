@@ -36,22 +36,13 @@ MINUTE_MS: Final = 60_000
 SHORTEST_PERIOD_S: Final = 0.5  # below it percentages are noise; tallies are not
 BELIEVED_PERIODS: Final = 2
 ENDED: Final = ("completed", "completed_with_err", "completed_with_num_err")
-FAILED: Final = (
-    "completed_with_err",
-    "completed_with_num_err",
-    "timed_out",
-    "incorrect_input",
-    "failed_to_queue",
-)
+FAILED: Final = (*ENDED[1:], "timed_out", "incorrect_input", "failed_to_queue")
 CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
 UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
 def expected_minutes(
-    reports: Iterable[ReportTruth],
-    *,
-    margin_ms: int = 0,
-    busy_from_percent: float = 1.0,
+    reports: Iterable[ReportTruth], *, margin_ms: int = 0, busy_from_percent: float = 1.0
 ) -> dict[tuple[str, int], Expected]:
     """
     What each instance's minutes must come to.
@@ -135,41 +126,14 @@ def _beliefs(rows: Sequence[ReportTruth], very_first: ReportTruth) -> tuple[bool
     return (False, True) if restarted else (False,)
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What one reading of a minute comes to."""
-
-    busy: int
-    attached_idle: int
-    unattached: int
-    unknown: int
-    utilization: float | None
-    executions: int | None
-    failed: int | None
-    corrected: int | None
-    uncorrected: int | None
-    reports: int
-
-
 def _expected(readings: Sequence[_Reading], cores: int, busy_from_percent: float) -> Expected:
     outcomes = [_outcome(reading, cores, busy_from_percent) for reading in readings]
-    return Expected(
-        instances=1,
-        neuron_cores=cores,
-        busy_cores=over([one.busy for one in outcomes]),
-        attached_idle_cores=over([one.attached_idle for one in outcomes]),
-        unattached_cores=over([one.unattached for one in outcomes]),
-        unknown_cores=over([one.unknown for one in outcomes]),
-        utilization_percent=over([one.utilization for one in outcomes]),
-        executions=over([one.executions for one in outcomes]),
-        execution_errors=over([one.failed for one in outcomes]),
-        ecc_corrected_rise=over([one.corrected for one in outcomes]),
-        ecc_uncorrected_rise=over([one.uncorrected for one in outcomes]),
-        reports=over([one.reports for one in outcomes]),
-    )
+    numbers = {name: over([one[name] for one in outcomes]) for name in outcomes[0]}
+    return Expected(instances=1, neuron_cores=cores, **numbers)
 
 
-def _outcome(reading: _Reading, cores: int, busy_from_percent: float) -> _Outcome:
+def _outcome(reading: _Reading, cores: int, busy_from_percent: float) -> dict[str, float | None]:
+    """What one reading of a minute comes to, by the names of `Expected`."""
     letters = []
     means = []
     held = _held(reading.rows, cores)
@@ -185,18 +149,18 @@ def _outcome(reading: _Reading, cores: int, busy_from_percent: float) -> _Outcom
             letters.append("attached" if held[core] or mean > 0 else "unattached")
     tallies = [row.executions for row in reading.rows if row.executions is not None]
     rises = [row.ecc_rises for row in reading.rows if row.ecc_rises is not None]
-    return _Outcome(
-        busy=letters.count("busy"),
-        attached_idle=letters.count("attached"),
-        unattached=letters.count("unattached"),
-        unknown=letters.count("unknown"),
-        utilization=sum(means) / len(means) if means else None,
-        executions=_sum(tallies, ENDED),
-        failed=_sum(tallies, FAILED),
-        corrected=_sum(rises, CORRECTED),
-        uncorrected=_sum(rises, UNCORRECTED),
-        reports=len(reading.rows),
-    )
+    return {
+        "busy_cores": letters.count("busy"),
+        "attached_idle_cores": letters.count("attached"),
+        "unattached_cores": letters.count("unattached"),
+        "unknown_cores": letters.count("unknown"),
+        "utilization_percent": sum(means) / len(means) if means else None,
+        "executions": _sum(tallies, ENDED),
+        "execution_errors": _sum(tallies, FAILED),
+        "ecc_corrected_rise": _sum(rises, CORRECTED),
+        "ecc_uncorrected_rise": _sum(rises, UNCORRECTED),
+        "reports": len(reading.rows),
+    }
 
 
 def _mean(reading: _Reading, core: int) -> float | None:

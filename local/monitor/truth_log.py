@@ -35,16 +35,11 @@ class TruthLog:
         """Note that report *number* was written at *at_ms*, milliseconds since the epoch."""
         held = produced.held
         line = {
-            **self.constants,
-            "report": number,
-            "at_ms": at_ms,
-            "period_s": produced.period_s,
-            "runtimes": produced.runtimes,
-            "percents": produced.percents,
+            **self.constants, "report": number, "at_ms": at_ms, "period_s": produced.period_s,
+            "runtimes": produced.runtimes, "percents": produced.percents,
             "held": None if held is None else "".join("1" if one else "0" for one in held),
-            "executions": produced.executions,
-            "ecc_rises": produced.ecc_rises,
-        }
+            "executions": produced.executions, "ecc_rises": produced.ecc_rises,
+        }  # fmt: skip
         os.write(self._descriptor, json.dumps(line, separators=(",", ":")).encode() + b"\n")
 
     def close(self) -> None:

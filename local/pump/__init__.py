@@ -19,13 +19,4 @@ from local.pump.publishing import publish
 from local.pump.pump import Counts, EmfPump
 from local.pump.tail import LogEvent, LogTail
 
-__all__ = [
-    "Counts",
-    "Datum",
-    "EmfPump",
-    "Extraction",
-    "LogEvent",
-    "LogTail",
-    "extract",
-    "publish",
-]
+__all__ = ["Counts", "Datum", "EmfPump", "Extraction", "LogEvent", "LogTail", "extract", "publish"]

@@ -30,12 +30,7 @@ from local.rehearsal.profiles import profile_jobs
 from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides, refused_lines
 from local.rehearsal.table import render
 from local.rehearsal.verdict import against_metrics, against_totals, against_truth
-from local.rehearsal.waiting import (
-    CLOSES_AFTER_S,
-    closable_minute,
-    close_until,
-    wait_until_stored,
-)
+from local.rehearsal.waiting import CLOSES_AFTER_S, closable_minute, close_until, wait_until_stored
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -56,14 +51,6 @@ REFRESH_S: Final = 2.0
 LATEST_START_S: Final = 48  # into a minute: every emitter shall have a report in its first minute
 EMITTER_PATIENCE_S: Final = 10.0
 MARGIN_MS: Final = 500  # from a full minute: which side a live report was received on is not known
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """Commands of the environments that `make venvs` makes."""
-
-    ministack: Path
-    sam: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +77,18 @@ class Rehearsal:
 
     def __init__(
         self,
-        tools: Tools,
+        programs: tuple[Path, Path],
         stage: Stage,
         progress: StepProgress,
         screen: Screen,
         page_port: int = PORT,
     ) -> None:
-        """Serve the page at *page_port*; 0 takes a free one."""
-        self._tools = tools
+        """
+        Use *programs*, the commands of the embedded AWS and of the SAM CLI.
+
+        The page is served at *page_port*; 0 takes a free one.
+        """
+        self._ministack, self._sam = programs
         self._stage = stage
         self._progress = progress
         self._screen = screen
@@ -114,7 +105,7 @@ class Rehearsal:
         """
         self._say_what_this_is()
         with ExitStack() as exits:
-            aws = EmbeddedAws(self._tools.ministack, self._stage.folder / "aws")
+            aws = EmbeddedAws(self._ministack, self._stage.folder / "aws")
             exits.callback(aws.stop)
             exits.callback(self._stage.stop_all)  # before it: emitters would wait for its answers
             (self._stage.folder / "aws").mkdir()
@@ -148,7 +139,7 @@ class Rehearsal:
             stage.check()
             jobs.poll()  # the SAM CLI mostly waits: the history is made meanwhile
 
-        sam = SamCli(self._tools.sam, stage.folder, check)
+        sam = SamCli(self._sam, stage.folder, check)
         with step("Building the functions: sam build"):
             built = sam.build(TEMPLATE, environment())
         parameters = overrides(self.template)

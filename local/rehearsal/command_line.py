@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
 from local.page.server import PORT
-from local.rehearsal.acts import Rehearsal, Tools
+from local.rehearsal.acts import Rehearsal
 from local.rehearsal.fleet import REPOSITORY
 from local.rehearsal.limits import limits
 from local.rehearsal.stage import Stage, StepProgress, StoppedError
@@ -44,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started_s = time.monotonic()
     with Stage(keep=options.keep) as stage:
         try:
-            tools = Tools(options.ministack, options.sam)
-            rehearsal = Rehearsal(tools, stage, progress, screen, options.page_port)
+            programs = options.ministack, options.sam
+            rehearsal = Rehearsal(programs, stage, progress, screen, options.page_port)
             verdict = rehearsal.run(options.seconds)
         except StoppedError as stopped:
             print(f"\nStopping everything that was started: {stopped}.", flush=True)
@@ -149,25 +149,15 @@ def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, take
     print("\nNot as on AWS, in this rehearsal:")
     for sentence in not_emulated:
         print(f"  * {sentence}")
-    REPORT.write_text(
-        json.dumps(
-            {
-                "right": not verdict.problems,
-                "problems": verdict.problems,
-                "rollups_compared": {
-                    "history": verdict.history_rollups,
-                    "live": verdict.live_rollups,
-                },
-                "clusters": [asdict(row) for row in verdict.rows],
-                "not_emulated": not_emulated,
-                "steps": [
-                    {"what": what, "seconds": seconds} for what, seconds in progress.seconds.items()
-                ],
-                "seconds": round(taken_s, 1),
-            },
-            indent=2,
-        )
-        + "\n",
-        encoding="utf-8",
-    )
+    steps = [{"what": what, "seconds": seconds} for what, seconds in progress.seconds.items()]
+    report = {
+        "right": not verdict.problems,
+        "problems": verdict.problems,
+        "rollups_compared": {"history": verdict.history_rollups, "live": verdict.live_rollups},
+        "clusters": [asdict(row) for row in verdict.rows],
+        "not_emulated": not_emulated,
+        "steps": steps,
+        "seconds": round(taken_s, 1),
+    }
+    REPORT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     print(f"\nWritten to {REPORT}. It took {taken_s:.0f} s.", flush=True)

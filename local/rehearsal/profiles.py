@@ -22,46 +22,28 @@ if TYPE_CHECKING:
 BEFORE_S: Final = 20 * 60  # the end of the history: within what the dashboard shows
 
 _COMMON: Final = {
-    "total_time": 0.2138,
-    "total_active_time": 0.2083,
-    "total_active_time_percent": 0.974,
-    "vector_engine_active_time_percent": 0.344,
-    "scalar_engine_active_time_percent": 0.037,
-    "mfu_max_achievable_estimated_percent": 0.918,
-    "dma_active_time_percent": 0.264,
-    "peak_flops_bandwidth_ratio": 223.8,
-    "hbm_read_bytes": 6_582_249_472,
-    "hbm_write_bytes": 1_835_008_000,
-    "nd_idx": 0,
-    "nc_idx": 0,
-    "profiler_version": "2.28.23.0",
-}
+    "total_time": 0.2138, "total_active_time": 0.2083, "total_active_time_percent": 0.974,
+    "vector_engine_active_time_percent": 0.344, "scalar_engine_active_time_percent": 0.037,
+    "mfu_max_achievable_estimated_percent": 0.918, "dma_active_time_percent": 0.264,
+    "peak_flops_bandwidth_ratio": 223.8, "hbm_read_bytes": 6_582_249_472,
+    "hbm_write_bytes": 1_835_008_000, "nd_idx": 0, "nc_idx": 0, "profiler_version": "2.28.23.0",
+}  # fmt: skip
 MODELS: Final[Mapping[tuple[str, str], Mapping[str, object]]] = {
     ("research", "pretraining"): {
-        **_COMMON,
-        "tensor_engine_active_time_percent": 0.402,
-        "mfu_estimated_percent": 0.243,
-        "hfu_estimated_percent": 0.281,
-        "mbu_estimated_percent": 0.283,
-        "mm_arithmetic_intensity": 205.4,
-        "hardware_flops": 8_858_000_000_000,
-        "transpose_flops": 1_402_000_000_000,
-        "spill_reload_bytes": 241_172_480,
+        **_COMMON, "tensor_engine_active_time_percent": 0.402, "mfu_estimated_percent": 0.243,
+        "hfu_estimated_percent": 0.281, "mbu_estimated_percent": 0.283,
+        "mm_arithmetic_intensity": 205.4, "hardware_flops": 8_858_000_000_000,
+        "transpose_flops": 1_402_000_000_000, "spill_reload_bytes": 241_172_480,
         "instance_type": "trn1.32xlarge",
     },
     ("serving", "chat"): {
-        **_COMMON,
-        "tensor_engine_active_time_percent": 0.561,
-        "mfu_estimated_percent": 0.412,
-        "hfu_estimated_percent": 0.436,
-        "mbu_estimated_percent": 0.517,
-        "mm_arithmetic_intensity": 96.2,
-        "hardware_flops": 4_120_000_000_000,
-        "transpose_flops": 121_000_000_000,
-        "spill_reload_bytes": 120_586_240,
+        **_COMMON, "tensor_engine_active_time_percent": 0.561, "mfu_estimated_percent": 0.412,
+        "hfu_estimated_percent": 0.436, "mbu_estimated_percent": 0.517,
+        "mm_arithmetic_intensity": 96.2, "hardware_flops": 4_120_000_000_000,
+        "transpose_flops": 121_000_000_000, "spill_reload_bytes": 120_586_240,
         "instance_type": "inf2.48xlarge",
     },
-}
+}  # fmt: skip
 """By cluster and model."""
 
 

@@ -124,7 +124,6 @@ class Stage:
         folder: Path,
         output: Path,
         errors: Path | None = None,
-        death_signal: signal.Signals = signal.SIGTERM,
     ) -> ChildProcess:
         """
         Start a process that ends with the stage.
@@ -140,7 +139,7 @@ class Stage:
             environment=environment,
             folder=folder,
             errors=errors,
-            death_signal=death_signal,
+            death_signal=signal.SIGTERM,
         )
         self._children.append(child)
         return child

@@ -49,35 +49,19 @@ class ClusterRow:
 
 
 FIGURES: Final = (
-    "Instances",
-    "SilentInstances",
-    "NeuronCores",
-    "BusyCores",
-    "AttachedIdleCores",
-    "UnattachedCores",
-    "UnknownCores",
-    "NeuronCoreUtilization",
-    "IdleCores",
-    "IdleCostPerHour",
+    "Instances", "SilentInstances", "NeuronCores", "BusyCores", "AttachedIdleCores",
+    "UnattachedCores", "UnknownCores", "NeuronCoreUtilization", "IdleCores", "IdleCostPerHour",
     "UnpricedCores",
-)
+)  # fmt: skip
 """The metrics that a row shows."""
 
 _COLUMNS: Final = (
     # two lines of title, alignment
-    ("", "cluster", "<"),
-    ("", "instances", ">"),
-    ("", "cores", ">"),
-    ("", "busy", ">"),
-    ("attached", "idle", ">"),
-    ("unatt-", "ached", ">"),
-    ("", "unknown", ">"),
-    ("utili-", "zation", ">"),
-    ("idle", "cores", ">"),
-    ("idle cost", "USD/hour", ">"),
-    ("", "alarm", "<"),
-    ("last rollup", "minute, UTC", "<"),
-)
+    ("", "cluster", "<"), ("", "instances", ">"), ("", "cores", ">"), ("", "busy", ">"),
+    ("attached", "idle", ">"), ("unatt-", "ached", ">"), ("", "unknown", ">"),
+    ("utili-", "zation", ">"), ("idle", "cores", ">"), ("idle cost", "USD/hour", ">"),
+    ("", "alarm", "<"), ("last rollup", "minute, UTC", "<"),
+)  # fmt: skip
 
 
 def render(rows: Sequence[ClusterRow], now_s: float, width: int = WIDE) -> str:

@@ -78,9 +78,8 @@ def against_truth(
             value = lines.tally(name) if name in TALLIES else lines.gauge(name)
             tolerance = UTILIZATION_TOLERANCE_PERCENT if name == UTILIZATION else 0.0
             if not interval.admits(value, tolerance):
-                problems.append(
-                    Problem(cluster, minute_s, name, _interval(interval), _number(value))
-                )
+                said = name, _interval(interval), _number(value)
+                problems.append(Problem(cluster, minute_s, *said))
     return problems
 
 
@@ -141,15 +140,10 @@ def against_metrics(
             if not values:
                 continue
             wanted = max(values) if name in GAUGES else sum(values)
-            statistics = extracted.get(name)
-            if statistics is None:
-                problems.append(
-                    Problem(cluster, minute_s, f"metric {name}", _number(wanted), "none")
-                )
-                continue
-            value = statistics.maximum if name in GAUGES else statistics.total
-            if abs(value - wanted) > 1e-6 * max(1.0, abs(wanted)):
-                problems.append(
-                    Problem(cluster, minute_s, f"metric {name}", _number(wanted), _number(value))
-                )
+            value = None
+            if (statistics := extracted.get(name)) is not None:
+                value = statistics.maximum if name in GAUGES else statistics.total
+            if value is None or abs(value - wanted) > 1e-6 * max(1.0, abs(wanted)):
+                said = f"metric {name}", _number(wanted), _number(value)
+                problems.append(Problem(cluster, minute_s, *said))
     return problems

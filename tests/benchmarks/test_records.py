@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
-import platform
 
-from benchmarks import machine, record
+from benchmarks import record
 
 MADE = record.made("made", "make it", 61.23, ["what", "n"], [["a", "1"], ["bb", "22"]], seed=7)
 
@@ -24,12 +22,3 @@ def test_the_terminal_and_the_page_have_the_same_cells():
     assert ["| what | n |", "| --- | --- |", "| a | 1 |", "| bb | 22 |"] == (
         MADE.markdown().splitlines()
     )
-
-
-def test_the_machine_is_told_with_what_matters_to_a_figure():
-    """Cores, memory, system, Python, libraries."""
-    found = machine.machine()
-    for word in (" cores, ", " GiB, ", platform.machine(), platform.python_version()):
-        assert word in found
-    for name in machine.LIBRARIES:
-        assert f"{name} {importlib.metadata.version(name)}" in found

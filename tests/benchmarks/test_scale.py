@@ -83,26 +83,15 @@ def test_the_lines_are_those_of_the_code(cores):
     For every setting of metrics, with and without high resolution, whatever an instance's cores.
     """
     kept = KEPT.by_cores[cores]
-    assert (kept.write_units, *lines_of(kept)) == (
-        near(measurement.write_units(cores, FEW)),
-        *map(near, (*measured_lines(cores),)),
-    )
-
-
-def lines_of(kept):
-    for lines in (kept.minute, kept.minute_high, kept.report):
-        for one in lines.values():
-            yield from (one.bytes, one.lines)
-
-
-def measured_lines(cores):
-    for lines in (
-        measurement.minute_lines(cores, FEW),
-        measurement.minute_lines(cores, FEW, high=True),
-        measurement.report_lines(cores, FEW),
+    assert kept.write_units == near(measurement.write_units(cores, FEW))
+    for expected, found in (
+        (kept.minute, measurement.minute_lines(cores, FEW)),
+        (kept.minute_high, measurement.minute_lines(cores, FEW, high=True)),
+        (kept.report, measurement.report_lines(cores, FEW)),
     ):
-        for one in lines.values():
-            yield from (one.bytes, one.lines)
+        assert expected.keys() == found.keys()
+        for name, line in expected.items():
+            assert dataclasses.astuple(line) == near(dataclasses.astuple(found[name]))
 
 
 @pytest.mark.slow
@@ -123,11 +112,8 @@ def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
 def test_the_requests_of_ingest_are_those_of_the_code(records):
     """One delivery, and one batch of the stream."""
     found, kept = measurement.delivered(records, 1), KEPT.ingest[records]
-    assert (near(found.printed_bytes), near(found.calls), near(found.write_units)) == (
-        kept.printed_bytes,
-        kept.calls,
-        kept.write_units,
-    )
+    for name in ("printed_bytes", "calls", "write_units"):
+        assert near(getattr(found, name)) == getattr(kept, name)
 
 
 def test_what_is_measured_is_kept_and_read_again(monkeypatch, tmp_path):
@@ -153,37 +139,26 @@ def test_the_functions_are_those_of_the_template(mode, resources):
     found = resources(mode)
     ingest, close = (found[f"{name}Function"]["Properties"] for name in ("Ingest", "Close"))
     assert assumptions.INGEST_MB[mode] == ingest["MemorySize"]
-    assert (assumptions.CLOSE_MB, assumptions.CLOSE_TIMEOUT_S) == (
-        close["MemorySize"],
-        close["Timeout"],
-    )
-    assert assumptions.RETENTION_DAYS == int(
-        found["RollupsLogGroup"]["Properties"]["RetentionInDays"]
-    )
+    assert assumptions.CLOSE_MB == close["MemorySize"]
+    assert assumptions.CLOSE_TIMEOUT_S == close["Timeout"]
+    rollups = found["RollupsLogGroup"]["Properties"]
+    assert assumptions.RETENTION_DAYS == int(rollups["RetentionInDays"])
 
 
 def test_the_batches_are_those_of_the_template(resources):
     """Deliveries and seconds of one batch."""
     reader = resources("kinesis")["StreamReader"]["Properties"]
-    assert (assumptions.BATCH_DELIVERIES, assumptions.BATCH_WINDOW_S) == (
-        int(reader["BatchSize"]),
-        int(reader["MaximumBatchingWindowInSeconds"]),
-    )
+    assert assumptions.BATCH_DELIVERIES == int(reader["BatchSize"])
+    assert assumptions.BATCH_WINDOW_S == int(reader["MaximumBatchingWindowInSeconds"])
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_alarms_are_those_of_the_template(mode, resources):
     """Six look at every cluster, the others at one metric each."""
-    names = [
-        name
-        for name, resource in resources(mode).items()
-        if resource["Type"] == "AWS::CloudWatch::Alarm"
-    ]
-    by_cluster = [name for name in names if name.endswith("ByClusterAlarm")]
-    assert (CLUSTER_ALARMS, PIPELINE_ALARMS[mode]) == (
-        len(by_cluster),
-        len(names) - len(by_cluster),
-    )
+    found = resources(mode).items()
+    names = [name for name, one in found if one["Type"] == "AWS::CloudWatch::Alarm"]
+    by_cluster = sum(name.endswith("ByClusterAlarm") for name in names)
+    assert (CLUSTER_ALARMS, PIPELINE_ALARMS[mode]) == (by_cluster, len(names) - by_cluster)
 
 
 def test_a_thousand_instances_keep_the_promise():

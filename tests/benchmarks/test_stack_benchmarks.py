@@ -10,27 +10,18 @@ from aggregator.storage import layout
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.pack import identity_of, records_of
 from aggregator.storage.values import RecordItem
+from benchmarks.scale.fleets import MIDDLE
 from benchmarks.stack import fleet
 from benchmarks.stack import rows as stack
 from benchmarks.stack.close_runs import closed
 from benchmarks.stack.deliveries import delivered
 from benchmarks.stack.dynamodb import StandIn
 from benchmarks.stack.table_files import page_of, prepare
-from neuron_emf.cost.measurements import FORMS, CloseMeasurement
+from neuron_emf.cost.measurements import FORMS
+from tests.benchmarks.measures_example import made_run
 
 INSTANCES = 300
-CLOSED = CloseMeasurement(
-    cpu_s=1.0,
-    peak_mib=60.0,
-    records=10_000,
-    lines=20,
-    printed_bytes=60_000,
-    metrics=600,
-    calls=100,
-    read_units=1_000.0,
-    write_units=100,
-    largest_item_bytes=4_000,
-)
+CLOSED = made_run(MIDDLE)
 
 
 def without_health(record):
@@ -63,10 +54,8 @@ def test_the_stand_in_bills_a_write_as_dynamodb_does(payload_bytes, units):
     item = RecordItem(minute=1, bucket=0, key="kk", payload=b"x" * payload_bytes, expires_s=10**9)
     stand_in = StandIn()
     stand_in.put_item(Item=layout.record_item(item))
-    assert (units, payload_bytes + 26) == (
-        stand_in.use.write_units,
-        stand_in.use.largest_item_bytes,
-    )
+    found = stand_in.use
+    assert (units, payload_bytes + 26) == (found.write_units, found.largest_item_bytes)
 
 
 def test_the_stand_in_bills_a_read_by_what_it_reads():

@@ -18,20 +18,11 @@ MODEL_DEVICE_BYTES = dict.fromkeys(("constants", "model_code", "runtime_memory",
 HOST_BYTES = dict.fromkeys(("application_memory", "constants", "dma_buffers", "tensors"), int)
 PERCENTILES = dict.fromkeys(("p0", "p1", "p100", "p25", "p50", "p75", "p99"), float)
 VCPU = dict.fromkeys(("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq"), NUMBER)
-ECC = (
-    "mem_ecc_corrected",
-    "mem_ecc_uncorrected",
-    "sram_ecc_uncorrected",
-    "sram_ecc_corrected",
-)
+ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected")
 ENDINGS = (
-    "completed",
-    "completed_with_err",
-    "completed_with_num_err",
-    "timed_out",
-    "incorrect_input",
+    "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
     "failed_to_queue",
-)
+)  # fmt: skip
 
 
 class Keyed:
@@ -51,89 +42,62 @@ class Nullable:
 
 SUBGRAPH = {
     "memory_used_bytes": {
-        "host": int,
-        "neuron_device": int,
+        "host": int, "neuron_device": int,
         "usage_breakdown": {"host": HOST_BYTES, "neuron_device": MODEL_DEVICE_BYTES},
     },
-    "neuroncore_index": int,
-    "neuron_device_index": int,
-}
+    "neuroncore_index": int, "neuron_device_index": int,
+}  # fmt: skip
 MEMORY = {
     "period": float,
     "neuron_runtime_used_bytes": {
-        "host": int,
-        "neuron_device": int,
+        "host": int, "neuron_device": int,
         "usage_breakdown": {
-            "host": HOST_BYTES,
-            "neuroncore_memory_usage": Keyed(INDEX, CORE_BYTES),
+            "host": HOST_BYTES, "neuroncore_memory_usage": Keyed(INDEX, CORE_BYTES),
         },
     },
     "loaded_models": [
         {
-            "name": str,
-            "uuid": str,
-            "model_id": int,
-            "is_running": bool,
+            "name": str, "uuid": str, "model_id": int, "is_running": bool,
             "subgraphs": Keyed(re.compile(r"sg_[0-9]{2}"), SUBGRAPH),
         }
     ],
     "error": str,
-}
+}  # fmt: skip
 EXECUTIONS = {
     "period": float,
     "error_summary": dict.fromkeys(("numerical", "transient", "model", "runtime", "hardware"), int),
     "execution_summary": dict.fromkeys(ENDINGS, int),
     "latency_stats": {
-        "total_latency": Nullable(PERCENTILES),
-        "device_latency": Nullable(PERCENTILES),
+        "total_latency": Nullable(PERCENTILES), "device_latency": Nullable(PERCENTILES),
     },
     "error": str,
-}
+}  # fmt: skip
 SYSTEM = {
     "memory_info": {
-        "period": float,
-        "memory_total_bytes": int,
-        "memory_used_bytes": int,
-        "swap_total_bytes": int,
-        "swap_used_bytes": int,
-        "error": str,
+        "period": float, "memory_total_bytes": int, "memory_used_bytes": int,
+        "swap_total_bytes": int, "swap_used_bytes": int, "error": str,
     },
     "neuron_hw_counters": {
         "period": float,
-        "neuron_devices": [{"neuron_device_index": int, **dict.fromkeys(ECC, int)}],
-        "error": str,
+        "neuron_devices": [{"neuron_device_index": int, **dict.fromkeys(ECC, int)}], "error": str,
     },
     "vcpu_usage": {
-        "period": float,
-        "average_usage": VCPU,
-        "usage_data": Keyed(INDEX, VCPU),
-        "context_switch_count": int,
-        "error": str,
+        "period": float, "average_usage": VCPU, "usage_data": Keyed(INDEX, VCPU),
+        "context_switch_count": int, "error": str,
     },
-}
+}  # fmt: skip
 IDENTITY = dict.fromkeys(
     (
-        "instance_name",
-        "instance_id",
-        "instance_type",
-        "instance_availability_zone",
-        "instance_availability_zone_id",
-        "instance_region",
-        "ami_id",
-        "subnet_id",
-        "error",
+        "instance_name", "instance_id", "instance_type", "instance_availability_zone",
+        "instance_availability_zone_id", "instance_region", "ami_id", "subnet_id", "error",
     ),
     str,
-)
+)  # fmt: skip
 COUNTS = {"neuron_device_count": int, "neuroncore_per_device_count": int, "error": str}
 HARDWARE = {
-    "neuron_device_type": str,
-    "neuron_device_version": str,
-    "neuroncore_version": str,
-    "neuron_device_memory_size": int,
-    "logical_neuroncore_config": int,
-    **COUNTS,
-}
+    "neuron_device_type": str, "neuron_device_version": str, "neuroncore_version": str,
+    "neuron_device_memory_size": int, "logical_neuroncore_config": int, **COUNTS,
+}  # fmt: skip
 
 
 def shape_of(instance_type):
@@ -143,24 +107,17 @@ def shape_of(instance_type):
         physical = re.compile(r"nc_v3\.[0-9]+")
         core = {**core, "v3d": Keyed(physical, {"neuroncore_utilization": NUMBER})}
     runtime = {
-        "pid": int,
-        "neuron_runtime_tag": str,
-        "error": str,
+        "pid": int, "neuron_runtime_tag": str, "error": str,
         "report": {
-            "execution_stats": EXECUTIONS,
-            "memory_used": MEMORY,
+            "execution_stats": EXECUTIONS, "memory_used": MEMORY,
             "neuron_runtime_vcpu_usage": {
-                "period": float,
-                "vcpu_usage": {"user": NUMBER, "system": NUMBER},
-                "error": str,
+                "period": float, "vcpu_usage": {"user": NUMBER, "system": NUMBER}, "error": str,
             },
             "neuroncore_counters": {
-                "period": float,
-                "neuroncores_in_use": Keyed(INDEX, core),
-                "error": str,
+                "period": float, "neuroncores_in_use": Keyed(INDEX, core), "error": str,
             },
         },
-    }
+    }  # fmt: skip
     is_ultra = instance_type.startswith("trn2u")
     return {
         "neuron_runtime_data": [runtime],

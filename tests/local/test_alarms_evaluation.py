@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.alarms import (
-    Alarm,
-    InsightsQuery,
-    MetricSource,
-    RecordedHistory,
-    State,
-    evaluate,
-)
+from local.alarms import Alarm, InsightsQuery, MetricSource, RecordedHistory, State, evaluate
 from local.alarms.evaluation import judge
 
 NOW_S = 1_800_000_030.0  # half a minute into a minute
@@ -24,13 +17,9 @@ NEWEST_S = 1_799_999_940  # the newest minute that is over
 THREE = Alarm(
     logical_id="Test",
     source=MetricSource("Neuron/Cluster", "IdleCorePercent", (("ClusterName", "a"),), "Average"),
-    comparison="GreaterThanOrEqualToThreshold",
-    threshold=20.0,
-    period_s=60,
-    evaluation_periods=3,
-    datapoints_to_alarm=3,
-    missing="missing",
-)
+    comparison="GreaterThanOrEqualToThreshold", threshold=20.0, period_s=60, evaluation_periods=3,
+    datapoints_to_alarm=3, missing="missing",
+)  # fmt: skip
 IDLE = replace(THREE, evaluation_periods=15, datapoints_to_alarm=10, missing="notBreaching")
 EVERY_CLUSTER = replace(
     IDLE,
@@ -141,37 +130,23 @@ def state_of(alarm: Alarm, history: RecordedHistory) -> dict[str, State]:
     }
 
 
-@pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
-def test_sustained_idleness_fires(alarm):
-    """Idle for all of the last quarter of an hour."""
-    assert {"a": State.ALARM} == state_of(alarm, recorded({"a": minutes(0, 20, 80.0)}))
+BUSY, NEWEST_MISSING = minutes(0, 20, 0.0), minutes(4, 20, 80.0)
 
 
 @pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
-def test_it_fires_although_the_newest_four_minutes_are_always_missing(alarm):
-    """Rollups arrive two to four minutes late: M of N leaves room for that."""
-    assert {"a": State.ALARM} == state_of(alarm, recorded({"a": minutes(4, 20, 80.0)}))
-
-
-@pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
-def test_one_idle_minute_does_not_fire(alarm):
-    """One minute above the threshold among busy ones, the newest or an older one."""
-    for age in (0, 4, 9):
-        history = recorded({"a": {**minutes(0, 20, 0.0), age: 100.0}})
-        assert {"a": State.OK} == state_of(alarm, history)
-
-
-@pytest.mark.parametrize(("idle_minutes", "expected"), [(9, State.OK), (10, State.ALARM)])
-def test_it_fires_at_exactly_ten_of_fifteen(idle_minutes, expected):
-    """Nine breaching points are not enough, ten are."""
-    history = recorded({"a": {**minutes(0, 20, 0.0), **minutes(0, idle_minutes - 1, 20.0)}})
-    assert {"a": expected} == state_of(IDLE, history)
-
-
-@pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
-def test_a_busy_cluster_that_fell_silent_does_not_fire(alarm):
-    """Silence is no idleness: the last points were good and nothing follows."""
-    assert {"a": State.OK} == state_of(alarm, recorded({"a": minutes(8, 30, 0.0)}))
+@pytest.mark.parametrize(
+    ("by_age", "expected"),
+    [
+        (NEWEST_MISSING, State.ALARM),
+        ({**BUSY, **minutes(0, 8, 20.0)}, State.OK),
+        ({**BUSY, **minutes(0, 9, 20.0)}, State.ALARM),
+        (minutes(8, 30, 0.0), State.OK),
+    ],
+    ids=["the newest four minutes missing", "nine idle", "ten idle", "busy, then silent"],
+)
+def test_ten_idle_minutes_of_fifteen_fire(alarm, by_age, expected):
+    """Rollups arrive two to four minutes late: M of N leaves room for it; silence never fires."""
+    assert {"a": expected} == state_of(alarm, recorded({"a": by_age}))
 
 
 def test_an_idle_cluster_that_fell_silent_stops_alarming():
@@ -186,18 +161,14 @@ def test_each_cluster_is_judged_for_itself():
     assert {"busy": State.OK, "idle": State.ALARM} == state_of(EVERY_CLUSTER, history)
 
 
-def test_a_metric_with_one_more_dimension_is_another_metric():
-    """Idle cores of one instance type are not those of the cluster."""
+def test_a_metric_of_other_dimensions_is_another_metric():
+    """Idle cores of one instance type are not those of the cluster, nor those of another one."""
+    assert {"a": State.OK} == state_of(IDLE, recorded({"b": minutes(0, 20, 90.0)}))
     history = recorded({"a": minutes(0, 20, 90.0)}, InstanceType="trn1.32xlarge")
     assert {"": State.INSUFFICIENT_DATA} == state_of(EVERY_CLUSTER, history)
     assert {"a": State.OK} == state_of(IDLE, history)
     missing = replace(IDLE, missing="missing")
     assert {"a": State.INSUFFICIENT_DATA} == state_of(missing, history)
-
-
-def test_another_clusters_metric_is_not_read():
-    """An alarm on cluster a does not see cluster b."""
-    assert {"a": State.OK} == state_of(IDLE, recorded({"b": minutes(0, 20, 90.0)}))
 
 
 def test_a_cluster_that_vanishes_goes_ok_and_the_alarm_lacks_data():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local.alarms import (
+    Alarm,
     AlarmDefinitionError,
     InsightsQuery,
     MetricSource,
@@ -63,61 +64,37 @@ def alarms(**parameters: str):
 def test_parameters_conditions_and_functions_are_resolved():
     """The alarm of one cluster, with the cluster and threshold that were asked for."""
     (alarm,) = alarms(ClusterName="prod", Threshold="35")
-    assert "OneAlarm" == alarm.logical_id
-    assert alarm.source == MetricSource(
-        "Neuron/Cluster", "IdleCorePercent", (("ClusterName", "prod"),), "Average"
-    )
-    assert (35.0, 60, 15, 10, "notBreaching") == (
-        alarm.threshold,
-        alarm.period_s,
-        alarm.evaluation_periods,
-        alarm.datapoints_to_alarm,
-        alarm.missing,
-    )
+    dimensions = (("ClusterName", "prod"),)
+    source = MetricSource("Neuron/Cluster", "IdleCorePercent", dimensions, "Average")
+    operator = "GreaterThanOrEqualToThreshold"
+    assert Alarm("OneAlarm", source, operator, 35, 60, 15, 10, "notBreaching") == alarm
 
 
 def test_without_a_cluster_the_query_alarm_exists_instead():
     """Its M is its N and its missing-data rule is CloudWatch's default."""
     (alarm,) = alarms()
-    assert "EveryAlarm" == alarm.logical_id
-    assert alarm.source == InsightsQuery(
-        "AVG", "IdleCorePercent", "Neuron/Cluster", ("ClusterName",), ("ClusterName",)
-    )
-    assert (15, 15, "missing") == (
-        alarm.evaluation_periods,
-        alarm.datapoints_to_alarm,
-        alarm.missing,
-    )
-
-
-def test_local_leaves_the_query_alarm_out():
-    """A false condition: the resource does not exist."""
+    names = ("ClusterName",)
+    source = InsightsQuery("AVG", "IdleCorePercent", "Neuron/Cluster", names, names)
+    assert Alarm("EveryAlarm", source, "GreaterThanThreshold", 20, 60, 15, 15, "missing") == alarm
     assert [] == alarms(Local="true")
 
 
-def test_an_attribute_that_is_known_takes_its_place():
-    """Of a deployed resource; without one it stays as the template names it."""
-    template = Template(load(TEMPLATE), {"ClusterName": "a"}, None, {"Queue.Arn": "arn:q"})
-    ((_, properties),) = template.resources("AWS::CloudWatch::Alarm")
-    assert "20 % in neuron-emf, ${literal}, arn:q" == properties["AlarmDescription"]
-
-
-def test_text_functions_are_resolved():
+@pytest.mark.parametrize(
+    ("attributes", "queue"), [({}, "<Queue.Arn>"), ({"Queue.Arn": "arn:q"}, "arn:q")]
+)
+def test_text_functions_are_resolved(attributes, queue):
     """Sub with a parameter, a pseudo parameter, a literal and an attribute; NoValue vanishes."""
-    template = Template(load(TEMPLATE), {"ClusterName": "a"})
+    template = Template(load(TEMPLATE), {"ClusterName": "a"}, None, attributes)
     ((_, properties),) = template.resources("AWS::CloudWatch::Alarm")
-    expected = "20 % in neuron-emf, ${literal}, <Queue.Arn>"
-    assert expected == properties["AlarmDescription"]
+    assert f"20 % in neuron-emf, ${{literal}}, {queue}" == properties["AlarmDescription"]
     assert "AlarmActions" not in properties
 
 
 def test_deployed_names_replace_logical_ones():
     """What only a deployment knows is taken from it."""
     document = load("Resources: {Queue: {Type: T, Properties: {Name: !Ref Queue}}}")
-    expected = [("Queue", {"Name": "queue-1"})]
-    assert expected == list(Template(document, {}, {"Queue": "queue-1"}).resources("T"))
-    expected = [("Queue", {"Name": "<Queue>"})]
-    assert expected == list(Template(document).resources("T"))
+    for ids, name in (({"Queue": "queue-1"}, "queue-1"), ({}, "<Queue>")):
+        assert [("Queue", {"Name": name})] == list(Template(document, {}, ids).resources("T"))
 
 
 def test_join_or_and_long_function_names_are_resolved():
@@ -189,11 +166,9 @@ def test_a_query_may_select_metrics_and_make_one_series_of_them():
         ('SELECT AVG(M) FROM "N" GROUP BY A ORDER BY AVG()', "expected SCHEMA"),
         ("SELECT P99(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG()", "expected AVG or"),
         ("SELECT AVG(M) FROM SCHEMA(N, A)", "expected GROUP and found its end"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = 'b' GROUP BY A", "expected ORDER"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = b", "expected a value in single quotes"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE 'b' = A", "expected a dimension name"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A != 'b'", "expected ="),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = 'b' OR A = 'c'", "expected GROUP"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE B = 'b'", "selects by B"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A", "expected ORDER and found its end"),
         ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY MAX()", "expected AVG"),
@@ -201,13 +176,25 @@ def test_a_query_may_select_metrics_and_make_one_series_of_them():
         ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY B ORDER BY AVG()", "groups by B"),
         ("SELECT AVG(M) FROM SCHEMA(N A) GROUP BY A ORDER BY AVG()", "expected , or"),
         ("SELECT AVG() FROM SCHEMA(N, A)", "expected a metric name"),
-        ("SELEC AVG(M)", "expected SELECT and found SELEC"),
     ],
 )
 def test_another_query_is_refused_at_its_first_strange_word(text, complaint):
     """Never half understood."""
     with pytest.raises(AlarmDefinitionError, match=complaint):
         parse_query(text)
+
+
+ODD = load(
+    "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
+    " ComparisonOperator: LessThanThreshold, Threshold: 1}"
+)
+
+
+def assert_refused(properties, complaint):
+    """The one alarm of a template, with these properties, is refused by its name."""
+    document = {"Resources": {"Odd": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}}
+    with pytest.raises(AlarmDefinitionError, match=f"alarm Odd {complaint}"):
+        read_alarms(Template(document))
 
 
 @pytest.mark.parametrize(
@@ -225,14 +212,7 @@ def test_another_query_is_refused_at_its_first_strange_word(text, complaint):
 )
 def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
     """The sentence names the alarm and what stands in the way."""
-    base = load(
-        "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
-        " ComparisonOperator: LessThanThreshold, Threshold: 1}"
-    )
-    properties = {**base, **load("{" + change + "}")}
-    document = {"Resources": {"Odd": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}}
-    with pytest.raises(AlarmDefinitionError, match=f"alarm Odd .*{complaint}"):
-        read_alarms(Template(document))
+    assert_refused({**ODD, **load("{" + change + "}")}, f".*{complaint}")
 
 
 @pytest.mark.parametrize(
@@ -240,14 +220,8 @@ def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
 )
 def test_a_missing_property_is_named(missing):
     """What CloudFormation would refuse is refused here, too."""
-    properties = load(
-        "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
-        " ComparisonOperator: LessThanThreshold, Threshold: 1}"
-    )
-    del properties[missing]
-    document = {"Resources": {"Odd": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}}
-    with pytest.raises(AlarmDefinitionError, match=f"alarm Odd has no property {missing}"):
-        read_alarms(Template(document))
+    without = {name: value for name, value in ODD.items() if name != missing}
+    assert_refused(without, f"has no property {missing}")
 
 
 @pytest.mark.parametrize("cluster", ["", "training"])

@@ -20,22 +20,14 @@ DOCUMENTS = st.recursive(
 )
 STEPS = st.sampled_from(
     [
-        "filter A = 1 or not ispresent(B)",
-        "filter A < B and A in [1, 2]",
-        "filter @message like /a/",
-        "fields A + B as C, A / B as D",
-        "fields jsonParse(@message) as line",
-        "fields concat(A, B) as E, strlen(A) as L",
-        "fields coalesce(A, B, 0) as F, abs(A) as G",
-        "unnest line.A into each",
-        "stats max(A) as M, avg(B) as N, count(*) as O by bin(1m) as T, A",
-        "stats sum(M) as S",
-        "sort A desc, B",
-        "dedup A",
-        "display A",
-        "limit 2",
+        "filter A = 1 or not ispresent(B)", "filter A < B and A in [1, 2]",
+        "filter @message like /a/", "fields A + B as C, A / B as D",
+        "fields jsonParse(@message) as line", "fields concat(A, B) as E, strlen(A) as L",
+        "fields coalesce(A, B, 0) as F, abs(A) as G", "unnest line.A into each",
+        "stats max(A) as M, avg(B) as N, count(*) as O by bin(1m) as T, A", "stats sum(M) as S",
+        "sort A desc, B", "dedup A", "display A", "limit 2",
     ]
-)
+)  # fmt: skip
 
 
 def lines(*documents):
@@ -120,27 +112,18 @@ def test_one_set_of_rows_answers_several_queries():
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
-        ("coalesce(B, A)", 4),
-        ("coalesce(B, C)", None),
-        ("abs(0 - A)", 4),
-        ("ceil(A / 3)", 2),
-        ("floor(A / 3)", 1),
-        ("A / 0", None),
-        ("A % 0", None),
-        ("substr(T, 1, 2)", "ex"),
-        ("substr(T, 9, 2)", None),
-        ('replace(T, "e", "E")', "tExt"),
-        ("strlen(B)", None),
+        ("coalesce(B, A)", 4), ("coalesce(B, C)", None), ("abs(0 - A)", 4), ("ceil(A / 3)", 2),
+        ("floor(A / 3)", 1), ("A / 0", None), ("A % 0", None), ("substr(T, 1, 2)", "ex"),
+        ("substr(T, 9, 2)", None), ('replace(T, "e", "E")', "tExt"), ("strlen(B)", None),
     ],
-)
+)  # fmt: skip
 def test_a_function_gives_what_the_documentation_says(expression, expected):
     """Nothing where there is nothing."""
     (found,) = run(f"fields {expression} as R", lines({"A": 4, "T": "text"}))
     assert expected == found.get("R")
 
 
-@pytest.mark.parametrize("function", ["greatest(A, 1)", "strcontains(A, 1)"])
-def test_a_function_that_nobody_taught_it_is_refused(function):
+def test_a_function_that_nobody_taught_it_is_refused():
     """The parser knows more than the engine, and it is said rather than guessed."""
     with pytest.raises(QueryError, match="the engine does not know"):
-        run(f"fields {function} as R", lines({"A": 1}))
+        run("fields greatest(A, 1) as R", lines({"A": 1}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,41 +16,24 @@ from local.monitor.truth import (
     parse_truth,
     read_truth,
 )
+from tests.local.report_shape import ECC, ENDINGS
+from tests.local.simulated_reports import truth_line
 
 MINUTE = 1_768_000_020_000  # a full minute, ms since 1970
-NOTHING_ENDED = dict.fromkeys(
-    (
-        "completed",
-        "completed_with_err",
-        "completed_with_num_err",
-        "timed_out",
-        "incorrect_input",
-        "failed_to_queue",
-    ),
-    0,
-)
-NO_RISES = dict.fromkeys(
-    ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected"), 0
-)
+NO_RISES = dict.fromkeys(ECC, 0)
+
+
+def ended(**executions):
+    """Executions by their ending, none of the others."""
+    return {**dict.fromkeys(ENDINGS, 0), **executions}
 
 
 def report(at_s, percents, *, period_s=5.0, instance="i-1", held=None, **members):
     """One line of a truth file, *at_s* seconds into the minute."""
-    found = {
-        "instance": instance,
-        "cores": len(percents) if percents is not None else 2,
-        "nominal_s": 5.0,
-        "report": 7,
-        "at_ms": MINUTE + round(1000 * at_s),
-        "period_s": period_s,
-        "runtimes": 1,
-        "percents": None if percents is None else tuple(percents),
-        "held": held,
-        "executions": None,
-        "ecc_rises": None,
-        **members,
-    }
-    return ReportTruth(**found)
+    cores, at_ms = 2 if percents is None else len(percents), MINUTE + round(1000 * at_s)
+    percents = None if percents is None else tuple(percents)
+    found = ReportTruth(instance, cores, 5.0, 7, at_ms, period_s, 1, percents, held, None, None)
+    return replace(found, **members)
 
 
 def only(rows, **settings):
@@ -69,36 +52,22 @@ def test_a_minute_by_hand():
     Core 0: (5·80 + 6·40 + 5·60)/16 = 58.75. Core 1 is known to two reports: (5·0 + 6·0)/11 = 0
     and is held. Core 2: nobody has it. Utilization: (58.75 + 0 + 0)/3.
     """
+    first, second, third, fourth = (
+        report(at_s, percents, period_s=period_s, held=(True, True, False))
+        for at_s, percents, period_s in (
+            (4, [97, 3, 0], 0.07), (10, [80, 0, 0], 5.0), (16, [40, 0, 0], 6.0),
+            (21, [60, None, 0], 5.0),
+        )
+    )  # fmt: skip
+    rises = {**NO_RISES, "mem_ecc_corrected": 2, "sram_ecc_uncorrected": 1}
+    more = {**NO_RISES, "sram_ecc_corrected": 1, "mem_ecc_uncorrected": 5}
     rows = [
-        report(
-            4,
-            [97, 3, 0],
-            period_s=0.07,
-            held=(True, True, False),
-            executions={**NOTHING_ENDED, "completed": 2, "timed_out": 1},
-            ecc_rises=NO_RISES,
+        replace(first, executions=ended(completed=2, timed_out=1), ecc_rises=NO_RISES),
+        replace(second, executions=ended(completed=100, completed_with_err=3), ecc_rises=rises),
+        replace(
+            third, executions=ended(completed_with_num_err=4, incorrect_input=1), ecc_rises=more
         ),
-        report(
-            10,
-            [80, 0, 0],
-            held=(True, True, False),
-            executions={**NOTHING_ENDED, "completed": 100, "completed_with_err": 3},
-            ecc_rises={**NO_RISES, "mem_ecc_corrected": 2, "sram_ecc_uncorrected": 1},
-        ),
-        report(
-            16,
-            [40, 0, 0],
-            period_s=6.0,
-            held=(True, True, False),
-            executions={**NOTHING_ENDED, "completed_with_num_err": 4, "incorrect_input": 1},
-            ecc_rises={**NO_RISES, "sram_ecc_corrected": 1, "mem_ecc_uncorrected": 5},
-        ),
-        report(
-            21,
-            [60, None, 0],
-            held=(True, True, False),
-            executions={**NOTHING_ENDED, "failed_to_queue": 9},
-        ),
+        replace(fourth, executions=ended(failed_to_queue=9)),
     ]
     found = only(rows)
     assert (1, 3) == (found.instances, found.neuron_cores)
@@ -118,8 +87,7 @@ def test_a_minute_by_hand():
 
 def test_a_first_report_alone_leaves_every_core_unknown():
     """Its percentages cover milliseconds; its tallies count."""
-    ended = {**NOTHING_ENDED, "completed": 5}
-    found = only([report(4, [97, 3], period_s=0.07, executions=ended)])
+    found = only([report(4, [97, 3], period_s=0.07, executions=ended(completed=5))])
     assert exactly(2) == found.unknown_cores
     assert Interval(None, None) == found.utilization_percent
     assert exactly(5) == found.executions
@@ -147,12 +115,8 @@ def test_a_core_is_busy_from_one_percent(percent, busy):
 
 def test_who_is_held_is_read_from_the_last_report_that_tells():
     """A runtime that ended in the middle of the minute holds nothing at its end."""
-    rows = [
-        report(10, [0, 0], held=(True, True)),
-        report(20, [0, 0], held=(False, True)),
-        report(30, [0, 0]),
-    ]
-    found = only(rows)
+    first, last = report(10, [0, 0], held=(True, True)), report(20, [0, 0], held=(False, True))
+    found = only([first, last, report(30, [0, 0])])
     assert exactly(1) == found.attached_idle_cores
     assert exactly(1) == found.unattached_cores
 
@@ -191,25 +155,6 @@ def test_a_line_that_tells_nothing_about_cores_changes_nothing_about_them():
     assert exactly(2) == found.reports
 
 
-def test_near_a_full_minute_a_report_may_belong_to_either():
-    """Written 0.3 s before it: the minute before has it or not, and so has the one after."""
-    executions = {**NOTHING_ENDED, "completed": 10}
-    rows = [
-        report(-10, [20], executions=executions),
-        report(-0.3, [40], executions=executions),
-        report(10, [90], executions=executions),
-    ]
-    found = expected_minutes(rows, margin_ms=500)
-    before, after = found["i-1", MINUTE - 60_000], found["i-1", MINUTE]
-    assert Interval(10, 20) == before.executions
-    assert Interval(20, 30) == before.utilization_percent
-    assert Interval(10, 20) == after.executions
-    assert Interval(65, 90) == after.utilization_percent
-    exact = expected_minutes(rows)
-    assert exactly(20) == exact["i-1", MINUTE - 60_000].executions
-    assert exactly(10) == exact["i-1", MINUTE].executions
-
-
 @pytest.mark.parametrize(
     ("at_s", "minutes"),
     [(-0.5, [-60_000]), (-0.499, [-60_000, 0]), (0.499, [-60_000, 0]), (0.5, [0])],
@@ -223,8 +168,8 @@ def test_the_margin_itself_is_clear(at_s, minutes):
 def test_reports_at_a_boundary_never_overtake_each_other():
     """The later of two cannot be in the earlier minute without the other."""
     rows = [
-        report(-0.2, [10], executions={**NOTHING_ENDED, "completed": 1}),
-        report(0.2, [90], executions={**NOTHING_ENDED, "completed": 100}),
+        report(-0.2, [10], executions=ended(completed=1)),
+        report(0.2, [90], executions=ended(completed=100)),
     ]
     found = expected_minutes(rows, margin_ms=500)["i-1", MINUTE - 60_000]
     assert Interval(1, 101, may_be_missing=True) == found.executions
@@ -238,18 +183,9 @@ TIMES = st.lists(st.integers(-120_000, 120_000), min_size=1, max_size=12, unique
 def test_any_lateness_within_the_margin_is_admitted(times_ms, margin_ms, lateness_ms):
     """Whatever minute a report was received in, if it was less than the margin off."""
     lateness_ms = max(-margin_ms + 1, min(margin_ms - 1, lateness_ms)) if margin_ms else 0
-    rows = [
-        report(at_ms / 1000, [at_ms % 90], executions={**NOTHING_ENDED, "completed": 1})
-        for at_ms in times_ms
-    ]
-    late = [
-        report(
-            (at_ms + lateness_ms) / 1000,
-            [at_ms % 90],
-            executions={**NOTHING_ENDED, "completed": 1},
-        )
-        for at_ms in times_ms
-    ]
+    executions = ended(completed=1)
+    rows = [report(at_ms / 1000, [at_ms % 90], executions=executions) for at_ms in times_ms]
+    late = [replace(row, at_ms=row.at_ms + lateness_ms) for row in rows]
     expected = expected_minutes(rows, margin_ms=margin_ms)
     for key, received in expected_minutes(late).items():
         assert expected[key].reports.admits(received.reports.lo)
@@ -261,7 +197,7 @@ def test_any_lateness_within_the_margin_is_admitted(times_ms, margin_ms, latenes
 def test_a_cluster_adds_cores_and_averages_over_known_ones():
     """4 known cores at 80 and 2 of 4 known at 20: (4·80 + 2·20)/6 = 60."""
     rows = [
-        report(10, [80] * 4, executions={**NOTHING_ENDED, "completed": 7}),
+        report(10, [80] * 4, executions=ended(completed=7)),
         report(11, [20, 20, None, None], instance="i-2"),
         report(12, [99], instance="i-3"),
     ]
@@ -280,8 +216,8 @@ def test_a_cluster_adds_cores_and_averages_over_known_ones():
 def test_a_cluster_of_uncertain_minutes_is_uncertain():
     """Bounds add up; a tally that may be missing adds nothing at least."""
     rows = [
-        report(10, [50], executions={**NOTHING_ENDED, "completed": 5}),
-        report(0.1, [90], instance="i-2", executions={**NOTHING_ENDED, "completed": 3}),
+        report(10, [50], executions=ended(completed=5)),
+        report(0.1, [90], instance="i-2", executions=ended(completed=3)),
     ]
     minutes = expected_minutes(rows, margin_ms=500)
     found = expected_rollups(minutes, {"i-1": "a", "i-2": "a"})["a", MINUTE]
@@ -311,32 +247,17 @@ def test_missing_is_not_zero(interval, value, expected):
 
 def test_truth_is_read_from_files_in_any_order(tmp_path):
     """A line that is still being written is left out."""
-    line = {
-        "version": 1,
-        "instance": "i-1",
-        "type": "inf2.xlarge",
-        "scenario": "busy",
-        "seed": 1,
-        "cores": 2,
-        "nominal_s": 5.0,
-        "report": 0,
-        "at_ms": MINUTE,
-        "period_s": 5,
-        "runtimes": 1,
-        "percents": [50.5, None],
-        "held": "10",
-        "executions": {**NOTHING_ENDED, "completed": 3},
-        "ecc_rises": None,
-    }
+    line = truth_line(at_ms=MINUTE)
+    members = {"percents": [50.5, None], "held": "10", "executions": ended(completed=3)}
     one, two = tmp_path / "one", tmp_path / "two"
-    one.write_text(json.dumps({**line, "report": 1, "at_ms": MINUTE + 5000}) + "\n")
-    two.write_text(json.dumps(line) + "\n" + json.dumps(line)[:40])
+    one.write_text(truth_line(report=1, at_ms=MINUTE + 5000, **members) + "\n")
+    two.write_text(f"{line}\n{line[:40]}")
     found = read_truth([one, two])
     assert [1, 0] == [row.report for row in found]
     assert (50.5, None) == found[0].percents
     assert (True, False) == found[0].held
     assert 3 == found[0].executions["completed"]
-    assert exactly(2) == only([*found[:1], parse_truth(line)]).reports
+    assert exactly(2) == only(found).reports
 
 
 @pytest.mark.parametrize(

@@ -9,40 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.pump import extract
-from neuron_wire.emf import emf_line
 
 NOW_MS = 1_800_000_000_000
 
 
 def line(metrics, *, sets=(("ClusterName",),), timestamp_ms=NOW_MS, **properties):
     """One EMF document with *metrics* as (definition, value) by name."""
-    return json.dumps(
-        {
-            "_aws": {
-                "Timestamp": timestamp_ms,
-                "CloudWatchMetrics": [
-                    {
-                        "Namespace": "Neuron/Cluster",
-                        "Dimensions": [list(names) for names in sets],
-                        "Metrics": [
-                            {"Name": name, **extra} for name, (extra, _) in metrics.items()
-                        ],
-                    }
-                ],
-            },
-            "ClusterName": "a",
-            **properties,
-            **{name: value for name, (_, value) in metrics.items()},
-        }
-    )
+    directive = {
+        "Namespace": "Neuron/Cluster",
+        "Dimensions": [list(names) for names in sets],
+        "Metrics": [{"Name": name, **extra} for name, (extra, _) in metrics.items()],
+    }
+    values = {name: value for name, (_, value) in metrics.items()}
+    aws = {"Timestamp": timestamp_ms, "CloudWatchMetrics": [directive]}
+    return json.dumps({"_aws": aws, "ClusterName": "a", **properties, **values})
 
 
 def test_a_number_becomes_one_value_with_everything_the_line_says():
     """Namespace, name, dimensions, unit, resolution, and the line's own timestamp."""
-    text = line(
-        {"BusyCores": ({"Unit": "Count", "StorageResolution": 1}, 7)},
-        timestamp_ms=NOW_MS - 3_600_000,
-    )
+    definition = {"Unit": "Count", "StorageResolution": 1}
+    text = line({"BusyCores": (definition, 7)}, timestamp_ms=NOW_MS - 3_600_000)
     (datum,) = extract(text, NOW_MS).data
     assert "Neuron/Cluster" == datum.namespace
     assert "BusyCores" == datum.name
@@ -50,12 +36,8 @@ def test_a_number_becomes_one_value_with_everything_the_line_says():
     assert ("Count", 1) == (datum.unit, datum.resolution_s)
     assert NOW_MS - 3_600_000 == datum.timestamp_ms
     assert {7.0: 1} == datum.counts
-
-
-def test_unit_and_resolution_have_cloudwatchs_defaults():
-    """None and 60 seconds."""
     (datum,) = extract(line({"A": ({}, 0)}), NOW_MS).data
-    assert ("None", 60) == (datum.unit, datum.resolution_s)
+    assert ("None", 60) == (datum.unit, datum.resolution_s)  # CloudWatch's defaults
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 99.25, 100.0]), min_size=1, max_size=100))
@@ -68,40 +50,16 @@ def test_an_array_keeps_every_value(values):
 
 def test_every_dimension_set_makes_a_metric_of_its_own():
     """The same value under the cluster, under cluster and type, and under no dimension."""
-    text = line(
-        {"Instances": ({}, 3)},
-        sets=[("ClusterName",), ("ClusterName", "InstanceType"), ()],
-        InstanceType="trn1.32xlarge",
-    )
-    assert [
-        (("ClusterName", "a"),),
-        (("ClusterName", "a"), ("InstanceType", "trn1.32xlarge")),
-        (),
-    ] == [datum.dimensions for datum in extract(text, NOW_MS).data]
-
-
-def test_what_our_own_writer_makes_is_extracted_whole():
-    """Each metric once per dimension set, with the unit that the catalogue gave."""
-    text = emf_line(
-        "Neuron/Cluster",
-        dimension_sets=[["ClusterName"], ["ClusterName", "InstanceType"]],
-        metrics={"Instances": 2, "NeuronCores": 64},
-        units={"Instances": "Count", "NeuronCores": "Count"},
-        properties={"ClusterName": "a", "InstanceType": "trn1.32xlarge"},
-        timestamp_ms=NOW_MS,
-    )
-    found = extract(text, NOW_MS)
-    assert 4 == len(found.data)
-    assert not found.refused
+    sets = [("ClusterName",), ("ClusterName", "InstanceType"), ()]
+    text = line({"Instances": ({}, 3)}, sets=sets, InstanceType="t")
+    both = (("ClusterName", "a"), ("InstanceType", "t"))
+    assert [both[:1], both, ()] == [one.dimensions for one in extract(text, NOW_MS).data]
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "START RequestId: 4f9fd107 Version: $LATEST",
-        "REPORT RequestId: 4f9fd107\tDuration: 13 ms",
-        "",
-        "{}",
         '{"level":"INFO","message":"minute closed"}',
         "[1, 2]",
         'a line that quotes "_aws" without being JSON',

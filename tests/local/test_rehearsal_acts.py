@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from types import SimpleNamespace
@@ -17,11 +16,14 @@ from local.rehearsal.expectation import expected_live
 from local.rehearsal.fleet import FLEET, MONITOR, LiveFleet, python_environment
 from local.rehearsal.jobs import AT_ONCE, Job, Jobs
 from local.rehearsal.limits import limits
-from local.rehearsal.past import Past, _state_after, _variables
+from local.rehearsal.past import _state_after, _variables
+from local.rehearsal.profiles import MODELS
 from local.rehearsal.stack import overrides, refused_lines
 from local.rehearsal.stage import Stage
 from local.rehearsal.waiting import closable_minute
-from neuron_wire import MinuteRecord
+from proof.factories.records import record
+from tests.local.report_shape import ENDINGS
+from tests.local.simulated_reports import truth_line
 
 PATIENCE_S = 8.0
 
@@ -40,12 +42,10 @@ def template(repository):
 
 
 def test_the_fleet_is_two_clusters_of_several_types():
-    """Every instance with an id of its own, and a monitor that can be run."""
+    """Every instance with an id of its own, each cluster's profiles, a monitor that can be run."""
     assert 8 == len({member.instance_id for member in FLEET})
     assert 8 == len({member.name for member in FLEET})
-    assert {"research", "serving"} == {member.cluster for member in FLEET}
-    assert {"inf2", "trn1", "trn2"} == {member.instance_type[:4] for member in FLEET}
-    assert {"busy", "half-idle", "idle", "empty"} <= {member.scenario for member in FLEET}
+    assert {cluster for cluster, _ in MODELS} == {member.cluster for member in FLEET}
     assert os.access(MONITOR, os.X_OK)
 
 
@@ -83,17 +83,11 @@ def test_a_chain_runs_in_order(stage):
     for chain in range(3):
         mark = stage.folder / f"mark-{chain}"
         first = f"import time; time.sleep(0.05); open({str(mark)!r}, 'x').close()"
-        chains.append(
-            [job(stage, 2 * chain, first), job(stage, 2 * chain + 1, f"open({str(mark)!r})")]
-        )
+        after = f"open({str(mark)!r})"
+        chains.append([job(stage, 2 * chain, first), job(stage, 2 * chain + 1, after)])
     jobs = Jobs(stage, chains)
     jobs.finish()
     assert jobs.poll()
-
-
-def test_no_jobs_are_done_at_once(stage):
-    """Nothing to wait for."""
-    assert Jobs(stage, []).poll()
 
 
 @pytest.fixture
@@ -102,12 +96,9 @@ def fleet(stage):
 
     def made(code):
         opened = LiveFleet(stage, {}, "/g")
+        command, log = [sys.executable, "-c", code], stage.folder / "log"
         child = ChildProcess(
-            "the emitter of x",
-            [sys.executable, "-c", code],
-            output=stage.folder / "log",
-            environment=os.environ,
-            folder=stage.folder,
+            "the emitter of x", command, output=log, environment=os.environ, folder=stage.folder
         )
         opened._emitters.append(child)
         return opened, child
@@ -127,20 +118,16 @@ def test_an_emitter_that_ends_early_is_told(fleet):
 @pytest.mark.parametrize(
     ("code", "wrong"),
     [
-        ("import signal, sys, time; signal.signal(15, lambda *_: sys.exit(0))", []),
-        (
-            "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(3))",
-            ["the emitter of x ended with exit code 3, expected 0"],
-        ),
-        (
-            "import signal, time; signal.signal(15, signal.SIG_IGN)",
-            ["the emitter of x did not stop within 0 s of SIGTERM"],
-        ),
+        ("lambda *_: exit(0)", []),
+        ("lambda *_: exit(3)", ["the emitter of x ended with exit code 3, expected 0"]),
+        ("signal.SIG_IGN", ["the emitter of x did not stop within 0 s of SIGTERM"]),
     ],
 )
 def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
     """A clean end is exit code 0, in time."""
-    opened, child = fleet(f"{code}\nprint('ready', flush=True)\ntime.sleep(60)")
+    opened, child = fleet(
+        f"import signal, time; signal.signal(15, {code})\nprint(1, flush=True)\ntime.sleep(60)"
+    )
     while not child.tail():
         assert child.wait(0.01) is None
     opened.check()
@@ -150,19 +137,7 @@ def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
 
 def test_the_next_start_goes_on_counting_idle_minutes():
     """What history leaves in a spool is what an emitter would have left."""
-    last = MinuteRecord(
-        cluster="a",
-        instance_id="i-1",
-        boot="0" * 20,
-        seq=60,
-        minute_ms=1_799_999_940_000,
-        covered_seconds=60.0,
-        reports=4,
-        core_state="ba",
-        utilization_percent=(50.0, 0.0),
-        idle_minutes=(0, 59),
-        instance_type="trn1.2xlarge",
-    )
+    last = record(instance_id="i-1", minute_ms=1_799_999_940_000, idle_minutes=(0, 59))
     fold = Fold(FoldSettings(), _state_after(last))
     assert "i-1" == fold.instance_id
     assert [0, 59] == fold._idle.minutes
@@ -172,11 +147,10 @@ def test_the_next_start_goes_on_counting_idle_minutes():
 def test_variables_of_the_sdk_are_set_for_a_while_only(monkeypatch):
     """And only those: nothing else of this process changes."""
     monkeypatch.setenv("AWS_REGION", "mine")
-    with _variables(
-        {"AWS_REGION": "theirs", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "HOME": "x"}
-    ):
+    url = "http://127.0.0.1:1"
+    with _variables({"AWS_REGION": "theirs", "AWS_ENDPOINT_URL": url, "HOME": "x"}):
         assert "theirs" == os.environ["AWS_REGION"]
-        assert "http://127.0.0.1:1" == os.environ["AWS_ENDPOINT_URL"]
+        assert url == os.environ["AWS_ENDPOINT_URL"]
         assert "x" != os.environ.get("HOME")
     assert "mine" == os.environ["AWS_REGION"]
     assert "AWS_ENDPOINT_URL" not in os.environ
@@ -191,41 +165,6 @@ def test_the_users_own_settings_do_not_reach_the_emitters():
     assert "/bin" == found["PATH"]
 
 
-def test_history_is_the_hour_before_its_end(tmp_path):
-    """Whole minutes."""
-    assert 1_799_996_400 == Past(tmp_path, 1_800_000_000).start_s
-
-
-def truth_line(member, at_ms, executions=5):
-    """One report of a busy core pair, as a simulator notes it."""
-    endings = (
-        "completed_with_err",
-        "completed_with_num_err",
-        "timed_out",
-        "incorrect_input",
-        "failed_to_queue",
-    )
-    return json.dumps(
-        {
-            "version": 1,
-            "instance": member.instance_id,
-            "type": member.instance_type,
-            "scenario": member.scenario,
-            "seed": member.seed,
-            "cores": 2,
-            "nominal_s": 5.0,
-            "report": 1,
-            "at_ms": at_ms,
-            "period_s": 5.0,
-            "runtimes": 1,
-            "percents": [50.0, 50.0],
-            "held": "11",
-            "executions": {"completed": executions, **dict.fromkeys(endings, 0)},
-            "ecc_rises": None,
-        }
-    )
-
-
 def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
     """Not the minute in which one had not begun, and not the one that was cut off."""
     opened = LiveFleet(stage, {}, "/g")
@@ -236,7 +175,12 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
         opened._started_s[member] = 0.0
         first = 1 if number == 3 else 0
         lines = [
-            truth_line(member, (minute_s + 60 * minute + 30) * 1000) for minute in range(first, 4)
+            truth_line(
+                instance=member.instance_id,
+                at_ms=(minute_s + 60 * minute + 30) * 1000,
+                executions={**dict.fromkeys(ENDINGS, 0), "completed": 5},
+            )
+            for minute in range(first, 4)
         ]
         truth.write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = expected_live(opened, minute_s + 180.0, 0)

@@ -56,12 +56,9 @@ def test_right_rollups_are_success(play, capsys):
     assert "PutMetricData" in shown
     report = json.loads(Path("demo.json").read_text(encoding="utf-8"))
     assert report["right"] is True
-    assert [] == report["problems"]
     assert {"history": 120, "live": 4} == report["rollups_compared"]
     assert {"Instances": 4.0} == report["clusters"][0]["figures"]
     assert report["not_emulated"]
-    assert report["steps"] == []
-    assert report["seconds"] >= 0
 
 
 def test_a_wrong_rollup_is_exit_code_1(play, capsys):
@@ -157,12 +154,9 @@ def test_ctrl_c_at_any_moment_leaves_nothing(repository, tmp_path, step):
         pytest.skip("the environments are missing: run `make venvs`")
     mark = f"REHEARSAL_TEST={time.time_ns()}"
     environment = {
-        **os.environ,
-        "TMPDIR": str(tmp_path),
-        "REHEARSAL_TEST": mark.split("=")[1],
-        "PYTHONPATH": f"{repository}:{repository / 'lambda'}",
-        "PYTHONUNBUFFERED": "1",
-    }
+        **os.environ, "TMPDIR": str(tmp_path), "REHEARSAL_TEST": mark.split("=")[1],
+        "PYTHONPATH": f"{repository}:{repository / 'lambda'}", "PYTHONUNBUFFERED": "1",
+    }  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-m", "local.rehearsal"],
         cwd=repository,

@@ -12,7 +12,7 @@ import pytest
 
 from local.alarms import CloudWatchHistory, RecordedHistory
 from local.alarms.template import load
-from local.page import Endpoint, LogLines, PageServer
+from local.page import Endpoint, LogLines
 from local.page.server import HOST, PORT
 from local.pump import LogEvent
 from local.rehearsal import command_line
@@ -98,16 +98,6 @@ def test_a_port_that_is_taken_is_said_and_another_one_found(stack, document, cap
             assert f"Look at it: {second.url}" in said
 
 
-def test_a_free_port_is_taken_without_a_word(stack, document):
-    """There is nothing to say."""
-    view = view_of(stack, document)
-    with PageServer(("127.0.0.1", 0), view) as other:
-        free = other.port
-    server, remark = served(view, free)
-    server.stop()
-    assert (free, "") == (server.port, remark)
-
-
 def test_another_trouble_than_a_taken_port_is_raised(stack, document, monkeypatch):
     """A free port would not help."""
 
@@ -137,12 +127,9 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
     client = SimpleNamespace(meta=SimpleNamespace(endpoint_url="http://127.0.0.1:1"))
     aws = SimpleNamespace(endpoint_url="http://127.0.0.1:1", client=lambda _: client)
     outputs = {
-        "EmitterLogGroupName": "/e",
-        "RollupsLogGroupName": "/r",
-        "CloseFunctionName": "close",
-        "RecordsTableName": "table",
-        "IngestLogGroupName": "/i",
-    }
+        "EmitterLogGroupName": "/e", "RollupsLogGroupName": "/r", "CloseFunctionName": "close",
+        "RecordsTableName": "table", "IngestLogGroupName": "/i",
+    }  # fmt: skip
     deployment = SimpleNamespace(outputs=outputs, resources={}, stack_name="mine")
     stack = DeployedStack(aws, deployment, 0)
     event = LogEvent("s", 1_800_000_000_000, 0, '{"Kind":"event"}')
@@ -151,12 +138,7 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
     assert [[event.message]] * 2 == [[one.text for one in stack.lines.of(g)] for g in ("/e", "/i")]
     assert [] == stack.lines.of("/r")
     assert isinstance(stack.history, CloudWatchHistory)
-    assert ("http://127.0.0.1:1", "/e", "/r", "mine") == (
-        stack.place.endpoint_url,
-        stack.place.log_group,
-        stack.place.rollups_log_group,
-        stack.place.stack_name,
-    )
+    assert Endpoint("http://127.0.0.1:1", stack.place.region, "/e", "/r", "mine") == stack.place
 
 
 # --- the command line ---

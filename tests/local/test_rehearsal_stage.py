@@ -126,12 +126,6 @@ def _steps_until_signalled(at):
     return seen
 
 
-def test_waiting_without_a_signal_ends(stage):
-    """After its time."""
-    stage.wait(0)
-    stage.check()
-
-
 @LINUX
 def test_a_child_that_was_there_before_is_left_alone():
     """Only what the stage brought about ends with it."""
@@ -140,15 +134,6 @@ def test_a_child_that_was_there_before_is_left_alone():
             pass
         assert stranger.poll() is None
         stranger.kill()
-
-
-def test_the_folder_may_be_kept():
-    """For whoever wants to read the logs."""
-    with Stage(keep=True) as stage:
-        (stage.folder / "log").write_text("x", encoding="utf-8")
-    assert (stage.folder / "log").exists()
-    (stage.folder / "log").unlink()
-    stage.folder.rmdir()
 
 
 def test_handlers_are_given_back():
@@ -165,14 +150,9 @@ def test_stopping_many_children_takes_as_long_as_stopping_one(stage):
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
         "print(1, flush=True); time.sleep(60)"
     )
+    command, around = [sys.executable, "-c", code], {"environment": {}, "folder": stage.folder}
     children = [
-        stage.start(
-            f"child {number}",
-            [sys.executable, "-c", code],
-            environment=os.environ,
-            folder=stage.folder,
-            output=stage.folder / f"{number}",
-        )
+        stage.start(f"child {number}", command, output=stage.folder / f"{number}", **around)
         for number in range(4)
     ]
     deadline = time.monotonic() + PATIENCE_S

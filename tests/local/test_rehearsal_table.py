@@ -16,21 +16,13 @@ RESEARCH = ClusterRow(
     cluster="research",
     minute_s=1_799_999_820,
     figures={
-        "Instances": 4,
-        "SilentInstances": 1,
-        "NeuronCores": 98,
-        "BusyCores": 34,
-        "AttachedIdleCores": 32,
-        "UnattachedCores": 30,
-        "UnknownCores": 2,
-        "NeuronCoreUtilization": 21.34,
-        "IdleCores": 64,
-        "IdleCostPerHour": 43.1,
-        "UnpricedCores": 4,
+        "Instances": 4, "SilentInstances": 1, "NeuronCores": 98, "BusyCores": 34,
+        "AttachedIdleCores": 32, "UnattachedCores": 30, "UnknownCores": 2, "IdleCores": 64,
+        "NeuronCoreUtilization": 21.34, "IdleCostPerHour": 43.1, "UnpricedCores": 4,
     },
     alarm="IdleCores, IdleCost",
     notes=("IdleCoresAlarm rings, it saw 13 of 13 data points at or above 20", "another"),
-)
+)  # fmt: skip
 EMPTY = ClusterRow(cluster="serving", minute_s=None)
 
 
@@ -85,9 +77,8 @@ class Terminal(io.StringIO):
 
 def test_a_terminal_is_redrawn_in_place(monkeypatch):
     """The next frame starts where the last one did, and clears what is left of it."""
-    monkeypatch.setattr(
-        table_module.shutil, "get_terminal_size", lambda: os.terminal_size((20, 10))
-    )
+    size = os.terminal_size((20, 10))
+    monkeypatch.setattr(table_module.shutil, "get_terminal_size", lambda: size)
     stream = Terminal()
     screen = Screen(stream)
     screen.show("one\ntwo")

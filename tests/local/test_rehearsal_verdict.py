@@ -23,18 +23,10 @@ from neuron_wire.emf import emf_line
 MINUTE_S = 1_799_999_940
 NOW_MS = 1_800_000_000_000
 RIGHT = {
-    "Instances": 4,
-    "NeuronCores": 98,
-    "BusyCores": 34,
-    "AttachedIdleCores": 32,
-    "UnattachedCores": 32,
-    "UnknownCores": 0,
-    "NeuronCoreUtilization": 21.34,
-    "Executions": 1200,
-    "ExecutionErrors": 3,
-    "EccCorrectedRise": 0,
-    "EccUncorrectedRise": 0,
-}
+    "Instances": 4, "NeuronCores": 98, "BusyCores": 34, "AttachedIdleCores": 32,
+    "UnattachedCores": 32, "UnknownCores": 0, "NeuronCoreUtilization": 21.34, "Executions": 1200,
+    "ExecutionErrors": 3, "EccCorrectedRise": 0, "EccUncorrectedRise": 0,
+}  # fmt: skip
 KEY = ("research", MINUTE_S)
 
 
@@ -44,19 +36,11 @@ def exactly(value):
 
 
 EXPECTED = Expected(
-    instances=4,
-    neuron_cores=98,
-    busy_cores=exactly(34),
-    attached_idle_cores=exactly(32),
-    unattached_cores=exactly(32),
-    unknown_cores=exactly(0),
-    utilization_percent=exactly(21.34),
-    executions=Interval(1190, 1210),
-    execution_errors=exactly(3),
-    ecc_corrected_rise=exactly(0),
-    ecc_uncorrected_rise=exactly(0),
-    reports=exactly(16),
-)
+    instances=4, neuron_cores=98, busy_cores=exactly(34), attached_idle_cores=exactly(32),
+    unattached_cores=exactly(32), unknown_cores=exactly(0), utilization_percent=exactly(21.34),
+    executions=Interval(1190, 1210), execution_errors=exactly(3), ecc_corrected_rise=exactly(0),
+    ecc_uncorrected_rise=exactly(0), reports=exactly(16),
+)  # fmt: skip
 CERTAIN = replace(EXPECTED, executions=exactly(1200))
 
 
@@ -64,19 +48,15 @@ def line(publication=1, minute_s=MINUTE_S, **changes):
     """A rollup line as close prints it; a member changed to None is left out."""
     members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
     return emf_line(
-        "Neuron/Cluster",
-        dimension_sets=[["ClusterName"]],
-        metrics=members,
+        "Neuron/Cluster", dimension_sets=[["ClusterName"]], metrics=members,
         units={name: metric.unit for name, metric in ROLLUP.items()},
         properties={
-            "Schema": 1,
-            "Kind": "rollup",
-            "ClusterName": "research",
+            "Schema": 1, "Kind": "rollup", "ClusterName": "research",
             "RollupId": f"research@{minute_s}#{publication}",
             "Publication": publication,
         },
         timestamp_ms=minute_s * 1000,
-    )
+    )  # fmt: skip
 
 
 def rollups(*lines):

@@ -51,13 +51,9 @@ def view_of(hour, repository, history=None, lines=None, **options):
     """The page of *hour*, at a time when it is just over."""
     options = {"now_s": lambda: NOW_S, "fresh_s": 0.0, **options}
     return DashboardView(
-        template_of(repository),
-        history or history_of([*hour.lines, *hour.rollups]),
-        lines or lines_of(hour),
-        PLACE,
-        ["Nothing here is on AWS."],
-        **options,
-    )
+        template_of(repository), history or history_of([*hour.lines, *hour.rollups]),
+        lines or lines_of(hour), PLACE, ["Nothing here is on AWS."], **options,
+    )  # fmt: skip
 
 
 def _timestamp_ms(text):

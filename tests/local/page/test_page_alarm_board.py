@@ -62,8 +62,6 @@ def test_an_alarm_on_every_cluster_has_a_state_for_each(world):
         (one["cluster"], one["state"]) for one in first["contributors"]
     ]
     assert "0 of 15" in first["contributors"][1]["reason"]
-    states = [one["state"] for one in found["alarms"]]
-    assert states == sorted(states, key=["ALARM", "INSUFFICIENT_DATA", "OK"].index)
 
 
 def test_what_rings_stands_first_whatever_its_place_in_the_template(world):
@@ -118,14 +116,8 @@ def test_an_alarm_that_warms_up_does_not_ring_yet(world):
     assert "ALARM" == world.rows()["NoMinuteClosedAlarm"]["state"]
 
 
-def test_a_warm_up_is_over_when_every_period_has_data(world):
-    """The template does not ask to wait for its end."""
-    world.put(*STACK, 1.0, range(1, 11))
-    assert "OK" == world.rows()["NoMinuteClosedAlarm"]["state"]
-
-
 def test_alarms_are_judged_each_ten_seconds(world):
-    """CloudWatch does it once a minute."""
+    """CloudWatch does it once a minute; a warm-up is over when every period has data."""
     world.put(*STACK, 1.0, range(1, 11))
     assert "OK" == world.rows()["NoMinuteClosedAlarm"]["state"]
     world.put(*STACK, 0.0, range(1, 11))

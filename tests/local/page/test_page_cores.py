@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from local.page.cores import cores
 from local.page.log_lines import CollectedLine
-from neuron_wire import MinuteRecord, encode
+from neuron_wire import encode
 from neuron_wire.holders import Holder
-from tests.local.page.recording import NOW_S
+from proof.factories import records as factories
 
 START_MS = 1_800_000_000_000
 MINUTE_MS = 60_000
 STATES = "bau?"
 
 
-def record(minute, state, *, instance="i-1", cluster="a", boot="b1", seq=1, covered=60.0, **more):
+def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.0, **more):
     """A minute of an instance; a busy core works at 50 percent."""
     known = {"b": 50.0, "?": None}
-    return MinuteRecord(
-        cluster=cluster,
-        instance_id=instance,
-        boot=boot,
-        seq=seq,
-        minute_ms=START_MS + minute * MINUTE_MS,
-        covered_seconds=covered,
-        reports=1,
-        core_state=state,
+    return factories.record(
+        cluster=cluster, instance_id=instance, boot=boot, minute_ms=START_MS + minute * MINUTE_MS,
+        covered_seconds=covered, core_state=state,
         utilization_percent=tuple(known.get(letter, 0.0) for letter in state),
-        idle_minutes=tuple(0 if letter == "b" else minute for letter in state),
-        instance_type="trn1.2xlarge",
-        **more,
-    )
+        idle_minutes=tuple(0 if letter == "b" else minute for letter in state), **more,
+    )  # fmt: skip
 
 
 def line(one):
@@ -112,22 +101,3 @@ def test_only_minutes_of_the_cluster_and_the_time_range_are_drawn():
     others = [CollectedLine(START_MS, "START"), CollectedLine(START_MS, '{"Kind":"minute"}')]
     expected = {"cluster": "a", "minutes": [], "instances": []}
     assert expected == cores("a", others, START_MS, START_MS + MINUTE_MS)
-
-
-def test_the_hour_is_what_its_lines_say(hour, view):
-    """Counted anew from the text of the lines: cores by state, of each instance and minute."""
-    expected = defaultdict(Counter)
-    for text in hour.lines:
-        told = json.loads(text)
-        if told["Kind"] == "minute" and told["ClusterName"] == "serving":
-            at_ms = told.get("Timestamp") or told["_aws"]["Timestamp"]
-            expected[told["InstanceId"], at_ms].update(told["CoreState"])
-    found = view.cores("serving")
-    counted = {}
-    for instance in found["instances"]:
-        for at, minute_ms in enumerate(found["minutes"]):
-            letters = Counter(states[at] for states in instance["states"])
-            counted[instance["instance_id"], minute_ms] = letters
-    assert dict(expected) == counted
-    assert 4 * 60 == len(counted)
-    assert found["minutes"][-1] < NOW_S * 1000

@@ -81,17 +81,11 @@ def test_a_series_says_what_it_is():
     assert {"left": {"min": 0, "max": None}, "right": {"min": 0, "max": 100}} == found["axes"]
     first, second = found["series"]
     assert {
-        "label": "IdleCores",
-        "namespace": ROLLUPS,
-        "metric": "IdleCores",
-        "dimensions": {"ClusterName": "a"},
-        "statistic": "Maximum",
-        "period_s": 60,
-        "axis": "left",
-        "unit": "Count",
-        "points": [],
+        "label": "IdleCores", "namespace": ROLLUPS, "metric": "IdleCores",
+        "dimensions": {"ClusterName": "a"}, "statistic": "Maximum", "period_s": 60, "axis": "left",
+        "unit": "Count", "points": [],
         "missing": "Neuron/Cluster IdleCores of ClusterName a has no data in the last 3 hours.",
-    } == first
+    } == first  # fmt: skip
     assert ("right", "Percent") == (second["axis"], second["unit"])
 
 
@@ -106,10 +100,8 @@ def test_a_search_draws_every_metric_that_it_finds():
     assert ["a", "b"] == [one["label"] for one in drawn([searched()], there)["series"]]
     by_type = searched(names="ClusterName,InstanceType", terms=' ClusterName="a"')
     (found,) = drawn([by_type], there)["series"]
-    assert ("t1", {"ClusterName": "a", "InstanceType": "t1"}) == (
-        found["label"],
-        found["dimensions"],
-    )
+    assert "t1" == found["label"]
+    assert {"ClusterName": "a", "InstanceType": "t1"} == found["dimensions"]
 
 
 def test_labels_tell_the_series_of_a_widget_apart():

@@ -29,16 +29,11 @@ def test_a_search_is_read_as_it_was_written(names, values, metric, statistic, mi
     terms = "".join(f' {name}="{value}"' for name, value in values.items())
     schema = ",".join(["Any/Namespace", *sorted(names)])
     text = f"SEARCH('{{{schema}}}{terms} MetricName=\"{metric}\"', '{statistic}', {60 * minutes})"
-    found = search(text)
-    assert ("Any/Namespace", metric, statistic, 60 * minutes) == (
-        found.namespace,
-        found.metric,
-        found.statistic,
-        found.period_s,
+    dimensions, is_open = tuple(sorted(values.items())), frozenset(names - values.keys())
+    expected = MetricRequest(
+        "Any/Namespace", metric, dimensions, statistic, 60 * minutes, is_open, is_search=True
     )
-    assert tuple(sorted(values.items())) == found.dimensions
-    assert names - values.keys() == found.open
-    assert found.is_search
+    assert expected == search(text)
 
 
 @given(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import http.client
 import json
 import socket
@@ -61,11 +60,8 @@ def test_commands_find_the_rehearsal(server, monkeypatch):
     monkeypatch.setattr(accounts, "REHEARSAL", f"{server.url}/rehearsal.json")
     found = accounts.account(accounts.AccountSettings(rehearsal=True))
     assert found.is_rehearsal
-    assert (PLACE.log_group, PLACE.rollups_log_group, PLACE.stack_name) == (
-        found.log_group,
-        found.rollups_log_group,
-        found.stack_name,
-    )
+    names = ("log_group", "rollups_log_group", "stack_name")
+    assert all(getattr(PLACE, name) == getattr(found, name) for name in names)
     assert PLACE.endpoint_url == found.client("logs").meta.endpoint_url
 
 
@@ -77,19 +73,7 @@ def test_an_unknown_cluster_is_not_found(server):
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "/x",
-        "/static/",
-        "/static/none.js",
-        "/static/../server.py",
-        "/static/../static/index.html",
-        f"/static/{STATIC / 'index.html'}",
-        "/static/..%2fserver.py",
-        "/static//etc/passwd",
-        "/static/.hidden.js",
-        "/page.json/",
-    ],
+    "path", ["/x", "/static/", "/static/../server.py", "/static/..%2fserver.py", "/page.json/"]
 )
 def test_what_is_not_there_is_not_found(server, path):
     """Nothing outside of the page's own folder."""
@@ -145,20 +129,15 @@ def test_every_answer_forbids_everything_from_elsewhere(server, path):
     assert "no-store" == headers["Cache-Control"]
 
 
-def test_the_charting_library_is_that_of_its_package(server):
-    """A script, of this machine."""
-    status, headers, content = ask(server, "/static/plotly.min.js")
-    assert (200, "text/javascript; charset=utf-8") == (status, headers["Content-Type"])
-    assert b"plotly.js v" in content[:200]
-    assert len(gzip.compress(content, 1)) > 500_000
-
-
 def test_the_page_itself_is_html(server):
-    """And it names no other host."""
+    """And it names no other host; the charting library is its package's, from this machine."""
     status, headers, content = ask(server, "/")
     assert (200, "text/html; charset=utf-8") == (status, headers["Content-Type"])
     assert (STATIC / "index.html").read_bytes() == content
     assert b"//" not in content.replace(b"http://127.0.0.1", b"").replace(b"<!-- ", b"")
+    _, headers, content = ask(server, "/static/plotly.min.js")
+    assert "text/javascript; charset=utf-8" == headers["Content-Type"]
+    assert b"plotly.js v" in content[:200]
 
 
 def test_head_has_no_content(server):
@@ -192,24 +171,20 @@ def broken(error):
 
 
 @pytest.mark.parametrize(
-    "error",
-    [EndpointConnectionError(endpoint_url="http://127.0.0.1:1"), EmbeddedAwsError("it ended")],
+    ("error", "status", "says"),
+    [
+        (EndpointConnectionError(endpoint_url="http://[::1]"), 503, "embedded AWS did not answer:"),
+        (EmbeddedAwsError("it ended"), 503, "the embedded AWS did not answer: "),
+        (ZeroDivisionError("x"), 500, "ZeroDivisionError"),
+    ],
     ids=type,
 )
-def test_an_embedded_aws_that_does_not_answer_is_said(error):
-    """The page goes on asking."""
+def test_what_cannot_be_answered_is_said(error, status, says):
+    """An embedded AWS that is gone or a fault of the page: the page goes on asking."""
     with PageServer((HOST, 0), broken(error)) as server:
-        status, answer = told(server, "/page.json")
-        assert 503 == status
-        assert answer["error"].startswith("the embedded AWS did not answer: ")
-
-
-def test_a_fault_of_the_page_is_said_too():
-    """Nobody waits for an answer that does not come."""
-    with PageServer((HOST, 0), broken(ZeroDivisionError("x"))) as server:
-        status, answer = told(server, "/page.json")
-        assert 500 == status
-        assert "ZeroDivisionError" in answer["error"]
+        actual, answer = told(server, "/page.json")
+        assert status == actual
+        assert says in answer["error"]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "localhost"])
@@ -217,12 +192,6 @@ def test_it_listens_on_this_machine_only(view, host):
     """Another address is refused before anything listens."""
     with pytest.raises(EmbeddedAwsError, match=r"served on 127\.0\.0\.1 only"):
         PageServer((host, 0), view)
-
-
-def test_a_port_that_is_taken_is_an_error(server, view):
-    """For whoever starts it to choose another."""
-    with pytest.raises(OSError, match="in use"):
-        PageServer((HOST, server.port), view)
 
 
 def test_it_stops_although_a_tab_keeps_its_connection(view):

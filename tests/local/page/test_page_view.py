@@ -12,7 +12,7 @@ from local.alarms import RecordedHistory
 from local.page import LogLines
 from local.page.view import UnknownClusterError
 from neuron_wire.catalogue import ROLLUP
-from tests.local.page.recording import NOW_S, PLACE, view_of
+from tests.local.page.recording import NOW_S, view_of
 
 SEEN = {"Average": lambda found: sum(found) / len(found), "Maximum": max, "Sum": sum}
 
@@ -53,14 +53,10 @@ def test_the_page_says_where_it_is(view):
     """And opens with the first cluster in the alphabet."""
     page = view.page()
     assert {
-        "now_ms": int(NOW_S * 1000),
-        "title": "neuron-emf-us-east-1",
-        "stack_name": "neuron-emf",
-        "region": "us-east-1",
-        "clusters": ["research", "serving"],
-        "cluster": "research",
+        "now_ms": int(NOW_S * 1000), "title": "neuron-emf-us-east-1", "stack_name": "neuron-emf",
+        "region": "us-east-1", "clusters": ["research", "serving"], "cluster": "research",
         "limits": ["Nothing here is on AWS."],
-    } == {name: page[name] for name in page if name not in {"start_ms", "end_ms", "widgets"}}
+    } == {name: page[name] for name in page.keys() - {"start_ms", "end_ms", "widgets"}}  # fmt: skip
     assert page["end_ms"] - 3 * 3_600_000 == page["start_ms"]
     assert page["end_ms"] - 60_000 <= page["now_ms"] < page["end_ms"]
     assert view.page("research") == page
@@ -176,14 +172,3 @@ def test_what_was_made_for_one_tab_serves_the_others_for_a_moment(hour, reposito
     now[0] += 0.1
     view.page()
     assert once < history.reads
-
-
-def test_the_place_is_what_commands_read(view):
-    """By the names that they know."""
-    assert {
-        "endpoint_url": "http://127.0.0.1:4566",
-        "region": "us-east-1",
-        "log_group": PLACE.log_group,
-        "rollups_log_group": PLACE.rollups_log_group,
-        "stack_name": "neuron-emf",
-    } == view.place.members()

@@ -84,13 +84,9 @@ def test_the_numbers_on_the_page_are_those_that_cloudwatch_answers(
     lines = LogLines(3 * 3600)
     lines.add(ROLLUPS, events)
     view = DashboardView(
-        template_of(repository),
-        CloudWatchHistory(cloudwatch),
-        lines,
-        PLACE,
-        now_s=lambda: now_s,
+        template_of(repository), CloudWatchHistory(cloudwatch), lines, PLACE, now_s=lambda: now_s,
         fresh_s=1e9,
-    )
+    )  # fmt: skip
     with PageServer(("127.0.0.1", 0), view) as server:
         page = open_page(server.url)
         shown, drawn = tables(page), traces(page)

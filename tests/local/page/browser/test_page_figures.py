@@ -42,8 +42,11 @@ WHAT_IS_DRAWN = {  # typed from the template: the metric, its statistic, its dim
         ("LatencyP50Mean", "LatencyP50Mean", "Average", RESEARCH),
         ("LatencyP99Max", "LatencyP99Max", "Maximum", RESEARCH),
     ],
+    "List price of idle cores, USD: per hour, and in each hour": [
+        ("IdleCostPerHour", "IdleCostPerHour", "Average", RESEARCH),
+        ("IdleCost", "IdleCost", "Sum", RESEARCH, 3600),
+    ],
 }
-HOURLY = ("IdleCost", "Sum", RESEARCH, 3600)
 
 
 @pytest.fixture(scope="module")
@@ -58,46 +61,20 @@ def points(history, metric, statistic, dimensions, period_s=60):
     return [[at_s * 1000, periods[at_s].value(statistic)] for at_s in sorted(periods)]
 
 
-def test_the_table_behind_a_chart_has_the_values_of_the_metrics(shown, history):
+def test_a_chart_and_the_table_behind_it_have_the_values_of_the_metrics(shown, history):
     """Every value in full, at its minute in UTC also where the browser's clock is in Tokyo."""
-    found = tables(shown)
+    found, drawn = tables(shown), traces(shown)
     for title, series in WHAT_IS_DRAWN.items():
-        heads = [f"{label} {statistic}" for label, _, statistic, _ in series]
-        assert heads == found[title]["heads"]
-        for column, (_, metric, statistic, dimensions) in enumerate(series):
-            expected = [
-                [f"{datetime.fromtimestamp(ms / 1000, timezone.utc):%H:%M}", value]
-                for ms, value in reversed(points(history, metric, statistic, dimensions))
-            ]
-            actual = [
-                [minute, float(values[column])]
-                for minute, values in found[title]["rows"]
-                if values[column] is not None
-            ]
-            assert expected == actual, (title, metric)
-            assert 60 == len(actual) or metric == "IdleCores"
-
-
-def test_plotly_draws_the_values_of_the_metrics(shown, history):
-    """
-    What it was given is each value at its moment, nothing more, for charts of bars and of lines.
-    """
-    drawn = traces(shown)
-    title = "List price of idle cores, USD: per hour, and in each hour"
-    metric, statistic, dimensions, period_s = HOURLY
-    series = {
-        **{
-            name: [points(history, *one[1:]) for one in rows]
-            for name, rows in WHAT_IS_DRAWN.items()
-        },
-        title: [
-            points(history, "IdleCostPerHour", "Average", RESEARCH),
-            points(history, metric, statistic, dimensions, period_s),
-        ],
-    }
-    for name, expected in series.items():
-        actual = [list(map(list, zip(x, y, strict=True))) for x, y in drawn[name]]
-        assert expected == actual, name
+        assert [f"{label} {one[1]}" for label, *one in series] == found[title]["heads"]
+        for column, (_, *one) in enumerate(series):
+            expected = points(history, *one)
+            assert expected == [*map(list, zip(*drawn[title][column], strict=True))], (title, one)
+            rows = [(minute, values[column]) for minute, values in found[title]["rows"]]
+            assert [
+                (f"{datetime.fromtimestamp(ms / 1000, timezone.utc):%H:%M}", value)
+                for ms, value in reversed(expected)
+            ] == [(minute, float(value)) for minute, value in rows if value is not None]
+            assert 60 == len(expected) or one[0].startswith("Idle")
 
 
 def test_the_legend_says_the_last_values(shown, history):
@@ -139,11 +116,7 @@ def test_a_wrong_metric_name_is_red(open_page, hour, repository, tmp_path):
     assert text != wrong
     (tmp_path / "template.yaml").write_text(wrong, "utf-8")
     view = DashboardView(
-        template_of(tmp_path),
-        history_of(hour.rollups),
-        lines_of(hour),
-        PLACE,
-        now_s=lambda: NOW_S,
+        template_of(tmp_path), history_of(hour.rollups), lines_of(hour), PLACE, now_s=lambda: NOW_S
     )
     with PageServer(("127.0.0.1", 0), view) as server:
         page = open_page(server.url)
@@ -224,7 +197,7 @@ def test_the_heat_map_has_every_core_and_minute(shown, hour):
         assert told.startswith(f"core {last}, 08:59 UTC: {words[record.core_state[last]]}, ")
         utilization = float(told.split(", ")[2].removesuffix(" % utilization"))
         assert pytest.approx(record.utilization_percent[last], abs=0.006) == utilization
-        assert utilization == pytest.approx(_percent_of(_pixel(shown, record.instance_id)), abs=0.6)
+        assert _shade(utilization) == pytest.approx(_pixel(shown, record.instance_id), abs=2)
 
 
 def test_every_utilization_has_its_colour(shown):
@@ -254,11 +227,3 @@ def _pixel(page, instance_id):
       const [x, y] = place.map((at) => Math.round((at + 0.5) * ratio));
       return [...canvas.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3);
     }""")
-
-
-def _percent_of(pixel):
-    """Where on Plotly's own viridis the colour is, 0 to 100."""
-    steps = [at / 10 for at in range(1001)]
-    return min(
-        steps, key=lambda one: sum((a - b) ** 2 for a, b in zip(_shade(one), pixel, strict=True))
-    )
