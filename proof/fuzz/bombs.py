@@ -109,10 +109,7 @@ ALONE: Final[Bombs] = {
     "cut off": ("TruncatedDeliveryError", lambda: delivery("x" * 1000)[:-9]),
     "objects": ("OversizeDeliveryError", lambda: _of_array(b'{"":0},')),
     "arrays": ("OversizeDeliveryError", lambda: _of_array(b"[[]],")),
-    "almost too many objects": (
-        "DeliveryFormatError",
-        lambda: _of_array(b'{"":{}},' + b"1," * 29),
-    ),
+    "almost too many objects": ("DeliveryFormatError", lambda: _of_array(b'{"":{}},' + b"1," * 29)),
     "texts": ("DeliveryFormatError", lambda: _of_array(b'"ab",')),
     "numbers": ("DeliveryFormatError", lambda: _of_array(b"999,")),
     "fractions": ("DeliveryFormatError", lambda: _of_array(b"1e9,")),

@@ -112,10 +112,7 @@ BOMBS: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "lists for a pulse": ("pulse file", lambda: _DEEP_LISTS),
     "digits for a pulse": ("pulse file", lambda: _DIGITS),
     "objects for a system": ("system groups", lambda: b"[" + _DEEP_OBJECTS),
-    "digits for a period": (
-        "system groups",
-        lambda: b'[{"memory_info":{"period":%b}}]' % _DIGITS,
-    ),
+    "digits for a period": ("system groups", lambda: b'[{"memory_info":{"period":%b}}]' % _DIGITS),
     "many systems": ("system groups", lambda: b"[%b{}]" % (b'{"vcpu_usage":{}},' * 20_000)),
 }
 """The target that reads each."""

@@ -12,23 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.owners import ecs
-from emitter.owners.container import (
-    BUNDLE_FILES,
-    DOCKER_FILE,
-    bundle_annotations,
-    docker_container,
-)
+from emitter.owners.container import BUNDLE_FILES, DOCKER_FILE, bundle_annotations, docker_container
 from emitter.owners.endpoint import Endpoint
 from emitter.owners.kubernetes import CONTAINER_LOGS, POD_LOGS, pod_name
 from emitter.owners.membership import membership
 from emitter.owners.naming import Naming, Owner
 from emitter.owners.places import Places
-from emitter.owners.process import (
-    MAX_VALUE_BYTES,
-    ProcessGoneError,
-    open_process,
-    started_s,
-)
+from emitter.owners.process import MAX_VALUE_BYTES, ProcessGoneError, open_process, started_s
 from emitter.owners.reach import reach
 from emitter.owners.users import MAX_USER_CHARS, user_name
 from neuron_wire.holders import MAX_NAME_CHARS, printable
