@@ -33,18 +33,11 @@ if TYPE_CHECKING:
 START_S = 1_800_000_000.0
 CLUSTERS = ("amber", "birch", "cedar", "dune")
 PLAYED = (
-    ("trn1.32xlarge", "multi-runtime"),
-    ("inf2.xlarge", "busy"),
-    ("trn1.2xlarge", "half-idle"),
-    ("inf2.8xlarge", "errors"),
-    ("trn2.3xlarge", "low"),
-    ("inf1.6xlarge", "faulty"),
-    ("inf2.24xlarge", "idle"),
-    ("trn1.2xlarge", "ecc"),
-    ("inf2.xlarge", "empty"),
-    ("trn2.48xlarge", "busy"),
-    ("inf2.8xlarge", "half-idle"),
-)
+    ("trn1.32xlarge", "multi-runtime"), ("inf2.xlarge", "busy"), ("trn1.2xlarge", "half-idle"),
+    ("inf2.8xlarge", "errors"), ("trn2.3xlarge", "low"), ("inf1.6xlarge", "faulty"),
+    ("inf2.24xlarge", "idle"), ("trn1.2xlarge", "ecc"), ("inf2.xlarge", "empty"),
+    ("trn2.48xlarge", "busy"), ("inf2.8xlarge", "half-idle"),
+)  # fmt: skip
 BUCKETS = 4
 TICK_S = 0.1
 LATE_BY_MINUTES = 10.0

@@ -206,12 +206,9 @@ def _service_answers() -> list[bytes]:
 
 def _local_answers() -> list[bytes]:
     document = {
-        "instanceId": "i-0123456789abcdef0",
-        "instanceType": "trn1.32xlarge",
-        "region": "us-east-1",
-        "availabilityZone": "us-east-1a",
-        "imageId": "ami-0123456789abcdef0",
-    }
+        "instanceId": "i-0123456789abcdef0", "instanceType": "trn1.32xlarge", "region": "us-east-1",
+        "availabilityZone": "us-east-1a", "imageId": "ami-0123456789abcdef0",
+    }  # fmt: skip
     bodies = [
         *[json.dumps(document).encode()] * 4,
         b'{"Cluster":"arn:aws:ecs:r:1:cluster/c"}',

@@ -43,14 +43,11 @@ CALLS = (  # those first that only a run with something to do makes
 )
 OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and looked at the next
 HAPPENS = {
-    "killed": "close: lease of a dead run",
-    "held up": "close: held up",
-    "refused": "close: the table refused",
-    "out of time": "close: out of time",
-    "two at once": "close: two at once",
-    "met by ingest": "close: met by ingest",
+    "killed": "close: lease of a dead run", "held up": "close: held up",
+    "refused": "close: the table refused", "out of time": "close: out of time",
+    "two at once": "close: two at once", "met by ingest": "close: met by ingest",
     "missed": "close: tick missed",
-}
+}  # fmt: skip
 HAPPENINGS = tuple(HAPPENS.values())
 
 

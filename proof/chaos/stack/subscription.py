@@ -31,24 +31,16 @@ MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is
 FORGED = "nobody-sent-this"  # a cluster that must never get a rollup
 
 LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
-    "lines",
-    "control message",
-    "delivery of the rollups' log group",
-    "delivery of ingest's own log group",
-    "unreadable delivery",
-)
+    "lines", "control message", "delivery of the rollups' log group",
+    "delivery of ingest's own log group", "unreadable delivery",
+)  # fmt: skip
 ODD = (CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE)
 GARBAGE = (
-    "",
-    "{",
-    "[1]",
-    '"CoveredSeconds"',
-    '{"CoveredSeconds":60}',
+    "", "{", "[1]", '"CoveredSeconds"', '{"CoveredSeconds":60}',
     '{"Schema":99,"Kind":"minute","CoveredSeconds":60}',
     '{"Schema":1,"Kind":"minute","CoveredSeconds":60}',
-    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}',
-    "[" * 3000,
-)
+    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}', "[" * 3000,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
