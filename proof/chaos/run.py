@@ -7,16 +7,15 @@ The main thread is the stack's, and the weather's; each host has one of its own.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sys
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from aggregator.storage.item import bucket_of
 from proof.chaos.findings import findings
 from proof.chaos.hosts.doors import Door, change
 from proof.chaos.hosts.host import REPORT_BYTES, SPEED, ChaosHost
+from proof.chaos.stack.fleet import instance_id
 from proof.chaos.stack.stack import ChaosStack
 from proof.chaos.troubles import ALL_LOST, KINDS, STORM
 from proof.kills.lives import SimulatedHost
@@ -108,12 +107,11 @@ def _host(plan: Plan, place: int, folder: Path, door: Door, clock: WallClock) ->
     clusters = _clusters(plan)
     cluster = clusters[place % len(clusters)]
     instance_type, scenario = PLAYED[place % len(PLAYED)]
-    instance = SimulatedHost(
-        *(_instance_id(place), cluster, instance_type, scenario, REPORT_BYTES), seed=place + 1
-    )
+    name = instance_id(place + 1, BUCKETS)
+    instance = SimulatedHost(name, cluster, instance_type, scenario, REPORT_BYTES, seed=place + 1)
     return ChaosHost(
         instance,
-        folder / instance.instance_id,
+        folder / name,
         door,
         now=clock,
         start_s=START_S,
@@ -121,12 +119,6 @@ def _host(plan: Plan, place: int, folder: Path, door: Door, clock: WallClock) ->
         begin_minute=plan.begins[place],
         seed=f"{plan.seed} {place}",
     )
-
-
-def _instance_id(place: int) -> str:
-    """One that shares its bucket with many: in packs of several a record has copies elsewhere."""
-    names = (f"i-{place + 1:05x}{number:012x}" for number in itertools.count())
-    return next(one for one in names if bucket_of(one) < BUCKETS)
 
 
 def _live(

@@ -139,12 +139,11 @@ class Closes:
         if card == "out of time":
             self._timeline.happened["close: out of time"] += 1
             return Fate(patience=self._rng.randint(1, 40))
+        soon = self._rng.randint(1, FEWEST_STEPS)
         fates = {
             "refused": Fate(refused_at=at),
             "held up": Fate(meets_in=meeting, meets=self._hold_up),
-            "two at once": Fate(
-                meets_at=self._rng.randint(1, FEWEST_STEPS), meets=self._meet_close
-            ),
+            "two at once": Fate(meets_at=soon, meets=self._meet_close),
             "met by ingest": Fate(meets_in=meeting, meets=self._meet_ingest),
         }
         return fates.get(card)
