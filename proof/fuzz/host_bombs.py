@@ -9,7 +9,8 @@ import tracemalloc
 from typing import TYPE_CHECKING, Final
 
 from emitter.owners.process import MAX_ENVIRON_BYTES
-from proof.fuzz.owners import CONTAINER, POD, answered
+from proof.fuzz.answers import answered
+from proof.fuzz.owners import CONTAINER, POD
 from proof.fuzz.targets import target
 
 if TYPE_CHECKING:

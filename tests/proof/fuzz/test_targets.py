@@ -51,7 +51,7 @@ def test_cloudwatch_logs_answers_are_heard():
     heard = [AnsweredStream().send(*answer_in(one)) for one in (rejected, invalid, throttled)]
     assert Delivered({"too_old": (0,), "expired": (1,), "too_new": (4,)}) == heard[0]
     assert [Invalid, Retry] == [type(one) for one in heard[1:]]
-    assert heard[2].throttled
+    assert "throttled" == heard[2].reason
 
 
 def test_a_spool_file_is_read():
