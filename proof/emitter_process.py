@@ -54,10 +54,7 @@ def logging_restored() -> Iterator[None]:
 
 
 def neuron_emf(
-    *arguments: object,
-    home: Path,
-    variables: Mapping[str, str] | None = None,
-    **options: Any,
+    *arguments: object, home: Path, variables: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end; what it printed and its exit code."""
     if "input" not in options and "stdin" not in options:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
 _NOW = struct.Struct("d")
 _FORM = struct.Struct("ddd")  # time of day, monotonic moment at which it was so, speed
@@ -62,10 +61,5 @@ class WallClock:
     def __enter__(self) -> WallClock:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._shared.close()

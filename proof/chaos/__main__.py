@@ -35,7 +35,6 @@ from proof.chaos.troubles import plan  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
 
 SEED = 1
 EMITTERS = 20
@@ -63,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.plan:
         print("\n".join(planned.lines()))
         return 0
-    signal.signal(signal.SIGTERM, _interrupt)  # no process is left behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no process is left behind
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory(
         prefix="neuron-emf-chaos-", ignore_cleanup_errors=True
@@ -100,10 +99,6 @@ def _command(chosen: argparse.Namespace) -> str:
         f"python -m proof.chaos --seed {chosen.seed} --emitters {chosen.emitters}"
         f" --minutes {chosen.minutes:g}"
     )
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

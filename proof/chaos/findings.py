@@ -98,11 +98,7 @@ def _compare(
     calm: list[Undisturbed],
 ) -> None:
     compared = truth.compare(
-        applied,
-        functions.printed,
-        calm,
-        restated=functions.restated,
-        closed=functions.closed,
+        applied, functions.printed, calm, restated=functions.restated, closed=functions.closed
     )
     found.rollups, found.undisturbed = compared.rollups, compared.undisturbed_minutes
     for one in compared.differences:

@@ -7,16 +7,15 @@ The main thread is the stack's, and the weather's; each host has one of its own.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sys
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from aggregator.storage.item import bucket_of
 from proof.chaos.findings import findings
 from proof.chaos.hosts.doors import Door, change
 from proof.chaos.hosts.host import REPORT_BYTES, SPEED, ChaosHost
+from proof.chaos.stack.fleet import instance_id
 from proof.chaos.stack.stack import ChaosStack
 from proof.chaos.troubles import ALL_LOST, KINDS, STORM
 from proof.kills.lives import SimulatedHost
@@ -33,18 +32,11 @@ if TYPE_CHECKING:
 START_S = 1_800_000_000.0
 CLUSTERS = ("amber", "birch", "cedar", "dune")
 PLAYED = (
-    ("trn1.32xlarge", "multi-runtime"),
-    ("inf2.xlarge", "busy"),
-    ("trn1.2xlarge", "half-idle"),
-    ("inf2.8xlarge", "errors"),
-    ("trn2.3xlarge", "low"),
-    ("inf1.6xlarge", "faulty"),
-    ("inf2.24xlarge", "idle"),
-    ("trn1.2xlarge", "ecc"),
-    ("inf2.xlarge", "empty"),
-    ("trn2.48xlarge", "busy"),
-    ("inf2.8xlarge", "half-idle"),
-)
+    ("trn1.32xlarge", "multi-runtime"), ("inf2.xlarge", "busy"), ("trn1.2xlarge", "half-idle"),
+    ("inf2.8xlarge", "errors"), ("trn2.3xlarge", "low"), ("inf1.6xlarge", "faulty"),
+    ("inf2.24xlarge", "idle"), ("trn1.2xlarge", "ecc"), ("inf2.xlarge", "empty"),
+    ("trn2.48xlarge", "busy"), ("inf2.8xlarge", "half-idle"),
+)  # fmt: skip
 BUCKETS = 4
 TICK_S = 0.1
 LATE_BY_MINUTES = 10.0
@@ -115,12 +107,11 @@ def _host(plan: Plan, place: int, folder: Path, door: Door, clock: WallClock) ->
     clusters = _clusters(plan)
     cluster = clusters[place % len(clusters)]
     instance_type, scenario = PLAYED[place % len(PLAYED)]
-    instance = SimulatedHost(
-        *(_instance_id(place), cluster, instance_type, scenario, REPORT_BYTES), seed=place + 1
-    )
+    name = instance_id(place + 1, BUCKETS)
+    instance = SimulatedHost(name, cluster, instance_type, scenario, REPORT_BYTES, seed=place + 1)
     return ChaosHost(
         instance,
-        folder / instance.instance_id,
+        folder / name,
         door,
         now=clock,
         start_s=START_S,
@@ -128,12 +119,6 @@ def _host(plan: Plan, place: int, folder: Path, door: Door, clock: WallClock) ->
         begin_minute=plan.begins[place],
         seed=f"{plan.seed} {place}",
     )
-
-
-def _instance_id(place: int) -> str:
-    """One that shares its bucket with many: in packs of several a record has copies elsewhere."""
-    names = (f"i-{place + 1:05x}{number:012x}" for number in itertools.count())
-    return next(one for one in names if bucket_of(one) < BUCKETS)
 
 
 def _live(

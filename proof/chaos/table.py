@@ -12,16 +12,9 @@ if TYPE_CHECKING:
     from proof.chaos.run import Findings
 
 HEADS = (
-    "cluster",
-    "emitters",
-    "records produced",
-    "delivered",
-    "duplicated on the wire",
-    "dropped by reason",
-    "minutes closed",
-    "rollups compared",
-    "differences",
-)
+    "cluster", "emitters", "records produced", "delivered", "duplicated on the wire",
+    "dropped by reason", "minutes closed", "rollups compared", "differences",
+)  # fmt: skip
 ALL = "all"
 CLOSE_KILLED = "close killed"
 

@@ -39,19 +39,10 @@ STORM = "throttling storm"
 STORM_OVER = "throttling storm over"
 
 MINUTES: dict[str, float] = {
-    KILL_ANYWHERE: 0.6,
-    KILL_IN_COMMIT: 1.1,
-    KILL_BEFORE_TAKEN: 1.2,
-    KILL_BEFORE_ANSWER: 1.2,
-    MONITOR_KILLED: 0.4,
-    MONITOR_HANGS: 1.6,
-    PLANNED_STOP: 0.7,
-    DISK_FULL: 1.6,
-    CLOCK_FORWARD: 0.2,
-    CLOCK_BACK: 0.2,
-    HOURS_AHEAD: 1.4,
-    CREDENTIALS: 1.2,
-}
+    KILL_ANYWHERE: 0.6, KILL_IN_COMMIT: 1.1, KILL_BEFORE_TAKEN: 1.2, KILL_BEFORE_ANSWER: 1.2,
+    MONITOR_KILLED: 0.4, MONITOR_HANGS: 1.6, PLANNED_STOP: 0.7, DISK_FULL: 1.6, CLOCK_FORWARD: 0.2,
+    CLOCK_BACK: 0.2, HOURS_AHEAD: 1.4, CREDENTIALS: 1.2,
+}  # fmt: skip
 """Troubles of one host, and how long each needs at least."""
 
 NEEDS_CALLS = frozenset({KILL_BEFORE_TAKEN, KILL_BEFORE_ANSWER, CREDENTIALS})

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HEADS: Final = ("target", "executions", "seconds", "findings", "peak memory")
-BOMBS: Final = "decompression bombs"
-HOST_BOMBS: Final = "bombs on the host"
 SHOWN_BYTES: Final = 400
 SHOWN_LINES: Final = 25
 
@@ -37,9 +35,9 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == [INNER]:
         fuzz(arguments[1], list(arguments[2:]))
     chosen = _chosen(arguments)
-    unknown = [name for name in chosen.targets if name not in {*PLACES, BOMBS, HOST_BOMBS}]
+    unknown = [name for name in chosen.targets if name not in {*PLACES, *BOMBS}]
     if unknown:
-        listed = ", ".join([*PLACES, BOMBS, HOST_BOMBS])
+        listed = ", ".join([*PLACES, *BOMBS])
         sys.stderr.write(f"no target is called {unknown[0]!r}; the targets are {listed}\n")
         return 2
     if importlib.util.find_spec("atheris") is None:  # most people never fuzz
@@ -55,16 +53,14 @@ def _run(chosen: argparse.Namespace) -> int:
     from benchmarks.record import made  # noqa: PLC0415  # its libraries are of no use to a child
 
     begun_s = time.monotonic()
-    names = chosen.targets or [*PLACES, BOMBS, HOST_BOMBS]
+    names = chosen.targets or [*PLACES, *BOMBS]
     readers = [name for name in names if name in PLACES]
     share_s = max(1, chosen.seconds // max(1, len(readers)))
     rows: list[tuple[str, ...]] = []
     findings = executions = 0
     for name in names:
-        if name == BOMBS:
-            row, count = _bombs()
-        elif name == HOST_BOMBS:
-            row, count = _host_bombs()
+        if name in BOMBS:
+            row, count = _bombs(name)
         else:
             run = fuzzed(name, share_s, chosen.seed, chosen.report)
             row, count = _row(run)
@@ -84,30 +80,28 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _row(run: FuzzRun) -> tuple[tuple[str, ...], int]:
     count = max(len(run.found), int(bool(run.failure)))
-    cells = (
-        run.name,
-        f"{run.executions:,}",
-        f"{run.seconds:.0f}",
-        str(count),
-        f"{run.peak_mib} MiB",
-    )
-    return cells, count
+    seconds, memory = f"{run.seconds:.0f}", f"{run.peak_mib} MiB"
+    return (run.name, f"{run.executions:,}", seconds, str(count), memory), count
 
 
-def _bombs() -> tuple[tuple[str, ...], int]:
+def _bombs(name: str) -> tuple[tuple[str, ...], int]:
     begun_s = time.monotonic()
-    ran = bombs.run()
-    broken = bombs.broken_promises(ran)
-    for one in broken:
-        sys.stdout.write(f"{one}\n")
-    peak_mib = max(mib for _, mib in ran.values())
+    count, peak_mib, problems = BOMBS[name]()
+    for problem in problems:
+        sys.stdout.write(f"{problem}\n")
     took_s = time.monotonic() - begun_s
-    cells = (BOMBS, str(len(ran)), f"{took_s:.0f}", str(len(broken)), f"{peak_mib:.0f} MiB")
-    return cells, len(broken)
+    cells = (name, str(count), f"{took_s:.0f}", str(len(problems)), f"{peak_mib:.0f} MiB")
+    return cells, len(problems)
 
 
-def _host_bombs() -> tuple[tuple[str, ...], int]:
-    begun_s = time.monotonic()
+def _decompression_bombs() -> tuple[int, float, list[str]]:
+    """How many there are, the most memory that one took, MiB, and what is wrong."""
+    ran = bombs.run()
+    return len(ran), max(mib for _, mib in ran.values()), bombs.broken_promises(ran)
+
+
+def _host_bombs() -> tuple[int, float, list[str]]:
+    """The same of those on the host."""
     peaks: dict[str, float] = {}
     problems = []
     for name in host_bombs.BOMBS:
@@ -120,13 +114,10 @@ def _host_bombs() -> tuple[tuple[str, ...], int]:
         for name, mib in peaks.items()
         if mib >= host_bombs.MOST_MIB
     ]
-    for problem in problems:
-        sys.stdout.write(f"{problem}\n")
-    cells = (
-        *(HOST_BOMBS, str(len(host_bombs.BOMBS)), f"{time.monotonic() - begun_s:.0f}"),
-        *(str(len(problems)), f"{max(peaks.values()):.0f} MiB"),
-    )
-    return cells, len(problems)
+    return len(host_bombs.BOMBS), max(peaks.values()), problems
+
+
+BOMBS: Final = {"decompression bombs": _decompression_bombs, "bombs on the host": _host_bombs}
 
 
 def _show(run: FuzzRun) -> None:

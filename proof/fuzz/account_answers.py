@@ -47,9 +47,7 @@ class Answering:
 
     def __init__(self) -> None:
         self._made = boto3.session.Session(
-            region_name="us-east-1",
-            aws_access_key_id="testing",
-            aws_secret_access_key="testing",
+            region_name="us-east-1", aws_access_key_id="testing", aws_secret_access_key="testing"
         ).client("logs", endpoint_url="http://127.0.0.1:1")
         self._made.meta.events.register("before-send.logs.*", self._reply)
         self._made.meta.events.register_first("needs-retry.logs.*", lambda **_: None)

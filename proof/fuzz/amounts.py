@@ -42,12 +42,8 @@ def reads_a_pulse(content: bytes) -> None:
         return
     for value in asdict(pulse).values():
         assert value is None or math.isfinite(value)
-    for finding in (
-        quick._loop(pulse, _NOW_S),
-        quick._reports(pulse, _NOW_S),
-        quick._delivery(pulse, _NOW_S),
-        quick._disk(pulse),
-    ):
+    of_now = [find(pulse, _NOW_S) for find in (quick._loop, quick._reports, quick._delivery)]
+    for finding in (*of_now, quick._disk(pulse)):
         assert len(finding.found) < 200
         assert finding.found.isprintable()
     (_DIRECTORY / PULSE_NAME).unlink()

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _NOWHERE: Final = Path("/nowhere")
 BATCH: Final = [SpooledRecord(place + 1, "b", place + 1, 0, "line") for place in range(5)]
 _STATUSES: Final = (200, 200, 200, 400, 400, 403, 413, 429, 500, 503, 302)
-_HEAD: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%b"
 
 
 class _Peer:
@@ -169,14 +168,18 @@ def hears_cloudwatch_logs(content: bytes) -> None:
         assert len(words) < 1_000
 
 
-def _changed_answer(content: bytes, chance: random.Random) -> bytes:
+def answered(content: bytes) -> bytes:
+    """An answer with this body."""
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content)
+
+
+def changed_answer(content: bytes, chance: random.Random) -> bytes:
     """The body changed, in an answer that is as long as it says; or the answer reworded."""
     _, _, body = content.partition(b"\r\n\r\n")
     if chance.random() < 0.3:
         return reworded(content, chance)
     change = broken_json.broken if body.startswith(b"{") else reworded
-    changed = change(body, chance)
-    return _HEAD % (len(changed), changed)
+    return answered(change(body, chance))
 
 
 def _changed_body(content: bytes, chance: random.Random) -> bytes:
@@ -187,11 +190,8 @@ def _changed_body(content: bytes, chance: random.Random) -> bytes:
 
 
 def _service_answers() -> list[bytes]:
-    rejected = {
-        "tooNewLogEventStartIndex": 4,
-        "tooOldLogEventEndIndex": 1,
-        "expiredLogEventEndIndex": 2,
-    }
+    rejected = {"tooNewLogEventStartIndex": 4, "tooOldLogEventEndIndex": 1}
+    rejected["expiredLogEventEndIndex"] = 2
     bodies = [
         (0, {"nextSequenceToken": "1", "rejectedLogEventsInfo": rejected}),
         (0, {"rejectedEntityInfo": {"errorType": "InvalidEntity"}}),
@@ -206,19 +206,13 @@ def _service_answers() -> list[bytes]:
 
 def _local_answers() -> list[bytes]:
     document = {
-        "instanceId": "i-0123456789abcdef0",
-        "instanceType": "trn1.32xlarge",
-        "region": "us-east-1",
-        "availabilityZone": "us-east-1a",
-        "imageId": "ami-0123456789abcdef0",
-    }
-    bodies = [
-        *[json.dumps(document).encode()] * 4,
-        b'{"Cluster":"arn:aws:ecs:r:1:cluster/c"}',
-        b"Name\n",
-    ]
+        "instanceId": "i-0123456789abcdef0", "instanceType": "trn1.32xlarge", "region": "us-east-1",
+        "availabilityZone": "us-east-1a", "imageId": "ami-0123456789abcdef0",
+    }  # fmt: skip
+    of_ecs = b'{"Cluster":"arn:aws:ecs:r:1:cluster/c"}'
+    bodies = [*[json.dumps(document).encode()] * 4, of_ecs, b"Name\n"]
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
-    return [*(_HEAD % (len(body), body) for body in bodies), chunked]
+    return [*map(answered, bodies), chunked]
 
 
 _TAGS: Final = (
@@ -235,7 +229,7 @@ _LAUGHS: Final = (
     b"<Response><Code>&c;</Code></Response>"
 )
 
-LOCAL: Final = Target("local services", hears_a_local_service, _local_answers, _changed_answer)
+LOCAL: Final = Target("local services", hears_a_local_service, _local_answers, changed_answer)
 TAGS: Final = Target("tags in XML", reads_tags, lambda: [_TAGS, _DENIED, _LAUGHS], reworded)
 LOGS: Final = Target(
     "CloudWatch Logs' answers", hears_cloudwatch_logs, _service_answers, _changed_body

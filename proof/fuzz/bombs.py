@@ -72,16 +72,10 @@ def delivery(*messages: str) -> bytes:
 def minute_line(place: int, minute: int) -> str:
     """The shortest line that is a record."""
     members = {
-        "_aws": {"Timestamp": minute * 60_000, "CloudWatchMetrics": []},
-        "Schema": 1,
-        "Kind": "minute",
-        "Boot": "b",
-        "Seq": place + 1,
-        "ClusterName": "c",
-        "InstanceId": "i",
-        "CoveredSeconds": 60,
-        "Reports": 1,
-    }
+        "_aws": {"Timestamp": minute * 60_000, "CloudWatchMetrics": []}, "Schema": 1,
+        "Kind": "minute", "Boot": "b", "Seq": place + 1, "ClusterName": "c", "InstanceId": "i",
+        "CoveredSeconds": 60, "Reports": 1,
+    }  # fmt: skip
     return json.dumps(members, separators=(",", ":"))
 
 
@@ -109,10 +103,7 @@ ALONE: Final[Bombs] = {
     "cut off": ("TruncatedDeliveryError", lambda: delivery("x" * 1000)[:-9]),
     "objects": ("OversizeDeliveryError", lambda: _of_array(b'{"":0},')),
     "arrays": ("OversizeDeliveryError", lambda: _of_array(b"[[]],")),
-    "almost too many objects": (
-        "DeliveryFormatError",
-        lambda: _of_array(b'{"":{}},' + b"1," * 29),
-    ),
+    "almost too many objects": ("DeliveryFormatError", lambda: _of_array(b'{"":{}},' + b"1," * 29)),
     "texts": ("DeliveryFormatError", lambda: _of_array(b'"ab",')),
     "numbers": ("DeliveryFormatError", lambda: _of_array(b"999,")),
     "fractions": ("DeliveryFormatError", lambda: _of_array(b"1e9,")),
@@ -207,10 +198,9 @@ def broken_promises(ran: dict[str, tuple[str, float]], every: int = 1) -> list[s
             function_mib = DIRECT_MIB  # of what cannot be read nothing is kept
         if became != expected:
             problems.append(f"{name}: became {became}, expected {expected}")
-        if mib > function_mib - REST_MIB:
-            problems.append(
-                f"{name}: took {mib:.0f} MiB, expected at most {function_mib - REST_MIB}"
-            )
+        most_mib = function_mib - REST_MIB
+        if mib > most_mib:
+            problems.append(f"{name}: took {mib:.0f} MiB, expected at most {most_mib}")
     return problems
 
 

@@ -61,13 +61,9 @@ class Survival:
         assert isinstance(found, MinuteRecord)
         assert self.record.core_state == found.core_state
         identity = LineIdentity("blue", self.record.instance_id, self.record.identity_guessed, "b")
-        written = [
-            *(_LINES.event(event, identity, seq=2) for event in self.fold.take_events()),
-            *(
-                _LINES.runtime(one, identity, seq=3, minute_ms=self.record.minute_ms)
-                for one in self.fold.runtimes
-            ),
-        ]
+        of_runtime = {"seq": 3, "minute_ms": self.record.minute_ms}
+        written = [_LINES.event(event, identity, seq=2) for event in self.fold.take_events()]
+        written += [_LINES.runtime(one, identity, **of_runtime) for one in self.fold.runtimes]
         if self.fold.sample is not None:
             written += _LINES.report(self.fold.sample, identity, seq=4)
         for other in written:

@@ -33,6 +33,7 @@ from neuron_emf.profile.summaries import summaries_in
 from neuron_wire.emf import violations
 from neuron_wire.extraction import MAX_LINE_BYTES
 from proof.fuzz import broken_json
+from proof.fuzz.answers import answered, changed_answer
 from proof.fuzz.fleets import MAX_SENTENCE_CHARS, changed_lines, fleet_lines, printed
 from proof.fuzz.target import Target, require_sentence, reworded
 
@@ -149,28 +150,14 @@ def looks_for_a_rehearsal(content: bytes) -> None:
         assert ip_address((host or "").strip("[]")).is_loopback
 
 
-def _answered(content: bytes) -> bytes:
-    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content)
-
-
-def _changed_answer(content: bytes, chance: Any) -> bytes:
-    if chance.random() < 0.3:
-        return reworded(content, chance)
-    _, _, body = content.partition(b"\r\n\r\n")
-    return _answered(broken_json.broken(body, chance).rstrip(b"\n"))
-
-
 def _rehearsals() -> list[bytes]:
     members = {
-        "endpoint_url": "http://127.0.0.1:4566",
-        "region": "us-east-1",
-        "log_group": "/neuron-emf/records",
+        "region": "us-east-1", "log_group": "/neuron-emf/records", "stack_name": "neuron-emf",
         "rollups_log_group": "/neuron-emf/neuron-emf/rollups",
-        "stack_name": "neuron-emf",
-    }
+    }  # fmt: skip
     addresses = ("http://127.0.0.1:4566", "http://[::1]:4566", "http://a.example\\@127.0.0.1:1")
     bodies = [json.dumps({**members, "endpoint_url": one}).encode() for one in addresses]
-    return [_answered(body) for body in bodies]
+    return [answered(body) for body in bodies]
 
 
 def _to_lint() -> list[bytes]:
@@ -196,4 +183,4 @@ PRICES: Final = Target(
     lambda: [b"log-ingestion = 0.45\nlog-storage = 0\n", b"put-metric-data = 1e-2 # mine\n"],
     reworded,
 )
-REHEARSAL: Final = Target("rehearsal's answer", looks_for_a_rehearsal, _rehearsals, _changed_answer)
+REHEARSAL: Final = Target("rehearsal's answer", looks_for_a_rehearsal, _rehearsals, changed_answer)

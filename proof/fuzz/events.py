@@ -46,13 +46,8 @@ def tells_of_an_alarm(content: bytes) -> None:
     except EventError as error:
         require_sentence(error, 400)
         return
-    for text in (
-        transition.identity,
-        transition.cluster or "",
-        transition.alarm,
-        transition.reason,
-    ):
-        text.encode()  # half a letter fits into no table and no message
+    texts = (transition.identity, transition.cluster or "", transition.alarm, transition.reason)
+    "".join(texts).encode()  # half a letter fits into no table and no message
     table = made_alarms.table_with(made_alarms.rollup())
     sent = []
     first = notify(transition, table, ENVIRONMENT, lambda _, sending: sent.append(sending), RANG_S)

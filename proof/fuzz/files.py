@@ -36,30 +36,15 @@ NOW_S: Final = START_S
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="neuron-emf-fuzz-")
 _TABLES: Final = ("boots", "drops", "records", "fold")
 _CELLS: Final = (
-    "",
-    "x",
-    b"",
-    b"\x00blob",
-    -1,
-    0,
-    5,
-    (1 << 63) - 1,
-    -(1 << 63),
-    0.5,
-    1e300,
-    "9" * 400,
-)
+    "", "x", b"", b"\x00blob", -1, 0, 5, (1 << 63) - 1, -(1 << 63), 0.5, 1e300, "9" * 400,
+)  # fmt: skip
 ROOT: Final = Path(_FOLDER.name) / "root"
 SPOOL: Final = Path(_FOLDER.name) / "spool"
 FILES: Final = (
-    "etc/machine-id",
-    "proc/self/mountinfo",
-    "proc/sys/kernel/random/boot_id",
-    "etc/parallelcluster/cfnconfig",
-    "etc/slurm/slurm.conf",
-    "etc/ecs/ecs.config",
+    "etc/machine-id", "proc/self/mountinfo", "proc/sys/kernel/random/boot_id",
+    "etc/parallelcluster/cfnconfig", "etc/slurm/slurm.conf", "etc/ecs/ecs.config",
     "sys/devices/virtual/dmi/id/board_asset_tag",
-)
+)  # fmt: skip
 
 
 def reads_machine_files(content: bytes) -> None:

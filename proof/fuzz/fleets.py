@@ -172,17 +172,10 @@ def changed_lines(content: bytes, chance: random.Random) -> bytes:
 def rollup(**changes: object) -> str:
     """A rollup of the minute of `record`, with the members that a report reads."""
     members = {
-        "Timestamp": MINUTE * 60_000,
-        "Schema": 1,
-        "Kind": "rollup",
-        "RollupId": "training/1",
-        "ClusterName": "training",
-        "Minute": "2025-11-25T00:00Z",
-        "Publication": 1,
-        "Records": 1,
-        "IdleCoreMinutes": 1,
-        "IdleCost": 0.011,
-    }
+        "Timestamp": MINUTE * 60_000, "Schema": 1, "Kind": "rollup", "RollupId": "training/1",
+        "ClusterName": "training", "Minute": "2025-11-25T00:00Z", "Publication": 1, "Records": 1,
+        "IdleCoreMinutes": 1, "IdleCost": 0.011,
+    }  # fmt: skip
     return json.dumps({**members, **changes}, separators=(",", ":"))
 
 

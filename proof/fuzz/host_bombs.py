@@ -9,7 +9,8 @@ import tracemalloc
 from typing import TYPE_CHECKING, Final
 
 from emitter.owners.process import MAX_ENVIRON_BYTES
-from proof.fuzz.owners import CONTAINER, POD, answered
+from proof.fuzz.answers import answered
+from proof.fuzz.owners import CONTAINER, POD
 from proof.fuzz.targets import target
 
 if TYPE_CHECKING:
@@ -112,10 +113,7 @@ BOMBS: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "lists for a pulse": ("pulse file", lambda: _DEEP_LISTS),
     "digits for a pulse": ("pulse file", lambda: _DIGITS),
     "objects for a system": ("system groups", lambda: b"[" + _DEEP_OBJECTS),
-    "digits for a period": (
-        "system groups",
-        lambda: b'[{"memory_info":{"period":%b}}]' % _DIGITS,
-    ),
+    "digits for a period": ("system groups", lambda: b'[{"memory_info":{"period":%b}}]' % _DIGITS),
     "many systems": ("system groups", lambda: b"[%b{}]" % (b'{"vcpu_usage":{}},' * 20_000)),
 }
 """The target that reads each."""

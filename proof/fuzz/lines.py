@@ -110,10 +110,8 @@ def reads_a_line(content: bytes) -> None:
     minute = record_read.minute_ms // 60_000
     for item in (item_of(record_read, 0), *packs_of([record_read], 120)):
         records, unreadable = records_of(item.payload, minute)
-        assert (0, [identity_of(record_read)]) == (
-            unreadable,
-            [identity_of(one) for one in records],
-        )
+        assert [identity_of(record_read)] == [identity_of(one) for one in records]
+        assert 0 == unreadable
         assert 1 <= len(item.key.encode()) <= 1024
     _closes_beside(LogLine("1", text), minute)
 
@@ -124,14 +122,8 @@ def _closes_beside(line: LogLine, minute: int) -> None:
     beside = record(minute=minute, cluster="beside", instance_id="i-beside", boot="beside")
     end_s = (minute + 1) * 60.0
     take_in([line, *lines(beside)], table, 120, lambda: end_s)
-    CloseRun(
-        table=table,
-        rules=Rules(),
-        emit=printed.append,
-        now_s=lambda: end_s + 130,
-        remaining_s=lambda: 50.0,
-        prices=Prices({}),
-    ).run()
+    times = {"now_s": lambda: end_s + 130, "remaining_s": lambda: 50.0}
+    CloseRun(table=table, rules=Rules(), emit=printed.append, prices=Prices({}), **times).run()
     assert all([] == emf.violations(one) for one in printed)
     rollups = [json.loads(one) for one in printed]
     assert ["beside"] == [
@@ -159,9 +151,8 @@ def _takes_in(compressed: bytes) -> None:
         assert not function.table.records
         return
     document = json.loads(gzip.decompress(compressed))
-    delivered = 0
-    if document["messageType"] != "CONTROL_MESSAGE":
-        delivered = len(document["logEvents"])
+    is_control = document["messageType"] == "CONTROL_MESSAGE"
+    delivered = 0 if is_control else len(document["logEvents"])
     assert counts.get("RecordsStored", 0) == len(function.records)
     assert 0 <= sum(counts.values()) <= delivered
 

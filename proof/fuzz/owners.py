@@ -12,28 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.owners import ecs
-from emitter.owners.container import (
-    BUNDLE_FILES,
-    DOCKER_FILE,
-    bundle_annotations,
-    docker_container,
-)
+from emitter.owners.container import BUNDLE_FILES, DOCKER_FILE, bundle_annotations, docker_container
 from emitter.owners.endpoint import Endpoint
 from emitter.owners.kubernetes import CONTAINER_LOGS, POD_LOGS, pod_name
 from emitter.owners.membership import membership
 from emitter.owners.naming import Naming, Owner
 from emitter.owners.places import Places
-from emitter.owners.process import (
-    MAX_VALUE_BYTES,
-    ProcessGoneError,
-    open_process,
-    started_s,
-)
+from emitter.owners.process import MAX_VALUE_BYTES, ProcessGoneError, open_process, started_s
 from emitter.owners.reach import reach
 from emitter.owners.users import MAX_USER_CHARS, user_name
 from neuron_wire.holders import MAX_NAME_CHARS, printable
 from proof.fuzz import broken_json
-from proof.fuzz.answers import answering
+from proof.fuzz.answers import answered, answering, changed_answer
 from proof.fuzz.target import Target, reworded
 
 if TYPE_CHECKING:
@@ -211,18 +201,6 @@ def names_by_services(content: bytes) -> None:
         assert ecs.by_agent(CONTAINER, agent) is None or not agent.is_resting
 
 
-def answered(content: bytes) -> bytes:
-    """An answer with this body."""
-    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content)
-
-
-def _changed_answer(content: bytes, chance: random.Random) -> bytes:
-    if chance.random() < 0.3:
-        return reworded(content, chance)
-    _, _, body = content.partition(b"\r\n\r\n")
-    return answered(broken_json.broken(body, chance).rstrip(b"\n"))
-
-
 def _changed_path(content: bytes, chance: random.Random) -> bytes:
     """One part of one path replaced by another that means something, else a word."""
     if chance.random() < 0.4:
@@ -286,20 +264,15 @@ def _processes() -> list[bytes]:
 
 
 def _container_files() -> list[bytes]:
-    labels = {
-        "com.amazonaws.ecs.task-definition-family": "llama",
-        "com.amazonaws.ecs.container-name": "server",
-    }
-    cri = {
-        "io.kubernetes.cri.sandbox-namespace": "search",
-        "io.kubernetes.cri.sandbox-name": "llama-0",
-        "io.kubernetes.cri.container-name": "server",
-    }
-    kubelet = {
-        "io.kubernetes.pod.namespace": "search",
-        "io.kubernetes.pod.name": "llama-0",
-        "io.kubernetes.container.name": "server",
-    }
+    ecs_names = {"task-definition-family": "llama", "container-name": "server"}
+    labels = {f"com.amazonaws.ecs.{name}": value for name, value in ecs_names.items()}
+    names = ("search", "llama-0", "server")
+    in_cri = ("cri.sandbox-namespace", "cri.sandbox-name", "cri.container-name")
+    in_kubelet = ("pod.namespace", "pod.name", "container.name")
+    cri, kubelet = [
+        {f"io.kubernetes.{key}": name for key, name in zip(keys, names, strict=True)}
+        for keys in (in_cri, in_kubelet)
+    ]
     documents: list[dict[str, Any]] = [
         {"Name": "/llama", "Config": {"Labels": labels, "Env": ["PASSWORD=x"]}},
         {"Name": "/k8s_x", "Config": {"Labels": kubelet}},
@@ -329,4 +302,4 @@ CONTAINERS: Final = Target(
     "container files", names_by_container_files, _container_files, broken_json.broken
 )
 LOG_FOLDERS: Final = Target("log folders", names_by_log_folders, lambda: _LOG_NAMES, _changed_names)
-SERVICES: Final = Target("services that name owners", names_by_services, _answers, _changed_answer)
+SERVICES: Final = Target("services that name owners", names_by_services, _answers, changed_answer)

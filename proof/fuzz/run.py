@@ -68,14 +68,10 @@ def fuzzed(name: str, seconds: int, seed: int, reports: list[Path]) -> FuzzRun:
             (corpus / f"kept-{place}").write_bytes(path.read_bytes())
         longest = max([MAX_BYTES, *(path.stat().st_size for path in files)])
         flags = [
-            f"-max_total_time={seconds}",
-            f"-max_len={longest}",
-            f"-timeout={ONE_INPUT_S}",
-            f"-rss_limit_mb={RSS_MIB}",
-            f"-seed={seed}",
-            "-print_final_stats=1",
+            f"-max_total_time={seconds}", f"-max_len={longest}", f"-timeout={ONE_INPUT_S}",
+            f"-rss_limit_mb={RSS_MIB}", f"-seed={seed}", "-print_final_stats=1",
             f"-artifact_prefix={artifacts}/",
-        ]
+        ]  # fmt: skip
         command = [sys.executable, "-m", "proof.fuzz", INNER, name, *flags, str(corpus)]
         ended = subprocess.run(
             command,

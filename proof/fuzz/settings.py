@@ -122,17 +122,12 @@ def _edited(content: bytes, chance: random.Random) -> bytes:
 
 def _variables() -> list[bytes]:
     whole = {
-        "TABLE_NAME": "records",
-        "STACK_NAME": "neuron-emf",
-        "GRACE_SECONDS": "120",
-        "LATE_MINUTES": "120",
-        "IDLE_AFTER_MINUTES": "15",
-        "SILENT_AFTER_MINUTES": "5",
-        "SILENT_FORGET_MINUTES": "60",
-        "PRICE_OVERRIDES": "trn1.32xlarge=13.5,inf2.xlarge=0.6",
+        "TABLE_NAME": "records", "STACK_NAME": "neuron-emf", "GRACE_SECONDS": "120",
+        "LATE_MINUTES": "120", "IDLE_AFTER_MINUTES": "15", "SILENT_AFTER_MINUTES": "5",
+        "SILENT_FORGET_MINUTES": "60", "PRICE_OVERRIDES": "trn1.32xlarge=13.5,inf2.xlarge=0.6",
         "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
         "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/ingest",
-    }
+    }  # fmt: skip
     return [json.dumps(whole).encode()]
 
 

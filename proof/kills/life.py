@@ -25,6 +25,18 @@ PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read take
 LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
 
 
+def processes_of(name: str) -> list[int]:
+    """Processes that are marked by *name*, or, where it is a folder with "/", by a life in it."""
+    mark = f"{LIFE}={name}".encode()
+    pids = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            told = (entry / "environ").read_bytes().split(b"\0")
+            if mark in told or (name.endswith("/") and any(one.startswith(mark) for one in told)):
+                pids.append(int(entry.name))
+    return pids
+
+
 @dataclass
 class Life:
     """
@@ -92,20 +104,10 @@ class Life:
             self._listener.join(1.0)
         return bytes(self._said).decode("utf-8", "replace")
 
-    def orphans(self) -> list[int]:
-        """Processes that it started and that are still there."""
-        mark = f"{LIFE}={self.name}".encode()
-        pids = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    pids.append(int(entry.name))
-        return pids
-
     def leaves_no_orphan(self) -> None:
         """Wait until all that it started is gone; end what is left, and fail, if it stays."""
         try:
-            wait_until(lambda: not self.orphans(), PATIENCE_S)
+            wait_until(lambda: not processes_of(self.name), PATIENCE_S)
         except AssertionError:
             left = self.end_orphans()
             msg = f"life {self.name} left {len(left)} process(es) behind"
@@ -113,7 +115,7 @@ class Life:
 
     def end_orphans(self) -> list[int]:
         """Kill what it started and is still there; what that was."""
-        left = self.orphans()
+        left = processes_of(self.name)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

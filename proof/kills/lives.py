@@ -17,7 +17,6 @@ from proof.kills.life import Life
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
     from proof.wall_clock import WallClock
 
@@ -109,12 +108,7 @@ class Lives:
     def __enter__(self) -> Lives:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Whatever the test came to, nothing goes on living."""
         if self._last is not None:
             self._last.process.kill()

@@ -24,43 +24,20 @@ if TYPE_CHECKING:
     Position = tuple[tuple[int, int], tuple[int, int]]
 
 COMPARISONS: Final = {
-    "Lt": ("LtE", "GtE"),
-    "LtE": ("Lt", "Gt"),
-    "Gt": ("GtE", "LtE"),
-    "GtE": ("Gt", "Lt"),
-    "Eq": ("NotEq",),
-    "NotEq": ("Eq",),
-    "Is": ("IsNot",),
-    "IsNot": ("Is",),
-}
+    "Lt": ("LtE", "GtE"), "LtE": ("Lt", "Gt"), "Gt": ("GtE", "LtE"), "GtE": ("Gt", "Lt"),
+    "Eq": ("NotEq",), "NotEq": ("Eq",), "Is": ("IsNot",), "IsNot": ("Is",),
+}  # fmt: skip
 ARITHMETIC: Final = {
-    "Add": "Sub",
-    "Sub": "Add",
-    "Mul": "Div",
-    "Div": "Mul",
-    "FloorDiv": "Mul",
-    "Mod": "Mul",
-    "Pow": "Mul",
-    "LShift": "RShift",
-    "RShift": "LShift",
-    "BitOr": "BitAnd",
-    "BitAnd": "BitOr",
+    "Add": "Sub", "Sub": "Add", "Mul": "Div", "Div": "Mul", "FloorDiv": "Mul", "Mod": "Mul",
+    "Pow": "Mul", "LShift": "RShift", "RShift": "LShift", "BitOr": "BitAnd", "BitAnd": "BitOr",
     "BitXor": "BitAnd",
-}
+}  # fmt: skip
 WHOLE: Final = (
-    "ReplaceUnaryOperator_Delete_Not",
-    "ReplaceUnaryOperator_Delete_USub",
-    "ReplaceTrueWithFalse",
-    "ReplaceFalseWithTrue",
-    "ReplaceAndWithOr",
-    "ReplaceOrWithAnd",
-    "ReplaceBreakWithContinue",
-    "ReplaceContinueWithBreak",
-    "ExceptionReplacer",
-    "NumberReplacer",
-    "RemoveDecorator",
+    "ReplaceUnaryOperator_Delete_Not", "ReplaceUnaryOperator_Delete_USub", "ReplaceTrueWithFalse",
+    "ReplaceFalseWithTrue", "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue",
+    "ReplaceContinueWithBreak", "ExceptionReplacer", "NumberReplacer", "RemoveDecorator",
     "ZeroIterationForLoop",
-)
+)  # fmt: skip
 
 
 class StatementRemover(Operator):

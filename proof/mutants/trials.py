@@ -23,15 +23,8 @@ if TYPE_CHECKING:
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent.parent
 FOLDERS: Final = (
-    "benchmarks",
-    "docs",
-    "emitter",
-    "lambda",
-    "local",
-    "neuron_emf",
-    "proof",
-    "tests",
-)
+    "benchmarks", "docs", "emitter", "lambda", "local", "neuron_emf", "proof", "tests",
+)  # fmt: skip
 FILES: Final = ("pyproject.toml", "template.yaml", "README.md")
 LONGEST_CLEAN_S: Final = 300.0
 

@@ -6,7 +6,6 @@ Pure: what was noted in, minutes out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -49,18 +48,11 @@ def surely_closed(seen: Sequence[SeenMinute], reports: Sequence[ReportTruth]) ->
     return {minute * MINUTE_MS for minute in closed}
 
 
-@dataclass(frozen=True)
-class MonitorRun:
-    """What one monitor wrote: report 0 and what followed."""
-
-    reports: Sequence[ReportTruth]
-
-
-def runs(reports: Sequence[ReportTruth]) -> Iterator[MonitorRun]:
+def runs(reports: Sequence[ReportTruth]) -> Iterator[Sequence[ReportTruth]]:
     """Each monitor's own, of a file that several wrote to one after the other."""
     begins = [place for place, one in enumerate(reports) if not one.report]
     for begin, end in pairwise([*begins, len(reports)]):
-        yield MonitorRun(reports[begin:end])
+        yield reports[begin:end]
 
 
 def undisturbed(
@@ -73,18 +65,15 @@ def undisturbed(
     steady = _steady(seen)
     found = []
     for run in runs(reports):
-        first_ms, last_ms = run.reports[0].at_ms, run.reports[-1].at_ms
-        whole = range(
-            (first_ms // MINUTE_MS + 2) * MINUTE_MS, last_ms - 2 * MINUTE_MS + 1, MINUTE_MS
-        )
+        first_ms, last_ms = run[0].at_ms, run[-1].at_ms
+        whole = range(first_ms // MINUTE_MS + 2, last_ms // MINUTE_MS - 1)
         minutes = [
-            minute_ms
-            for minute_ms in whole
-            if minute_ms // MINUTE_MS in steady
-            and not any(_touches(minute_ms, moved) for moved in moves)
+            minute * MINUTE_MS
+            for minute in whole
+            if minute in steady and not any(_touches(minute * MINUTE_MS, moved) for moved in moves)
         ]
         if minutes:
-            found.append(Undisturbed(instance_id, run.reports, minutes, MARGIN_MS))
+            found.append(Undisturbed(instance_id, run, minutes, MARGIN_MS))
     return found
 
 

@@ -18,7 +18,7 @@ from proof.chaos import troubles as kinds
 from proof.chaos.hosts import mischief
 from proof.chaos.hosts.host_program import SEEN, make_room
 from proof.chaos.hosts.notes import Lived, Moved, Notes
-from proof.emitter_process import wait_until
+from proof.emitter_process import catches_sigterm, wait_until
 from proof.kills.lives import Lives, SimulatedHost
 from proof.kills.moments import MomentMissedError, Moments
 from proof.logs.faults import FAULTS
@@ -191,6 +191,8 @@ class ChaosHost:
         self.notes.left = len(kept.waiting)
 
     def _stop(self, life: Life, _trouble: Trouble | None = None) -> None:
+        # Before it listens it has nothing to say goodbye for, and a slow machine starts it slowly.
+        wait_until(lambda: life.has_ended or catches_sigterm(life.process.pid), CALL_WITHIN_S)
         code = life.stop()
         assert code == 0, f"a planned stop ended with {code}, expected 0"
 

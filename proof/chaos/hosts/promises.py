@@ -77,23 +77,14 @@ def account(
     balance.dropped = _dropped(notes, arrivals, latest_ms, balance.wrong)
     unknown = [f"{boot} {seq}" for boot, seq in arrivals.lines if seq > notes.produced.get(boot, 0)]
     _say(balance.wrong, "record(s) arrived that no spool has known", unknown)
-    _say(
-        balance.wrong,
-        "identities name two different lines",
-        [" ".join(map(str, one)) for one in arrivals.conflicts],
-    )
-    _say(
-        balance.wrong,
-        "line(s) whose produced is not delivered, spooled and dropped",
-        arrivals.unbalanced(),
-    )
+    twofold = [" ".join(map(str, one)) for one in arrivals.conflicts]
+    _say(balance.wrong, "identities name two different lines", twofold)
+    unbalanced = "line(s) whose produced is not delivered, spooled and dropped"
+    _say(balance.wrong, unbalanced, arrivals.unbalanced())
     sure = sorted(one for one in closed if one < latest_ms + TOO_NEW_MS)
     balance.closed = len(sure)
-    _say(
-        balance.wrong,
-        "minute(s) were surely closed and are not there",
-        [clock_time(one) for one in sure if one not in minutes],
-    )
+    missed = [clock_time(one) for one in sure if one not in minutes]
+    _say(balance.wrong, "minute(s) were surely closed and are not there", missed)
     last = [one for one in arrivals.documents if one["Kind"] == "minute"][-1:]
     if not (last and last[0].get("Bye")):
         balance.wrong.append("the last minute says no goodbye, after a planned stop")
@@ -121,11 +112,8 @@ def _dropped(notes: Notes, found: Arrivals, latest_ms: int, wrong: list[str]) ->
             counted[TOO_NEW] += rest
             older += rest
         elif rest > 0:
-            _say(
-                wrong,
-                "record(s) are missing and were not counted",
-                [f"{boot} {seq}" for seq in lost],
-            )
+            names = [f"{boot} {seq}" for seq in lost]
+            _say(wrong, "record(s) are missing and were not counted", names)
         elif rest < 0:
             wrong.append(f"{-rest} record(s) of {boot} arrived and were counted as dropped")
     # A kill before the next line costs the number that would have been in it.

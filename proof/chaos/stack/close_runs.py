@@ -43,14 +43,11 @@ CALLS = (  # those first that only a run with something to do makes
 )
 OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and looked at the next
 HAPPENS = {
-    "killed": "close: lease of a dead run",
-    "held up": "close: held up",
-    "refused": "close: the table refused",
-    "out of time": "close: out of time",
-    "two at once": "close: two at once",
-    "met by ingest": "close: met by ingest",
+    "killed": "close: lease of a dead run", "held up": "close: held up",
+    "refused": "close: the table refused", "out of time": "close: out of time",
+    "two at once": "close: two at once", "met by ingest": "close: met by ingest",
     "missed": "close: tick missed",
-}
+}  # fmt: skip
 HAPPENINGS = tuple(HAPPENS.values())
 
 
@@ -142,12 +139,11 @@ class Closes:
         if card == "out of time":
             self._timeline.happened["close: out of time"] += 1
             return Fate(patience=self._rng.randint(1, 40))
+        soon = self._rng.randint(1, FEWEST_STEPS)
         fates = {
             "refused": Fate(refused_at=at),
             "held up": Fate(meets_in=meeting, meets=self._hold_up),
-            "two at once": Fate(
-                meets_at=self._rng.randint(1, FEWEST_STEPS), meets=self._meet_close
-            ),
+            "two at once": Fate(meets_at=soon, meets=self._meet_close),
             "met by ingest": Fate(meets_in=meeting, meets=self._meet_ingest),
         }
         return fates.get(card)

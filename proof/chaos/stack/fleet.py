@@ -86,7 +86,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
     like = replace(
         full_record(rng.choice([2, 8, 32]), host),
         cluster=f"cluster-{host % 4}",
-        instance_id=_instance_id(host),
+        instance_id=instance_id(host, BUCKETS),
         instance_type=rng.choice(TYPES),
     )
     lost_from = rng.randrange(minutes) if rng.random() < 0.3 else minutes
@@ -114,9 +114,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             at_s = closed_s + rng.uniform(0.0, 32.0)
             if lost_from <= offset < found_again:
                 at_s = (START_MINUTE + found_again + 1) * MINUTE_S + offset
-            line = Applied(
-                minute_record.instance_id, minute_record.minute_ms, message(minute_record)
-            )
+            line = Applied(like.instance_id, minute_record.minute_ms, message(minute_record))
             yield Accepted(at_s, line)
             if rng.random() < 0.05:
                 yield Accepted(at_s + 9, line)
@@ -125,18 +123,13 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             away = rng.choice([2, 8, minutes])
 
 
-def _instance_id(host: int) -> str:
-    """One that shares its bucket with many: in packs of several a record has copies elsewhere."""
+def instance_id(host: int, buckets: int) -> str:
+    """One in a few *buckets*, with many: in packs of several a record has copies elsewhere."""
     names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
-    return next(one for one in names if bucket_of(one) < BUCKETS)
+    return next(one for one in names if bucket_of(one) < buckets)
 
 
 def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:
     made = full_record(len(like.core_state), rng.randrange(1 << 20))
-    return replace(
-        made,
-        cluster=like.cluster,
-        instance_id=like.instance_id,
-        instance_type=like.instance_type,
-        minute_ms=minute * 60_000,
-    )
+    who = {name: getattr(like, name) for name in ("cluster", "instance_id", "instance_type")}
+    return replace(made, **who, minute_ms=minute * 60_000)

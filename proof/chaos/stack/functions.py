@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
@@ -106,14 +107,8 @@ class _Life(KillableProcess):
     """The table and standard output as one invocation has them."""
 
     def __init__(self, table: MemoryTable, fate: Fate, seen: InvocationResult) -> None:
-        super().__init__(
-            table,
-            [],
-            killed_at=fate.killed_at,
-            after=fate.after,
-            meets_at=fate.meets_at,
-            meets=fate.meets,
-        )
+        more = {name: getattr(fate, name) for name in ("killed_at", "after", "meets_at", "meets")}
+        super().__init__(table, [], **more)
         self._fate = fate
         self._seen = seen
 
@@ -216,16 +211,14 @@ class Functions:
         output = _Output(lambda line: self._take(line, life, seen))
         context = _TimeLeft()
         context.looks, context.remaining_s = fate.patience, fate.remaining_s
-        with contextlib.ExitStack() as meanwhile:
-            replace = mock.patch.object
-            runtime = SimpleNamespace(stack=lambda: (self._settings, life))
-            meanwhile.enter_context(replace(module, "runtime", runtime))
-            meanwhile.enter_context(replace(module, "time", SimpleNamespace(time=now_s)))
-            meanwhile.enter_context(
-                replace(module.logger.registered_handler, "stream", _Output(_unread))
-            )
-            meanwhile.enter_context(replace(module.logger._logger, "propagate", new=False))
-            meanwhile.enter_context(contextlib.redirect_stdout(output))  # type: ignore[type-var]
+        replace = mock.patch.object
+        with (
+            replace(runtime, "stack", lambda: (self._settings, life)),
+            replace(module, "time", SimpleNamespace(time=now_s)),
+            replace(module.logger.registered_handler, "stream", _Output(_unread)),
+            replace(module.logger._logger, "propagate", new=False),
+            contextlib.redirect_stdout(output),  # type: ignore[type-var]
+        ):
             try:
                 seen.answer = module.handler(event, context)
             except KilledError:

@@ -150,11 +150,8 @@ class ChaosStack:
         kinds = [*HAPPENINGS, *ingest_runs.HAPPENINGS, *close_runs.HAPPENINGS]
         kinds += [
             f"{function} killed {'after' if after else 'before'} {call}"
-            for function, steps in (
-                ("ingest", self._ingesting.steps),
-                ("close", self._closes.steps),
-            )
-            for call, after in sorted(steps.calls)
+            for function, runs in (("ingest", self._ingesting), ("close", self._closes))
+            for call, after in sorted(runs.steps.calls)
         ]
         return [one for one in kinds if not self.happened[one]]
 
@@ -188,9 +185,7 @@ class ChaosStack:
         if again == "delivered twice":
             deliveries += deliveries
         elif again:
-            deliveries += self._subscription.cut(
-                delivery.stream, delivery.events, with_garbage=False
-            )
+            deliveries += self._subscription.cut(delivery.stream, delivery.events)
         beside = self._beside.deal()
         if beside:
             deliveries.append(self._subscription.odd(beside, delivery))

@@ -31,24 +31,16 @@ MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is
 FORGED = "nobody-sent-this"  # a cluster that must never get a rollup
 
 LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
-    "lines",
-    "control message",
-    "delivery of the rollups' log group",
-    "delivery of ingest's own log group",
-    "unreadable delivery",
-)
+    "lines", "control message", "delivery of the rollups' log group",
+    "delivery of ingest's own log group", "unreadable delivery",
+)  # fmt: skip
 ODD = (CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE)
 GARBAGE = (
-    "",
-    "{",
-    "[1]",
-    '"CoveredSeconds"',
-    '{"CoveredSeconds":60}',
+    "", "{", "[1]", '"CoveredSeconds"', '{"CoveredSeconds":60}',
     '{"Schema":99,"Kind":"minute","CoveredSeconds":60}',
     '{"Schema":1,"Kind":"minute","CoveredSeconds":60}',
-    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}',
-    "[" * 3000,
-)
+    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}', "[" * 3000,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,21 +95,15 @@ class SubscriptionFilter:
                 streams[one.stream].append(
                     AcceptedEvent(next(self._ids), one.timestamp_ms, one.message)
                 )
-        return [
-            delivery
-            for stream, events in streams.items()
-            for delivery in self.cut(stream, events, with_garbage=False)
-        ]
+        return [one for stream, events in streams.items() for one in self.cut(stream, events)]
 
-    def cut(
-        self, stream: str, events: Sequence[AcceptedEvent], *, with_garbage: bool
-    ) -> list[LogDelivery]:
-        """Cut *events* of one stream anyhow; *with_garbage* between them in each delivery."""
+    def cut(self, stream: str, events: Sequence[AcceptedEvent]) -> list[LogDelivery]:
+        """Cut *events* of one stream anyhow."""
         deliveries = []
         left = list(events)
         while left:
             count = self._rng.randint(1, MAX_EVENTS)
-            deliveries.append(self._lines(stream, tuple(left[:count]), with_garbage=with_garbage))
+            deliveries.append(self._lines(stream, tuple(left[:count]), with_garbage=False))
             left = left[count:]
         return deliveries
 
@@ -171,39 +157,32 @@ def batch(deliveries: Iterable[tuple[str, LogDelivery]]) -> dict[str, Any]:
         "Records": [
             {
                 "kinesis": {
-                    "kinesisSchemaVersion": "1.0",
-                    "partitionKey": delivery.stream or "control",
-                    "sequenceNumber": number,
+                    "kinesisSchemaVersion": "1.0", "partitionKey": delivery.stream or "control",
+                    "sequenceNumber": number, "approximateArrivalTimestamp": 1_800_000_000.0,
                     "data": base64.b64encode(delivery.payload).decode(),
-                    "approximateArrivalTimestamp": 1_800_000_000.0,
                 },
-                "eventSource": "aws:kinesis",
-                "eventVersion": "1.0",
-                "eventID": f"shardId-000000000000:{number}",
-                "eventName": "aws:kinesis:record",
+                "eventSource": "aws:kinesis", "eventName": "aws:kinesis:record",
+                "eventVersion": "1.0", "eventID": f"shardId-000000000000:{number}",
                 "invokeIdentityArn": "arn:aws:iam::123456789012:role/ingest",
-                "awsRegion": "us-west-2",
                 "eventSourceARN": "arn:aws:kinesis:us-west-2:123456789012:stream/lines",
+                "awsRegion": "us-west-2",
             }
             for number, delivery in deliveries
         ]
-    }
+    }  # fmt: skip
 
 
 def _packed(
     log_group: str, log_stream: str, events: Iterable[AcceptedEvent], kind: str = "DATA_MESSAGE"
 ) -> bytes:
     document = {
-        "messageType": kind,
-        "owner": "123456789012",
-        "logGroup": log_group,
-        "logStream": log_stream,
-        "subscriptionFilters": ["neuron-emf-minutes"],
+        "messageType": kind, "owner": "123456789012", "logGroup": log_group,
+        "logStream": log_stream, "subscriptionFilters": ["neuron-emf-minutes"],
         "logEvents": [
             {"id": one.event_id, "timestamp": one.timestamp_ms, "message": one.message}
             for one in events
         ],
-    }
+    }  # fmt: skip
     return gzip.compress(json.dumps(document, separators=(",", ":")).encode(), 6)
 
 

@@ -16,16 +16,12 @@ if TYPE_CHECKING:
 Key = tuple[int, str]  # minute since the epoch, cluster
 
 NUMBERS = {
-    "executions": "Executions",
-    "execution_errors": "ExecutionErrors",
-    "latency_p50_mean_s": "LatencyP50Mean",
-    "latency_p99_max_s": "LatencyP99Max",
-    "tera_flops": "TeraFlops",
-    "device_memory_used_bytes": "DeviceMemoryUsed",
-    "device_memory_total_bytes": "DeviceMemoryTotal",
-    "ecc_corrected_rise": "EccCorrectedRise",
+    "executions": "Executions", "execution_errors": "ExecutionErrors",
+    "latency_p50_mean_s": "LatencyP50Mean", "latency_p99_max_s": "LatencyP99Max",
+    "tera_flops": "TeraFlops", "device_memory_used_bytes": "DeviceMemoryUsed",
+    "device_memory_total_bytes": "DeviceMemoryTotal", "ecc_corrected_rise": "EccCorrectedRise",
     "ecc_uncorrected_rise": "EccUncorrectedRise",
-}
+}  # fmt: skip
 """The members that a rollup is made of, beside those of the cores."""
 
 READINGS = ("HardwareFaults",)

@@ -110,23 +110,14 @@ def _stretches(minutes_ms: Sequence[int]) -> Iterator[list[int]]:
 
 def _in_a_row(records: Sequence[MinuteRecord], one: Undisturbed) -> Iterator[Wrong]:
     begin_ms, end_ms = records[0].minute_ms, records[-1].minute_ms + MINUTE_MS
-    surely = [
-        report
-        for report in one.reports
-        if begin_ms + one.margin_ms <= report.at_ms < end_ms - one.margin_ms
-    ]
-    perhaps = [
-        report
-        for report in one.reports
-        if begin_ms - one.margin_ms <= report.at_ms < end_ms + one.margin_ms
+    surely, perhaps = [
+        [report for report in one.reports if begin_ms + room <= report.at_ms < end_ms - room]
+        for room in (one.margin_ms, -one.margin_ms)
     ]
     amounts: Mapping[str, tuple[Callable[[ReportTruth], int], Callable[[MinuteRecord], int]]] = {
-        "Reports": (lambda _: 1, lambda record: record.reports),
-        "Executions": (lambda report: _sum(report, ENDED), lambda record: record.executions or 0),
-        "ExecutionErrors": (
-            lambda report: _sum(report, FAILED),
-            lambda record: record.execution_errors or 0,
-        ),
+        "Reports": (lambda _: 1, lambda one: one.reports),
+        "Executions": (lambda one: _sum(one, ENDED), lambda one: one.executions or 0),
+        "ExecutionErrors": (lambda one: _sum(one, FAILED), lambda one: one.execution_errors or 0),
     }
     for what, (produced, told) in amounts.items():
         interval = Interval(sum(map(produced, surely)), sum(map(produced, perhaps)))

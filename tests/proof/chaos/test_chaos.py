@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from proof.kills.life import LIFE
+from proof.kills.life import processes_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "proof.chaos")
 SHORT = ("--emitters", "4", "--minutes", "6")
-
-
-def living(folder: Path) -> list[int]:
-    """Emitters and monitors that were started from a run whose files are in *folder*."""
-    mark = f"{LIFE}={folder}/".encode()
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            told = (entry / "environ").read_bytes().split(b"\0")
-            if any(one.startswith(mark) for one in told):
-                found.append(int(entry.name))
-    return found
 
 
 def begin(repository: Path, folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -52,7 +42,7 @@ def test_whatever_fails_nothing_is_lost_and_nothing_counts_twice(repository, tmp
     assert ["all", "4"] == everything[:2]
     assert {"0"} == {row[-1] for row in (*clusters, everything)}
     assert int(everything[-2]) >= 8  # rollups compared
-    assert [] == living(tmp_path)
+    assert [] == processes_of(f"{tmp_path}/")
     assert [] == list(tmp_path.iterdir())
 
 

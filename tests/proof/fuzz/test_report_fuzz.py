@@ -185,12 +185,6 @@ def test_single_bytes_are_flipped_and_nothing_breaks(name, data):
     survives(bytes(content))
 
 
-@given(st.binary(max_size=2000))
-def test_bytes_of_any_kind_are_survived(content):
-    """Another program's output on the same pipe."""
-    survives(content)
-
-
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_whole_report_is_read_without_a_drop(name):
     """The shapes themselves are no fuzz."""

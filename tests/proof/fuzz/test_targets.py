@@ -16,7 +16,7 @@ from emitter.instance.identity import find_instance
 from emitter.instance.metadata_service import MetadataService
 from emitter.spool import Spool
 from proof.fuzz.answers import AnsweredStream, answer_in, answering
-from proof.fuzz.corpus import folder_of, keep, kept
+from proof.fuzz.corpus import folder_of, kept
 from proof.fuzz.files import NOW_S, SPOOL
 from proof.fuzz.target import spoiled
 from proof.fuzz.targets import PLACES, target
@@ -108,15 +108,6 @@ def test_inputs_are_kept_for_readers_that_there_are():
     assert len(PLACES) == len(known)
     root = folder_of("x").parent
     assert [] == [folder for folder in root.iterdir() if folder not in known]
-
-
-def test_what_was_found_is_kept_once(tmp_path):
-    """The same input found twice is one file; another reader's inputs are apart."""
-    first = keep("log lines", b"junk", tmp_path)
-    assert first == keep("log lines", b"junk", tmp_path)
-    assert [first] == kept("log lines", tmp_path)
-    assert b"junk" == first.read_bytes()
-    assert [] == kept("table items", tmp_path)
 
 
 def test_a_change_changes():

@@ -9,7 +9,6 @@ wall clock is a test's: it runs sixty times as fast.
 from __future__ import annotations
 
 import contextlib
-import json
 import random
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ import pytest
 
 from proof.arrivals import Arrivals
 from proof.emitter_process import wait_until
-from proof.kills.life import MINUTE_MS, PATIENCE_S, Life
+from proof.kills.life import PATIENCE_S, Life
 from proof.kills.lives import Lives
 from proof.kills.moments import Moments
 from proof.logs.service import (
@@ -133,31 +132,3 @@ def test_kills_lose_no_closed_minute(tmp_path, clock):
 def arrived(service: LogsService) -> Arrivals:
     """What the service has taken so far."""
     return Arrivals.of((one.timestamp_ms, one.message) for one in list(service.rules.applied))
-
-
-def event(boot: str, seq: int, minute: int = 0, **members: int) -> tuple[int, str]:
-    """A minute line with what is looked at, and its timestamp."""
-    document = {"Kind": "minute", "Boot": boot, "Seq": seq, **members}
-    return minute * MINUTE_MS, json.dumps(document)
-
-
-def test_a_lost_record_is_found():
-    """In the middle by the gap; at the end by what the spool said it had produced."""
-    found = Arrivals.of([event("a", 1), event("a", 3), event("b", 1)])
-    assert ["a 2"] == found.gaps()
-    assert ["a 2", "b 2"] == found.missing({"a": 3, "b": 2})
-
-
-def test_a_copy_is_no_conflict_and_another_line_is():
-    """The same identity must be the same line for ever."""
-    found = Arrivals.of([event("a", 1), event("a", 1), event("a", 1, minute=1)])
-    assert (1, (("a", 1),)) == (found.copies, found.conflicts)
-    assert {0} == found.minutes()
-
-
-def test_an_account_that_does_not_add_up_is_found():
-    """Produced is delivered, spooled or dropped."""
-    account = {"RecordsProduced": 5, "RecordsDelivered": 3, "RecordsDropped": 1}
-    found = Arrivals.of([event("a", 1, SpoolRecords=1, **account),
-                         event("a", 2, SpoolRecords=2, **account)])  # fmt: skip
-    assert (["a 2"], 1) == (found.unbalanced(), found.dropped())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -12,31 +13,6 @@ from proof.reliability.page import COMMANDS, MissingRecordError, page
 from proof.soak import account
 from proof.soak.__main__ import DRAW, PAINTER
 
-FACTS = {
-    "chaos": {
-        "emitters": 3,
-        "minutes": 7.0,
-        "undisturbed_minutes": 12,
-        "happened": {"kill anywhere": 5},
-        "stack_happened": {"close killed after print": 2, "close killed before read_registry": 3},
-        "close_killed_at": [2, 30],
-    },
-    "soak": {"weeks": 1, "file_days": 2, "file_warm_days": 1, "drawn": {"warm_hours": 48}},
-}
-
-
-def write(name, folder):
-    facts = FACTS.get(name, {})
-    made = record.made(name, COMMANDS[name], 1.5, ("what", "count"), [(f"a {name}", "17")], **facts)
-    made.write(folder)
-
-
-@pytest.fixture
-def figures(tmp_path):
-    for name in COMMANDS:
-        write(name, tmp_path)
-    return tmp_path
-
 
 def test_the_page_is_what_the_records_say(golden, repository):
     """No number of docs/explanation/reliability.md was typed."""
@@ -44,8 +20,9 @@ def test_the_page_is_what_the_records_say(golden, repository):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_missing_record_names_its_command(name, figures):
+def test_a_missing_record_names_its_command(name, tmp_path):
     """Rather a page that cannot be written than one with a hole."""
+    figures = shutil.copytree(record.FOLDER, tmp_path / "figures")
     (figures / f"{name}.json").unlink()
     with pytest.raises(MissingRecordError, match=rf"{name}\.json .* run `make {name} RECORD=1`"):
         page(figures)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 from proof.arrivals import Arrivals
 from proof.soak.history import REPORTS_A_MINUTE, is_broken
@@ -22,19 +23,12 @@ def line(minute, **members):
     """The minute line of that minute, and its timestamp."""
     numbers = range(minute * REPORTS_A_MINUTE, (minute + 1) * REPORTS_A_MINUTE)
     timestamp_ms = (START_S + 60 * minute) * 1000
+    counts = {"RecordsProduced": minute, "RecordsDelivered": minute, "RecordsDropped": 0}
+    counts |= {"SpoolRecords": 0, "Reports": sum(not is_broken(number) for number in numbers)}
     document = {
-        "_aws": {"Timestamp": timestamp_ms},
-        "Kind": "minute",
-        "Boot": BOOT,
-        "Seq": minute + 1,
-        "CoveredSeconds": 60,
-        "Reports": sum(not is_broken(number) for number in numbers),
-        "RecordsProduced": minute,
-        "RecordsDelivered": minute,
-        "RecordsDropped": 0,
-        "SpoolRecords": 0,
-        **members,
-    }
+        "_aws": {"Timestamp": timestamp_ms}, "Kind": "minute", "Boot": BOOT, "Seq": minute + 1,
+        "CoveredSeconds": 60, **counts, **members,
+    }  # fmt: skip
     return timestamp_ms, json.dumps(document)
 
 
@@ -45,32 +39,15 @@ def events(**members_of_seven):
 
 
 def look(number, **members):
-    values = {
-        "resident": 40 * MIB,
-        "descriptors": 9,
-        "threads": 2,
-        "spool_bytes": 2 * MIB,
-        "output_bytes": 0,
-        "is_quiet": True,
-        **members,
-    }
-    return Look(hour=(number + 1) / TIMETABLE.looks_an_hour, **values)
+    usual = Look((number + 1) / TIMETABLE.looks_an_hour, 40 * MIB, 9, 2, 2 * MIB, 0, is_quiet=True)
+    return replace(usual, **members)
 
 
 def made(**members):
     """A soak in which all is well, but for *members*."""
-    values = {
-        "timetable": TIMETABLE,
-        "output": "logs",
-        "resident_limit_mib": 60,
-        "looks": [look(number) for number in range(LOOKS)],
-        "found": Arrivals.of(events()),
-        "happened": Counter({"throttled": 1}),
-        "expected": frozenset({"throttled"}),
-        "left": 0,
-        "exit_code": 0,
-        "said": "",
-        "took_s": 1.0,
-        **members,
-    }
-    return Soaked(**values)
+    looks = [look(number) for number in range(LOOKS)]
+    usual = Soaked(
+        TIMETABLE, "logs", 60, looks, Arrivals.of(events()), Counter(throttled=1),
+        frozenset({"throttled"}), left=0, exit_code=0, said="", took_s=1.0,
+    )  # fmt: skip
+    return replace(usual, **members)

@@ -20,6 +20,9 @@ from proof.soak.verdict import (
 )
 from tests.proof.soak.soak_examples import HOURS, LOOKS, TIMETABLE, events, line, look, made
 
+WITHOUT_ONE = events()[:7] + events()[8:]
+MOST_SPOOL_BYTES = 2 * MIB + MAX_SPOOL_GROWTH_BYTES
+
 
 def looks(**members):
     """A third of the last look differs: the last hours, but for one."""
@@ -36,11 +39,8 @@ def test_a_soak_in_which_all_is_well_has_no_sentence():
 @pytest.mark.parametrize(
     ("sentence", "members"),
     [
-        (
-            "1 minutes have no line, the first at 1800000420000 ms",
-            {"found": events()[:7] + events()[8:]},
-        ),
-        ("1 records did not arrive, the first is", {"found": events()[:7] + events()[8:]}),
+        ("1 minutes have no line, the first at 1800000420000 ms", {"found": WITHOUT_ONE}),
+        ("1 records did not arrive, the first is", {"found": WITHOUT_ONE}),
         ("1 minutes have a line and never were", {"found": [*events(), line(HOURS * 60)]}),
         ("1 minutes are not whole, the first has Seq 8", {"found": events(CoveredSeconds=44)}),
         ("reports were written and", {"found": events(Reports=11)}),
@@ -49,23 +49,11 @@ def test_a_soak_in_which_all_is_well_has_no_sentence():
         ("2 records were dropped", {"found": events(RecordsDropped=2, RecordsDelivered=5)}),
         ("3 records were left in the spool", {"left": 3}),
         ("the emitter ended with 4 and said: why", {"exit_code": 4, "said": "why"}),
-        (
-            "memory was 60.5 MiB, over the limit of 60",
-            {"looks": looks(resident=60 * MIB + MIB // 2)},
-        ),
-        (
-            "descriptors were at most 9 in the warm-up and 10 after",
-            {"looks": looks(descriptors=10)},
-        ),
+        ("memory was 60.5 MiB, over the limit of 60", {"looks": looks(resident=121 * MIB // 2)}),
+        ("at most 9 in the warm-up and 10 after", {"looks": looks(descriptors=10)}),
         ("threads were at most 2 in the warm-up and 3 after", {"looks": looks(threads=3)}),
-        (
-            "the spool's files had at most",
-            {"looks": looks(spool_bytes=2 * MIB + MAX_SPOOL_GROWTH_BYTES + 1)},
-        ),
-        (
-            "files of lines had 4194305 bytes, over the 4194304",
-            {"looks": looks(output_bytes=4 * MIB + 1)},
-        ),
+        ("the spool's files had at most", {"looks": looks(spool_bytes=MOST_SPOOL_BYTES + 1)}),
+        ("had 4194305 bytes, over the 4194304", {"looks": looks(output_bytes=4 * MIB + 1)}),
         ("nothing of this happened: late, reset", {"expected": frozenset({"late", "reset"})}),
     ],
 )

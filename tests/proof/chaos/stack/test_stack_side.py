@@ -40,10 +40,8 @@ def compared(seed, hosts, minutes):
     """A fleet's rollups against the truth, and the stack they came out of."""
     lived = fleet(seed, hosts, minutes)
     stack = lived_through(lived, seed)
-    found = truth.compare(
-        lived.applied, stack.printed, restated=stack.restated, closed=stack.closed
-    )
-    return found, stack
+    more = {"restated": stack.restated, "closed": stack.closed}
+    return truth.compare(lived.applied, stack.printed, **more), stack
 
 
 @pytest.mark.timeout(60)

@@ -23,11 +23,7 @@ LAST = 8
 LATE = record(instance_id="i-2", minute=MINUTE + 1, seq=2, executions=7)
 RECORDS = [
     *(record(instance_id="i-1", minute=MINUTE + at, seq=at + 1) for at in range(LAST + 1)),
-    *(
-        record(instance_id="i-2", minute=MINUTE + at, seq=at + 1)
-        for at in range(LAST + 1)
-        if at != 1
-    ),
+    *(record(instance_id="i-2", minute=MINUTE + at, seq=at + 1) for at in (0, *range(2, LAST + 1))),
     record(instance_id="i-3", instance_type="inf2.xlarge"),  # and then it is silent
     record(instance_id="i-4", bye=True),
     LATE,
@@ -69,7 +65,7 @@ def changed(offset, change, kind="rollup", publication=1):
         line = json.loads(text)
         found = line["_aws"]["Timestamp"] == (MINUTE + offset) * MINUTE_MS
         if found and (line["Kind"], line["Publication"]) == (kind, publication):
-            change(line)
+            line |= change(line)
         lines.append(json.dumps(line))
     assert [json.loads(one) for one in PRINTED] != [json.loads(one) for one in lines]
     return lines
@@ -126,8 +122,7 @@ def test_an_amount_said_to_be_overstated_needs_records_that_were_merged():
     """Otherwise it hides that something was counted twice."""
 
     def hide(line):
-        line["Executions"] += 5
-        line["TalliesOverstated"] = {"Executions": 5}
+        return {"Executions": line["Executions"] + 5, "TalliesOverstated": {"Executions": 5}}
 
     assert {(4, "TalliesOverstated")} == wrong(printed=changed(4, hide))
 
@@ -151,9 +146,9 @@ def test_the_wrong_silence_is_found(offset):
     """i-3 is not silent for five minutes, and from the sixth on it is; i-4 said goodbye."""
 
     def swap(line):
-        line["SilentInstances"] = 1 - line["SilentInstances"]
-        line["CoveragePercent"] = 100 * 2 / (2 + line["SilentInstances"])
-        line["SilentInstanceNames"] = [{"InstanceId": "i-3"}] * line["SilentInstances"]
+        silent = 1 - line["SilentInstances"]
+        names = {"SilentInstances": silent, "SilentInstanceNames": [{"InstanceId": "i-3"}] * silent}
+        return {**names, "CoveragePercent": 100 * 2 / (2 + silent)}
 
     expected = {(offset, "SilentInstances"), (offset, "SilentInstanceNames")}
     assert expected == wrong(printed=changed(offset, swap))
@@ -161,26 +156,15 @@ def test_the_wrong_silence_is_found(offset):
 
 def test_the_wrong_name_of_who_is_silent_is_found():
     """The number alone is not enough."""
-
-    def rename(line):
-        line["SilentInstanceNames"] = [{"InstanceId": "i-4"}]
-
-    assert {(7, "SilentInstanceNames")} == wrong(printed=changed(7, rename))
+    printed = changed(7, lambda _: {"SilentInstanceNames": [{"InstanceId": "i-4"}]})
+    assert {(7, "SilentInstanceNames")} == wrong(printed=printed)
 
 
 def test_a_line_of_an_instance_type_is_held_to_the_truth_too():
     """A wrong number, and a line that is not there."""
-
-    def miscount(line):
-        line["BusyCores"] += 1
-
-    of_type = "BusyCores of trn1.2xlarge"
-    assert {(2, of_type)} == wrong(printed=changed(2, miscount, kind="type"))
-    without = [
-        text
-        for text in PRINTED
-        if not text.count('"Kind":"type"') or json.loads(text)["InstanceType"] != "inf2.xlarge"
-    ]
+    printed = changed(2, lambda line: {"BusyCores": line["BusyCores"] + 1}, kind="type")
+    assert {(2, "BusyCores of trn1.2xlarge")} == wrong(printed=printed)
+    without = [text for text in PRINTED if json.loads(text).get("InstanceType") != "inf2.xlarge"]
     assert (0, "line of inf2.xlarge") in wrong(printed=without)
 
 
@@ -195,6 +179,7 @@ def test_a_line_that_cloudwatch_would_not_extract_is_found():
 
     def spoil(line):
         line["_aws"]["CloudWatchMetrics"][0]["Metrics"][0]["Unit"] = "Cores"
+        return line
 
     ((_, what),) = wrong(printed=changed(2, spoil))
     assert "line training@" in what
@@ -213,34 +198,26 @@ def told(repository, tmp_path_factory):
     folder = tmp_path_factory.mktemp("told")
     reports, written = folder / "reports", folder / "truth"
     play = ("--instance-type", "inf2.24xlarge", "--scenario", "multi-runtime", "--no-wait")
-    start = ("--start-ms", str(MINUTE * MINUTE_MS + 1000), "--reports", "72")
-    run(
-        repository, reports, "local.monitor", *play, *start, "--seed", "3", "--truth", str(written)
-    )  # fmt: skip
+    start = ("--start-ms", str(MINUTE * MINUTE_MS + 1000), "--reports", "72", "--seed", "3")
+    reports.write_bytes(run(repository, "local.monitor", *play, *start, "--truth", str(written)))
     begin = ("--start", "2025-11-24T16:00:01Z", "--interval", "5", "--cluster", "c")
-    run(repository, folder / "lines", "emitter", "replay", str(reports), *begin)
-    lines = (folder / "lines").read_text(encoding="utf-8").splitlines()
+    lines = run(repository, "emitter", "replay", str(reports), *begin).decode().splitlines()
     records = [one for one in map(parse, lines) if hasattr(one, "core_state")]
     return read_truth([written]), records
 
 
-def run(repository, output, module, *arguments):
-    """One module of this repository, its stdout into *output*."""
-    path = os.pathsep.join((str(repository), str(repository / "lambda")))
-    with output.open("wb") as file:
-        subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            stdout=file,
-            env={**os.environ, "PYTHONPATH": path},
-            check=True,
-        )
+def run(repository, module, *arguments):
+    """What one module of this repository prints."""
+    variables = {**os.environ, "PYTHONPATH": f"{repository}{os.pathsep}{repository / 'lambda'}"}
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, env=variables, check=True).stdout
 
 
-def disturbed(told, records, margin_ms=0, reports=None):
+def disturbed(told, records, margin_ms=0):
     """What is found in the four whole minutes in the middle, rollups left out."""
     produced, _ = told
     minutes = [(MINUTE + at) * MINUTE_MS for at in range(1, 5)]
-    calm = Undisturbed(records[0].instance_id, reports or produced, minutes, margin_ms)
+    calm = Undisturbed(records[0].instance_id, produced, minutes, margin_ms)
     found = truth.compare(applied(records), [], [calm])
     assert 4 == found.undisturbed_minutes
     return {
@@ -256,40 +233,36 @@ def test_minutes_that_nobody_disturbed_are_what_was_produced(told, margin_ms):
     assert set() == disturbed(told, told[1], margin_ms)
 
 
+def in_the_third(records, change):
+    """The *records*, that of the third minute with other members."""
+    at_ms = (MINUTE + 2) * MINUTE_MS
+    return [replace(one, **change(one)) if one.minute_ms == at_ms else one for one in records]
+
+
 @pytest.mark.parametrize(
-    ("change", "what"),
+    ("member", "change", "what"),
     [
-        (lambda one: {"executions": one.executions + 1}, "Executions"),
-        (lambda one: {"execution_errors": one.execution_errors + 1}, "ExecutionErrors"),
-        (lambda one: {"reports": one.reports - 1}, "Reports"),
-        (lambda one: {"core_state": one.core_state.replace("b", "a", 1)}, "BusyCores"),
+        ("executions", lambda count: count + 1, "Executions"),
+        ("execution_errors", lambda count: count + 1, "ExecutionErrors"),
+        ("reports", lambda count: count - 1, "Reports"),
+        ("core_state", lambda state: state.replace("b", "a", 1), "BusyCores"),
         (
-            lambda one: {
-                "utilization_percent": tuple(min(100, 2 + x) for x in one.utilization_percent)
-            },
+            "utilization_percent",
+            lambda all_: [min(100, 2 + x) for x in all_],
             "NeuronCoreUtilization",
         ),
-        (lambda one: {"ecc_corrected_rise": one.ecc_corrected_rise + 1}, "EccCorrectedRise"),
+        ("ecc_corrected_rise", lambda count: count + 1, "EccCorrectedRise"),
     ],
 )
-def test_a_minute_that_says_something_else_is_found(change, what, told):
+def test_a_minute_that_says_something_else_is_found(member, change, what, told):
     """Each member that the chain begins with."""
-    records = [
-        replace(one, **change(one)) if one.minute_ms == (MINUTE + 2) * MINUTE_MS else one
-        for one in told[1]
-    ]
+    records = in_the_third(told[1], lambda one: {member: change(getattr(one, member))})
     assert (2, what) in disturbed(told, records)
 
 
 def test_a_report_that_is_in_no_minute_is_found_however_wide_the_margin(told):
     """What moved from one minute into the next is in their sum."""
-    lost = 10**9  # more than any margin explains
-    records = [
-        replace(one, executions=max(0, one.executions - lost), reports=0)
-        if one.minute_ms == (MINUTE + 2) * MINUTE_MS
-        else one
-        for one in told[1]
-    ]
+    records = in_the_third(told[1], lambda _: {"executions": 0, "reports": 0})
     found = disturbed(told, records, 20_000)
     assert {(1, "Reports of 4 minutes"), (1, "Executions of 4 minutes")} <= found
 
