@@ -18,7 +18,7 @@ from local.alarms.definition import Alarm, LeftOut, MetricSource, read_alarms, s
 from local.alarms.errors import AlarmDefinitionError
 from local.alarms.evaluation import AlarmState, State, evaluate
 from local.alarms.history import CloudWatchHistory, MetricHistory, RecordedHistory, StatisticSet
-from local.alarms.insights import InsightsQuery, parse_query
+from local.alarms.insights import MetricsInsightsQuery, parse_query
 from local.alarms.template import Template
 
 __all__ = [
@@ -26,10 +26,10 @@ __all__ = [
     "AlarmDefinitionError",
     "AlarmState",
     "CloudWatchHistory",
-    "InsightsQuery",
     "LeftOut",
     "MetricHistory",
     "MetricSource",
+    "MetricsInsightsQuery",
     "RecordedHistory",
     "State",
     "StatisticSet",

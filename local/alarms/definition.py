@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.errors import AlarmDefinitionError
-from local.alarms.insights import InsightsQuery, parse_query
+from local.alarms.insights import MetricsInsightsQuery, parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,7 +65,7 @@ class Alarm:
     """
 
     logical_id: str
-    source: MetricSource | InsightsQuery
+    source: MetricSource | MetricsInsightsQuery
     comparison: str
     threshold: float
     period_s: int
@@ -164,7 +164,7 @@ def _alarm(logical_id: str, properties: Mapping[str, Any]) -> Alarm:
     return alarm
 
 
-def _source(properties: Mapping[str, Any]) -> tuple[MetricSource | InsightsQuery, int]:
+def _source(properties: Mapping[str, Any]) -> tuple[MetricSource | MetricsInsightsQuery, int]:
     if "Metrics" not in properties:
         statistic = _one_of(properties.get("Statistic", "no Statistic"), STATISTICS)
         return _metric(properties, statistic), int(properties["Period"])

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from local.alarms.history import Dimensions, MetricHistory, StatisticSet, newest_whole_period_s
-from local.alarms.insights import InsightsQuery
+from local.alarms.insights import MetricsInsightsQuery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ def evaluate(
         source.namespace, source.metric, alarm.period_s, starts[-1], newest_s + alarm.period_s
     )
     before = previous or {}
-    if not isinstance(source, InsightsQuery):
+    if not isinstance(source, MetricsInsightsQuery):
         statistics = values.get(source.dimensions, {})
         points = _points(statistics, source.statistic, starts)
         state, reason = judge(alarm, points, before.get(source.dimensions))
@@ -139,7 +139,7 @@ def _points(
 
 
 def _groups(
-    found: Mapping[Dimensions, Mapping[int, StatisticSet]], query: InsightsQuery
+    found: Mapping[Dimensions, Mapping[int, StatisticSet]], query: MetricsInsightsQuery
 ) -> dict[Dimensions, dict[int, StatisticSet]]:
     """Metrics with exactly the dimensions of the query's SCHEMA, selected and merged by group."""
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))

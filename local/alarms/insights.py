@@ -29,7 +29,7 @@ _WORDS: Final = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class InsightsQuery:
+class MetricsInsightsQuery:
     """
     One parsed query.
 
@@ -52,7 +52,7 @@ class InsightsQuery:
     where: tuple[tuple[str, str], ...] = ()
 
 
-def parse_query(text: str) -> InsightsQuery:
+def parse_query(text: str) -> MetricsInsightsQuery:
     """
     Read *text*.
 
@@ -67,7 +67,7 @@ class _Parser:
         self._text = text
         self._at = 0
 
-    def query(self) -> InsightsQuery:
+    def query(self) -> MetricsInsightsQuery:
         self._expect("SELECT")
         function = self._one_of(FUNCTIONS)
         self._expect("(")
@@ -90,7 +90,7 @@ class _Parser:
             verb = "groups" if strangers[0] in group_by else "selects"
             msg = f"the query {verb} by {strangers[0]}, which its SCHEMA does not name"
             raise AlarmDefinitionError(msg)
-        return InsightsQuery(
+        return MetricsInsightsQuery(
             function, metric, namespace, tuple(dimensions), tuple(group_by), tuple(where)
         )
 

@@ -20,6 +20,6 @@ served on 127.0.0.1 to a browser. It reads; it changes nothing.
 from local.page.cached_history import CachedHistory
 from local.page.log_lines import LogLines
 from local.page.server import PageServer
-from local.page.view import DashboardView, Endpoint
+from local.page.view import AccountEndpoint, DashboardView
 
-__all__ = ["CachedHistory", "DashboardView", "Endpoint", "LogLines", "PageServer"]
+__all__ = ["AccountEndpoint", "CachedHistory", "DashboardView", "LogLines", "PageServer"]

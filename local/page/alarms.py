@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms import AlarmState, InsightsQuery, State, evaluate, survey
+from local.alarms import AlarmState, MetricsInsightsQuery, State, evaluate, survey
 from local.alarms.history import newest_whole_period_s
 from local.page.graph import OF_AWS
 from neuron_wire import CLUSTER_NAMESPACE, STACK_NAMESPACE
@@ -124,7 +124,7 @@ def _warming_up(one: AlarmState) -> AlarmState:
 
 def _judged(alarm: Alarm, states: list[AlarmState]) -> dict[str, Any]:
     worst = min(states, key=lambda one: _WORST_FIRST.index(one.state))
-    is_query = isinstance(alarm.source, InsightsQuery) and bool(worst.contributor)
+    is_query = isinstance(alarm.source, MetricsInsightsQuery) and bool(worst.contributor)
     contributors = [
         {"cluster": _name(one.contributor), "state": one.state.value, "reason": one.reason}
         for one in states

@@ -34,7 +34,7 @@ class UnknownClusterError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class AccountEndpoint:
     """
     Where the rehearsal's account is, for commands that look at it.
 
@@ -70,7 +70,7 @@ class DashboardView:
         template: Template,
         history: MetricHistory,
         lines: LogLines,
-        place: Endpoint,
+        place: AccountEndpoint,
         limits: Sequence[str] = (),
         *,
         now_s: Callable[[], float] = time.time,

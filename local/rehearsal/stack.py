@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms import CloudWatchHistory
 from local.embedded_aws.clients import REGION
-from local.page import CachedHistory, Endpoint, LogLines
+from local.page import AccountEndpoint, CachedHistory, LogLines
 from local.pump import EmfPump
 from local.rehearsal.figures import RollupLines
 
@@ -77,7 +77,7 @@ class DeployedStack:
         self.resources = deployment.resources
         self.rollups = RollupLines()
         self.lines = LogLines(_KEPT_S)
-        self.place = Endpoint(
+        self.place = AccountEndpoint(
             endpoint_url=aws.endpoint_url,
             region=REGION,
             log_group=self.records_group,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.alarms import Alarm, InsightsQuery, MetricSource, RecordedHistory, State, evaluate
+from local.alarms import Alarm, MetricsInsightsQuery, MetricSource, RecordedHistory, State, evaluate
 from local.alarms.evaluation import judge
 
 NOW_S = 1_800_000_030.0  # half a minute into a minute
@@ -23,7 +23,7 @@ THREE = Alarm(
 IDLE = replace(THREE, evaluation_periods=15, datapoints_to_alarm=10, missing="notBreaching")
 EVERY_CLUSTER = replace(
     IDLE,
-    source=InsightsQuery(
+    source=MetricsInsightsQuery(
         "AVG", "IdleCorePercent", "Neuron/Cluster", ("ClusterName",), ("ClusterName",)
     ),
 )
@@ -206,7 +206,7 @@ def test_a_group_of_several_metrics_is_averaged_over_all_values():
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
 def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
     """Whatever else a metric's dimensions say, its values count once, and nobody else's do."""
-    query = InsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
+    query = MetricsInsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
     history = RecordedHistory()
     for one, other, value in points:
         history.put("N", "M", {"Filter": one, "Type": other}, NEWEST_S, [value])

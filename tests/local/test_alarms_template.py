@@ -7,7 +7,7 @@ import pytest
 from local.alarms import (
     Alarm,
     AlarmDefinitionError,
-    InsightsQuery,
+    MetricsInsightsQuery,
     MetricSource,
     Template,
     parse_query,
@@ -74,7 +74,7 @@ def test_without_a_cluster_the_query_alarm_exists_instead():
     """Its M is its N and its missing-data rule is CloudWatch's default."""
     (alarm,) = alarms()
     names = ("ClusterName",)
-    source = InsightsQuery("AVG", "IdleCorePercent", "Neuron/Cluster", names, names)
+    source = MetricsInsightsQuery("AVG", "IdleCorePercent", "Neuron/Cluster", names, names)
     assert Alarm("EveryAlarm", source, "GreaterThanThreshold", 20, 60, 15, 15, "missing") == alarm
     assert [] == alarms(Local="true")
 
@@ -144,7 +144,7 @@ def test_a_template_that_is_none_is_refused(text, complaint):
 
 def test_the_query_is_read_whatever_its_spacing_and_case():
     """The family's one shape, and its quotes."""
-    expected = InsightsQuery("MAX", "M", "N", ("A", "B"), ("B",))
+    expected = MetricsInsightsQuery("MAX", "M", "N", ("A", "B"), ("B",))
     text = 'select  max( "M" )\nfrom schema( N,A ,"B" ) group by B order by max() asc'
     assert expected == parse_query(text)
 
@@ -153,9 +153,9 @@ def test_a_query_may_select_metrics_and_make_one_series_of_them():
     """Dimension values in single quotes, joined by AND, with groups or without."""
     query = "SELECT SUM(M) FROM SCHEMA(\"AWS/Logs\", A, B) WHERE A = '/a b' AND B='c'"
     where = (("A", "/a b"), ("B", "c"))
-    expected = InsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), (), where)
+    expected = MetricsInsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), (), where)
     assert expected == parse_query(query)
-    grouped = InsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), ("A",), where)
+    grouped = MetricsInsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), ("A",), where)
     assert grouped == parse_query(f"{query} GROUP BY A ORDER BY SUM()")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from local.alarms import CloudWatchHistory, RecordedHistory
 from local.alarms.template import load
-from local.page import Endpoint, LogLines
+from local.page import AccountEndpoint, LogLines
 from local.page.server import HOST, PORT
 from local.pump import LogEvent
 from local.rehearsal import command_line
@@ -41,7 +41,7 @@ def stack():
         resources=RESOURCES,
         readings=RecordedHistory(),
         lines=LogLines(3600),
-        place=Endpoint("http://127.0.0.1:4566", "us-east-1", "/records", "/r", STACK_NAME),
+        place=AccountEndpoint("http://127.0.0.1:4566", "us-east-1", "/records", "/r", STACK_NAME),
     )
 
 
@@ -138,7 +138,9 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
     assert [[event.message]] * 2 == [[one.text for one in stack.lines.of(g)] for g in ("/e", "/i")]
     assert [] == stack.lines.of("/r")
     assert isinstance(stack.history, CloudWatchHistory)
-    assert Endpoint("http://127.0.0.1:1", stack.place.region, "/e", "/r", "mine") == stack.place
+    assert (
+        AccountEndpoint("http://127.0.0.1:1", stack.place.region, "/e", "/r", "mine") == stack.place
+    )
 
 
 # --- the command line ---

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from math import nextafter
 
-from local.alarms import InsightsQuery, State, StatisticSet, evaluate
+from local.alarms import MetricsInsightsQuery, State, StatisticSet, evaluate
 
 START = 30_000_000
 """The epoch minute that offsets count from."""
@@ -88,7 +88,7 @@ def bad(alarm):
 def function_of(alarm):
     """How its values are read, in the words of a query."""
     source = alarm.source
-    if isinstance(source, InsightsQuery):
+    if isinstance(source, MetricsInsightsQuery):
         return source.function
     return {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}[source.statistic]
 
@@ -104,7 +104,7 @@ def good(alarm):
 def tell(told, alarm, pattern, *, late_s=LATE_S, cluster=CLUSTER, copies=1, **more):
     """One value for each mark of *pattern*: b is bad, g is good, anything else is missing."""
     source = alarm.source
-    if isinstance(source, InsightsQuery):
+    if isinstance(source, MetricsInsightsQuery):
         where = dict(source.where)
         dimensions = {name: where.get(name, "anything") for name in source.dimensions}
     else:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from local.alarms import InsightsQuery
+from local.alarms import MetricsInsightsQuery
 from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, ringing, states, tell
 from tests.stack.stated_alarms import ALARMS, REPOSITORY, TEMPLATE, each
 
@@ -128,7 +128,7 @@ def test_each_cluster_is_judged_for_itself(alarm):
     tell(told, alarm, "b" * 90, cluster="serving")
     tell(told, alarm, "b" * 90, InstanceType="trn1.32xlarge")
     assert [] == ringing(alarm, told, 90, CLUSTER)
-    if isinstance(alarm.source, InsightsQuery):
+    if isinstance(alarm.source, MetricsInsightsQuery):
         assert ringing(alarm, told, 90, "serving")
 
 

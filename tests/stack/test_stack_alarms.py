@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from local.alarms import InsightsQuery
+from local.alarms import MetricsInsightsQuery
 from neuron_wire.catalogue import ROLLUP, STACK
 from tests.stack.stated_alarms import ALARM, ONE_CLUSTER, SUBJECTS, on_rollups, stated
 from tests.stack.template_resources import of_type
@@ -42,7 +42,7 @@ def test_both_forms_of_an_alarm_ask_the_same(template):
     functions = {"Average": "AVG", "Maximum": "MAX"}
     for subject in SUBJECTS:
         one, every = alarms[f"{subject}Alarm"], alarms[f"{subject}ByClusterAlarm"]
-        assert every.source == InsightsQuery(
+        assert every.source == MetricsInsightsQuery(
             functions[one.source.statistic],
             one.source.metric,
             one.source.namespace,
@@ -77,7 +77,7 @@ def test_no_alarm_looks_further_back_than_cloudwatch_lets_it(template):
     """A day, and three hours for a query."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
-            limit_s = INSIGHTS_S if isinstance(alarm.source, InsightsQuery) else DAY_S
+            limit_s = INSIGHTS_S if isinstance(alarm.source, MetricsInsightsQuery) else DAY_S
             assert alarm.evaluation_periods * alarm.period_s <= limit_s, name
 
 
@@ -106,7 +106,7 @@ def test_a_repeated_line_changes_no_alarm(template):
     alarms = {**on_rollups(template), "own": stated(template)["NoMinuteClosedAlarm"]}
     known = {**ROLLUP, **STACK}
     for name, alarm in alarms.items():
-        query = isinstance(alarm.source, InsightsQuery)
+        query = isinstance(alarm.source, MetricsInsightsQuery)
         found = alarm.source.function if query else alarm.source.statistic
         member = known[alarm.source.metric]
         expected = "Maximum" if member.family == "tally" else member.statistic
@@ -135,7 +135,7 @@ def test_what_cloudwatch_does_not_extract_is_told(template, group):
     found = {
         alarm.source.metric
         for alarm in stated(template).values()
-        if not isinstance(alarm.source, InsightsQuery)
+        if not isinstance(alarm.source, MetricsInsightsQuery)
         and alarm.source.dimensions == (("LogGroupName", groups[group]),)
     }
     assert set(EMF_ERRORS) == found
@@ -148,7 +148,7 @@ def test_delivery_is_watched_in_every_mode(template, deployed, mode):
     alarms = stated(template, Mode=mode)
     for metric in ("DeliveryErrors", "DeliveryThrottling"):
         source = alarms[f"{metric}Alarm"].source
-        assert source == InsightsQuery(
+        assert source == MetricsInsightsQuery(
             "SUM",
             metric,
             "AWS/Logs",
@@ -165,7 +165,7 @@ def test_every_function_is_watched(template, deployed):
         watched = {
             alarm.source.metric: alarm
             for alarm in alarms.values()
-            if not isinstance(alarm.source, InsightsQuery)
+            if not isinstance(alarm.source, MetricsInsightsQuery)
             and alarm.source.dimensions == (("FunctionName", f"<{name}>"),)
         }
         assert {"Errors", "Throttles", "Duration"} == watched.keys(), name

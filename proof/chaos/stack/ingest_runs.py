@@ -23,7 +23,7 @@ from proof.chaos.stack.functions import (
     InvocationResult,
 )
 from proof.chaos.stack.shards import Shard
-from proof.chaos.stack.subscription import LINES, UNREADABLE, LogDelivery, direct
+from proof.chaos.stack.subscription import LINES, UNREADABLE, FilteredDelivery, direct
 
 if TYPE_CHECKING:
     import random
@@ -68,12 +68,12 @@ class Ingesting:
         self._delays_s = Pack(rng, DELAYS_S)
         self._fates = Pack(rng, FATES)
         self._shards = [Shard(rng, functions) for _ in range(SHARDS)]
-        self._direct: dict[int, LogDelivery] = {}  # on their way, by number
+        self._direct: dict[int, FilteredDelivery] = {}  # on their way, by number
         self._under_way = 0
         self._sent = 0
         self._latest: dict[str, int] = defaultdict(int)
         self._doomed: set[int] = set()
-        self._kept: list[LogDelivery] = []
+        self._kept: list[FilteredDelivery] = []
         self._dooms = 0
 
     def begin(self) -> None:
@@ -83,7 +83,7 @@ class Ingesting:
             self._timeline.after(first_s, lambda shard=shard: self._poll(shard))
         self._timeline.after(REDRIVE_S, self._redrive)
 
-    def send(self, delivery: LogDelivery, sent_s: float, *, streamed: bool) -> None:
+    def send(self, delivery: FilteredDelivery, sent_s: float, *, streamed: bool) -> None:
         """Let *delivery* come, some time after *sent_s*, and by the stream if it is *streamed*."""
         self._sent += 1
         number = self._sent
@@ -121,7 +121,7 @@ class Ingesting:
         waiting = self._direct or self._under_way or not all(one.is_empty for one in self._shards)
         return not waiting and all(one.kind == UNREADABLE for one in self._kept)
 
-    def lost(self) -> list[LogDelivery]:
+    def lost(self) -> list[FilteredDelivery]:
         """What was given up and could have been read."""
         found = [*self._kept, *(one for shard in self._shards for one in shard.given_up)]
         return [one for one in found if one.kind != UNREADABLE]
@@ -143,7 +143,7 @@ class Ingesting:
             self._note_order(delivery, number)
             self._attempt(delivery, 0, fate or self._fate(delivery))
 
-    def _attempt(self, delivery: LogDelivery, retries: int, fate: Fate) -> None:
+    def _attempt(self, delivery: FilteredDelivery, retries: int, fate: Fate) -> None:
         seen = self._functions.ingest(direct(delivery), fate)
         self._judge([delivery], seen, fate)
         if seen.ended == DONE:
@@ -172,12 +172,12 @@ class Ingesting:
         window_s = RETRY_S if shard.is_failing else self._rng.uniform(*WINDOW_S)
         self._timeline.after(window_s, lambda: self._poll(shard))
 
-    def _note_order(self, delivery: LogDelivery, number: int) -> None:
+    def _note_order(self, delivery: FilteredDelivery, number: int) -> None:
         late = number < self._latest[delivery.stream]
         self._timeline.happened["delivered out of order"] += late
         self._latest[delivery.stream] = max(number, self._latest[delivery.stream])
 
-    def _fate(self, delivery: LogDelivery | None) -> Fate:
+    def _fate(self, delivery: FilteredDelivery | None) -> Fate:
         """What happens to the next invocation; with *delivery*, which comes straight."""
         if delivery is not None and id(delivery) in self._doomed:
             return Fate(killed_at=1)
@@ -218,7 +218,7 @@ class Ingesting:
         self._timeline.happened["ingest: met by close"] += 1
         self.run_close()
 
-    def _judge(self, given: list[LogDelivery], seen: InvocationResult, fate: Fate) -> None:
+    def _judge(self, given: list[FilteredDelivery], seen: InvocationResult, fate: Fate) -> None:
         """Hold what ingest said against what it was given."""
         happened = self._timeline.happened
         cannot_read = sum(one.kind == UNREADABLE for one in given)

@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from proof.chaos.stack.functions import DONE, Fate, Functions, InvocationResult
-from proof.chaos.stack.subscription import LogDelivery, batch
+from proof.chaos.stack.subscription import FilteredDelivery, batch
 
 if TYPE_CHECKING:
     import random
@@ -30,14 +30,14 @@ class Shard:
     """
 
     def __init__(self, rng: random.Random, functions: Functions) -> None:
-        self.given_up: list[LogDelivery] = []
+        self.given_up: list[FilteredDelivery] = []
         self._rng = rng
         self._functions = functions
-        self._queue: deque[tuple[str, LogDelivery]] = deque()
-        self._work: list[tuple[list[tuple[str, LogDelivery]], int]] = []
+        self._queue: deque[tuple[str, FilteredDelivery]] = deque()
+        self._work: list[tuple[list[tuple[str, FilteredDelivery]], int]] = []
         self._count = 0
 
-    def put(self, delivery: LogDelivery) -> None:
+    def put(self, delivery: FilteredDelivery) -> None:
         """Put *delivery* behind the others."""
         self._count += 1
         self._queue.append((f"{self._count:056d}", delivery))
@@ -52,7 +52,7 @@ class Shard:
         """Whether what was tried is to be tried again."""
         return bool(self._work)
 
-    def poll(self, fate: Fate) -> tuple[list[LogDelivery], InvocationResult] | None:
+    def poll(self, fate: Fate) -> tuple[list[FilteredDelivery], InvocationResult] | None:
         """One invocation, if anything waits: what it was given and what became of it."""
         if not self._work and self._queue:
             count = min(len(self._queue), self._rng.randint(MAX_BATCH // 2, MAX_BATCH))
@@ -76,8 +76,8 @@ class Shard:
 
 
 def _left(
-    records: list[tuple[str, LogDelivery]], seen: InvocationResult
-) -> list[tuple[str, LogDelivery]]:
+    records: list[tuple[str, FilteredDelivery]], seen: InvocationResult
+) -> list[tuple[str, FilteredDelivery]]:
     if seen.ended != DONE:
         return records
     failed = {one["itemIdentifier"] for one in seen.answer["batchItemFailures"]}

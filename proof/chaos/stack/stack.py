@@ -28,7 +28,7 @@ from proof.chaos.stack.timeline import Timeline
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from proof.chaos.stack.subscription import LogDelivery
+    from proof.chaos.stack.subscription import FilteredDelivery
     from proof.logs.rules import Applied
 
 MINUTE_S = 60
@@ -79,7 +79,7 @@ class ChaosStack:
         self._again, self._beside = Pack(rng, AGAIN), Pack(rng, BESIDE)
         self._garbage = Pack(rng, GARBAGE)
         self._minutes: set[int] = set()
-        self._sent: list[LogDelivery] = []
+        self._sent: list[FilteredDelivery] = []
         self._restating = range(0)
         self._first_closed = 0
 
@@ -169,13 +169,13 @@ class ChaosStack:
         self._ingesting.send(self._sent[-1], self._timeline.now_s, streamed=False)
         return self._ingesting.deliver_now()
 
-    def _send(self, delivery: LogDelivery, sent_s: float) -> None:
+    def _send(self, delivery: FilteredDelivery, sent_s: float) -> None:
         streamed = json.loads(delivery.events[0].message)["ClusterName"] in self._streamed
         for one in self._with_trouble(delivery):
             self.happened["through the stream" if streamed else "direct"] += 1
             self._ingesting.send(one, sent_s, streamed=streamed)
 
-    def _with_trouble(self, delivery: LogDelivery) -> list[LogDelivery]:
+    def _with_trouble(self, delivery: FilteredDelivery) -> list[FilteredDelivery]:
         """What comes in place of *delivery*, and beside it."""
         deliveries = [delivery]
         if self._garbage.deal():

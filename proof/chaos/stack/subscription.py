@@ -53,7 +53,7 @@ class AcceptedEvent:
 
 
 @dataclass(frozen=True)
-class LogDelivery:
+class FilteredDelivery:
     """
     What arrives at once.
 
@@ -87,7 +87,7 @@ class SubscriptionFilter:
         self._ids = (f"{number:056d}" for number in itertools.count(1))
         self._garbage = itertools.cycle(GARBAGE)
 
-    def deliveries(self, applied: Iterable[Applied]) -> list[LogDelivery]:
+    def deliveries(self, applied: Iterable[Applied]) -> list[FilteredDelivery]:
         """Cut what was accepted into deliveries of lines, in order."""
         streams: dict[str, list[AcceptedEvent]] = defaultdict(list)
         for one in applied:
@@ -97,7 +97,7 @@ class SubscriptionFilter:
                 )
         return [one for stream, events in streams.items() for one in self.cut(stream, events)]
 
-    def cut(self, stream: str, events: Sequence[AcceptedEvent]) -> list[LogDelivery]:
+    def cut(self, stream: str, events: Sequence[AcceptedEvent]) -> list[FilteredDelivery]:
         """Cut *events* of one stream anyhow."""
         deliveries = []
         left = list(events)
@@ -107,11 +107,11 @@ class SubscriptionFilter:
             left = left[count:]
         return deliveries
 
-    def with_garbage(self, delivery: LogDelivery) -> LogDelivery:
+    def with_garbage(self, delivery: FilteredDelivery) -> FilteredDelivery:
         """The same *delivery* with a line or two in it that are none."""
         return self._lines(delivery.stream, delivery.events, with_garbage=True)
 
-    def odd(self, kind: str, like: LogDelivery) -> LogDelivery:
+    def odd(self, kind: str, like: FilteredDelivery) -> FilteredDelivery:
         """A delivery of *kind* beside one *like* any other."""
         forged = tuple(
             AcceptedEvent(next(self._ids), one.timestamp_ms, _forged(one.message))
@@ -119,24 +119,26 @@ class SubscriptionFilter:
         )
         if kind == CONTROL:
             # With lines that would count: it is by its type that it must be left alone.
-            return LogDelivery(kind, "", (), _packed("", "", forged, "CONTROL_MESSAGE"))
+            return FilteredDelivery(kind, "", (), _packed("", "", forged, "CONTROL_MESSAGE"))
         if kind == OWN_GROUP:
             payload = _packed(ROLLUPS_GROUP, like.stream, forged)
-            return LogDelivery(kind, like.stream, (), payload, rejected=len(forged))
+            return FilteredDelivery(kind, like.stream, (), payload, rejected=len(forged))
         if kind == OWN_LOG:
-            return LogDelivery(kind, like.stream, (), _packed(INGEST_GROUP, like.stream, forged))
+            return FilteredDelivery(
+                kind, like.stream, (), _packed(INGEST_GROUP, like.stream, forged)
+            )
         cut_short = like.payload[: self._rng.randrange(len(like.payload) - 8)]
-        return LogDelivery(kind, like.stream, (), cut_short)
+        return FilteredDelivery(kind, like.stream, (), cut_short)
 
     def _lines(
         self, stream: str, events: tuple[AcceptedEvent, ...], *, with_garbage: bool
-    ) -> LogDelivery:
+    ) -> FilteredDelivery:
         sent = list(events)
         garbage = self._rng.randint(1, 2) if with_garbage else 0
         for _ in range(garbage):
             event = AcceptedEvent(next(self._ids), events[0].timestamp_ms, next(self._garbage))
             sent.insert(self._rng.randint(0, len(sent)), event)
-        return LogDelivery(
+        return FilteredDelivery(
             LINES,
             stream,
             events,
@@ -146,12 +148,12 @@ class SubscriptionFilter:
         )
 
 
-def direct(delivery: LogDelivery) -> dict[str, Any]:
+def direct(delivery: FilteredDelivery) -> dict[str, Any]:
     """The event that CloudWatch Logs invokes a function with."""
     return {"awslogs": {"data": base64.b64encode(delivery.payload).decode()}}
 
 
-def batch(deliveries: Iterable[tuple[str, LogDelivery]]) -> dict[str, Any]:
+def batch(deliveries: Iterable[tuple[str, FilteredDelivery]]) -> dict[str, Any]:
     """The event that Lambda's poller of a stream invokes a function with, by sequence number."""
     return {
         "Records": [

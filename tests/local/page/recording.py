@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING
 
 from local.alarms import RecordedHistory, Template
-from local.page import DashboardView, Endpoint, LogLines
+from local.page import AccountEndpoint, DashboardView, LogLines
 from local.pump import extract
 from tests.hour import END_S
 
@@ -19,7 +19,7 @@ NOW_S = END_S + 150.0
 """When the newest minute of the hour has been closed."""
 
 RECORDS, ROLLUPS = "/neuron-emf/records", "/neuron-emf/neuron-emf/rollups"
-PLACE = Endpoint("http://127.0.0.1:4566", "us-east-1", RECORDS, ROLLUPS, "neuron-emf")
+PLACE = AccountEndpoint("http://127.0.0.1:4566", "us-east-1", RECORDS, ROLLUPS, "neuron-emf")
 
 
 def history_of(texts):
