@@ -6,7 +6,7 @@ import re
 
 from local.alarms import Template, read_alarms
 from local.alarms.definition import COMPARISONS
-from local.alarms.insights import InsightsQuery
+from local.alarms.insights import MetricsInsightsQuery
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.docs.reference.markdown import code, codes, table
 from tests.stack.template_resources import of_type
@@ -57,7 +57,7 @@ def alarms_table(template, *, on_clusters):
 def watched(alarm, stated):
     """The metric with its statistic, and of whom."""
     source = alarm.source
-    if isinstance(source, InsightsQuery):
+    if isinstance(source, MetricsInsightsQuery):
         of = f", each {codes(source.group_by)} for itself" if source.group_by else ""
         return f"{code(source.metric)} {source.function} by Metrics Insights{of}"
     if alarm.namespace == CLUSTER_NAMESPACE:
