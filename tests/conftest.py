@@ -5,9 +5,11 @@ What every test folder shares: golden files, the repository's root, Hypothesis w
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +19,10 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.built_artefact import build_folder, link_runtime_libraries
+from tests.docs.aws_calls import ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.hour import Hour
 
@@ -80,6 +83,45 @@ def hour(tmp_path_factory: pytest.TempPathFactory) -> Hour:
 def repository() -> Path:
     """The repository's root folder."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def program_of(repository: Path, request: pytest.FixtureRequest) -> Callable[[str, str], Path]:
+    """A program of one of the environments that `make venvs` makes."""
+
+    def found(environment: str, name: str) -> Path:
+        program = repository / environment / "bin" / name
+        if not program.exists():
+            problem = pytest.fail if request.config.getoption("--built") else pytest.skip
+            problem(f"{program} is missing: run `make venvs`")
+        return program
+
+    return found
+
+
+@pytest.fixture(scope="session")
+def fault_of(
+    repository: Path, program_of: Callable[[str, str], Path]
+) -> Iterator[Callable[[list[str], dict[str, str | None]], str | None]]:
+    """
+    What the AWS CLI has against a call, None when it would make it; the files are for `file://`.
+    """
+    nobody = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), os.devnull)
+    with subprocess.Popen(
+        [program_of(".venv-docs", "python"), repository / "tests" / "docs" / "aws_reader.py"],
+        env={**os.environ, **nobody},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as reader:
+
+        def fault(call: list[str], files: dict[str, str | None]) -> str | None:
+            reader.stdin.write(json.dumps([call, files, ANSWER]) + "\n")
+            reader.stdin.flush()
+            found = json.loads(reader.stdout.readline())
+            return found and f"aws {' '.join(call)}: {found}"
+
+        yield fault
 
 
 @pytest.fixture(scope="session")

@@ -52,15 +52,13 @@ class Parts(HTMLParser):
 
 
 @pytest.fixture(scope="session")
-def site(repository, shared_folder):
+def site(repository, program_of, shared_folder):
     """The folder that `make docs` would make, once for all workers."""
-    environment = repository / ".venv-docs"
-    if not (environment / ".ready").exists():
-        pytest.skip(".venv-docs is missing: run `make docs`")
+    mkdocs = program_of(".venv-docs", "mkdocs")
 
     def build(folder):
         done = run_program(
-            [environment / "bin" / "mkdocs", "build", "--strict", "--site-dir", folder],
+            [mkdocs, "build", "--strict", "--site-dir", folder],
             cwd=repository,
             env={"PATH": "/usr/bin:/bin", "NO_MKDOCS_2_WARNING": "1"},
         )
