@@ -6,7 +6,6 @@ import dataclasses
 
 import pytest
 
-from benchmarks.scale import __main__ as scale
 from benchmarks.scale import measurement, switch
 from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, PROMISED_SHARE, SMALL
 from benchmarks.scale.page import page
@@ -17,7 +16,6 @@ from neuron_emf.cost.assumptions import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
 from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.measurements import read
-from neuron_emf.cost.quantities import amount
 from tests.benchmarks.measures_example import MADE
 
 KEPT = read()
@@ -56,12 +54,6 @@ def resources(template):
 def test_the_page_is_what_was_measured_says(golden, repository):
     """No number of docs/explanation/scale.md was typed."""
     golden(repository / "docs" / "explanation" / "scale.md", page(KEPT))
-
-
-def test_the_command_prints_the_page(capsys):
-    """Without --measure it measures nothing."""
-    assert 0 == scale.main([])
-    assert page(KEPT) == capsys.readouterr().out
 
 
 @pytest.mark.timeout(60)
@@ -114,23 +106,6 @@ def test_the_requests_of_ingest_are_those_of_the_code(records):
     found, kept = measurement.delivered(records, 1), KEPT.ingest[records]
     for name in ("printed_bytes", "calls", "write_units"):
         assert near(getattr(found, name)) == getattr(kept, name)
-
-
-def test_what_is_measured_is_kept_and_read_again(monkeypatch, tmp_path):
-    """
-    Every run that --measure makes, here of made-up functions and few instances, to four digits.
-    """
-    monkeypatch.setattr(measurement, "delivered", lambda records, *_: MADE.ingest.get(records, ONE))
-    monkeypatch.setattr(measurement, "close_of", lambda *_, **__: MADE.scattered)
-    monkeypatch.setattr(measurement, "FILE", tmp_path / "measurements.json")
-    monkeypatch.setattr(measurement, "CORES", (1, 32))
-    monkeypatch.setattr(measurement, "WORK_CORES", (1, 32))
-    measurement.write(measurement.measure(tmp_path, "2026-01-01", "made up", 2))
-    found = read(tmp_path / "measurements.json")
-    assert (MADE.scattered, ONE) == (found.scattered, found.ingest[100])
-    assert found.work_by_cores[1].close["packs"] == MADE.scattered
-    assert found.by_cores[1].minute["core"].bytes > found.by_cores[1].minute["none"].bytes
-    assert found.work_by_cores.keys() == found.by_cores.keys() == {1, 32}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -199,12 +174,3 @@ def test_the_modes_cross_once(on_demand):
     assert ["direct", "direct", "kinesis", "kinesis", "kinesis", "kinesis"] == list(
         map(cheaper, places)
     )
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [(0.333333, "0.333"), (99.96, "100"), (1_234.5, "1,230"), (43_800_000, "43.8 M"), (2e9, "2 G")],
-)
-def test_an_amount_has_three_digits_that_mean_something(value, expected):
-    """The model knows no fourth."""
-    assert expected == amount(value)

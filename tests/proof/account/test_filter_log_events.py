@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in, words_of
-from proof.logs.documentation import says
+from proof.logs.documentation import quotes_in, says, text_at
 from proof.logs.rules import RECORDS_GROUP
 
 FILTER = "FilterLogEvents"
@@ -198,3 +198,12 @@ def test_what_the_emitter_puts_is_read_by_its_stream(account, logs):
     assert INVALID == error_in(lambda: got(logStreamName="a:b"))
     assert INVALID == error_in(lambda: got(logStreamName=None))
     assert NOT_PLAYED == error_in(lambda: got(startFromHead=False))
+
+
+QUOTES = [quote for quote in quotes_in(globals()) if quote.is_in_the_model]
+
+
+@pytest.mark.parametrize("quote", QUOTES, ids=str)
+def test_the_model_says_what_is_quoted_of_reading(quote):
+    """Word for word, in the version of the SDK that is installed."""
+    assert quote.words in text_at(quote.place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import pytest
 from hypothesis import given
@@ -151,42 +150,3 @@ def test_what_is_no_json_is_one_drop_and_the_reports_around_it_are_whole(data, p
         assert 3 == found.fold.reports_read
         once, rest = Survival(whole, whole, whole), may_change(name, path)
         assert differences(once.record, found.record) <= rest
-
-
-@given(st.sampled_from(sorted(SHAPES)), st.integers(0, 20_000), st.sampled_from([1 << 16, 100, 7]))
-def test_a_truncated_report_costs_itself(name, kept, chunk_bytes):
-    """Cut anywhere and ended with its line: one drop at most, and the next report is read."""
-    whole = line(SHAPES[name])
-    content = whole[: kept % len(whole)]
-    found = Survival(content, b"\n", whole, chunk_bytes=chunk_bytes)
-    assert 1 == found.fold.reports_read
-    assert bool(content.strip()) == found.framer.malformed
-
-
-@given(
-    st.lists(st.sampled_from(sorted(SHAPES)), min_size=1, max_size=3),
-    st.sampled_from([b"", b" ", b"\n", b"\r\n"]),
-    st.sampled_from([None, 2]),
-)
-def test_concatenated_and_pretty_printed_reports_are_all_read(names, between, indent):
-    """However they follow each other."""
-    content = between.join(json.dumps(SHAPES[name], indent=indent).encode() for name in names)
-    found = survives(content)
-    assert (len(names), 0) == (found.fold.reports_read, found.framer.malformed)
-
-
-@given(st.sampled_from(sorted(SHAPES)), st.data())
-def test_single_bytes_are_flipped_and_nothing_breaks(name, data):
-    """As a bad pipe or disk would: read with another number in it, or dropped and counted."""
-    content = bytearray(line(SHAPES[name])[:-1])
-    for _ in range(data.draw(st.integers(1, 4))):
-        place = data.draw(st.integers(0, len(content) - 1))
-        content[place] = data.draw(st.integers(0, 255))
-    survives(bytes(content))
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_whole_report_is_read_without_a_drop(name):
-    """The shapes themselves are no fuzz."""
-    found = Survival(line(SHAPES[name]))
-    assert (1, 0) == (found.fold.reports_read, found.dropped)
