@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof.account.account import AccountDouble
-from proof.logs.asking import NOW_S
+from proof.logs.calls import NOW_S
 
 
 @pytest.fixture

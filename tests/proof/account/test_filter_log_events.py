@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof.logs.asking import INVALID, NOT_FOUND, NOW_MS, error_in, words_of
+from proof.logs.calls import INVALID, NOT_FOUND, NOW_MS, error_in, words_of
 from proof.logs.documentation import quotes_in, says, text_at
 from proof.logs.rules import RECORDS_GROUP
 

@@ -6,7 +6,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from proof.logs.asking import NOW_S, PLACE
+from proof.logs.calls import NOW_S, PLACE
 from proof.logs.service import LogsService
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from emitter.delivery.batches import AGE_MARGIN_MS, cut
 from emitter.spool.records import SpooledRecord
-from proof.logs.asking import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
+from proof.logs.calls import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
 from proof.logs.rules import RECORDS_GROUP, LogRules
 
 BOOT = "019aa3c5d2f04f1e2d3c"

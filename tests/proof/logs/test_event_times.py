@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof.logs.asking import (
+from proof.logs.calls import (
     DAY_MS,
     HOUR_MS,
     NOW_MS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof.logs.asking import (
+from proof.logs.calls import (
     INVALID,
     NOT_FOUND,
     NOW_MS,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.soak import leaking
+from proof.soak import leak
 from proof.soak.account import heads, rows
 from proof.soak.receivers import LogsReceiver
 from proof.soak.run import soak
@@ -19,7 +19,7 @@ from proof.soak.timetable import SHORT_HOURS, short
 from proof.soak.verdict import KIB, broken, steady_bytes
 
 LEAK_HOURS = 8  # what the heap has left over takes in the first of a leak
-LEAKING = Path(leaking.__file__)
+LEAKING = Path(leak.__file__)
 
 
 def say(soaked):
