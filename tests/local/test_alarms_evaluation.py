@@ -67,13 +67,6 @@ def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
     assert reason
 
 
-@pytest.mark.parametrize("drawn", ["- - - - X", "- - - X -"])
-@pytest.mark.parametrize("previous", list(State))
-def test_breaching_data_that_is_too_young_alarms_nobody(drawn, previous):
-    """The next point may be good: the state stays, it does not become ALARM."""
-    assert previous is judge(THREE, newest_first(drawn), previous)[0]
-
-
 @pytest.mark.parametrize(
     ("comparison", "at", "above", "below"),
     [
@@ -149,28 +142,6 @@ def test_ten_idle_minutes_of_fifteen_fire(alarm, by_age, expected):
     assert {"a": expected} == state_of(alarm, recorded({"a": by_age}))
 
 
-def test_an_idle_cluster_that_fell_silent_stops_alarming():
-    """Its alarm ends when fewer than ten of its points are left in sight."""
-    assert State.ALARM is state_of(EVERY_CLUSTER, recorded({"a": minutes(7, 60, 90.0)}))["a"]
-    assert State.OK is state_of(EVERY_CLUSTER, recorded({"a": minutes(8, 60, 90.0)}))["a"]
-
-
-def test_each_cluster_is_judged_for_itself():
-    """An idle cluster does not fire its busy neighbour's alarm."""
-    history = recorded({"busy": minutes(0, 20, 0.0), "idle": minutes(0, 20, 60.0)})
-    assert {"busy": State.OK, "idle": State.ALARM} == state_of(EVERY_CLUSTER, history)
-
-
-def test_a_metric_of_other_dimensions_is_another_metric():
-    """Idle cores of one instance type are not those of the cluster, nor those of another one."""
-    assert {"a": State.OK} == state_of(IDLE, recorded({"b": minutes(0, 20, 90.0)}))
-    history = recorded({"a": minutes(0, 20, 90.0)}, InstanceType="trn1.32xlarge")
-    assert {"": State.INSUFFICIENT_DATA} == state_of(EVERY_CLUSTER, history)
-    assert {"a": State.OK} == state_of(IDLE, history)
-    missing = replace(IDLE, missing="missing")
-    assert {"a": State.INSUFFICIENT_DATA} == state_of(missing, history)
-
-
 def test_a_cluster_that_vanishes_goes_ok_and_the_alarm_lacks_data():
     """A contributor that is gone is OK whatever the missing-data rule says."""
     gone = (("ClusterName", "a"),)
@@ -201,25 +172,3 @@ def test_a_group_of_several_metrics_is_averaged_over_all_values():
         other = {"ClusterName": "a", "InstanceType": "inf2.xlarge"}
         history.put("Neuron/Cluster", "IdleCorePercent", other, NEWEST_S, values_of_the_other)
         assert {"a": expected} == state_of(alarm, history)
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
-def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
-    """Whatever else a metric's dimensions say, its values count once, and nobody else's do."""
-    query = MetricsInsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
-    history = RecordedHistory()
-    for one, other, value in points:
-        history.put("N", "M", {"Filter": one, "Type": other}, NEWEST_S, [value])
-        history.put("N", "M", {"Filter": one}, NEWEST_S, [1000])
-    values = [value for one, _, value in points if one == "a"]
-    alarm = replace(IDLE, source=query, evaluation_periods=1, datapoints_to_alarm=1)
-    for above, is_ringing in ((0, bool(values)), (1, False)):
-        (found,) = evaluate(replace(alarm, threshold=sum(values) + above), history, NOW_S)
-        assert (is_ringing, ()) == (found.state is State.ALARM, found.contributor)
-
-
-def test_the_reason_says_what_was_counted():
-    """A person can check the decision from the sentence alone."""
-    (found,) = evaluate(IDLE, recorded({"a": minutes(4, 20, 80.0)}), NOW_S)
-    expected = "13 of 13 data points at or above 20 (10 of 15 needed, newest 4 missing)"
-    assert expected == found.reason

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from local.embedded_aws import ChildProcess
-from local.embedded_aws.sockets import children_of, group_members, is_loopback, listening
+from local.embedded_aws.sockets import group_members, is_loopback, listening
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 PATIENCE_S = 8.0
@@ -54,34 +54,6 @@ def start(tmp_path):
         child.stop(0)
 
 
-def test_a_child_ends_on_its_own_with_its_code_and_output(start):
-    """Its stdout and stderr end up in one file."""
-    child = start("import sys; print('out', flush=True); print('err', file=sys.stderr); exit(3)")
-    assert 3 == child.wait(PATIENCE_S)
-    assert 3 == child.exit_code()
-    assert "out\nerr" == child.tail()
-    assert "err" == child.tail(lines=1)
-
-
-def test_waiting_is_bounded(start):
-    """A child that still runs has no code."""
-    child = start("import time; time.sleep(60)")
-    assert child.wait(0.01) is None
-    assert child.exit_code() is None
-
-
-def test_stopping_asks_first(start):
-    """A child that listens ends in its own way."""
-    child = start(
-        "import signal, sys, time\n"
-        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
-        "print('ready', flush=True)\n"
-        "time.sleep(60)"
-    )
-    until(lambda: "ready" in child.tail())
-    assert 7 == child.stop(PATIENCE_S)
-
-
 @LINUX
 def test_stopping_takes_the_grandchildren_along(start):
     """Also those of a child that listens to no signal."""
@@ -98,21 +70,6 @@ def test_stopping_takes_the_grandchildren_along(start):
     assert -signal.SIGKILL == child.stop(0.05)
     until(lambda: not alive(grandchild))
     assert [] == [pid for pid in group_members(child.pid) if alive(pid)]
-
-
-def test_stopping_twice_is_stopping_once(start):
-    """The second time there is nothing left to do."""
-    child = start("pass")
-    assert child.stop(PATIENCE_S) == child.stop(PATIENCE_S)
-
-
-def test_a_command_that_does_not_exist_says_so(tmp_path):
-    """One sentence and the exit code of a shell."""
-    command, log = ["/no/such/command"], tmp_path / "log"
-    child = ChildProcess("nothing", command, output=log, environment={}, folder=tmp_path)
-    assert 127 == child.wait(PATIENCE_S)
-    child.stop()
-    assert "/no/such/command cannot be run" in child.tail()
 
 
 PARENT = """
@@ -139,16 +96,6 @@ def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
 
 
 @LINUX
-def test_a_child_whose_parent_died_before_the_tether_held_does_not_start(tmp_path, repository):
-    """The tether compares the parent it was told with the parent it has."""
-    tether = repository / "local" / "embedded_aws" / "tether.py"
-    mark = tmp_path / "ran"
-    command = [sys.executable, str(tether), "9", "1", "/bin/sh", "-c", f"touch {mark}"]
-    subprocess.run(command, check=True)
-    assert not mark.exists()
-
-
-@LINUX
 def test_the_kernel_tells_who_listens_where():
     """A listening socket of ours, and only while it listens."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
@@ -165,10 +112,3 @@ def test_an_address_that_others_can_reach_is_not_loopback():
     """Every interface at once is not loopback, in either family."""
     assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "::ffff:10.0.0.1", "10.0.0.1")))
-
-
-@LINUX
-def test_our_children_are_known_to_the_kernel(start):
-    """By parent, also when they lead a process group of their own."""
-    child = start("import time; time.sleep(60)")
-    assert child.pid in children_of(os.getpid())

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights.engine import columns, run, run_on
-from local.insights.fields import MAX_DISCOVERED, discovered, row_of
+from local.insights.engine import columns, run
 from local.insights.tree import QueryError
 
 AT_MS = 1_800_000_000_000
@@ -47,22 +46,6 @@ def test_a_query_is_answered_or_refused(documents, query):
     assert all(row.keys() <= set(columns(query)) for row in found)
 
 
-@given(DOCUMENTS)
-def test_fields_are_the_leaves_of_a_line(document):
-    """Each under its path; what is no object has none."""
-    found = discovered(json.dumps(document))
-    assert not any(isinstance(one, (dict, list)) for one in found.values())
-    assert isinstance(document, dict) or not found
-    assert len(found) <= MAX_DISCOVERED
-
-
-@pytest.mark.parametrize("text", ["", "{", "[1]", '"x"', "[" * 3000, "\ud800", "START RequestId"])
-def test_what_is_no_object_has_no_fields(text):
-    """Lines of other programs in a log group are rows all the same."""
-    assert {} == discovered(text)
-    assert [{"@message": text}] == run("fields @message", [(AT_MS, text)])
-
-
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -80,35 +63,6 @@ def test_columns_are_named_before_there_is_a_row(query, expected):
     assert expected == columns(query)
 
 
-def test_texts_and_numbers_are_sorted_beside_each_other():
-    """A row without the value is the last, in either direction."""
-    rows = lines({"A": 2}, {"A": "x"}, {}, {"A": 1})
-    assert [{"A": 1}, {"A": 2}, {"A": "x"}, {}] == run("fields A | sort A", rows)
-    assert [{"A": "x"}, {"A": 2}, {"A": 1}, {}] == run("fields A | sort A desc", rows)
-
-
-def test_a_value_for_a_placeholder_is_asked_for():
-    """By its name, as soon as a row needs it."""
-    query = "filter A = {{Wanted}} | fields A"
-    assert [{"A": 1}] == run(query, lines({"A": 1}, {"A": 2}), Wanted=1)
-    with pytest.raises(QueryError, match=r"a value for \{\{Wanted\}\} was expected"):
-        run(query, lines({"A": 1}))
-
-
-def test_what_does_not_fit_is_refused_with_the_command():
-    """A text is not added up."""
-    with pytest.raises(QueryError, match="nobody says what stats does with values of these types"):
-        run("stats sum(A) as S", lines({"A": "x"}))
-
-
-def test_one_set_of_rows_answers_several_queries():
-    """A query changes nothing for the next; system fields are fields."""
-    rows = [row_of(at, text, **{"@logStream": "i-0"}) for at, text in lines({"A": 1}, {"A": 2})]
-    first = run_on(rows, "fields A + 1 as B, @logStream | sort B desc | limit 1")
-    assert [{"B": 3, "@logStream": "i-0"}] == first
-    assert [{"A": 1}, {"A": 2}] == run_on(rows, "fields A")
-
-
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
@@ -121,9 +75,3 @@ def test_a_function_gives_what_the_documentation_says(expression, expected):
     """Nothing where there is nothing."""
     (found,) = run(f"fields {expression} as R", lines({"A": 4, "T": "text"}))
     assert expected == found.get("R")
-
-
-def test_a_function_that_nobody_taught_it_is_refused():
-    """The parser knows more than the engine, and it is said rather than guessed."""
-    with pytest.raises(QueryError, match="the engine does not know"):
-        run("fields greatest(A, 1) as R", lines({"A": 1}))

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from local.monitor.command_line import OPTIONS, main
-from local.monitor.truth import read_truth
+from local.monitor.command_line import main
 
 PATIENCE_S = 8.0
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
@@ -94,24 +93,6 @@ def test_the_emitter_s_command_line_is_enough(start, tmp_path):
     assert ["neuroncore_counters"] == list(reports[0]["neuron_runtime_data"][0]["report"])
 
 
-def test_a_flag_wins_over_its_variable(start):
-    """And a switch can be switched off."""
-    arguments = ("--no-wait", "--reports", "2", "--instance-type", "inf1.xlarge")
-    with start(*arguments, NEURON_SIM_REPORTS="5", NEURON_SIM_NO_WAIT="no") as process:
-        output, _, code = finish(process)
-    assert (2, 0) == (len(output.splitlines()), code)
-
-
-def test_a_link_with_the_real_name_on_the_path_works(start, tmp_path, repository):
-    """The repository is found from where the script really is."""
-    link = tmp_path / "neuron-monitor"
-    link.symlink_to(repository / "local" / "monitor" / "neuron-monitor")
-    with start("--no-wait", "--reports", "1", command=link) as process:
-        output, words, code = finish(process)
-    assert ("", 0) == (words, code)
-    assert json.loads(output)
-
-
 def test_live_reports_come_at_their_period_and_say_so(start):
     """What each covers adds up to no more than the time that has passed."""
     began = time.monotonic()
@@ -131,43 +112,6 @@ def test_a_signal_ends_it_cleanly(start, number):
         next_report(process)
         process.send_signal(number)
         assert (b"", "", 0) == finish(process)
-
-
-def test_a_signal_ends_it_while_nobody_reads(start, tmp_path):
-    """The pipe is full: half a line may be left in it, but no truth about it."""
-    truth = tmp_path / "truth"
-    arguments = ("--no-wait", "--start-ms", "0", "--truth", str(truth))
-    with start(*arguments, "--instance-type", "trn1.32xlarge") as process:
-        select.select([process.stdout], [], [], PATIENCE_S)
-        size = None
-        while size is None or size != truth.stat().st_size:  # it still gets rid of lines
-            size = truth.stat().st_size if truth.exists() else None
-            time.sleep(0.1)
-        process.terminate()
-        output, words, code = finish(process)
-    assert ("", 0) == (words, code)
-    assert output.count(b"\n") == len(read_truth([truth]))
-
-
-@LINUX
-def test_a_full_disk_is_said_in_one_sentence(start):
-    """No traceback."""
-    with (
-        open("/dev/full", "wb") as full,  # noqa: PTH123  # a device
-        start("--no-wait", stdout=full) as process,
-    ):
-        assert 1 == process.wait(PATIENCE_S)
-        assert b"standard output was expected to take what is written" in process.stderr.read()
-
-
-@pytest.mark.parametrize("arguments", [("--no-wait",), QUICK])
-def test_a_reader_that_goes_away_ends_it_quietly(start, arguments):
-    """As after `| head -1`: no traceback, code 0."""
-    with start(*arguments) as process:
-        next_report(process)
-        process.stdout.close()
-        words = process.stderr.read()
-        assert (b"", 0) == (words, process.wait(PATIENCE_S))
 
 
 def test_it_dies_with_a_message_and_a_code(start):
@@ -202,30 +146,6 @@ def test_a_hung_one_does_not_outlive_its_reader(start):
         assert 0 == process.wait(PATIENCE_S)
 
 
-@LINUX
-def test_a_person_can_interrupt_a_hung_one(start):
-    """Ctrl-C still works."""
-    with start(*QUICK, "--scenario", "hangs", "--ends-after", "1") as process:
-        next_report(process)
-        until_deaf(process)
-        process.send_signal(signal.SIGINT)
-        assert (b"", "", 0) == finish(process)
-
-
-def test_live_truth_follows_the_report(start, tmp_path):
-    """Its time is that of the writing, and a restart appends."""
-    truth = tmp_path / "truth"
-    before_ms = time.time_ns() // 1_000_000
-    for _ in range(2):
-        with start(*QUICK, "--reports", "3", NEURON_SIM_TRUTH=str(truth)) as process:
-            finish(process)
-    rows = read_truth([truth])
-    assert [0, 1, 2] * 2 == [row.report for row in rows]
-    times = [before_ms, *(row.at_ms for row in rows), time.time_ns() // 1_000_000]
-    assert sorted(times) == times
-    assert {0.02} == {row.nominal_s for row in rows}
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -253,24 +173,3 @@ def test_wrong_use_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, s
     code, _, sentence = says.partition(" ")
     assert int(code) == actual
     assert sentence in words.splitlines()[-1]
-
-
-def test_a_variable_is_checked_like_its_flag(capsys):
-    """A typing error in the environment must not play something else."""
-    for option in OPTIONS:
-        if option.flag in {"--truth", "--instance-id"}:
-            continue
-        with pytest.raises(SystemExit) as ended:
-            main((), {option.variable: "neither"})
-        assert 2 == ended.value.code
-        assert option.flag in capsys.readouterr().err
-
-
-def test_the_help_names_every_variable_and_scenario(capsys):
-    """Nothing else documents them."""
-    with pytest.raises(SystemExit):
-        main(("--help",), {})
-    text = capsys.readouterr().out
-    for option in OPTIONS:
-        assert option.variable in text
-    assert "half-idle" in text

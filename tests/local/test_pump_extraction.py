@@ -59,22 +59,6 @@ def test_every_dimension_set_makes_a_metric_of_its_own():
 @pytest.mark.parametrize(
     "text",
     [
-        "START RequestId: 4f9fd107 Version: $LATEST",
-        '{"level":"INFO","message":"minute closed"}',
-        "[1, 2]",
-        'a line that quotes "_aws" without being JSON',
-    ],
-)
-def test_other_log_lines_are_neither_extracted_nor_refused(text):
-    """Most lines of a log group are no EMF."""
-    found = extract(text, NOW_MS)
-    assert () == found.data
-    assert () == found.refused
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         '{"_aws": {"Timestamp": 1800000000000, "CloudWatchMe',
         '{"_aws": {"Timestamp": 1}, "A": NaN}',
         '{"_aws": 7}',

@@ -115,26 +115,6 @@ def test_an_event_with_an_old_timestamp_is_found_later(logs):
     assert ["late"] == messages(tail.new_events())
 
 
-def test_a_stream_at_rest_is_not_read_again(logs):
-    """A day of functions' streams must not be read at every turn."""
-    logs.put("fn", 5, "a")
-    tail = LogTail(logs, "/g", 0)
-    tail.new_events()
-    logs.clock_ms += 10_000
-    tail.new_events()
-    calls = logs.calls["filter"]
-    logs.clock_ms += 10_000
-    assert [] == tail.new_events()
-    assert calls == logs.calls["filter"]
-
-
-def test_events_from_before_the_start_are_left_out(logs):
-    """The start itself is included."""
-    logs.put("fn", 99, "before")
-    logs.put("fn", 100, "at")
-    assert ["at"] == messages(LogTail(logs, "/g", 100).new_events())
-
-
 @pytest.mark.parametrize("tokens", [True, False])
 @given(
     times=st.lists(st.integers(0, 12), max_size=30),
@@ -159,11 +139,3 @@ def test_long_answers_lose_and_repeat_nothing(tokens, times, limit, with_ids):
         (row["logStreamName"], row["timestamp"], row["message"]) for row in logs.events
     )
     assert expected == found
-
-
-def test_many_streams_are_read_a_hundred_at_a_time(logs):
-    """FilterLogEvents takes at most 100 names."""
-    for number in range(250):
-        logs.put(f"fn-{number:03}", number, f"{number}")
-    assert 250 == len(LogTail(logs, "/g", 0).new_events())
-    assert 3 == logs.calls["filter"]

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
-from types import SimpleNamespace
 
 import pytest
 
-from emitter.fold import Fold, FoldSettings
 from local.alarms.template import load
-from local.embedded_aws import ChildProcess, EmbeddedAwsError
-from local.pump import Counts
 from local.rehearsal.expectation import expected_live
-from local.rehearsal.fleet import FLEET, MONITOR, LiveFleet, python_environment
-from local.rehearsal.jobs import AT_ONCE, Job, Jobs
-from local.rehearsal.limits import limits
-from local.rehearsal.past import _state_after, _variables
-from local.rehearsal.profiles import MODELS
-from local.rehearsal.stack import overrides, refused_lines
+from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
+from local.rehearsal.past import _variables
 from local.rehearsal.stage import Stage
-from local.rehearsal.waiting import closable_minute
-from proof.factories.records import record
 from tests.local.report_shape import ENDINGS
 from tests.local.simulated_reports import truth_line
-
-PATIENCE_S = 8.0
 
 
 @pytest.fixture
@@ -39,109 +26,6 @@ def stage():
 def template(repository):
     """The repository's own template."""
     return load((repository / "template.yaml").read_text(encoding="utf-8"))
-
-
-def test_the_fleet_is_two_clusters_of_several_types():
-    """Every instance with an id of its own, each cluster's profiles, a monitor that can be run."""
-    assert 8 == len({member.instance_id for member in FLEET})
-    assert 8 == len({member.name for member in FLEET})
-    assert {cluster for cluster, _ in MODELS} == {member.cluster for member in FLEET}
-    assert os.access(MONITOR, os.X_OK)
-
-
-def job(stage, number, code):
-    """A command that ends by itself."""
-    output = stage.folder / f"{number}.out"
-    return Job(f"job {number}", [sys.executable, "-c", code], output, dict(os.environ))
-
-
-def test_jobs_run_a_few_at_once(stage):
-    """All of them end, and no more than the machine has cores run together."""
-    code = (
-        "import os, sys, time; from pathlib import Path; here = Path(sys.argv[0] or '.')\n"
-        f"folder = Path({str(stage.folder)!r})\n"
-        "mark = folder / f'running-{os.getpid()}'; mark.touch()\n"
-        "print(len(list(folder.glob('running-*')))); time.sleep(0.1); mark.unlink()"
-    )
-    jobs = [job(stage, number, code) for number in range(5)]
-    Jobs(stage, [[one] for one in jobs]).finish()
-    together = [int(one.output.read_text(encoding="utf-8")) for one in jobs]
-    assert max(together) <= AT_ONCE
-
-
-def test_a_job_that_fails_is_told_with_its_last_words(stage):
-    """Its stderr, not the data on its stdout."""
-    code = "import sys; print('data'); print('the reason', file=sys.stderr); sys.exit(4)"
-    with pytest.raises(EmbeddedAwsError, match="job 1 failed with exit code 4") as caught:
-        Jobs(stage, [[job(stage, 0, "pass"), job(stage, 1, code)]]).finish()
-    assert "the reason" == caught.value.output
-
-
-def test_a_chain_runs_in_order(stage):
-    """Each job finds what the one before it left, whatever runs beside."""
-    chains = []
-    for chain in range(3):
-        mark = stage.folder / f"mark-{chain}"
-        first = f"import time; time.sleep(0.05); open({str(mark)!r}, 'x').close()"
-        after = f"open({str(mark)!r})"
-        chains.append([job(stage, 2 * chain, first), job(stage, 2 * chain + 1, after)])
-    jobs = Jobs(stage, chains)
-    jobs.finish()
-    assert jobs.poll()
-
-
-@pytest.fixture
-def fleet(stage):
-    """A fleet with one emitter that does what the test says."""
-
-    def made(code):
-        opened = LiveFleet(stage, {}, "/g")
-        command, log = [sys.executable, "-c", code], stage.folder / "log"
-        child = ChildProcess(
-            "the emitter of x", command, output=log, environment=os.environ, folder=stage.folder
-        )
-        opened._emitters.append(child)
-        return opened, child
-
-    return made
-
-
-def test_an_emitter_that_ends_early_is_told(fleet):
-    """Nobody compares a fleet that is not there."""
-    opened, child = fleet("print('no such group'); raise SystemExit(4)")
-    child.wait(PATIENCE_S)
-    with pytest.raises(EmbeddedAwsError, match="emitter of x ended with exit code 4") as caught:
-        opened.check()
-    assert "no such group" == caught.value.output
-
-
-@pytest.mark.parametrize(
-    ("code", "wrong"),
-    [
-        ("lambda *_: exit(0)", []),
-        ("lambda *_: exit(3)", ["the emitter of x ended with exit code 3, expected 0"]),
-        ("signal.SIG_IGN", ["the emitter of x did not stop within 0 s of SIGTERM"]),
-    ],
-)
-def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
-    """A clean end is exit code 0, in time."""
-    opened, child = fleet(
-        f"import signal, time; signal.signal(15, {code})\nprint(1, flush=True)\ntime.sleep(60)"
-    )
-    while not child.tail():
-        assert child.wait(0.01) is None
-    opened.check()
-    assert wrong == opened.stop(PATIENCE_S if "IGN" not in code else 0.1)
-    child.stop(0)
-
-
-def test_the_next_start_goes_on_counting_idle_minutes():
-    """What history leaves in a spool is what an emitter would have left."""
-    last = record(instance_id="i-1", minute_ms=1_799_999_940_000, idle_minutes=(0, 59))
-    fold = Fold(FoldSettings(), _state_after(last))
-    assert "i-1" == fold.instance_id
-    assert [0, 59] == fold._idle.minutes
-    assert 1_799_999_940 // 60 == fold._idle.label
 
 
 def test_variables_of_the_sdk_are_set_for_a_while_only(monkeypatch):
@@ -192,54 +76,3 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
     assert {4} == {one.instances for one in found.values()}
     assert {20.0} == {one.executions.lo for one in found.values()}
     assert [] == opened.mute(minute_s)
-
-
-def test_a_simulator_that_wrote_nothing_is_named(stage):
-    """Its instance would be missing from every expectation, and nobody would notice."""
-    opened = LiveFleet(stage, {}, "/g")
-    opened._truths = {member: stage.folder / member.name for member in FLEET[:2]}
-    opened._started_s = dict.fromkeys(FLEET[:2], 1_000.0)
-    (stage.folder / FLEET[0].name).touch()
-    assert [] == opened.mute(1_029.9)
-    assert list(FLEET[:2]) == opened.mute(1_030.0)
-
-
-@pytest.mark.parametrize(
-    ("at_s", "minute"), [(1_800_000_044, 29_999_998), (1_800_000_045, 29_999_999)]
-)
-def test_a_minute_can_be_closed_45_seconds_after_its_end(at_s, minute):
-    """Not a second earlier."""
-    assert minute == closable_minute(at_s)
-
-
-def test_only_what_the_template_offers_is_overridden(template):
-    """A Python that no Lambda runtime has leaves the template's default."""
-    found = overrides(template)
-    assert "true" == found["Local"]
-    assert found["Architecture"] in template["Parameters"]["Architecture"]["AllowedValues"]
-    template["Parameters"]["Runtime"]["AllowedValues"] = ["python3.99"]
-    assert "Runtime" not in overrides(template)
-
-
-def test_what_is_left_out_of_the_deployment_is_said(template):
-    """By the template's own words, after what no deployment could have."""
-    sentences = limits(template)
-    assert any("PutMetricData" in sentence for sentence in sentences)
-    left_out = template["Metadata"]["Rehearsal"]["NotEmulated"]
-    for row in left_out:
-        (sentence,) = [one for one in sentences if f"because {row['Why']}: " in one]
-        assert row["Resource"] in sentence.removesuffix(".").partition(": ")[2].split(", ")
-    assert len({row["Why"] for row in left_out}) == sum("Not deployed" in one for one in sentences)
-    assert all(sentence.endswith(".") for sentence in sentences)
-
-
-def test_lines_that_would_not_be_extracted_are_a_problem():
-    """CloudWatch would drop their metrics without a word."""
-    counts = Counts(emf_lines=10)
-    stack = SimpleNamespace(pump=SimpleNamespace(counts=counts))
-    assert [] == refused_lines(stack)
-    counts.parsing_errors, counts.validation_errors = 1, 2
-    counts.rules.update({"json": 1, "unit": 2})
-    assert ["3 of 10 EMF lines would not be extracted: json 1 times, unit 2 times"] == (
-        refused_lines(stack)
-    )

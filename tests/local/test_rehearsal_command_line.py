@@ -92,43 +92,6 @@ def test_a_signal_is_128_and_its_number(play, capsys, number):
     assert not Path("demo.json").exists()
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf", "86401", ""])
-def test_wrong_use_is_exit_code_2(seconds, capsys):
-    """One sentence with what was expected."""
-    with pytest.raises(SystemExit) as caught:
-        command_line.main(["--seconds", seconds])
-    assert 2 == caught.value.code
-    assert "expected 1 to 86400 seconds" in capsys.readouterr().err
-
-
-def test_the_folder_can_be_kept(play, capsys):
-    """And is named."""
-    play(RIGHT, "--keep")
-    folder = Path(capsys.readouterr().out.split("is kept in ")[1].strip().rstrip("."))
-    assert folder.is_dir()
-    folder.rmdir()
-
-
-def test_a_reader_that_goes_away_is_no_error(repository):
-    """`make demo | head`: no traceback, and nothing left."""
-    code = (
-        "import sys; from local.rehearsal import command_line, __main__ as m\n"
-        "command_line.main = lambda: print('x' * 100_000, flush=True)\n"
-        "sys.exit(m.main())"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=repository,
-        env={**os.environ, "PYTHONPATH": f"{repository}:{repository / 'lambda'}"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as rehearsal:
-        rehearsal.stdout.close()
-        assert "" == rehearsal.stderr.read()
-        assert 141 == rehearsal.wait(8)
-
-
 def _marked(mark):
     """Running processes that inherited *mark* in their environment."""
     found = []

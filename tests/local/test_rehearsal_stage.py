@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from local.rehearsal.stage import Stage, StepProgress, StoppedError
+from local.rehearsal.stage import Stage, StoppedError
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 PATIENCE_S = 8.0
@@ -80,20 +79,6 @@ def stage():
         yield opened
 
 
-def test_a_signal_interrupts_nothing_but_waiting(stage):
-    """It is remembered until somebody asks: no process is started unseen."""
-    os.kill(os.getpid(), signal.SIGTERM)
-    steps = ["this is reached"]
-    with pytest.raises(StoppedError, match="SIGTERM"):
-        stage.check()
-    with pytest.raises(StoppedError):
-        stage.wait(60)
-    with pytest.raises(StoppedError):
-        stage.start("x", ["true"], environment={}, folder=Path(), output=stage.folder / "log")
-    assert ["this is reached"] == steps
-    assert not (stage.folder / "log").exists()
-
-
 def test_a_signal_at_any_line_of_waiting_ends_it():
     """Also where what waits holds a lock: the handler must not want it too."""
     sent = steps = 0
@@ -124,61 +109,3 @@ def _steps_until_signalled(at):
         finally:
             sys.settrace(None)
     return seen
-
-
-@LINUX
-def test_a_child_that_was_there_before_is_left_alone():
-    """Only what the stage brought about ends with it."""
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as stranger:
-        with Stage():
-            pass
-        assert stranger.poll() is None
-        stranger.kill()
-
-
-def test_handlers_are_given_back():
-    """After the stage a signal means what it meant before."""
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    with Stage():
-        assert before != [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    assert before == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-
-
-def test_stopping_many_children_takes_as_long_as_stopping_one(stage):
-    """All are asked before any is waited for."""
-    code = (
-        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
-        "print(1, flush=True); time.sleep(60)"
-    )
-    command, around = [sys.executable, "-c", code], {"environment": {}, "folder": stage.folder}
-    children = [
-        stage.start(f"child {number}", command, output=stage.folder / f"{number}", **around)
-        for number in range(4)
-    ]
-    deadline = time.monotonic() + PATIENCE_S
-    while not all(child.tail() for child in children):
-        assert time.monotonic() < deadline
-    stage.stop_all(patience_s=0.1)
-    assert [-signal.SIGKILL] * 4 == [child.exit_code() for child in children]
-
-
-@pytest.mark.parametrize(
-    ("error", "outcome"),
-    [(None, "done in"), (ValueError, "failed after"), (StoppedError(15), "stopped after")],
-)
-@pytest.mark.parametrize("live", [True, False])
-def test_each_step_says_what_it_was_and_how_it_ended(capsys, error, outcome, live):
-    """With its seconds, on a terminal in place, in a pipe below."""
-    progress = StepProgress(live=live)
-    try:
-        with progress.step("deploying"):
-            if error:
-                raise error
-    except (ValueError, StoppedError):
-        pass
-    shown = capsys.readouterr().out
-    assert "deploying" in shown
-    assert outcome in shown.splitlines()[-1]
-    assert shown.endswith(" s\n")
-    assert ["deploying"] == list(progress.seconds)
-    assert live == ("\x1b" in shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -140,26 +139,11 @@ def test_the_sum_is_exact_where_single_minutes_are_not():
     )
 
 
-def test_only_the_last_minute_of_a_sum_is_uncertain():
-    """What its last report did may be counted in the minute after it."""
-    lines = rollups(line(Executions=1191))
-    assert [] == against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, lines)
-    lines = rollups(line(Executions=1189))
-    assert ["research, all minutes together, Executions: expected 1190 to 1210, found 1189"] == (
-        sentences(against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, lines))
-    )
-
-
 def test_a_restated_minute_counts_its_last_gauges_and_all_its_tallies():
     """The second line says what holds, and only what the first lacked."""
     first = line(1, Instances=3, BusyCores=30, Executions=900)
     second = line(2, Executions=300, ExecutionErrors=0)
     assert [] == against_truth({KEY: EXPECTED}, rollups(second, first))
-
-
-def test_a_line_repeated_after_a_crash_counts_once():
-    """It has the same RollupId."""
-    assert [] == against_truth({KEY: EXPECTED}, rollups(line(), line()))
 
 
 def extracted(lines):
@@ -171,12 +155,6 @@ def extracted(lines):
             at_s = datum.timestamp_ms / 1000
             history.put(datum.namespace, datum.name, dict(datum.dimensions), at_s, values)
     return read_metrics(history, (*GAUGES, *TALLIES), MINUTE_S, MINUTE_S + 60)
-
-
-def test_metrics_made_of_the_lines_agree_with_them():
-    """Restated and repeated lines included."""
-    lines = [line(1, Instances=3, Executions=900), line(2, Executions=300)]
-    assert [] == against_metrics(rollups(*lines), extracted(lines))
 
 
 @pytest.mark.parametrize(
@@ -193,18 +171,3 @@ def test_a_metric_that_disagrees_with_its_lines_is_found(lines, made_of, member)
     """A wrong value, a missing metric, a line that was never extracted."""
     problems = against_metrics(rollups(*lines), extracted(made_of))
     assert member in [problem.member for problem in problems]
-
-
-def test_metrics_with_more_dimensions_are_not_the_clusters():
-    """The same names by instance type are other metrics."""
-    history = RecordedHistory()
-    by_type = {"ClusterName": "research", "InstanceType": "trn1.32xlarge"}
-    history.put("Neuron/Cluster", "Instances", by_type, MINUTE_S, [9])
-    assert {} == read_metrics(history, ["Instances"], MINUTE_S, MINUTE_S + 60)
-
-
-def test_a_line_of_another_kind_is_no_rollup():
-    """The emitters' own lines are not counted."""
-    found = RollupLines()
-    text = json.dumps({**json.loads(line()), "Kind": "minute"})
-    assert 0 == found.add([LogEvent("s", 1, 1, text)])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from local.alarms import RecordedHistory
-from local.page.alarms import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
+from local.page.alarms import NOT_EVALUATED, AlarmBoard
 from local.page.dashboard import Dashboard
 from tests.local.page.recording import template_of
 
 NOW_S = 1_800_000_030.0
-STACK = ("Neuron/Stack", "MinutesClosed", {"StackName": "neuron-emf"})
 
 
 class World:
@@ -64,29 +63,6 @@ def test_an_alarm_on_every_cluster_has_a_state_for_each(world):
     assert "0 of 15" in first["contributors"][1]["reason"]
 
 
-def test_what_rings_stands_first_whatever_its_place_in_the_template(world):
-    """Nobody looks for it among what is well."""
-    for metric, value in (("IdleCorePercent", 0.0), ("ExecutionErrors", 99.0)):
-        world.put("Neuron/Cluster", metric, {"ClusterName": "research"}, value)
-    names = [(one["name"], one["state"]) for one in world.clusters()["alarms"]]
-    assert ("ExecutionErrorsByClusterAlarm", "ALARM") == names[0]
-    assert ("IdleCoresByClusterAlarm", "OK") == names[-1]
-
-
-def test_without_any_metric_a_query_has_too_little_data(world):
-    """And no contributor."""
-    row = world.rows()["IdleCoresByClusterAlarm"]
-    assert ("INSUFFICIENT_DATA", []) == (row["state"], row["contributors"])
-
-
-def test_alarms_on_aws_own_metrics_are_not_evaluated(world):
-    """The embedded AWS publishes few of them: OK would be a claim about nothing."""
-    world.put("AWS/Lambda", "Errors", {"FunctionName": "close"}, 5.0)
-    row = world.rows()["CloseErrorsAlarm"]
-    assert NOT_EVALUATED == row["state"]
-    assert "AWS/Lambda" in row["reason"]
-
-
 def test_every_alarm_of_the_dashboard_is_judged_or_says_why_not(world):
     """Those on our own metrics are judged."""
     rows = world.rows()
@@ -95,41 +71,3 @@ def test_every_alarm_of_the_dashboard_is_judged_or_says_why_not(world):
     assert 7 == sum("ByCluster" in name for name in judged)
     assert all(row["reason"] and row["subject"] for row in rows.values())
     assert len(rows) > 20
-
-
-def test_an_alarm_on_one_cluster_has_no_contributors(repository):
-    """Its own state is all there is."""
-    world = World(repository, ClusterName="research")
-    world.put("Neuron/Cluster", "IdleCorePercent", {"ClusterName": "research"}, 51.0)
-    row = world.rows()["IdleCoresAlarm"]
-    assert ("ALARM", []) == (row["state"], row["contributors"])
-    assert row["reason"].startswith("15 of 15 data points at or above 20")
-
-
-def test_an_alarm_that_warms_up_does_not_ring_yet(world):
-    """Missing minutes count as breaching for it, and just after the deployment all are missing."""
-    assert "INSUFFICIENT_DATA" == world.rows()["NoMinuteClosedAlarm"]["state"]
-    assert "warms up" in world.rows()["NoMinuteClosedAlarm"]["reason"]
-    world.now_s += 15 * 60 - 1
-    assert "INSUFFICIENT_DATA" == world.rows()["NoMinuteClosedAlarm"]["state"]
-    world.now_s += EVALUATE_EACH_S
-    assert "ALARM" == world.rows()["NoMinuteClosedAlarm"]["state"]
-
-
-def test_alarms_are_judged_each_ten_seconds(world):
-    """CloudWatch does it once a minute; a warm-up is over when every period has data."""
-    world.put(*STACK, 1.0, range(1, 11))
-    assert "OK" == world.rows()["NoMinuteClosedAlarm"]["state"]
-    world.put(*STACK, 0.0, range(1, 11))
-    world.put("Neuron/Cluster", "SilentInstances", {"ClusterName": "a"}, 1.0)
-    world.now_s += EVALUATE_EACH_S - 1
-    assert "INSUFFICIENT_DATA" == world.rows()["SilentInstancesByClusterAlarm"]["state"]
-    world.now_s += 1
-    assert "ALARM" == world.rows()["SilentInstancesByClusterAlarm"]["state"]
-
-
-def test_an_alarm_that_the_template_does_not_have_is_said(world):
-    """In a widget that names it."""
-    (row,) = world._board.widget({"alarms": ["arn:aws:cloudwatch:x"]})["alarms"]
-    expected = ("arn:aws:cloudwatch:x", NOT_EVALUATED, "the template has no such alarm")
-    assert expected == (row["name"], row["state"], row["reason"])

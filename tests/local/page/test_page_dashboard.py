@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.page.dashboard import Dashboard, read
+from local.page.dashboard import read
 from local.page.series import DashboardError
-from tests.local.page.recording import template_of
 
 PATTERN = "cluster-chosen-above"
 QUERY = f"SOURCE 'g' | filter ClusterName = '{PATTERN}'"
@@ -47,35 +45,6 @@ def test_the_choice_stands_wherever_the_pattern_stood(cluster):
     assert any(mark in cluster for mark in "'\"\\") == bool(log.refused)
 
 
-def test_the_templates_dashboard_is_read(repository):
-    """With the name, the time and the choice that it would have on AWS."""
-    found = Dashboard.of(template_of(repository))
-    assert ("neuron-emf-us-east-1", 3 * 3600) == (found.name, found.range_s)
-    assert (PATTERN, "") == (found.pattern, found.default)
-    assert found.clusters.finds((("ClusterName", "x"),))
-    assert {"x": 0, "y": 0, "width": 24, "height": 2} == found.widgets("x")[0].place
-    assert "blue" == Dashboard.of(template_of(repository, ClusterName="blue")).default
-
-
-def test_the_widgets_are_those_of_the_template(repository):
-    """All of them, in their order."""
-    template = template_of(repository)
-    ((_, properties),) = template.resources("AWS::CloudWatch::Dashboard")
-    widgets = json.loads(properties["DashboardBody"])["widgets"]
-    found = Dashboard.of(template).widgets(PATTERN)
-    assert [(one["type"], one["properties"]) for one in widgets] == [
-        (one.type, one.properties) for one in found
-    ]
-
-
-@pytest.mark.parametrize(
-    ("start", "range_s"), [("-P1D", 86_400), ("-PT90M", 5400), ("-P1DT1H", 90_000)]
-)
-def test_it_begins_where_it_says(start, range_s):
-    """A time before now."""
-    assert range_s == dashboard(start=start).range_s
-
-
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
@@ -95,11 +64,3 @@ def test_what_the_page_does_not_know_is_refused_by_name(changed, named):
     with pytest.raises(DashboardError) as caught:
         dashboard(**changed)
     assert named in str(caught.value)
-
-
-@pytest.mark.parametrize("count", [0, 2])
-def test_there_is_one_dashboard(count):
-    """Which of two to show, nobody said."""
-    template = SimpleNamespace(resources=lambda _: [("D", {})] * count)
-    with pytest.raises(DashboardError, match=f"{count} dashboards, expected one"):
-        Dashboard.of(template)

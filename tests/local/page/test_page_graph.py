@@ -104,27 +104,6 @@ def test_a_search_draws_every_metric_that_it_finds():
     assert {"ClusterName": "a", "InstanceType": "t1"} == found["dimensions"]
 
 
-def test_labels_tell_the_series_of_a_widget_apart():
-    """By the metric, by the dimensions that differ, or as the dashboard says."""
-    there = history(("IdleCores", {"ClusterName": "a"}), ("BusyCores", {"ClusterName": "a"}))
-    for rows, expected in (
-        ([row()], ["IdleCores"]),
-        ([row(), row("BusyCores")], ["IdleCores", "BusyCores"]),
-        ([row(), row(cluster="b")], ["a", "b"]),
-        ([row(), row("BusyCores", "b")], ["IdleCores a", "BusyCores b"]),
-        ([searched(), searched("BusyCores")], ["IdleCores a", "BusyCores a"]),
-        ([row(label="mine")], ["mine"]),
-    ):
-        assert expected == [one["label"] for one in drawn(rows, there)["series"]]
-
-
-def test_series_that_would_share_a_label_also_say_how_they_are_read():
-    """One metric with two statistics."""
-    rows = [row(stat="Average"), row(stat="Maximum")]
-    labels = [one["label"] for one in drawn(rows)["series"]]
-    assert ["IdleCores Average", "IdleCores Maximum"] == labels
-
-
 @pytest.mark.parametrize(
     ("asked", "why"),
     [

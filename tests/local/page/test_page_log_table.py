@@ -6,8 +6,6 @@ import json
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from local.page.log_lines import LogLines
 from local.page.log_table import log_table
@@ -80,27 +78,6 @@ def test_a_query_that_cannot_be_run_says_so(query, named):
     table = shown(lines({"Kind": "event"}), query)
     assert [] == table["rows"]
     assert named in table["missing"][0]
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 10).map(lambda half_s: half_s * 500), max_size=5), max_size=8)
-)
-def test_lines_are_kept_as_far_back_as_asked(batches):
-    """Of the newest one; whatever order they come in."""
-    kept = LogLines(1)
-    for batch in batches:
-        kept.add("g", [(at_ms, str(at_ms)) for at_ms in batch])
-    everything = [at_ms for batch in batches for at_ms in batch]
-    newest_ms = max(everything, default=0)
-    found = [one.timestamp_ms for one in kept.of("g")]
-    assert sorted(found) == sorted(at_ms for at_ms in everything if at_ms >= newest_ms - 1000)
-
-
-def test_what_a_line_says_is_found_out_once():
-    """Every tab asks the same lines."""
-    (line,) = lines({"Kind": "event"}).of(GROUP)
-    assert line.row is line.row
-    assert line.minute is None
 
 
 def test_lines_are_read_while_others_come():

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from local.page.series import DashboardError, MetricRequest, asked_by, search
-from tests.local.page.recording import template_of
 
 NAMES = st.text("abcXYZ", min_size=1, max_size=6)
 VALUES = st.text(st.characters(exclude_characters='"\\', codec="utf-8"), max_size=12)
@@ -53,22 +50,6 @@ def test_a_metric_is_meant_when_its_dimensions_are_exactly_those(given, open_nam
     assert asked.finds(tuple(sorted(anything.items())))
 
 
-def test_a_row_has_what_it_says_and_what_the_widget_says():
-    """Its own statistic and period go before those of the widget, five minutes of Average last."""
-    rows = [
-        ["N", "M", "D", "v"],
-        [".", "Other", ".", ".", {"stat": "Sum", "yAxis": "right", "label": "others"}],
-        ["N", "Hidden", {"visible": False}],
-    ]
-    first, second = asked_by({"metrics": rows})
-    assert MetricRequest("N", "M", (("D", "v"),), "Average", 300) == first
-    expected = MetricRequest("N", "Other", (("D", "v"),), "Sum", 300, axis="right", label="others")
-    assert expected == second
-    first, second = asked_by({"metrics": rows, "stat": "Maximum", "period": 60})
-    assert ("Maximum", 60) == (first.statistic, first.period_s)
-    assert ("Sum", 60) == (second.statistic, second.period_s)
-
-
 @pytest.mark.parametrize(
     ("row", "named"),
     [
@@ -91,12 +72,3 @@ def test_what_the_page_does_not_know_is_refused_by_name(row, named):
     with pytest.raises(DashboardError) as caught:
         asked_by({"metrics": [row]})
     assert named in str(caught.value)
-
-
-def test_the_page_knows_every_metric_of_the_templates_dashboard(repository):
-    """Each of its rows, whatever is deployed."""
-    ((_, found),) = template_of(repository).resources("AWS::CloudWatch::Dashboard")
-    widgets = json.loads(found["DashboardBody"])["widgets"]
-    metric = [one["properties"] for one in widgets if one["type"] == "metric"]
-    assert sum(len(one["metrics"]) for one in metric) == sum(len(asked_by(one)) for one in metric)
-    assert len(metric) > 20

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import defaultdict
 
 import pytest
 
 from local.alarms import RecordedHistory
-from local.page import LogLines
-from local.page.view import UnknownClusterError
 from neuron_wire.catalogue import ROLLUP
 from tests.local.page.recording import NOW_S, view_of
 
@@ -49,28 +46,6 @@ def test_every_number_of_a_cluster_is_what_its_rollups_say(hour, view, cluster):
     assert compared > 1000
 
 
-def test_the_page_says_where_it_is(view):
-    """And opens with the first cluster in the alphabet."""
-    page = view.page()
-    assert {
-        "now_ms": int(NOW_S * 1000), "title": "neuron-emf-us-east-1", "stack_name": "neuron-emf",
-        "region": "us-east-1", "clusters": ["research", "serving"], "cluster": "research",
-        "limits": ["Nothing here is on AWS."],
-    } == {name: page[name] for name in page.keys() - {"start_ms", "end_ms", "widgets"}}  # fmt: skip
-    assert page["end_ms"] - 3 * 3_600_000 == page["start_ms"]
-    assert page["end_ms"] - 60_000 <= page["now_ms"] < page["end_ms"]
-    assert view.page("research") == page
-
-
-def test_a_rollup_that_is_restated_is_shown_as_it_was_stated_last(hour, repository):
-    """The table of all clusters has one row for each."""
-    table = titled(view_of(hour, repository).page(), "All clusters: the last rollup of each")
-    found = {row[0]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
-    assert {"research": "98", "serving": "32"} == {
-        name: row["NeuronCores"] for name, row in found.items()
-    }
-
-
 def test_the_choice_changes_what_is_about_one_cluster(view):
     """Texts, metrics, tables."""
     for cluster, instances in (("research", 3), ("serving", 1)):
@@ -81,25 +56,6 @@ def test_the_choice_changes_what_is_about_one_cluster(view):
         assert {cluster} == {one["dimensions"]["ClusterName"] for one in states}
         assert instances == len(titled(page, "Instances with idle cores")["rows"])
         assert cluster == view.cores(cluster)["cluster"]
-
-
-def test_a_cluster_that_is_not_there_is_refused(view):
-    """With those that are, and without its name, which is anybody's text."""
-    for ask in (view.page, view.cores):
-        with pytest.raises(UnknownClusterError, match=r"there are: research, serving$") as caught:
-            ask("<b>")
-        assert "<b>" not in str(caught.value)
-
-
-def test_without_any_metric_everything_is_said_to_be_missing(hour, repository):
-    """No cluster, no point, and a sentence in every graph."""
-    empty = view_of(hour, repository, RecordedHistory(), LogLines(3600))
-    page = empty.page()
-    assert ([], "") == (page["clusters"], page["cluster"])
-    for widget in page["widgets"]:
-        if widget["type"] in {"metric", "log"}:
-            assert widget["missing"]
-    assert {"cluster": "", "minutes": [], "instances": []} == empty.cores()
 
 
 def test_a_name_that_no_query_can_say_is_kept_out_of_queries(hour, repository):
@@ -123,52 +79,3 @@ def test_every_widget_has_its_place_and_can_be_written_down(view):
         assert widget["height"] >= 1
     kinds = {one["type"] for one in page["widgets"]}
     assert {"alarm", "log", "metric", "text"} == kinds
-
-
-class Counted(RecordedHistory):
-    """A history that counts; its first reader waits a while for a second one to come beside it."""
-
-    def __init__(self):
-        super().__init__()
-        self.reads = 0
-        self.crowd = threading.Event()
-        self._inside = threading.Semaphore()
-
-    def read(self, *what):
-        self.reads += 1
-        if not self._inside.acquire(blocking=False):
-            self.crowd.set()
-            return super().read(*what)
-        if self.reads == 1:
-            self.crowd.wait(0.2)
-        self._inside.release()
-        return super().read(*what)
-
-
-def test_tabs_that_ask_at_the_same_time_wait_for_one_that_makes_it(hour, repository):
-    """Four tabs cost what one does."""
-    alone, together = Counted(), Counted()
-    view_of(hour, repository, alone, fresh_s=5.0).page()
-    view = view_of(hour, repository, together, fresh_s=5.0)
-    tabs = [threading.Thread(target=view.page) for _ in range(4)]
-    for tab in tabs:
-        tab.start()
-    for tab in tabs:
-        tab.join()
-    assert alone.reads == together.reads
-    assert not together.crowd.is_set()
-
-
-def test_what_was_made_for_one_tab_serves_the_others_for_a_moment(hour, repository):
-    """And no longer."""
-    now = [NOW_S]
-    history = Counted()
-    view = view_of(hour, repository, history, fresh_s=5.0, now_s=lambda: now[0])
-    made = view.page()
-    once = history.reads
-    now[0] += 4.9
-    assert made is view.page()
-    assert once == history.reads
-    now[0] += 0.1
-    view.page()
-    assert once < history.reads

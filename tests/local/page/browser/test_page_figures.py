@@ -77,19 +77,6 @@ def test_a_chart_and_the_table_behind_it_have_the_values_of_the_metrics(shown, h
             assert 60 == len(expected) or one[0].startswith("Idle")
 
 
-def test_the_legend_says_the_last_values(shown, history):
-    """As a person reads them: two decimals, or three digits under one."""
-    found = legends(shown)
-    last = points(history, "NeuronCoreUtilization", "Average", RESEARCH)[-1][1]
-    latency = points(history, "LatencyP50Mean", "Average", RESEARCH)[-1][1]
-    assert ["NeuronCoreUtilization", f"{last:.2f}".rstrip("0").rstrip(".")] == (
-        found["Utilization and coverage, percent"][0]
-    )
-    (title,) = (one for one in found if one.startswith("Latency"))
-    assert f"{latency:.3g}" == found[title][0][1]
-    assert [["research", "50"], ["serving", "6"]] == found["Idle cores by cluster"]
-
-
 def test_a_minute_without_a_value_is_a_gap(open_page, hour, repository):
     """The line is interrupted, and the table says no data: nothing is drawn as zero or across."""
     missing = {"T08:20", "T08:21"}
@@ -155,16 +142,6 @@ def test_before_the_first_line_all_is_said_to_be_missing(open_page, repository):
         assert 0 == page.locator(".stage:visible").count()
         assert 0 == page.get_by_role("grid").count()
         assert "No alarm rings" == page.locator("#now").get_by_role("heading").inner_text()
-
-
-def test_a_shorter_time_shows_the_same_values_of_it(open_page, served):
-    """The last fifteen minutes of what was there, in tables, drawings and heat maps."""
-    page = open_page(served)
-    title = "Utilization by cluster, percent"
-    whole = tables(page)[title]["rows"]
-    page.get_by_role("combobox", name="Time").select_option("15")
-    assert [row for row in whole if row[0] >= "08:48"] == tables(page)[title]["rows"]
-    assert 12 == page.get_by_role("grid").first.get_by_role("gridcell").count()
 
 
 def test_alarms_are_words_and_shapes(shown):
