@@ -7,7 +7,6 @@ Prose is the pages that people read, and the docstrings of the code.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -132,48 +131,3 @@ def test_what_settings_and_template_say_of_each_other_is_there(template):
 
 
 # --- the checks above see what they are for ---
-
-
-@pytest.mark.parametrize(
-    ("link", "fault"),
-    [
-        ("nowhere.md", "no such file"),
-        ("metrics.md#nothing", "0 headings"),
-        ("#twice", "2 headings"),
-        ("../../README.md", "out of docs/"),
-        ("/reference/metrics.md", "neither relative nor https"),
-        ("http://example.com", "neither relative nor https"),
-    ],
-)
-def test_a_link_that_leads_nowhere_is_found(link, fault):
-    """Each way in which one can; what is only shown in a block is no link."""
-    text = f"# Page\n\n## Twice\n\n## Twice\n\n[this]({link})\n```sh\n[a](b.md)\n```\n"
-    (found,) = LinkedPage.of(DOCS / "reference" / "page.md", text).broken_links()
-    assert fault in found
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        *("emitter/nobody.py", "deploy/nothing/", "tests/test_no.py::test_it"),
-        *("emitter.fold.nobody", "local.alarms.template.nobody", "neuron_wire.nobody"),
-        *("Template.nobody", "local.alarms.template.Template.nobody"),
-        *("test_names.py::test_nobody", "test_nobody.py::test_a_name_that_nobody_has_is_found"),
-    ],
-)
-def test_a_name_that_nobody_has_is_found(code):
-    """Files, modules, functions and attributes; beside it stand names that are there."""
-    there = "`emitter/run/loop.py` `local.alarms.template.load()` `Template.resolve` `Path.home`"
-    test = "`test_names.py::test_a_name_that_nobody_has_is_found`"
-    assert [code] == unknown(f"`{code}` {there} {test}", Path())
-
-
-def test_a_typo_in_what_a_reader_types_is_found():
-    """A parameter, an option, a query, an output, a metric."""
-    text = (
-        "`IdleCoress` and `--metrix none`; the saved query `no-such`;"
-        " `sam deploy --parameter-overrides Mood=kinesis A=1`; OutputKey=='LogGroup'"
-    )
-    found = [pattern.findall(text) for pattern in (NAME, OPTION, QUERY, OVERRIDES, OUTPUT)]
-    expected = ["IdleCoress", "--metrix", "`no-such`", " Mood=kinesis A=1", "LogGroup"]
-    assert [[one] for one in expected] == found

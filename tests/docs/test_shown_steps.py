@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from tests.docs.places import PLACES
-from tests.docs.shown_blocks import PAGES, ROOT, blocks_in, blocks_of, files_of, tomllib
+from tests.docs.shown_blocks import PAGES, ROOT, blocks_of, files_of, tomllib
 from tests.programs import run_program
 
 PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -72,28 +72,6 @@ def fault_of(block):
 def test_every_step_is_run_or_says_that_it_is_not(page):
     """A reader sees which steps nobody has tried, and what that would need."""
     assert [] == [fault for fault in map(fault_of, shell_blocks(page)) if fault]
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("<!-- run: instance, until stopped -->\n```sh\ntrue\n```\n", None),
-        ("```sh\ntrue\n```\n*Not tested: needs an AWS account.*\n", None),
-        ("```sh\ntrue\n```\n", "put <!-- run"),
-        ("<!-- run: moon -->\n```sh\ntrue\n```\n", "no place moon"),
-        (
-            "<!-- run: hour -->\n```sh\ntrue\n```\n*Not tested: needs time.*\n",
-            "is run and said not to be",
-        ),
-        ("```bash\ntrue\n```\n*Not tested: needs time.*\n", "called sh"),
-    ],
-)
-def test_a_step_without_a_word_is_found(text, fault):
-    """The check above sees what it is for."""
-    (block,) = blocks_in(text, Path("page.md"))
-    found = fault_of(block)
-    assert (fault is None) == (found is None)
-    assert (fault or "") in (found or "")
 
 
 @PAGE
