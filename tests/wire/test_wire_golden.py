@@ -141,27 +141,6 @@ def test_the_holder_of_an_idle_core_is_named():
     assert ("0,100",) == tuple(one.cores for one in wide.holders)
 
 
-def test_an_instance_without_a_runtime_is_unattached():
-    """Known, not busy, held by nobody, for as long as the reports cover."""
-    first, second = records("empty")
-    names = "core_state utilization_percent covered_seconds"
-    assert ("uu", (0.0, 0.0), 60.0) == told(first, names)
-    assert ((1, 1), (2, 2)) == (first.idle_minutes, second.idle_minutes)
-
-
-def test_cores_without_telemetry_are_unknown():
-    """They exist and say nothing: no utilization, no coverage, no idle minute."""
-    (record,) = records("unknown")
-    names = "core_state utilization_percent idle_minutes covered_seconds"
-    assert ("??", (None, None), (0, 0), 0.0) == told(record, names)
-
-
-def test_a_report_that_says_nothing_is_a_record_all_the_same():
-    """The emitter was there: that alone is worth a line."""
-    (record,) = records("nothing")
-    assert (None, True, True, 1) == told(record, "neuron_cores identity_guessed bye reports")
-
-
 def test_more_than_100_cores_are_one_record_and_one_more_line():
     """The stack reads the minute line alone; CloudWatch extracts both."""
     record, more = records("wide")

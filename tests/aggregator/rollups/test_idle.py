@@ -26,18 +26,6 @@ def test_a_busy_or_unknown_core_is_never_idle():
     assert 1 == rollup(cores("b?u", idle=(99, 99, 99))).gauges["IdleCores"]
 
 
-def test_idle_cost_is_the_idle_cores_share_of_their_instances_price():
-    """One of two cores of a trn1.2xlarge at 1.34375 USD an hour."""
-    found = rollup(cores("bu", (50.0, 0.0), (0, 60)))
-    assert 0.671875 == found.gauges["IdleCostPerHour"]
-    assert 0.671875 / 60 == pytest.approx(found.tallies["IdleCost"], abs=1e-6)
-
-
-def test_the_price_is_shared_among_the_cores_that_the_instance_has():
-    """With another logical core size an instance has other cores, at the same price."""
-    assert 1.34375 / 4 == Prices().usd_per_core_hour("trn1.2xlarge", 4)
-
-
 def test_an_overridden_price_is_used_and_named():
     """Whether the list has one or not; a type that is not there is not named."""
     prices = Prices({"trn1.2xlarge": 4.0, "trn9.huge": 8.0, "inf2.xlarge": 1.0})
