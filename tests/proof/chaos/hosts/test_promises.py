@@ -90,19 +90,6 @@ def test_a_record_that_is_missing_was_dropped_and_counted():
     assert ["2 record(s) are missing and were not counted: a 4, a 5"] == found.wrong
 
 
-def test_a_record_that_arrived_was_not_dropped():
-    """Counting one too many is wrong, too."""
-    notes = Notes(produced={"a": 3}, dropped={"a": Counter(expired=1)})
-    found = account(notes, GOOD, CLOSED, LATEST_MS)
-    assert ["1 record(s) of a arrived and were counted as dropped"] == found.wrong
-
-
-def test_what_a_host_met_stays_wrong():
-    """An emitter that ended by itself, and records that never left."""
-    found = account(Notes({"a": 3}, wrong=["it ended"], left=2), GOOD, CLOSED, LATEST_MS)
-    assert ["it ended", "2 record(s) are left in the spool"] == found.wrong
-
-
 @pytest.mark.parametrize(
     ("minutes", "closed"),
     [
@@ -119,12 +106,6 @@ def test_minutes_are_surely_closed_when_two_later_ones_were_seen(minutes, closed
     assert {(START + one) * MINUTE_MS for one in closed} == found
 
 
-def test_nothing_is_sure_before_the_first_report():
-    """The emitter may have been starting."""
-    assert set() == surely_closed(seen(0, 1, 2), [])
-    assert {(START + 1) * MINUTE_MS} == surely_closed(seen(0, 1, 2, 3), reports(70))
-
-
 def steady(minutes=10):
     """Reports of one monitor each five seconds, for so long."""
     return reports(*range(2, minutes * 60, 5))
@@ -134,13 +115,6 @@ def test_minutes_are_undisturbed_in_the_middle_of_a_run_of_a_monitor():
     """Not those in which it began or ended, and no minute beside them."""
     (found,) = undisturbed("i-1", steady(), seen(*range(11)), [])
     assert [START + one for one in range(2, 8)] == [ms // MINUTE_MS for ms in found.minutes_ms]
-
-
-def test_two_monitors_make_two_runs():
-    """Each with its own reports."""
-    both = [*steady(5), *reports(*range(302, 600, 5))]
-    found = undisturbed("i-1", both, seen(*range(11)), [])
-    assert [[2], [7]] == [[ms // MINUTE_MS - START for ms in one.minutes_ms] for one in found]
 
 
 @pytest.mark.parametrize(
