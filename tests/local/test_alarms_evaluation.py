@@ -172,3 +172,18 @@ def test_a_group_of_several_metrics_is_averaged_over_all_values():
         other = {"ClusterName": "a", "InstanceType": "inf2.xlarge"}
         history.put("Neuron/Cluster", "IdleCorePercent", other, NEWEST_S, values_of_the_other)
         assert {"a": expected} == state_of(alarm, history)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
+def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
+    """Whatever else a metric's dimensions say, its values count once, and nobody else's do."""
+    query = MetricsInsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
+    history = RecordedHistory()
+    for one, other, value in points:
+        history.put("N", "M", {"Filter": one, "Type": other}, NEWEST_S, [value])
+        history.put("N", "M", {"Filter": one}, NEWEST_S, [1000])
+    values = [value for one, _, value in points if one == "a"]
+    alarm = replace(IDLE, source=query, evaluation_periods=1, datapoints_to_alarm=1)
+    for above, is_ringing in ((0, bool(values)), (1, False)):
+        (found,) = evaluate(replace(alarm, threshold=sum(values) + above), history, NOW_S)
+        assert (is_ringing, ()) == (found.state is State.ALARM, found.contributor)

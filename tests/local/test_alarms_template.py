@@ -90,6 +90,25 @@ def test_text_functions_are_resolved(attributes, queue):
     assert "AlarmActions" not in properties
 
 
+def test_join_or_and_long_function_names_are_resolved():
+    """The long forms mean the same as the short ones."""
+    document = load(
+        """
+        Conditions:
+          Either: { 'Fn::Or': [{ 'Fn::Equals': [1, 2] }, { 'Fn::Equals': ['a', 'a'] }] }
+        Resources:
+          R:
+            Type: T
+            Properties:
+              Joined: { 'Fn::Join': ['-', ['a', { Ref: 'AWS::Region' }]] }
+              Chosen: { 'Fn::If': ['Either', 'yes', 'no'] }
+              Put: !Sub ['${x}', { x: !Ref AWS::Partition }]
+        """
+    )
+    ((_, found),) = Template(document).resources("T")
+    assert {"Joined": "a-us-east-1", "Chosen": "yes", "Put": "aws"} == found
+
+
 @pytest.mark.parametrize(
     ("yaml_text", "parameters", "complaint"),
     [
@@ -104,6 +123,16 @@ def test_what_cannot_be_resolved_is_refused(yaml_text, parameters, complaint):
     """One sentence, never a guess."""
     with pytest.raises(AlarmDefinitionError, match=complaint):
         list(Template(load(yaml_text), parameters).resources("T"))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("a: [", "is not YAML"), ("- a", "no mapping"), ("a: !Ref", "refers to")],
+)
+def test_a_template_that_is_none_is_refused(text, complaint):
+    """Half a file, a list, a function without an argument."""
+    with pytest.raises(AlarmDefinitionError, match=complaint):
+        Template(load(text)).resolve(load(text))
 
 
 def test_a_query_may_select_metrics_and_make_one_series_of_them():
@@ -170,6 +199,15 @@ def assert_refused(properties, complaint):
 def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
     """The sentence names the alarm and what stands in the way."""
     assert_refused({**ODD, **load("{" + change + "}")}, f".*{complaint}")
+
+
+@pytest.mark.parametrize(
+    "missing", ["Namespace", "MetricName", "Period", "EvaluationPeriods", "Threshold"]
+)
+def test_a_missing_property_is_named(missing):
+    """What CloudFormation would refuse is refused here, too."""
+    without = {name: value for name, value in ODD.items() if name != missing}
+    assert_refused(without, f"has no property {missing}")
 
 
 @pytest.mark.parametrize("cluster", ["", "training"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import pytest
 
-from local.embedded_aws import EmbeddedAws, EmbeddedAwsError
+from local.embedded_aws import ChildProcess, EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws import server as server_module
 from local.embedded_aws.clients import environment
 from local.embedded_aws.sockets import group_members, listening
@@ -35,6 +36,18 @@ def test_nobody_else_can_reach_it(aws):
 
 @pytest.mark.embedded
 @pytest.mark.timeout(60)
+def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
+    """One sentence, and the SAM CLI's own words behind it."""
+    template = tmp_path / "template.yaml"
+    template.write_text("Resources: {A: {Type: AWS::No::Such}}\n", encoding="utf-8")
+    sam = SamCli(programs[1], tmp_path, lambda: None)
+    with pytest.raises(EmbeddedAwsError, match="sam deploy failed with exit code 1") as caught:
+        sam.deploy(template, "refused", {}, aws)
+    assert "AWS::No::Such" in caught.value.output
+
+
+@pytest.mark.embedded
+@pytest.mark.timeout(60)
 @LINUX
 def test_stopping_leaves_no_process(programs, tmp_path):
     """And nobody answers on its port any more."""
@@ -46,6 +59,14 @@ def test_stopping_leaves_no_process(programs, tmp_path):
     started.stop()
     assert not started.alive()
     assert [] == group_members(pid)
+
+
+def test_a_missing_program_is_one_sentence(tmp_path):
+    """What is missing and what to run."""
+    with pytest.raises(EmbeddedAwsError, match="ministack is missing, run `make venvs`"):
+        EmbeddedAws(tmp_path / "ministack", tmp_path).start()
+    with pytest.raises(EmbeddedAwsError, match="sam is missing, run `make venvs`"):
+        SamCli(tmp_path / "sam", tmp_path, lambda: None).build(tmp_path / "t.yaml", {})
 
 
 def script(path, code):
@@ -74,6 +95,51 @@ def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, add
     with pytest.raises(EmbeddedAwsError, match=r"expected 127\.0\.0\.1 only: it was stopped"):
         started.start()
     assert not started.alive()
+
+
+def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
+    """Nobody waits half a minute for what has ended."""
+    program = script(tmp_path / "ministack", "print('no such module'); raise SystemExit(1)")
+    with pytest.raises(EmbeddedAwsError, match="did not answer") as caught:
+        EmbeddedAws(program, tmp_path).start()
+    assert "no such module" in caught.value.output
+
+
+def test_a_stop_while_it_starts_leaves_nothing(tmp_path):
+    """The check raises: the child is gone and the exception goes on."""
+    program = script(tmp_path / "ministack", "import time; time.sleep(60)")
+    started = EmbeddedAws(program, tmp_path)
+    seen = []
+
+    def check():
+        seen.append(started.pid)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        started.start(check)
+    assert [] == group_members(seen[0])
+    assert not started.alive()
+
+
+def test_a_stop_while_a_command_runs_stops_the_command(tmp_path):
+    """Ctrl-C during a build: the SAM CLI does not go on without us."""
+    seen = []
+
+    class Watched(ChildProcess):
+        def __init__(self, *arguments, **more):
+            super().__init__(*arguments, **more)
+            seen.append(self)
+
+    program = script(tmp_path / "sam", "import time; time.sleep(60)")
+
+    def check():
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("local.embedded_aws.deployment.ChildProcess", Watched)
+        with pytest.raises(KeyboardInterrupt):
+            SamCli(program, tmp_path, check).build(tmp_path / "template.yaml", os.environ)
+    assert -signal.SIGTERM == seen[0].exit_code()
 
 
 def test_children_see_no_account(monkeypatch):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.insights.engine import columns, run
+from local.insights.fields import discovered
 from local.insights.tree import QueryError
 
 AT_MS = 1_800_000_000_000
@@ -46,6 +47,13 @@ def test_a_query_is_answered_or_refused(documents, query):
     assert all(row.keys() <= set(columns(query)) for row in found)
 
 
+@pytest.mark.parametrize("text", ["", "{", "[1]", '"x"', "[" * 3000, "\ud800", "START RequestId"])
+def test_what_is_no_object_has_no_fields(text):
+    """Lines of other programs in a log group are rows all the same."""
+    assert {} == discovered(text)
+    assert [{"@message": text}] == run("fields @message", [(AT_MS, text)])
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -63,6 +71,20 @@ def test_columns_are_named_before_there_is_a_row(query, expected):
     assert expected == columns(query)
 
 
+def test_a_value_for_a_placeholder_is_asked_for():
+    """By its name, as soon as a row needs it."""
+    query = "filter A = {{Wanted}} | fields A"
+    assert [{"A": 1}] == run(query, lines({"A": 1}, {"A": 2}), Wanted=1)
+    with pytest.raises(QueryError, match=r"a value for \{\{Wanted\}\} was expected"):
+        run(query, lines({"A": 1}))
+
+
+def test_what_does_not_fit_is_refused_with_the_command():
+    """A text is not added up."""
+    with pytest.raises(QueryError, match="nobody says what stats does with values of these types"):
+        run("stats sum(A) as S", lines({"A": "x"}))
+
+
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
@@ -75,3 +97,9 @@ def test_a_function_gives_what_the_documentation_says(expression, expected):
     """Nothing where there is nothing."""
     (found,) = run(f"fields {expression} as R", lines({"A": 4, "T": "text"}))
     assert expected == found.get("R")
+
+
+def test_a_function_that_nobody_taught_it_is_refused():
+    """The parser knows more than the engine, and it is said rather than guessed."""
+    with pytest.raises(QueryError, match="the engine does not know"):
+        run("fields greatest(A, 1) as R", lines({"A": 1}))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from local.monitor.command_line import main
+from local.monitor.command_line import OPTIONS, main
 
 PATIENCE_S = 8.0
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
@@ -173,3 +173,14 @@ def test_wrong_use_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, s
     code, _, sentence = says.partition(" ")
     assert int(code) == actual
     assert sentence in words.splitlines()[-1]
+
+
+def test_a_variable_is_checked_like_its_flag(capsys):
+    """A typing error in the environment must not play something else."""
+    for option in OPTIONS:
+        if option.flag in {"--truth", "--instance-id"}:
+            continue
+        with pytest.raises(SystemExit) as ended:
+            main((), {option.variable: "neither"})
+        assert 2 == ended.value.code
+        assert option.flag in capsys.readouterr().err

@@ -129,3 +129,21 @@ def test_groups_appear_only_in_the_lines_where_they_are_due():
     assert [False, True, True, True, True, False] == [one.held is None for _, one in rows]
     assert {None} == {one.executions for _, one in rows}
     assert json.loads(rows[2][0])["system_data"] is None
+
+
+def test_what_nobody_asked_for_is_null():
+    """No runtime groups: the list is null, not empty, and the truth says nothing about cores."""
+    configuration = parse_configuration({"system_metrics": [{"type": "memory_info"}]})
+    line, truth = play(configuration=configuration, reports=1)[0]
+    assert json.loads(line)["neuron_runtime_data"] is None
+    assert (None, None, None) == (truth.runtimes, truth.percents, truth.held)
+    configuration = configured(("neuroncore_counters", "5s"))
+    assert reports_of(configuration=configuration, reports=1)[0]["system_data"] is None
+
+
+def test_a_tag_filter_hides_runtimes():
+    """With none left the list is empty, but nobody says that the cores are idle."""
+    configuration = configured(("neuroncore_counters", "5s"), tag_filter="^2$")
+    line, truth = play("inf2.24xlarge", "multi-runtime", configuration=configuration)[1]
+    assert [] == json.loads(line)["neuron_runtime_data"]
+    assert truth.percents is None

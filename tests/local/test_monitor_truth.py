@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from local.monitor.truth import (
     ReportTruth,
     expected_minutes,
     expected_rollups,
+    parse_truth,
 )
 from tests.local.report_shape import ECC, ENDINGS
 
@@ -116,3 +118,31 @@ def test_a_cluster_adds_cores_and_averages_over_known_ones():
     assert cluster.utilization_percent.admits(60.0, 1e-9)
     assert exactly(7) == cluster.executions
     assert Interval(None, None) == cluster.ecc_corrected_rise
+
+
+def test_a_cluster_of_uncertain_minutes_is_uncertain():
+    """Bounds add up; a tally that may be missing adds nothing at least."""
+    rows = [
+        report(10, [50], executions=ended(completed=5)),
+        report(0.1, [90], instance="i-2", executions=ended(completed=3)),
+    ]
+    minutes = expected_minutes(rows, margin_ms=500)
+    found = expected_rollups(minutes, {"i-1": "a", "i-2": "a"})["a", MINUTE]
+    assert Interval(5, 8) == found.executions
+    assert Interval(1, 2) == found.busy_cores
+    assert found.utilization_percent.admits(50.0)
+    assert found.utilization_percent.admits(70.0)
+
+
+@pytest.mark.parametrize(
+    ("members", "says"),
+    [
+        ({}, "version 1"),
+        ({"version": 2}, "version 1"),
+        ({"version": 1, "percents": None, "held": None}, "instance"),
+    ],
+)
+def test_another_kind_of_line_is_refused(members, says):
+    """A comparison with nothing would always succeed."""
+    with pytest.raises(ValueError, match=says):
+        parse_truth(members)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 
 from local.embedded_aws import EmbeddedAwsError, require_loopback
-from local.pump import Datum, EmfPump, publish
+from local.pump import Counts, Datum, EmfPump, LogEvent, publish
+from local.pump import pump as pumping_module
 
 
 class CloudWatch:
@@ -62,3 +64,29 @@ def test_a_call_carries_a_thousand_metrics(data, calls):
     assert calls == publish(service, [datum(number) for number in range(data)])
     assert calls == len(service.calls)
     assert data == sum(len(call["MetricData"]) for call in service.calls)
+
+
+def test_the_pump_counts_what_cloudwatch_would_count(monkeypatch):
+    """Extracted lines, unreadable ones and refused ones, apart from ordinary ones."""
+    good = (
+        '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"N",'
+        '"Dimensions":[[]],"Metrics":[{"Name":"A"}]}]},"A":1}'
+    )
+    lines = [good, good, '{"_aws": 7', good.replace('"A":1}', '"A":"1"}'), "START"]
+
+    class Tail:
+        def __init__(self, _logs, group, _since_ms):
+            self.group = group
+
+        def new_events(self):
+            found, lines[:] = [LogEvent("s", 1, 1, text) for text in lines], []
+            return found
+
+    monkeypatch.setattr(pumping_module, "LogTail", Tail)
+    monkeypatch.setattr(pumping_module.time, "time_ns", lambda: 1_800_000_000_000 * 1_000_000)
+    service = CloudWatch()
+    pump = EmfPump(CloudWatch(), service, ["/g"], 0)
+    assert 5 == len(pump.turn()["/g"])
+    assert Counts(5, 4, 2, 1, 1, 1, Counter(json=1, value=1)) == pump.counts
+    assert {"/g": []} == pump.turn()
+    assert 1 == len(service.calls)

@@ -92,6 +92,23 @@ def test_a_signal_is_128_and_its_number(play, capsys, number):
     assert not Path("demo.json").exists()
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf", "86401", ""])
+def test_wrong_use_is_exit_code_2(seconds, capsys):
+    """One sentence with what was expected."""
+    with pytest.raises(SystemExit) as caught:
+        command_line.main(["--seconds", seconds])
+    assert 2 == caught.value.code
+    assert "expected 1 to 86400 seconds" in capsys.readouterr().err
+
+
+def test_the_folder_can_be_kept(play, capsys):
+    """And is named."""
+    play(RIGHT, "--keep")
+    folder = Path(capsys.readouterr().out.split("is kept in ")[1].strip().rstrip("."))
+    assert folder.is_dir()
+    folder.rmdir()
+
+
 def _marked(mark):
     """Running processes that inherited *mark* in their environment."""
     found = []

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import json
+from types import SimpleNamespace
+
+import pytest
+
 from aggregator.explain.event import transition_of
 from local.alarms import Alarm, MetricSource, State
 from local.alarms.evaluation import AlarmState
 from local.alarms.insights import parse_query
-from local.rehearsal.notice import event_of
+from local.embedded_aws import EmbeddedAwsError
+from local.rehearsal.notice import ask, event_of, ringing
 
 QUERY = (
     'SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)'
@@ -24,6 +31,19 @@ def alarm(logical_id, source):
 def found(logical_id, state=State.ALARM, contributor=TRAINING):
     """An alarm's state as the evaluator says it."""
     return AlarmState(alarm(logical_id, parse_query(QUERY)), contributor, state, "15 of 15")
+
+
+def test_each_cluster_that_has_one_gets_one_alarm_explained():
+    """That on idle cores, whichever comes first; none for a cluster without."""
+    serving = (("ClusterName", "serving"),)
+    states = [
+        found("LowUtilizationByClusterAlarm"),
+        found("IdleCoresByClusterAlarm"),
+        found("IdleCostByClusterAlarm"),
+        found("IdleCoresByClusterAlarm", State.OK, serving),
+        found("SilentInstancesByClusterAlarm", State.INSUFFICIENT_DATA, serving),
+    ]
+    assert ["IdleCoresByClusterAlarm"] == [one.alarm.logical_id for one in ringing(states)]
 
 
 def test_explain_reads_the_event_of_a_query_as_cloudwatchs():
@@ -46,3 +66,25 @@ def test_explain_reads_the_event_of_a_metric_as_cloudwatchs():
     read = transition_of(event_of(state, properties, AT_S))
     assert ("ALARM", "OK", "training") == (read.state, read.before, read.cluster)
     assert ("SilentInstances",) == read.metrics
+
+
+def functions(answer, error=None):
+    """A Lambda that answers so."""
+    payload = io.BytesIO(json.dumps(answer).encode())
+    said = {"Payload": payload, **({"FunctionError": error} if error else {})}
+    return SimpleNamespace(invoke=lambda **_: said)
+
+
+def test_the_answer_is_what_people_would_be_told():
+    """Subject and text as they are."""
+    told = ask(functions({"Subject": "s", "Text": "t"}), "explain", {})
+    assert ("s", "t") == (told.subject, told.text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"), [({"errorMessage": "no table"}, "Unhandled"), (None, None), ({}, None)]
+)
+def test_a_failed_explanation_is_an_error(answer, error):
+    """A rehearsal in which nobody would be told anything is no success."""
+    with pytest.raises(EmbeddedAwsError, match="explain was asked"):
+        ask(functions(answer, error), "explain", {})

@@ -13,7 +13,8 @@ from local.alarms.template import load
 from local.page import AccountEndpoint, LogLines
 from local.page.server import HOST, PORT
 from local.pump import LogEvent
-from local.rehearsal.page import opened, view_of
+from local.rehearsal import command_line
+from local.rehearsal.page import opened, served, view_of
 from local.rehearsal.stack import STACK_NAME, DeployedStack
 from neuron_emf.account import REHEARSAL
 
@@ -70,6 +71,28 @@ def test_where_commands_look_they_are_named(stack, document, capsys, monkeypatch
         assert ".venv/bin/neuron-emf top --rehearsal" in capsys.readouterr().out
 
 
+def test_a_port_that_is_taken_is_said_and_another_one_found(stack, document, capsys):
+    """Two rehearsals can run beside each other."""
+    with opened(stack, document, 0) as first:
+        capsys.readouterr()
+        with opened(stack, document, first.port) as second:
+            assert first.port != second.port
+            said = capsys.readouterr().out
+            assert f"Port {first.port} is taken" in said
+            assert f"Look at it: {second.url}" in said
+
+
+def test_another_trouble_than_a_taken_port_is_raised(stack, document, monkeypatch):
+    """A free port would not help."""
+
+    def fail(*_):
+        raise OSError(99, "cannot assign")
+
+    monkeypatch.setattr("local.rehearsal.page.PageServer", fail)
+    with pytest.raises(OSError, match="cannot assign"):
+        served(view_of(stack, document), 8600)
+
+
 # --- the stack ---
 
 
@@ -105,3 +128,38 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
 
 
 # --- the command line ---
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The port that a command line asks for."""
+
+    def port(*arguments):
+        found = []
+
+        class Rehearsal:
+            def __init__(self, *given):
+                found.append(given[-1])
+                raise command_line.StoppedError(2)
+
+        monkeypatch.setattr(command_line, "Rehearsal", Rehearsal)
+        command_line.main(arguments)
+        return found[0]
+
+    return port
+
+
+@pytest.mark.parametrize(("text", "port"), [("0", 0), ("8601", 8601), ("65535", 65_535)])
+def test_the_port_can_be_chosen(asked, text, port):
+    """And is 8600 otherwise, where `--rehearsal` looks."""
+    assert port == asked("--page-port", text)
+    assert 8600 == asked()
+
+
+@pytest.mark.parametrize("text", ["65536", "-1", "x", "", "1e3", "٣"])
+def test_what_is_no_port_is_wrong_use(text, capsys):
+    """One sentence."""
+    with pytest.raises(SystemExit) as caught:
+        command_line.main(["--page-port", text])
+    assert 2 == caught.value.code
+    assert "expected a port from 0 to 65535" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from local.rehearsal.stage import Stage, StoppedError
+from local.rehearsal.stage import Stage, StepProgress, StoppedError
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 PATIENCE_S = 8.0
@@ -79,6 +79,20 @@ def stage():
         yield opened
 
 
+def test_a_signal_interrupts_nothing_but_waiting(stage):
+    """It is remembered until somebody asks: no process is started unseen."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    steps = ["this is reached"]
+    with pytest.raises(StoppedError, match="SIGTERM"):
+        stage.check()
+    with pytest.raises(StoppedError):
+        stage.wait(60)
+    with pytest.raises(StoppedError):
+        stage.start("x", ["true"], environment={}, folder=Path(), output=stage.folder / "log")
+    assert ["this is reached"] == steps
+    assert not (stage.folder / "log").exists()
+
+
 def test_a_signal_at_any_line_of_waiting_ends_it():
     """Also where what waits holds a lock: the handler must not want it too."""
     sent = steps = 0
@@ -109,3 +123,25 @@ def _steps_until_signalled(at):
         finally:
             sys.settrace(None)
     return seen
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(None, "done in"), (ValueError, "failed after"), (StoppedError(15), "stopped after")],
+)
+@pytest.mark.parametrize("live", [True, False])
+def test_each_step_says_what_it_was_and_how_it_ended(capsys, error, outcome, live):
+    """With its seconds, on a terminal in place, in a pipe below."""
+    progress = StepProgress(live=live)
+    try:
+        with progress.step("deploying"):
+            if error:
+                raise error
+    except (ValueError, StoppedError):
+        pass
+    shown = capsys.readouterr().out
+    assert "deploying" in shown
+    assert outcome in shown.splitlines()[-1]
+    assert shown.endswith(" s\n")
+    assert ["deploying"] == list(progress.seconds)
+    assert live == ("\x1b" in shown)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from local.alarms import RecordedHistory
-from local.page.alarms import NOT_EVALUATED, AlarmBoard
+from local.page.alarms import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
 from local.page.dashboard import Dashboard
 from tests.local.page.recording import template_of
 
 NOW_S = 1_800_000_030.0
+STACK = ("Neuron/Stack", "MinutesClosed", {"StackName": "neuron-emf"})
 
 
 class World:
@@ -71,3 +72,13 @@ def test_every_alarm_of_the_dashboard_is_judged_or_says_why_not(world):
     assert 7 == sum("ByCluster" in name for name in judged)
     assert all(row["reason"] and row["subject"] for row in rows.values())
     assert len(rows) > 20
+
+
+def test_an_alarm_that_warms_up_does_not_ring_yet(world):
+    """Missing minutes count as breaching for it, and just after the deployment all are missing."""
+    assert "INSUFFICIENT_DATA" == world.rows()["NoMinuteClosedAlarm"]["state"]
+    assert "warms up" in world.rows()["NoMinuteClosedAlarm"]["reason"]
+    world.now_s += 15 * 60 - 1
+    assert "INSUFFICIENT_DATA" == world.rows()["NoMinuteClosedAlarm"]["state"]
+    world.now_s += EVALUATE_EACH_S
+    assert "ALARM" == world.rows()["NoMinuteClosedAlarm"]["state"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.page.dashboard import read
+from local.page.dashboard import Dashboard, read
 from local.page.series import DashboardError
 
 PATTERN = "cluster-chosen-above"
@@ -64,3 +65,11 @@ def test_what_the_page_does_not_know_is_refused_by_name(changed, named):
     with pytest.raises(DashboardError) as caught:
         dashboard(**changed)
     assert named in str(caught.value)
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_there_is_one_dashboard(count):
+    """Which of two to show, nobody said."""
+    template = SimpleNamespace(resources=lambda _: [("D", {})] * count)
+    with pytest.raises(DashboardError, match=f"{count} dashboards, expected one"):
+        Dashboard.of(template)

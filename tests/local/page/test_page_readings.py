@@ -70,3 +70,24 @@ def test_after_a_moment_everything_new_is_there_and_after_a_minute_everything(st
     world.now_s += WHOLE_EACH_S
     found, there = world.both(period_s=period_s)
     assert there == found
+
+
+def test_who_looks_further_back_gets_it():
+    """From the history itself."""
+    world = World()
+    world.put(RANGE_S + 600, 7.0)
+    found, there = world.both(back_s=RANGE_S + 1200)
+    assert there == found
+    assert there
+
+
+def test_what_is_forgotten_is_read_anew():
+    """At the end of a rehearsal the last rollups have only just come."""
+    world = World()
+    world.both()
+    world.put(30, 1.0)
+    assert {} == world.both()[0]
+    world.readings.forget()
+    found, there = world.both()
+    assert there == found
+    assert there

@@ -50,6 +50,22 @@ def test_a_metric_is_meant_when_its_dimensions_are_exactly_those(given, open_nam
     assert asked.finds(tuple(sorted(anything.items())))
 
 
+def test_a_row_has_what_it_says_and_what_the_widget_says():
+    """Its own statistic and period go before those of the widget, five minutes of Average last."""
+    rows = [
+        ["N", "M", "D", "v"],
+        [".", "Other", ".", ".", {"stat": "Sum", "yAxis": "right", "label": "others"}],
+        ["N", "Hidden", {"visible": False}],
+    ]
+    first, second = asked_by({"metrics": rows})
+    assert MetricRequest("N", "M", (("D", "v"),), "Average", 300) == first
+    expected = MetricRequest("N", "Other", (("D", "v"),), "Sum", 300, axis="right", label="others")
+    assert expected == second
+    first, second = asked_by({"metrics": rows, "stat": "Maximum", "period": 60})
+    assert ("Maximum", 60) == (first.statistic, first.period_s)
+    assert ("Sum", 60) == (second.statistic, second.period_s)
+
+
 @pytest.mark.parametrize(
     ("row", "named"),
     [

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import threading
+from types import SimpleNamespace
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +65,13 @@ def test_commands_find_the_rehearsal(server, monkeypatch):
     assert PLACE.endpoint_url == found.client("logs").meta.endpoint_url
 
 
+def test_an_unknown_cluster_is_not_found(server):
+    """One sentence, in JSON."""
+    status, answer = told(server, "/page.json?cluster=%3Cimg%3E")
+    assert 404 == status
+    assert "there are: research, serving" in answer["error"]
+
+
 @pytest.mark.parametrize(
     "path", ["/x", "/static/", "/static/../server.py", "/static/..%2fserver.py", "/page.json/"]
 )
@@ -69,6 +80,17 @@ def test_what_is_not_there_is_not_found(server, path):
     status, answer = told(server, path)
     assert 404 == status
     assert answer["error"]
+
+
+def test_an_address_that_is_none_is_refused(server):
+    """With a word, and the connection goes on."""
+    with socket.create_connection(("127.0.0.1", server.port), 8) as browser:
+        for _ in range(2):
+            browser.sendall(b"GET http://[ HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % server.port)
+            answer = http.client.HTTPResponse(browser)
+            answer.begin()
+            assert 400 == answer.status
+            assert "a path" in json.loads(answer.read())["error"]
 
 
 @given(st.text(max_size=30))
@@ -112,10 +134,51 @@ def test_the_page_itself_is_html(server):
     assert b"plotly.js v" in content[:200]
 
 
+def test_head_has_no_content(server):
+    """The headers are those of the answer, and what follows on the connection is the next one."""
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=8)
+    answers = []
+    for method in ("HEAD", "GET"):
+        connection.request(method, "/rehearsal.json")
+        answer = connection.getresponse()
+        answers.append((answer.status, answer.getheader("Content-Length"), answer.read()))
+    connection.close()
+    (status, length, content), following = answers
+    assert (200, b"") == (status, content)
+    assert (200, length) == following[:2]
+    assert int(length) == len(following[2])
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_it_only_reads(server, method):
     """There is nothing to change."""
     assert 501 == ask(server, "/page.json", method=method)[0]
+
+
+def broken(error):
+    """A view that raises *error*."""
+
+    def fail(_cluster):
+        raise error
+
+    return SimpleNamespace(page=fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (EndpointConnectionError(endpoint_url="http://[::1]"), 503, "embedded AWS did not answer:"),
+        (EmbeddedAwsError("it ended"), 503, "the embedded AWS did not answer: "),
+        (ZeroDivisionError("x"), 500, "ZeroDivisionError"),
+    ],
+    ids=type,
+)
+def test_what_cannot_be_answered_is_said(error, status, says):
+    """An embedded AWS that is gone or a fault of the page: the page goes on asking."""
+    with PageServer((HOST, 0), broken(error)) as server:
+        actual, answer = told(server, "/page.json")
+        assert status == actual
+        assert says in answer["error"]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "localhost"])
@@ -123,3 +186,34 @@ def test_it_listens_on_this_machine_only(view, host):
     """Another address is refused before anything listens."""
     with pytest.raises(EmbeddedAwsError, match=r"served on 127\.0\.0\.1 only"):
         PageServer((host, 0), view)
+
+
+def test_it_stops_although_a_tab_keeps_its_connection(view):
+    """
+    At once, and twice does no harm; the port can be had again. No thread of it keeps the process.
+    """
+    before = set(threading.enumerate())
+    server = PageServer((HOST, 0), view)
+    server.start()
+    with socket.create_connection((HOST, server.port), timeout=8) as tab:
+        request = f"GET /rehearsal.json HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n\r\n"
+        tab.sendall(request.encode())
+        assert tab.recv(12) == b"HTTP/1.1 200"
+        ours = set(threading.enumerate()) - before
+        assert len(ours) >= 2
+        assert all(one.daemon for one in ours)
+        server.stop()
+        server.stop()
+    with PageServer((HOST, server.port), view) as again:
+        assert server.port == again.port
+
+
+def test_a_tab_that_goes_away_is_no_error(server, capfd):
+    """Nothing is printed over the table of the terminal."""
+    for _ in range(5):
+        with socket.create_connection((HOST, server.port), timeout=8) as tab:
+            host = f"Host: {HOST}:{server.port}"
+            tab.sendall(f"GET /static/plotly.min.js HTTP/1.1\r\n{host}\r\n\r\n".encode())
+            tab.recv(1)
+    assert 200 == ask(server, "/rehearsal.json")[0]
+    assert ("", "") == tuple(capfd.readouterr())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import defaultdict
 
 import pytest
 
 from local.alarms import RecordedHistory
+from local.page.view import UnknownClusterError
 from neuron_wire.catalogue import ROLLUP
 from tests.local.page.recording import NOW_S, view_of
 
@@ -58,6 +60,14 @@ def test_the_choice_changes_what_is_about_one_cluster(view):
         assert cluster == view.cores(cluster)["cluster"]
 
 
+def test_a_cluster_that_is_not_there_is_refused(view):
+    """With those that are, and without its name, which is anybody's text."""
+    for ask in (view.page, view.cores):
+        with pytest.raises(UnknownClusterError, match=r"there are: research, serving$") as caught:
+            ask("<b>")
+        assert "<b>" not in str(caught.value)
+
+
 def test_a_name_that_no_query_can_say_is_kept_out_of_queries(hour, repository):
     """Its graphs are drawn all the same."""
     name = "o'clock"
@@ -79,3 +89,37 @@ def test_every_widget_has_its_place_and_can_be_written_down(view):
         assert widget["height"] >= 1
     kinds = {one["type"] for one in page["widgets"]}
     assert {"alarm", "log", "metric", "text"} == kinds
+
+
+class Counted(RecordedHistory):
+    """A history that counts; its first reader waits a while for a second one to come beside it."""
+
+    def __init__(self):
+        super().__init__()
+        self.reads = 0
+        self.crowd = threading.Event()
+        self._inside = threading.Semaphore()
+
+    def read(self, *what):
+        self.reads += 1
+        if not self._inside.acquire(blocking=False):
+            self.crowd.set()
+            return super().read(*what)
+        if self.reads == 1:
+            self.crowd.wait(0.2)
+        self._inside.release()
+        return super().read(*what)
+
+
+def test_tabs_that_ask_at_the_same_time_wait_for_one_that_makes_it(hour, repository):
+    """Four tabs cost what one does."""
+    alone, together = Counted(), Counted()
+    view_of(hour, repository, alone, fresh_s=5.0).page()
+    view = view_of(hour, repository, together, fresh_s=5.0)
+    tabs = [threading.Thread(target=view.page) for _ in range(4)]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    assert alone.reads == together.reads
+    assert not together.crowd.is_set()
