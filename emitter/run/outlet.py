@@ -19,6 +19,7 @@ from emitter.errors import DeliveryError
 from emitter.settings.run import FILE_PREFIX
 
 if TYPE_CHECKING:
+    from emitter.errors import SourceError
     from emitter.settings import RunSettings
     from emitter.spool import Spool
 
@@ -111,12 +112,13 @@ class Outlet:
         if flushed.remaining:
             _log.warning(self._kept(flushed))
 
-    def finish(self, instance_id: str) -> None:
+    def finish(self, instance_id: str, failure: SourceError | None = None) -> None:
         """
-        End as an input does: send everything.
+        End as an input does, which may be a *failure*: send everything.
 
         Raises:
             DeliveryError: If records are left.
+            SourceError: The *failure*, if none are.
         """
         if self._sender is not None:
             sender, self._sender = self._sender, None
@@ -126,7 +128,10 @@ class Outlet:
             flushed = delivery.flush(FINISH_WITHIN_S)
             delivery.close()
         if flushed.remaining:
-            raise DeliveryError(self._kept(flushed))
+            kept = self._kept(flushed)
+            raise DeliveryError(kept if failure is None else f"{failure}. {kept}")
+        if failure is not None:
+            raise failure
 
     def _kept(self, flushed: Flushed) -> str:
         place, problem = self._spool.directory, flushed.problem

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType, TracebackType
 
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
 _FIRST_PROCESS: Final = 1  # of a machine or a container: pid_namespaces(7)
+_LOOK_S: Final = 0.05
 _BY_SIGNAL: Final = 128  # plus its number: the exit code that shells give what a signal ended
 
 
@@ -23,6 +26,14 @@ def end_at_once_if_stopped() -> None:
     """
     if os.getpid() == _FIRST_PROCESS:
         signal.signal(signal.SIGTERM, lambda number, _frame: os._exit(_BY_SIGNAL + number))
+
+
+def is_stopping_within(patience_s: float, is_stopping: Callable[[], bool]) -> bool:
+    """Whether a stop is asked for, now or in the next *patience_s* seconds."""
+    ends_at_s = time.monotonic() + patience_s
+    while not (found := is_stopping()) and time.monotonic() < ends_at_s:
+        time.sleep(_LOOK_S)
+    return found
 
 
 @final

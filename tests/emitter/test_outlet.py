@@ -11,7 +11,7 @@ from emitter.delivery import outputs
 from emitter.delivery.batches import BatchLimits
 from emitter.delivery.destination import Delivered, Refused, Retry
 from emitter.delivery.sender import offset_s
-from emitter.errors import DeliveryError
+from emitter.errors import DeliveryError, SourceError
 from emitter.run import outlet as outlet_module
 from emitter.run.outlet import Outlet
 from emitter.settings import RunSettings
@@ -98,15 +98,18 @@ def test_the_end_of_an_input_is_sent_by_whoever_waits_for_it(spool, outlet_to):
     assert ["line"] == place.taken
 
 
-def test_what_an_input_leaves_unsent_is_one_sentence(spool, outlet_to, caplog):
-    """How many, where they are, and why; exit code 4."""
+@pytest.mark.parametrize(
+    ("failure", "before"), [(None, ""), (SourceError("the pipe ended"), "the pipe ended. ")]
+)
+def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
+    """How many, where they are, and why; exit code 4, and why the input ended stands before it."""
     outlet, _ = outlet_to(REFUSED)
     spool.append([RECORD] * 2)
     with pytest.raises(DeliveryError) as caught:
-        outlet.finish("i-1")
+        outlet.finish("i-1", failure)
     expected = (
-        f"2 record(s) were not delivered and are kept in {spool.directory} for the next run, "
-        "because there is no log group: deploy the stack"
+        f"{before}2 record(s) were not delivered and are kept in {spool.directory} for the next "
+        "run, because there is no log group: deploy the stack"
     )
     assert expected == str(caught.value)
     assert not caplog.records
