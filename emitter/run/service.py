@@ -29,7 +29,7 @@ from emitter.reports.monitor_config import requested_config
 from emitter.reports.source import open_file, standard_input
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
-from emitter.run.signals import Signals, end_at_once_if_stopped
+from emitter.run.signals import Signals
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
@@ -68,8 +68,6 @@ def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = 
             or standard output takes no more lines.
     """
     supervisor = Supervisor()
-    # Looking for a name can take seconds: until it is found, a signal ends the process at once.
-    end_at_once_if_stopped()
     cluster = find_cluster(settings.cluster, region=settings.region).name
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())

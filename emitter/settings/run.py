@@ -30,8 +30,8 @@ class RunSettings(MonitorSettings, MinuteSettings):
     input: str = setting(
         MONITOR,
         "Where reports come from: 'monitor' starts and supervises neuron-monitor, "
-        "'-' reads them from standard input, anything else is a file or named pipe. A file may "
-        "end; a pipe that ends is a failure, exit code 3.",
+        "'-' reads them from standard input, anything else is a file or named pipe; the end "
+        "of a file is a planned stop, that of a pipe a failure.",
         metavar="monitor|-|FILE",
     )
     monitor_command: str = setting(
