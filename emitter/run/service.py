@@ -30,6 +30,7 @@ from emitter.reports.source import open_file, standard_input
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
 from emitter.run.signals import Signals
+from emitter.run.unread_input import UnreadInput
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
@@ -55,11 +56,17 @@ _REGIONS: Final = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})  # where the A
 _log = logging.getLogger(__name__)
 
 
-def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = None) -> None:
+def serve(
+    settings: RunSettings,
+    read_again: Callable[[], RunSettings] | None = None,
+    *,
+    is_input_given: bool = True,
+) -> None:
     """
     Run until the input ends or a signal asks to stop.
 
-    *read_again* gives the settings anew when SIGHUP asks for it.
+    *read_again* gives the settings anew when SIGHUP asks for it. Who has not
+    given an input may have piped one, and is told that nobody reads it.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -72,6 +79,7 @@ def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = 
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
         service = Service(settings, cluster, stack)
+        unread = None if is_input_given else UnreadInput()
 
         def between_minutes() -> None:
             if signals.take_reload() and read_again is not None:
@@ -83,6 +91,8 @@ def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = 
 
         def is_stopping() -> bool:
             supervisor.beat()  # the loop asks at every turn: one that hangs asks no more
+            if unread is not None:
+                unread.look()
             return signals.is_stopping()
 
         supervisor.ready(service.status())

@@ -303,7 +303,9 @@ def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monk
     config = tmp_path / "config.toml"
     config.write_text('cluster = "blue"\nperiod = 3\n')
     served = []
-    monkeypatch.setattr("emitter.run.service.serve", lambda *arguments: served.append(arguments))
+    monkeypatch.setattr(
+        "emitter.run.service.serve", lambda *arguments, **_: served.append(arguments)
+    )
     with logging_restored(), pytest.raises(SystemExit) as ended:
         main(["run", "--config", str(config), "--period", "7", "-d", "ami_id", "instance_id"])
     assert 0 == ended.value.code
