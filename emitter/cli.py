@@ -38,8 +38,13 @@ def run(context: click.Context, /, **values: object) -> None:
 
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=settings.verbose)
-    is_given = context.get_parameter_source("input") is not ParameterSource.DEFAULT
-    serve(settings, lambda: _read_again(context), is_input_given=is_given)
+    invocation: Invocation = context.obj
+    serve(
+        settings,
+        lambda: _read_again(context),
+        is_input_given=context.get_parameter_source("input") is not ParameterSource.DEFAULT,
+        unnamed_cluster=invocation.unnamed_cluster,
+    )
 
 
 def _read_again(context: click.Context) -> RunSettings:

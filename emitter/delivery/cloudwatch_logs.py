@@ -99,6 +99,7 @@ class LogStream:
         *,
         region: str | None = None,
         instance_region: str | None = None,  # where we are: of use when nobody names a region
+        needed: str = "",  # what whoever is refused may not know, after the sentence of a refusal
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.skew_s: float | None = None
@@ -106,6 +107,7 @@ class LogStream:
         self._stream = require_stream(stream)
         self._region = region
         self._instance_region = instance_region
+        self._needed = needed
         self._clock = clock
         self._client: _Client | None = None
         self._loader: _Loader | None = None
@@ -127,6 +129,8 @@ class LogStream:
         if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER:
             self.close()
             gc.collect()  # a session is a web of cycles; left to itself, ten of them pile up
+        if isinstance(outcome, Refused) and self._needed:
+            return Refused(outcome.reason, f"{outcome.sentence}. {self._needed}")
         return outcome
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from emitter.delivery.lines_out import StreamDestination
 from emitter.delivery.log_names import require_template, stream_name
 from emitter.delivery.rotating_file import RotatingFile, file_of
 from emitter.errors import DeliveryError, SettingsError
+from emitter.lines import legacy
 from emitter.settings.run import FILE_PREFIX
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Output:
                 stream,
                 region=settings.region,
                 instance_region=self._instance_region,
+                needed=legacy.needed(settings.metrics, settings.log_group),
             )
         else:
             msg = f"--output was expected to be logs, agent, file:PATH or stdout, and is {output!r}"

@@ -64,8 +64,7 @@ def ended_error(name: str) -> SourceError:
     """The same for whoever started us."""
     msg = (
         f"{name} was expected to go on and has ended: the program that writes to it has exited; "
-        "let a supervisor start both again, or leave out --input, and neuron-monitor is started "
-        "and kept running"
+        "let a supervisor start both again, or let `neuron-emf run` start neuron-monitor itself"
     )
     return SourceError(msg)
 

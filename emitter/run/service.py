@@ -61,12 +61,14 @@ def serve(
     read_again: Callable[[], RunSettings] | None = None,
     *,
     is_input_given: bool = True,
+    unnamed_cluster: str = "",
 ) -> None:
     """
     Run until the input ends or a signal asks to stop.
 
     *read_again* gives the settings anew when SIGHUP asks for it. Who has not
     given an input may have piped one, and is told that nobody reads it.
+    *unnamed_cluster* is what a cluster is called that nobody names, if that is allowed.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -75,7 +77,7 @@ def serve(
             or standard output takes no more lines.
     """
     supervisor = Supervisor()
-    cluster = find_cluster(settings.cluster, region=settings.region).name
+    cluster = find_cluster(settings.cluster, otherwise=unnamed_cluster, region=settings.region).name
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
         service = Service(settings, cluster, stack)
