@@ -154,6 +154,7 @@ class Service:
             faults=KernelFaults(kernel),
         )
         stack.callback(self._stop_outlet)
+        self.emitter.outlet.look_ahead()
 
     def reload(self, read_again: Callable[[], RunSettings]) -> None:
         """Take what may change from the settings as they are now; a mistake changes nothing."""

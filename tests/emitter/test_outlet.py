@@ -115,6 +115,29 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
     assert not caplog.records
 
 
+@pytest.mark.parametrize(
+    ("output", "lacking", "is_over", "expected"),
+    [
+        ("logs", REFUSED, False, 1), ("logs", REFUSED, True, 0), ("logs", None, False, 0),
+        ("stdout", REFUSED, False, 0),
+    ],
+)  # fmt: skip
+def test_what_a_first_call_lacks_is_said_long_before_it(
+    output, lacking, is_over, expected, *, outlet_to, caplog, monkeypatch
+):
+    """A minute is long for whoever tries it; an input that has ended says it by itself."""
+    monkeypatch.setattr(outlet_module, "LOOK_AFTER_S", 0.1)
+    outlet, place = outlet_to(Delivered(), output=output)
+    place.lacking = lambda: lacking
+    outlet.look_ahead()
+    if is_over:
+        outlet.stop()
+    for thread in [one for one in threading.enumerate() if isinstance(one, threading.Timer)]:
+        thread.join(8)
+    said = [(one.getMessage(), one.reason, one.why) for one in caplog.records]
+    assert [("delivery refused", REFUSED.reason, REFUSED.sentence)] * expected == said
+
+
 def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
     """The records are kept: that is no failure."""
     caplog.set_level(logging.WARNING)
