@@ -68,7 +68,9 @@ def test_who_has_said_where_reports_come_from_is_not_told(
 ):
     """However it was said: then that pipe is for somebody else."""
     served = []
-    monkeypatch.setattr(service, "serve", lambda *_, is_input_given: served.append(is_input_given))
+    monkeypatch.setattr(
+        service, "serve", lambda *_, is_input_given, **_more: served.append(is_input_given)
+    )
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with logging_restored(), pytest.raises(SystemExit):
