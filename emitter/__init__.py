@@ -2,6 +2,7 @@
 neuron-emf on an instance: neuron-monitor reports in, EMF log lines out.
 
 * `cli`, `command_line`          the commands of an instance, and how a command runs and ends
+* `drop_in`                      neuron-monitor-cloudwatch.py with one word changed
 * `settings`                     what a person may ask for
 * `run`, `replay`                the running emitter, and the same without a clock
 * `reports`                      from neuron-monitor to typed reports

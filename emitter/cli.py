@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from emitter import __version__, command_line
 from emitter.command_line import CONTEXT, PROGRAM, Invocation, print_lines
@@ -37,7 +38,13 @@ def run(context: click.Context, /, **values: object) -> None:
 
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=settings.verbose)
-    serve(settings, lambda: _read_again(context))
+    invocation: Invocation = context.obj
+    serve(
+        settings,
+        lambda: _read_again(context),
+        is_input_given=context.get_parameter_source("input") is not ParameterSource.DEFAULT,
+        unnamed_cluster=invocation.unnamed_cluster,
+    )
 
 
 def _read_again(context: click.Context) -> RunSettings:

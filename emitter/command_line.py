@@ -46,23 +46,26 @@ class Invocation(NamedTuple):
         words: What stands behind the command's name: SIGHUP reads it again.
 
         progress: Shows how far work with this name is.
+
+        unnamed_cluster: What a cluster is called that nobody names; empty refuses to run.
     """
 
     words: Sequence[str]
     progress: Callable[[str], AbstractContextManager[Advance]] = no_progress
+    unnamed_cluster: str = ""
 
 
 def main(
     program: click.Command,
     arguments: Sequence[str] | None = None,
     progress: Callable[[str], AbstractContextManager[Advance]] = no_progress,
+    unnamed_cluster: str = "",
 ) -> None:
     """Run a command of *program*; end the process with its exit code."""
     words = _joined_dimensions(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = program.main(
-            words, prog_name=PROGRAM, standalone_mode=False, obj=Invocation(words[1:], progress)
-        )
+        invocation = Invocation(words[1:], progress, unnamed_cluster)
+        code = program.main(words, prog_name=PROGRAM, standalone_mode=False, obj=invocation)
     except click.ClickException as error:
         click.echo(f"{PROGRAM}: {_sentence(error)}", err=True)
         sys.exit(EXIT_WRONG_USE)

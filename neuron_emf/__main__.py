@@ -1,6 +1,18 @@
-"""`python -m neuron_emf` is `neuron-emf`."""
+"""`neuron-emf` and `python -m neuron_emf`: nothing is imported before a stop would be in order."""
 
-from neuron_emf.cli import main
+import sys
+
+from emitter.run.signals import RUN, end_at_once_if_stopped
+
+
+def main() -> None:
+    """Run a command; end the process with its exit code."""
+    if sys.argv[1:2] == [RUN]:
+        end_at_once_if_stopped()
+    from neuron_emf import cli  # noqa: PLC0415 - it takes longer than Python itself to start
+
+    cli.main()
+
 
 if __name__ == "__main__":
     main()

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from emitter.delivery.aws_failures import SDK_NOT_SENT, bounded, unreachable
 from emitter.errors import SettingsError, SourceError
 from emitter.settings import LOG_GROUP
 from emitter.settings.declaration import setting
@@ -180,6 +181,8 @@ def documented(action: str) -> Iterator[None]:
 
 def refusal(error: Exception, action: str) -> SourceError:
     """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
+    if SDK_NOT_SENT & {kind.__name__ for kind in type(error).__mro__}:
+        return SourceError("; ".join(unreachable(bounded(str(error)))))
     response: Mapping[str, Any] = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))[:100] or type(error).__name__
     advice = _ADVICE.get(code, "see what AWS says of it, and try again")
@@ -215,7 +218,7 @@ def _rehearsal() -> Account:
     except (*_MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
         msg = (
             f"a rehearsal was expected to answer at {REHEARSAL} and none does: "
-            "start `make demo` and wait until it says so"
+            "start `make demo` in a clone of the repository and wait until it says so"
         )
         raise SourceError(msg) from error
 

@@ -92,7 +92,7 @@ def wait_until(is_so: Callable[[], object], within_s: float = 8.0) -> None:
 
 
 def catches_sigterm(pid: int) -> bool:
-    """Whether a process has said what it does on SIGTERM: from then on a stop is a planned one."""
+    """Whether a process has said what it does on SIGTERM; first Python itself has to start."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
     return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)

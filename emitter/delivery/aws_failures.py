@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.delivery.destination import Invalid, Outcome, Refused, Retry
 
@@ -54,7 +54,7 @@ _SDK_CREDENTIALS: Final = frozenset({
     "CredentialRetrievalError", "LoginError", "NoAuthTokenError", "NoCredentialsError",
     "PartialCredentialsError", "ProfileNotFound", "SSOError", "TokenRetrievalError",
 })  # fmt: skip
-_SDK_NOT_SENT: Final = frozenset(
+SDK_NOT_SENT: Final = frozenset(
     {"ConnectTimeoutError", "EndpointConnectionError", "ProxyConnectionError", "SSLError"}
 )
 _SDK_LOST: Final = frozenset({"HTTPClientError", "ResponseParserError"})
@@ -66,6 +66,8 @@ _TOO_LARGE: Final = 413
 _SERVER_ERROR: Final = 500
 
 MAX_WORDS: Final = 300
+_ENDPOINT: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
+_HTTPS: Final = "443"
 # A validation message names the member and quotes all of its value first.
 _QUOTED_VALUE: Final = re.compile(r"value '.*' at '", re.IGNORECASE | re.DOTALL)
 
@@ -120,6 +122,29 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
     return _refused(failure, group=group, region=region)
 
 
+class Unreachable(NamedTuple):
+    """That no connection came about, and what to do."""
+
+    found: str
+    advice: str
+
+
+def unreachable(words: str, region: str = "") -> Unreachable:
+    """What the SDK's *words* mean, which name the endpoint; it may be one of no region there is."""
+    endpoint = _ENDPOINT.search(words)
+    host, port = f"logs.{region}.amazonaws.com", _HTTPS
+    where = f" in {region}" if region else ""
+    if endpoint is not None and not region:
+        host, port = endpoint[1], endpoint[2] or _HTTPS
+        labels = host.split(".")
+        where = f" in {labels[1]}" if "amazonaws" in labels[2:] else f" at {host}"
+    return Unreachable(
+        f"CloudWatch Logs{where} cannot be reached: {words}",
+        f"let this machine reach {host} at port {port}: a route, an endpoint of its VPC, or "
+        "HTTPS_PROXY; or correct the region",
+    )
+
+
 def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     """
     What an error of the SDK itself means: no answer of the service was read.
@@ -140,8 +165,8 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
         )
     elif "ParamValidationError" in kinds:
         outcome = Invalid(plain)
-    elif kinds & _SDK_NOT_SENT:
-        outcome = Retry("no_connection", f"CloudWatch Logs cannot be reached ({plain})")
+    elif kinds & SDK_NOT_SENT:
+        outcome = Retry("no_connection", "; ".join(unreachable(plain)))
     elif "ReadTimeoutError" in kinds:
         outcome = Retry("timeout", f"CloudWatch Logs did not answer ({plain})")
     elif kinds & _SDK_LOST:

@@ -99,6 +99,7 @@ class LogStream:
         *,
         region: str | None = None,
         instance_region: str | None = None,  # where we are: of use when nobody names a region
+        needed: str = "",  # what whoever is refused may not know, after the sentence of a refusal
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.skew_s: float | None = None
@@ -106,6 +107,7 @@ class LogStream:
         self._stream = require_stream(stream)
         self._region = region
         self._instance_region = instance_region
+        self._needed = needed
         self._clock = clock
         self._client: _Client | None = None
         self._loader: _Loader | None = None
@@ -127,7 +129,23 @@ class LogStream:
         if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER:
             self.close()
             gc.collect()  # a session is a web of cycles; left to itself, ten of them pile up
-        return outcome
+        return self._with_needed(outcome)
+
+    def lacking(self) -> Refused | None:
+        """What the SDK has not got for a first call: a region, credentials. Nothing is called."""
+        import botocore.session  # noqa: PLC0415 loaded with the first send
+        from botocore import exceptions as aws  # noqa: PLC0415
+
+        try:
+            session = botocore.session.Session()
+            if not (self._region or session.get_config_variable("region") or self._instance_region):
+                raise aws.NoRegionError
+            if session.get_credentials() is None:
+                raise aws.NoCredentialsError
+        except aws.BotoCoreError as error:
+            outcome = self._with_needed(_sdk_outcome(error))
+            return outcome if isinstance(outcome, Refused) else None
+        return None
 
     def close(self) -> None:
         """Close the connections. The next send opens them, and looks for credentials, again."""
@@ -148,7 +166,12 @@ class LogStream:
             return outcome_of(_failure(error), group=self._group, region=self._where)
         except (aws.BotoCoreError, ResponseParserError, ValueError) as error:
             # ValueError: an endpoint that is no URL, found when the client is made
-            return sdk_outcome({kind.__name__ for kind in type(error).__mro__}, str(error))
+            return _sdk_outcome(error)
+
+    def _with_needed(self, outcome: Outcome) -> Outcome:
+        if isinstance(outcome, Refused) and self._needed:
+            return Refused(outcome.reason, f"{outcome.sentence}. {self._needed}")
+        return outcome
 
     @property
     def _where(self) -> str:
@@ -241,6 +264,10 @@ def _require_answer(response_dict: Mapping[str, object] | None, **_event: object
     if not is_answer:
         msg = f"HTTP {status} was expected to bring a JSON object, found {len(body)} other bytes"
         raise ResponseParserError(msg)
+
+
+def _sdk_outcome(error: Exception) -> Outcome:
+    return sdk_outcome({kind.__name__ for kind in type(error).__mro__}, str(error))
 
 
 def _failure(error: _ClientError) -> Failure:

@@ -12,10 +12,11 @@ from emitter.delivery.lines_out import StreamDestination
 from emitter.delivery.log_names import require_template, stream_name
 from emitter.delivery.rotating_file import RotatingFile, file_of
 from emitter.errors import DeliveryError, SettingsError
-from emitter.settings.run import FILE_PREFIX
+from emitter.lines import legacy
+from emitter.settings.run import FILE_PREFIX, LOGS
 
 if TYPE_CHECKING:
-    from emitter.delivery.destination import Destination
+    from emitter.delivery.destination import Destination, Refused
     from emitter.settings import RunSettings
 
 _MIB: Final = 1 << 20
@@ -65,22 +66,33 @@ class Output:
             self._named = AgentSocket(
                 settings.agent_endpoint, group=settings.log_group, stream=stream
             )
-        elif output == "logs":
-            self._named = LogStream(
-                settings.log_group,
-                stream,
-                region=settings.region,
-                instance_region=self._instance_region,
-            )
+        elif output == LOGS:
+            self._named = self._log_stream(stream)
         else:
             msg = f"--output was expected to be logs, agent, file:PATH or stdout, and is {output!r}"
             raise SettingsError(msg)
         return self._named
 
+    def lacking(self) -> Refused | None:
+        """What a first call would lack; None where nothing is known to, or nothing is called."""
+        if self._settings.output != LOGS:
+            return None
+        return self._log_stream(_UNNAMED).lacking()
+
     def rename(self, instance_id: str) -> None:
         """The instance is called *instance_id* now: its records go to that one's stream."""
         if self._named is not None:
             self._named.rename(self._stream(instance_id))
+
+    def _log_stream(self, stream: str) -> LogStream:
+        settings = self._settings
+        return LogStream(
+            settings.log_group,
+            stream,
+            region=settings.region,
+            instance_region=self._instance_region,
+            needed=legacy.needed(settings.metrics, settings.log_group),
+        )
 
     def _stream(self, instance_id: str) -> str:
         return stream_name(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 GIVEN: Final = "--cluster"
+OTHERWISE: Final = "no source"
 WANTED_TAGS: Final = (*NAME_TAGS, PARALLELCLUSTER_TAG, TAG)
 
 _log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ SOURCES: Final[Sequence[tuple[str, ClusterSource]]] = (
 def find_cluster(
     given: str = "",
     *,
+    otherwise: str = "",
     region: str | None = None,
     environ: Mapping[str, str] | None = None,
     root: Path = Path("/"),
@@ -78,6 +80,8 @@ def find_cluster(
     Args:
         given: What the flag, the variable or the configuration file says.
 
+        otherwise: The name where no source has one; empty for none.
+
         region: The region that was given; for the EC2 API.
 
         environ: The variables of the process.
@@ -87,7 +91,7 @@ def find_cluster(
         agent_url: Where the ECS agent listens.
 
     Raises:
-        SettingsError: If no source has a name, or the one that has it gives a
+        SettingsError: If no source has a name, nor *otherwise*; or the one that has it gives a
             name that cannot be a CloudWatch dimension.
     """
     if given.strip():
@@ -107,6 +111,14 @@ def find_cluster(
         tried.append((label, answer.why))
         if answer.is_final:
             break
+    if otherwise:
+        _log.warning(
+            "no cluster name was found, so the lines have ClusterName %s: to change it, set "
+            "%s_CLUSTER",
+            otherwise,
+            VARIABLE_PREFIX,
+        )
+        return FoundCluster(otherwise, OTHERWISE)
     raise SettingsError(_none_found(tried))
 
 

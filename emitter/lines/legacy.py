@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from emitter import VARIABLE_PREFIX
 from emitter.lines.settings import LEGACY, NONE, LineSettings
 from neuron_wire.names import NAMESPACE
 
@@ -27,7 +28,6 @@ COMMON_DIMS: Final = (INSTANCE_ID, INSTANCE_TYPE, AMI_ID, RUNTIME_TAG)
 
 METRIC_NAME: Final = re.compile(r"NeuronCoreUtilizationNC[0-9]+")
 UNIT: Final = "Percent"
-_GUIDE: Final = "docs/how-to/migrating.md"
 
 
 def core_metrics(utilization_percent: Sequence[float | None]) -> dict[str, float]:
@@ -49,6 +49,17 @@ def used(common_dims: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in common_dims if name != RUNTIME_TAG))
 
 
+def needed(tier: str, log_group: str) -> str:
+    """What whoever comes from that script lacks where CloudWatch Logs refuses; empty for others."""
+    if tier != LEGACY:
+        return ""
+    return (
+        "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this needs "
+        f"logs:PutLogEvents and logs:CreateLogStream on log group {log_group} "
+        f"({VARIABLE_PREFIX}_LOG_GROUP names another)"
+    )
+
+
 def differences(settings: LineSettings) -> list[str]:
     """
     What whoever comes from neuron-monitor-cloudwatch.py must know, a sentence each.
@@ -63,8 +74,8 @@ def differences(settings: LineSettings) -> list[str]:
     said: list[str] = []
     if is_legacy:
         said.append(
-            "--metrics legacy defines NeuronCoreUtilizationNC0, NC1 and so on, and no other "
-            f"metric of neuron-monitor-cloudwatch.py: see {_GUIDE}"
+            "the metrics are NeuronCoreUtilizationNC0, NC1 and so on, and no other metric of "
+            "neuron-monitor-cloudwatch.py: what else it told is in the lines, for Logs Insights"
         )
         if not used(settings.common_dims):
             said.append(
@@ -75,7 +86,7 @@ def differences(settings: LineSettings) -> list[str]:
         said.append(
             "the metrics have other names than those of neuron-monitor-cloudwatch.py, and "
             "ClusterName as dimension; --metrics legacy has NeuronCoreUtilizationNC0, NC1 and so "
-            f"on: see {_GUIDE}"
+            "on"
         )
         if used(settings.common_dims):
             said.append("--common-dims adds one set of dimensions: ClusterName with the given ones")

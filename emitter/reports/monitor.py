@@ -59,7 +59,11 @@ class Monitor:
         restarts: Times it was started again because it had failed.
 
         name: For messages.
+
+        is_stream: Always, and one without an end.
     """
+
+    is_stream = True
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Final, Protocol
 
 from emitter.errors import SettingsError, SourceError
+from emitter.events import Event
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +30,14 @@ class Source(Protocol):
         restarts: Times the program behind the source was started again.
 
         name: For messages.
+
+        is_stream: Whether its end is a failure: a file is over some day, but whoever
+            writes to a pipe or a socket is expected to go on.
     """
 
     restarts: int
     name: str
+    is_stream: bool
 
     def read(self, timeout_s: float) -> bytes | None:
         """The next bytes; empty when none came in time, None at the end."""
@@ -46,6 +51,20 @@ def no_reports(name: str, problem: str) -> SourceError:
     msg = (
         f"{name} was expected to hold neuron-monitor reports and holds none: "
         f"{problem or 'it is empty'}; give it what neuron-monitor writes, one JSON object a report"
+    )
+    return SourceError(msg)
+
+
+def ended_event(name: str, at_s: float) -> Event:
+    """For the log group: the stream *name* ended, and nobody had asked for a stop."""
+    return Event("InputEnded", at_s, f"{name} ended")
+
+
+def ended_error(name: str) -> SourceError:
+    """The same for whoever started us."""
+    msg = (
+        f"{name} was expected to go on and has ended: the program that writes to it has exited; "
+        "let a supervisor start both again, or let `neuron-emf run` start neuron-monitor itself"
     )
     return SourceError(msg)
 
@@ -75,7 +94,10 @@ class DescriptorSource:
         self._descriptor = descriptor
         self._owned = owned
         self._selector: selectors.BaseSelector | None = None
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        mode = os.fstat(descriptor).st_mode
+        # Of the others, a terminal is ended by a person, who means it.
+        self.is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        if not stat.S_ISREG(mode):
             self._selector = selectors.DefaultSelector()
             try:
                 self._selector.register(descriptor, selectors.EVENT_READ)
@@ -91,6 +113,8 @@ class DescriptorSource:
             return os.read(self._descriptor, CHUNK_BYTES) or None
         except BlockingIOError:
             return b""  # another reader was faster
+        except ConnectionResetError:
+            return None  # so a socket ends whose writer was killed
         except OSError as error:
             msg = (
                 f"{self.name} was expected to give reports and could not be read: {error.strerror}"

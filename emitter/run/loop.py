@@ -3,7 +3,9 @@ The reading loop: fold reports, close each minute on time, keep what became of i
 
 Sending has a thread of its own, so that no answer of the service stops the
 reading. A planned stop closes the open minute with `Bye`, flushes what it can
-within a bound, and keeps the rest.
+within a bound, and keeps the rest; so does the end of a file. A stream that
+ends has failed: its minute closes without `Bye`, so that the stack sees the
+instance fall silent.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ from emitter.instance.facts import InstanceFacts
 from emitter.kernel import KernelFaults
 from emitter.repeats import Repeats
 from emitter.reports.framing import Framer
-from emitter.reports.source import no_reports
+from emitter.reports.source import ended_error, ended_event, no_reports
 from emitter.run.identification import Identification
+from emitter.run.signals import is_stopping_within
 from emitter.spool import SpoolFailedError
 from emitter.writer import Writer, line_settings
 from neuron_wire import WireFormatError
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 
 READ_WITHIN_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
 METADATA_PATIENCE_S: Final = 2.5  # for an input that ended before the metadata service answered
+STOP_PATIENCE_S: Final = 1.0  # from the end of a stream to the signal that ended its writer, too
 MALFORMED_PATIENCE_S: Final = 10.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
 
@@ -143,18 +147,18 @@ class Emitter:
                 self._take(report, now_s)
             self._say_malformed()
             if chunk is None:
-                # Ctrl-C also stops the program that writes to us: its end is then
-                # no end of the input, but part of the stop.
-                return not is_stopping()
+                # Ctrl-C also stops the program that writes to us: then its end is a part of that.
+                patience_s = STOP_PATIENCE_S if self._source.is_stream else 0.0
+                return not is_stopping_within(patience_s, is_stopping)
             self._keep_events()
         return False
 
     def finish(self, *, input_ended: bool) -> None:
         """
-        Close the open minute with `Bye` and send what can be sent in time.
+        Close the open minute, with `Bye` unless a stream ended, and send what can be sent in time.
 
         Raises:
-            SourceError: If the input ended without a report.
+            SourceError: If the input ended without a report, or is a stream.
             SpoolFailedError: If the input ended and its last minute could not be kept.
             DeliveryError: If the input ended and records are left.
         """
@@ -167,10 +171,13 @@ class Emitter:
             raise no_reports(self._source.name, self._framer.last_problem)
         if self._fold.instance_id is None:
             self._learn(METADATA_PATIENCE_S)
+        failure = ended_error(self._source.name) if self._source.is_stream else None
+        if failure is not None:
+            self._events.add(ended_event(self._source.name, self._clock()))
         self._keep_events(is_end=True)
-        self._keep_minute(bye=True)
+        self._keep_minute(bye=failure is None)
         self._keep_events()
-        self.outlet.finish(self._who.instance_id)
+        self.outlet.finish(self._who.instance_id, failure)
 
     def _patience_s(self) -> float:
         ends_at_s = self._fold.ends_at_s()

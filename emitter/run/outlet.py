@@ -9,6 +9,7 @@ sent stays in the spool, also for another outlet with other settings.
 from __future__ import annotations
 
 import logging
+import threading
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.delivery import Delivery, Flushed
@@ -16,15 +17,17 @@ from emitter.delivery.destination import Refused
 from emitter.delivery.outputs import Output
 from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
-from emitter.settings.run import FILE_PREFIX
+from emitter.settings.run import FILE_PREFIX, LOGS
 
 if TYPE_CHECKING:
+    from emitter.errors import SourceError
     from emitter.settings import RunSettings
     from emitter.spool import Spool
 
 FLUSH_WITHIN_S: Final = 5.0
 FINISH_WITHIN_S: Final = 30.0  # for an input that ended: nobody waits to kill us
 CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
+LOOK_AFTER_S: Final = 2.0  # for credentials: looking takes seconds, too, and 10 are the promise
 HIGH_RESOLUTION_SPREAD_S: Final = 1.0  # of the 5 s after which CloudWatch alarms see half a picture
 
 _log = logging.getLogger(__name__)
@@ -57,6 +60,19 @@ class Outlet:
         self._instance_id: str | None = None
         self._delivery: Delivery | None = None
         self._sender: Sender | None = None
+        self._look: threading.Timer | None = None
+        if settings.output == LOGS:
+            self._look = threading.Timer(LOOK_AFTER_S, self._say_lacking)
+            self._look.daemon = True  # the SDK may look for credentials in many places
+
+    def look_ahead(self) -> None:
+        """
+        Say in some seconds what a first call will lack, a minute before there is one.
+
+        An input that has ended by then says it with its last sentence.
+        """
+        if self._look is not None:
+            self._look.start()
 
     def send(self, instance_id: str) -> None:
         """
@@ -98,12 +114,14 @@ class Outlet:
         It takes a second at most: a call that hangs is left behind, and what it
         had to send may be sent twice.
         """
+        self._look_no_more()
         if self._sender is not None:
             sender, self._sender = self._sender, None
             sender.abandon(CHANGE_WITHIN_S)
 
     def stop(self) -> None:
         """End as a planned stop does: send for a short while, keep the rest."""
+        self._look_no_more()
         if self._sender is None:
             return
         sender, self._sender = self._sender, None
@@ -111,13 +129,15 @@ class Outlet:
         if flushed.remaining:
             _log.warning(self._kept(flushed))
 
-    def finish(self, instance_id: str) -> None:
+    def finish(self, instance_id: str, failure: SourceError | None = None) -> None:
         """
-        End as an input does: send everything.
+        End as an input does, which may be a *failure*: send everything.
 
         Raises:
             DeliveryError: If records are left.
+            SourceError: The *failure*, if none are.
         """
+        self._look_no_more()
         if self._sender is not None:
             sender, self._sender = self._sender, None
             flushed = sender.stop(FINISH_WITHIN_S)
@@ -126,7 +146,20 @@ class Outlet:
             flushed = delivery.flush(FINISH_WITHIN_S)
             delivery.close()
         if flushed.remaining:
-            raise DeliveryError(self._kept(flushed))
+            kept = self._kept(flushed)
+            raise DeliveryError(kept if failure is None else f"{failure}. {kept}")
+        if failure is not None:
+            raise failure
+
+    def _look_no_more(self) -> None:
+        if self._look is not None:
+            self._look.cancel()
+
+    def _say_lacking(self) -> None:
+        lacking = self._output.lacking()
+        if lacking is not None and (self._delivery is None or self._delivery.problem is None):
+            extra = {"reason": lacking.reason, "why": lacking.sentence, "attempts": 0}
+            _log.error("delivery refused", extra=extra)
 
     def _kept(self, flushed: Flushed) -> str:
         place, problem = self._spool.directory, flushed.problem

@@ -29,7 +29,8 @@ from emitter.reports.monitor_config import requested_config
 from emitter.reports.source import open_file, standard_input
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
-from emitter.run.signals import Signals, end_at_once_if_stopped
+from emitter.run.signals import Signals
+from emitter.run.unread_input import UnreadInput
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
@@ -55,11 +56,19 @@ _REGIONS: Final = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})  # where the A
 _log = logging.getLogger(__name__)
 
 
-def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = None) -> None:
+def serve(
+    settings: RunSettings,
+    read_again: Callable[[], RunSettings] | None = None,
+    *,
+    is_input_given: bool = True,
+    unnamed_cluster: str = "",
+) -> None:
     """
     Run until the input ends or a signal asks to stop.
 
-    *read_again* gives the settings anew when SIGHUP asks for it.
+    *read_again* gives the settings anew when SIGHUP asks for it. Who has not
+    given an input may have piped one, and is told that nobody reads it.
+    *unnamed_cluster* is what a cluster is called that nobody names, if that is allowed.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -68,12 +77,11 @@ def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = 
             or standard output takes no more lines.
     """
     supervisor = Supervisor()
-    # Looking for a name can take seconds: until it is found, a signal ends the process at once.
-    end_at_once_if_stopped()
-    cluster = find_cluster(settings.cluster, region=settings.region).name
+    cluster = find_cluster(settings.cluster, otherwise=unnamed_cluster, region=settings.region).name
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
         service = Service(settings, cluster, stack)
+        unread = None if is_input_given else UnreadInput()
 
         def between_minutes() -> None:
             if signals.take_reload() and read_again is not None:
@@ -85,6 +93,8 @@ def serve(settings: RunSettings, read_again: Callable[[], RunSettings] | None = 
 
         def is_stopping() -> bool:
             supervisor.beat()  # the loop asks at every turn: one that hangs asks no more
+            if unread is not None:
+                unread.look()
             return signals.is_stopping()
 
         supervisor.ready(service.status())
@@ -144,6 +154,7 @@ class Service:
             faults=KernelFaults(kernel),
         )
         stack.callback(self._stop_outlet)
+        self.emitter.outlet.look_ahead()
 
     def reload(self, read_again: Callable[[], RunSettings]) -> None:
         """Take what may change from the settings as they are now; a mistake changes nothing."""

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType, TracebackType
 
+RUN: Final = "run"  # the command that a stop is part of
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
-_FIRST_PROCESS: Final = 1  # of a machine or a container: pid_namespaces(7)
+_LOOK_S: Final = 0.05
 _BY_SIGNAL: Final = 128  # plus its number: the exit code that shells give what a signal ended
 
 
 def end_at_once_if_stopped() -> None:
     """
-    See to it that SIGTERM ends this process, before anybody has begun what must be ended in order.
+    Until `Signals` begins, let a stop end this process with exit code 0: nothing has begun yet.
 
-    For all others it does; the kernel keeps from the first process of a
-    container every signal that it has no handler for.
+    To be called before the imports, which take longer than anything else at the
+    start. Without it a supervisor sees a failure (-15), and the first process of
+    a container sees no signal at all.
     """
-    if os.getpid() == _FIRST_PROCESS:
-        signal.signal(signal.SIGTERM, lambda number, _frame: os._exit(_BY_SIGNAL + number))
+    for number in _STOP:
+        signal.signal(number, lambda *_: os._exit(0))
+
+
+def is_stopping_within(patience_s: float, is_stopping: Callable[[], bool]) -> bool:
+    """Whether a stop is asked for, now or in the next *patience_s* seconds."""
+    ends_at_s = time.monotonic() + patience_s
+    while not (found := is_stopping()) and time.monotonic() < ends_at_s:
+        time.sleep(_LOOK_S)
+    return found
 
 
 @final

@@ -30,7 +30,8 @@ class RunSettings(MonitorSettings, MinuteSettings):
     input: str = setting(
         MONITOR,
         "Where reports come from: 'monitor' starts and supervises neuron-monitor, "
-        "'-' reads them from standard input, anything else is a file or named pipe.",
+        "'-' reads them from standard input, anything else is a file or named pipe; the end "
+        "of a file is a planned stop, that of a pipe a failure.",
         metavar="monitor|-|FILE",
     )
     monitor_command: str = setting(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from emitter.delivery.aws_failures import unreachable
 from neuron_emf.check.aws_client import NOBODY, UNREACHABLE, Answer, AwsClient, unknown
 from neuron_emf.check.result import CheckResult, failed, not_tried, ok
 
@@ -126,12 +127,7 @@ def check_group(
 
 def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:
     if answer.reason == UNREACHABLE:
-        return failed(
-            check,
-            f"CloudWatch Logs in {target.region} cannot be reached: {answer.words}",
-            f"let this machine reach logs.{target.region}.amazonaws.com at port 443: a route, an "
-            "endpoint of its VPC, or HTTPS_PROXY",
-        )
+        return failed(check, *unreachable(answer.words, target.region))
     if answer.reason in NOBODY:
         return failed(
             check,

@@ -34,6 +34,7 @@ class Timetable:
     """
 
     name = "the timetable"
+    is_stream = False
 
     def __init__(self, clock, chunks=(), until_s=None):
         self.restarts = 0
@@ -85,9 +86,11 @@ class Outlet:
         """A planned stop."""
         self.ended = "stop"
 
-    def finish(self, instance_id):
+    def finish(self, instance_id, failure=None):
         """The end of the input."""
         self.ended = f"finish {instance_id}"
+        if failure is not None:
+            raise failure
 
 
 def chunk(*documents):

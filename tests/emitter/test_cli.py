@@ -160,18 +160,25 @@ def test_wrong_use_ends_with_one_sentence(arguments, words, here, tmp_path, monk
     assert [] == [word for word in words if word not in said]
 
 
-def test_reports_on_standard_input_are_one_line(tmp_path):
-    """`neuron-monitor | neuron-emf run --input -`, and the end of the input is a planned stop."""
+def test_a_pipe_that_ends_is_a_failure(tmp_path):
+    """
+    `neuron-monitor | tee >(head -n 3) | neuron-emf run --input -`: the pipe is dead, so exit code
+    3 for whoever starts it again, one sentence, and no Bye: nothing was planned.
+    """
     ended = neuron_emf(
         *("run", "--runtime-lines", "none", "--output", "stdout", "--input", "-"),
         home=tmp_path,
         input=(GOOD * 3).decode(),
         variables={"NEURON_EMF_CLUSTER": "blue"},
     )
-    assert (0, "") == (ended.returncode, ended.stderr)
+    assert 3 == ended.returncode
+    (said,) = ended.stderr.splitlines()
+    assert said.startswith("neuron-emf: standard input was expected to go on and has ended: ")
     # A minute may end between two reports.
-    records = [parse(line) for line in ended.stdout.splitlines()]
-    assert (3, True) == (sum(one.reports for one in records), records[-1].bye)
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert ["InputEnded"] == [line["Event"] for line in lines if line["Kind"] == "event"]
+    records = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
+    assert (3, False) == (sum(one.reports for one in records), records[-1].bye)
     names = "cluster", "instance_id", "core_state"
     assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
 
@@ -296,7 +303,9 @@ def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monk
     config = tmp_path / "config.toml"
     config.write_text('cluster = "blue"\nperiod = 3\n')
     served = []
-    monkeypatch.setattr("emitter.run.service.serve", lambda *arguments: served.append(arguments))
+    monkeypatch.setattr(
+        "emitter.run.service.serve", lambda *arguments, **_: served.append(arguments)
+    )
     with logging_restored(), pytest.raises(SystemExit) as ended:
         main(["run", "--config", str(config), "--period", "7", "-d", "ami_id", "instance_id"])
     assert 0 == ended.value.code

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import boto3
 import pytest
 from neuron_reports import GOOD
 
 from neuron_wire import parse
-from proof.emitter_process import CREDENTIALS, neuron_emf, sentence
+from proof.emitter_process import COMMAND, CREDENTIALS, environment, neuron_emf, sentence
 
 REGION = "us-east-1"
 
@@ -47,6 +49,23 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
         said = sentence(logs(reports, tmp_path, *more), 4)
         expected = [f"{count} record(s) were not delivered", f"kept in {tmp_path / 'spool'}"]
         assert [] == [words for words in (*expected, found, to_do) if words not in said]
+
+
+def test_without_credentials_the_first_complaint_comes_within_ten_seconds(tmp_path):
+    """Long before the first minute is over and its line would be sent."""
+    command = ("run", "--cluster", "blue", "--input", "-", "--region", REGION)
+    process = subprocess.Popen(
+        [*COMMAND, *command, "--spool-dir", "spool"],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert "no usable AWS credentials were found" in process.stderr.readline()
+        process.terminate()
+    assert 0 == process.returncode
 
 
 @pytest.fixture(scope="module")

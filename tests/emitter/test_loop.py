@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from operator import attrgetter
 
 import pytest
@@ -35,7 +36,7 @@ from neuron_reports import (
 
 from emitter.errors import SourceError
 from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
-from emitter.run.loop import READ_WITHIN_S
+from emitter.run.loop import READ_WITHIN_S, STOP_PATIENCE_S
 from emitter.spool import Spool, SpoolFailedError
 from emitter.writer import Writer
 from neuron_wire import WireFormatError, parse
@@ -108,6 +109,42 @@ def test_an_input_that_ends_because_of_the_stop_is_no_end():
         source = Both(clock, [(1, chunk(busy())), (2, None)])
         emitter = emitter_of(source, spool, clock=clock)
         assert not emitter.read_until(lambda: bool(asked))
+
+
+class Stream(Timetable):
+    """A timetable that is written into a pipe, and at its end asks whether a stop is under way."""
+
+    is_stream = True
+
+
+def test_a_stream_that_ends_has_failed(monkeypatch):
+    """
+    What came is sent, without Bye: the stack is to see the instance fall silent; exit code 3.
+    """
+    monkeypatch.setattr("emitter.run.loop.STOP_PATIENCE_S", 0.0)
+    clock = Clock()
+    with Spool.open(None, clock=clock, max_age_s=None) as spool:
+        source, outlet = Stream(clock, [(1, chunk(busy())), (2, None)]), Outlet()
+        emitter = emitter_of(source, spool, outlet, clock=clock)
+        assert emitter.read_until(lambda: False)
+        with pytest.raises(SourceError, match="the timetable was expected to go on and has ended"):
+            emitter.finish(input_ended=True)
+        event, minute = (json.loads(one.line) for one in spool.oldest(9, 1 << 30))
+    assert ("InputEnded", "the timetable ended") == (event["Event"], event["Message"])
+    assert (1, None) == (minute["Reports"], minute.get("Bye"))
+    assert f"finish {INSTANCE_ID}" == outlet.ended
+
+
+@pytest.mark.parametrize("asked_after_s", [0.3, None])
+def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s):
+    """Ctrl-C ends the other program first: the stop is waited for, one second and no longer."""
+    clock, began_s = Clock(), time.monotonic()
+    with Spool.open(None, clock=clock, max_age_s=None) as spool:
+        source = Stream(clock, [(1, chunk(busy())), (2, None)])
+        emitter = emitter_of(source, spool, clock=clock)
+        stops_at_s = began_s + (asked_after_s or 60)
+        assert (asked_after_s is None) == emitter.read_until(lambda: time.monotonic() > stops_at_s)
+    assert (asked_after_s or STOP_PATIENCE_S) <= time.monotonic() - began_s < 3
 
 
 @pytest.mark.parametrize("chunks", [[(1, None)], [(1, b"junk\n"), (2, None)]])

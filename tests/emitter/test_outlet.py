@@ -11,7 +11,7 @@ from emitter.delivery import outputs
 from emitter.delivery.batches import BatchLimits
 from emitter.delivery.destination import Delivered, Refused, Retry
 from emitter.delivery.sender import offset_s
-from emitter.errors import DeliveryError
+from emitter.errors import DeliveryError, SourceError
 from emitter.run import outlet as outlet_module
 from emitter.run.outlet import Outlet
 from emitter.settings import RunSettings
@@ -98,18 +98,44 @@ def test_the_end_of_an_input_is_sent_by_whoever_waits_for_it(spool, outlet_to):
     assert ["line"] == place.taken
 
 
-def test_what_an_input_leaves_unsent_is_one_sentence(spool, outlet_to, caplog):
-    """How many, where they are, and why; exit code 4."""
+@pytest.mark.parametrize(
+    ("failure", "before"), [(None, ""), (SourceError("the pipe ended"), "the pipe ended. ")]
+)
+def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
+    """How many, where they are, and why; exit code 4, and why the input ended stands before it."""
     outlet, _ = outlet_to(REFUSED)
     spool.append([RECORD] * 2)
     with pytest.raises(DeliveryError) as caught:
-        outlet.finish("i-1")
+        outlet.finish("i-1", failure)
     expected = (
-        f"2 record(s) were not delivered and are kept in {spool.directory} for the next run, "
-        "because there is no log group: deploy the stack"
+        f"{before}2 record(s) were not delivered and are kept in {spool.directory} for the next "
+        "run, because there is no log group: deploy the stack"
     )
     assert expected == str(caught.value)
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("output", "lacking", "is_over", "expected"),
+    [
+        ("logs", REFUSED, False, 1), ("logs", REFUSED, True, 0), ("logs", None, False, 0),
+        ("stdout", REFUSED, False, 0),
+    ],
+)  # fmt: skip
+def test_what_a_first_call_lacks_is_said_long_before_it(
+    output, lacking, is_over, expected, *, outlet_to, caplog, monkeypatch
+):
+    """A minute is long for whoever tries it; an input that has ended says it by itself."""
+    monkeypatch.setattr(outlet_module, "LOOK_AFTER_S", 0.1)
+    outlet, place = outlet_to(Delivered(), output=output)
+    place.lacking = lambda: lacking
+    outlet.look_ahead()
+    if is_over:
+        outlet.stop()
+    for thread in [one for one in threading.enumerate() if isinstance(one, threading.Timer)]:
+        thread.join(8)
+    said = [(one.getMessage(), one.reason, one.why) for one in caplog.records]
+    assert [("delivery refused", REFUSED.reason, REFUSED.sentence)] * expected == said
 
 
 def test_a_planned_stop_only_warns(spool, outlet_to, caplog):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 
@@ -43,6 +44,29 @@ def test_what_signals_did_before_comes_back():
             signal.getsignal(one) is not was for one, was in zip(numbers, before, strict=True)
         )
     assert before == [signal.getsignal(one) for one in numbers]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("module", ["neuron_emf", "emitter"])
+def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
+    """While the cluster is looked for nothing has begun: exit code 0, and not a word."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(8)
+        variables = environment(tmp_path) | {
+            "AWS_EC2_METADATA_DISABLED": "false",
+            "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, "run", "--output", "stdout"],
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        asking, _ = silent.accept()
+        process.send_signal(number)
+        with asking:
+            assert (b"", None) == process.communicate(timeout=8)
+    assert 0 == process.returncode
 
 
 def test_a_second_stop_is_not_waited_for(tmp_path):

@@ -82,7 +82,11 @@ def test_the_wheel_says_what_it_is(wheel):
         (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
         metadata = Parser().parsestr(archive.read(name).decode())
         (entry,) = [one for one in archive.namelist() if one.endswith("entry_points.txt")]
-        assert "neuron-emf = neuron_emf.cli:main" in archive.read(entry).decode()
+        scripts = archive.read(entry).decode().splitlines()
+    assert {
+        "neuron-emf = neuron_emf.__main__:main",
+        "neuron-monitor-emf = emitter.drop_in:main",
+    } <= set(scripts)
     assert metadata["Name"] == "neuron-emf"
     assert emitter.__version__ == metadata["Version"]
     assert metadata["Requires-Python"] == ">=3.10"

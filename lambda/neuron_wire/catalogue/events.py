@@ -13,6 +13,8 @@ EVENT_NAMES: Final = {
     "again.",
     "MonitorNotStarted": "The system refused to start neuron-monitor; it is tried again.",
     "MonitorRestarted": "neuron-monitor reports again after failures.",
+    "InputEnded": "A pipe or socket that reports came from ended; the emitter ends with exit code "
+    "3.",
     "EccFirstSeen": "A device was first seen with uncorrectable memory errors.",
     "EccRise": "Memory errors rose; the worst counter of the minute is named.",
     "HardwareFault": "The kernel log tells of broken hardware; the first ten of a minute each, the "

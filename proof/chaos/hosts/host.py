@@ -191,7 +191,7 @@ class ChaosHost:
         self.notes.left = len(kept.waiting)
 
     def _stop(self, life: Life, _trouble: Trouble | None = None) -> None:
-        # Before it listens it has nothing to say goodbye for, and a slow machine starts it slowly.
+        # Before its first line runs, no program can say what a signal does to it.
         wait_until(lambda: life.has_ended or catches_sigterm(life.process.pid), CALL_WITHIN_S)
         code = life.stop()
         assert code == 0, f"a planned stop ended with {code}, expected 0"

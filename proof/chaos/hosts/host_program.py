@@ -21,6 +21,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from emitter.run.signals import end_at_once_if_stopped
 from proof import clocked
 
 if TYPE_CHECKING:
@@ -121,4 +122,5 @@ def prepare(module: str, clock: WallClock) -> Callable[[], float]:
 
 
 if __name__ == "__main__":
+    end_at_once_if_stopped()
     clocked.main(prepare)

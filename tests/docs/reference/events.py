@@ -14,6 +14,7 @@ from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.reports.child import End
 from emitter.reports.last_words import LastWords
 from emitter.reports.report import decode
+from emitter.reports.source import ended_event
 from emitter.reports.system_groups import Device, HardwareCounters
 from emitter.reports.troubles import Troubles
 from emitter.spool.notices import Notices
@@ -48,7 +49,7 @@ class Clock:
 
 
 def of_monitor(found):
-    """neuron-monitor that dies, hangs, cannot be started, and is back."""
+    """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
     clock = Clock()
     troubles = Troubles("neuron-monitor", found.append, clock, lambda: AT_S)
     words = LastWords()
@@ -59,6 +60,7 @@ def of_monitor(found):
     troubles.not_started(OSError(13, "Permission denied"), wait_s=4.0)
     clock.now_s += 41.5
     troubles.reported()
+    found.append(ended_event("standard input", AT_S))
 
 
 def of_memory(found):

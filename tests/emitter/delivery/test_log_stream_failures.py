@@ -158,6 +158,27 @@ def test_no_region_is_refused():
     assert "--region" in outcome.sentence
 
 
+@pytest.mark.parametrize(
+    ("region", "where", "keys", "expected"),
+    [
+        (None, None, True, "no_region"),
+        (REGION, None, False, "credentials"),
+        (None, REGION, False, "credentials"),
+        (REGION, None, True, None),
+        (None, REGION, True, None),
+    ],
+)
+def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expected, no_aws):
+    """With the sentence that the call would give, and what whoever changed programs must know."""
+    no_aws.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY") if keys else ():
+        no_aws.setenv(f"AWS_{name}", "testing")
+    stream = LogStream(GROUP, STREAM, region=region, instance_region=where, needed="It needs more")
+    lacking = stream.lacking()
+    assert expected == (lacking and lacking.reason)
+    assert lacking is None or lacking.sentence.endswith(". It needs more")
+
+
 def test_an_endpoint_that_is_no_address_is_refused(aws, log_stream):
     """The SDK's own words."""
     aws.setenv("AWS_ENDPOINT_URL", "not an address")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import stat
+import struct
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -105,6 +107,46 @@ def test_a_device_that_is_always_ready_is_read():
     """/dev/null, as a service without input has it: epoll refuses it."""
     source = open_file(Path(os.devnull))
     assert None is source.read(1)
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("file", False), ("pipe", True), ("named pipe", True), ("socket", True), ("terminal", False),
+     ("/dev/null", False)],
+)  # fmt: skip
+def test_the_end_of_a_stream_is_none_of_its_own(kind, expected, tmp_path):
+    """Who writes to a pipe or a socket was to go on; a file, and who types Ctrl-D, is done."""
+    path = tmp_path / "input"
+    with ExitStack() as stack:
+        if kind == "socket":
+            descriptor, _ = (stack.enter_context(one).fileno() for one in socket.socketpair())
+        elif kind in {"pipe", "terminal"}:
+            ends = os.pipe() if kind == "pipe" else os.openpty()
+            for end in ends:
+                stack.callback(os.close, end)
+            descriptor = ends[0 if kind == "pipe" else 1]
+        else:
+            os.mkfifo(path) if kind == "named pipe" else path.touch()
+            opened = open_file(Path(os.devnull) if kind == "/dev/null" else path)
+            stack.callback(opened.close)
+            descriptor = opened._descriptor
+        source = DescriptorSource(descriptor, kind, owned=False)
+        stack.callback(source.close)
+        assert expected == source.is_stream
+
+
+def test_a_socket_whose_writer_was_killed_has_ended():
+    """It is reset where bytes were on their way back: that is an end, too."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        writer = socket.create_connection(server.getsockname())
+        reader, _ = server.accept()
+    linger = struct.pack("ii", 1, 0)  # reset at close
+    writer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    source = DescriptorSource(reader.fileno(), "a socket", owned=False)
+    writer.close()
+    with reader:
+        assert None is source.read(5)
     source.close()
 
 

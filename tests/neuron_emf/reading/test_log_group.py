@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SourceError
+from neuron_emf.account import refusal
+from neuron_emf.check.aws_client import UNREACHABLE, Answer
+from neuron_emf.check.log_groups import LogTarget, _untold
 from neuron_emf.reading import MINUTES, LogGroup, log_group, pattern_of
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
@@ -90,6 +94,17 @@ def test_a_refusal_names_the_action_the_group_and_what_to_do(code, advice):
         list(LogGroup(account, GROUP).lines(0, 9))
     for words in ("logs:FilterLogEvents", GROUP, code, advice):
         assert words in str(found.value)
+
+
+@pytest.mark.parametrize("region", ["us-esat-1", "cn-north-1"])
+def test_where_no_connection_comes_about_the_sentence_is_that_of_check(region):
+    """No network, or a region that there is not: which host was meant, and what to do."""
+    error = EndpointConnectionError(endpoint_url=f"https://logs.{region}.amazonaws.com/")
+    said = refusal(error, f"logs:FilterLogEvents on {GROUP}")
+    answer = Answer("logs:DescribeLogGroups", reason=UNREACHABLE, words=str(error))
+    expected = _untold("log group", answer, LogTarget(region, GROUP, "", "neuron-emf"))
+    assert f"{expected.found}; {expected.advice}" == str(said)
+    assert f"CloudWatch Logs in {region} cannot be reached: " in str(said)
 
 
 def test_a_service_that_goes_in_a_circle_is_left():
