@@ -1,12 +1,9 @@
-"""
-The pipe of docs/how-to/migrating.md under supervisord, where that is installed: it is on PyPI.
-"""
+"""The pipe of docs/how-to/migrating.md under a real supervisord."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,13 +14,11 @@ from neuron_reports import GOOD
 from proof.emitter_process import environment, wait_until
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"
-SUPERVISORD = shutil.which("supervisord")
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(60)
-@pytest.mark.skipif(SUPERVISORD is None, reason="supervisord is not installed")
-def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(tmp_path):
+def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
     """Exit code 3 is one that it does not expect; a stop reaches both, and says Bye."""
     (tmp_path / "reports").write_bytes(GOOD)
     variables = environment(tmp_path, NEURON_EMF_OUTPUT="file:lines", NEURON_EMF_SPOOL_DIR="spool")
@@ -39,7 +34,7 @@ def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(tmp_path):
     config.write_text(f"[supervisord]\nnodaemon=true\npidfile=pid\nlogfile=log\n{shown[1]}")
     variables["PATH"] = f"{tmp_path}:{variables['PATH']}"
     with subprocess.Popen(
-        [SUPERVISORD, "-c", str(config)],
+        [program_of(".venv-deploy", "supervisord"), "-c", str(config)],
         env={**variables, "NEURON_EMF_CLUSTER": "blue"},
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
