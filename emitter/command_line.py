@@ -59,6 +59,10 @@ def main(
 ) -> None:
     """Run a command of *program*; end the process with its exit code."""
     words = _joined_dimensions(sys.argv[1:] if arguments is None else arguments)
+    if not words:  # nothing was asked for: a person gets help, a program no success
+        context = program.make_context(PROGRAM, [], resilient_parsing=True)
+        click.echo(context.get_help(), err=True)
+        sys.exit(EXIT_WRONG_USE)
     try:
         code = program.main(
             words, prog_name=PROGRAM, standalone_mode=False, obj=Invocation(words[1:], progress)

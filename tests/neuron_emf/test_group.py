@@ -59,6 +59,26 @@ def test_a_tag_filter_that_is_no_expression_is_refused_at_once(name):
         )
 
 
+def test_the_bare_command_helps_and_is_no_success(typed):
+    """On standard error: whoever reads standard output asked for nothing of this."""
+    code, out, err = typed()
+    assert (2, "") == (code, out)
+    code, helped, _ = typed("--help")
+    assert (0, helped) == (code, err)
+
+
+@pytest.mark.parametrize(
+    ("typo", "said"),
+    [
+        ("topp", "No such command 'topp' (did you mean 'top'?); see neuron-emf --help"),
+        ("walk", "No such command 'walk'; see neuron-emf --help"),
+    ],
+)
+def test_a_mistyped_command_is_told_its_likeness(typed, typo, said):
+    """Wrong use, in one sentence."""
+    assert (2, "", f"neuron-emf: {said}\n") == typed(typo)
+
+
 def test_a_command_that_is_not_there_is_none():
     """click then says what there is."""
     assert cli.get_command(click.Context(cli), "tob") is None
