@@ -59,16 +59,16 @@ def main(
 ) -> None:
     """Run a command of *program*; end the process with its exit code."""
     words = _joined_dimensions(sys.argv[1:] if arguments is None else arguments)
-    if not words:  # nothing was asked for: a person gets help, a program no success
-        context = program.make_context(PROGRAM, [], resilient_parsing=True)
-        click.echo(context.get_help(), err=True)
-        sys.exit(EXIT_WRONG_USE)
     try:
         code = program.main(
             words, prog_name=PROGRAM, standalone_mode=False, obj=Invocation(words[1:], progress)
         )
     except click.ClickException as error:
-        click.echo(f"{PROGRAM}: {_sentence(error)}", err=True)
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        if words or context is None:
+            click.echo(f"{PROGRAM}: {_sentence(error)}", err=True)
+        else:  # nothing was asked for: a person gets help, a program no success
+            click.echo(context.get_help(), err=True)
         sys.exit(EXIT_WRONG_USE)
     except EmitterError as error:
         _forget_output()
