@@ -67,7 +67,11 @@ def main(
         invocation = Invocation(words[1:], progress, unnamed_cluster)
         code = program.main(words, prog_name=PROGRAM, standalone_mode=False, obj=invocation)
     except click.ClickException as error:
-        click.echo(f"{PROGRAM}: {_sentence(error)}", err=True)
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        if words or context is None:
+            click.echo(f"{PROGRAM}: {_sentence(error)}", err=True)
+        else:  # nothing was asked for: a person gets help, a program no success
+            click.echo(context.get_help(), err=True)
         sys.exit(EXIT_WRONG_USE)
     except EmitterError as error:
         _forget_output()

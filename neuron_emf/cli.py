@@ -87,6 +87,18 @@ class CommandGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or a refusal that names the one that may have been meant."""
+        name = args[0]
+        if name not in COMMANDS:
+            from difflib import get_close_matches  # noqa: PLC0415 - nobody else needs it
+
+            meant = "".join(get_close_matches(name, COMMANDS, 1))
+            ctx.fail(f"No such command {name!r}" + (f" (did you mean {meant!r}?)" if meant else ""))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands by the sentences of the table: none is imported."""
         with formatter.section("Commands"):

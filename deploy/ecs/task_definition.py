@@ -31,12 +31,6 @@ if sys.version_info < (3, 10):  # noqa: UP036 - such as the python3 of Amazon Li
 
 from neuron_wire.instance_types import INSTANCE_TYPES  # noqa: E402 - see above
 
-TRN3: Final = {"trn3.48xlarge": 16, "trn3pd98.3xlarge": 1}
-"""
-Devices of Trn3 instance types, as the Neuron driver and its users name them: no page of EC2 lists
-them yet, and a report's own hardware information wins for everything but this list.
-"""
-
 RESERVED_MIB: Final = 192
 """
 Ours in megabytes: 60 at most (docs/explanation/benchmarks.md); neuron-monitor's: 128, what AWS's
@@ -96,9 +90,8 @@ class Place:
 def types_by_devices() -> dict[int, list[str]]:
     """Instance types with Neuron devices, by how many they have."""
     types: dict[int, list[str]] = {}
-    devices_of = {row.name: row.devices for row in INSTANCE_TYPES.values()}
-    for name, devices in (devices_of | TRN3).items():
-        types.setdefault(devices, []).append(name)
+    for name, row in INSTANCE_TYPES.items():
+        types.setdefault(row.devices, []).append(name)
     return dict(sorted(types.items()))
 
 

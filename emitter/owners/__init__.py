@@ -24,6 +24,6 @@ addresses of the services are arguments, so that every machine can be played.
 
 from emitter.owners.lookup import OwnerLookup, owners_of
 from emitter.owners.places import Places
-from emitter.owners.reach import Reach, reach
+from emitter.owners.reach import Reach, reach, sees_sluids
 
-__all__ = ["OwnerLookup", "Places", "Reach", "owners_of", "reach"]
+__all__ = ["OwnerLookup", "Places", "Reach", "owners_of", "reach", "sees_sluids"]

@@ -197,7 +197,7 @@ class OwnerLookup:
             self._say(
                 "environ",
                 "the environments of other users' processes cannot be read: ECS services and "
-                "Slurm jobs without a control group of their own are not named",
+                "Slurm jobs whose control group has no job number are not named by them",
             )
 
     def _say(self, what: str, sentence: str) -> None:

@@ -34,6 +34,8 @@ _POD: Final = re.compile(
 )
 _ECS: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.slice")
 _JOB: Final = re.compile(r"job_([1-9][0-9]{0,9})")
+# Of Slurm 26.05 on: 64 bits in Crockford's base 32, where no I, L, O and U is.
+_SLUID: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
 _JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
 _STEPS: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
 _USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")
@@ -57,6 +59,8 @@ class Membership:
     Attributes:
         job: Number of a Slurm job.
 
+        sluid: What Slurm calls a job whose group does not have the number.
+
         job_user_id: The user of it, where the path has the id.
 
         container: Id of a container, 64 hexadecimal digits.
@@ -73,6 +77,7 @@ class Membership:
     """
 
     job: str | None = None
+    sluid: str | None = None
     job_user_id: int | None = None
     container: str | None = None
     pod: str | None = None
@@ -99,6 +104,7 @@ def membership(groups: Iterable[tuple[str, str]]) -> Membership:
 def _weight(member: Membership) -> tuple[bool, ...]:
     return (
         member.job is not None,
+        member.sluid is not None,
         member.container is not None,
         member.pod is not None,
         member.is_ecs,
@@ -111,12 +117,14 @@ def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
     if manager is not None:
         return _of_user(parts, manager, is_systemd=is_systemd)
     job, job_user_id = _job(parts)
+    sluid = _sluid(parts) if job is None else None
     container, at = _container(parts)
     pod = next((uid for part in parts[: at + 1] if (uid := _pod(part))), None)
     is_ecs = any(_ECS.fullmatch(part) for part in parts[:at])
-    unit = _unit(parts) if is_systemd and container is None and job is None else None
+    unit = _unit(parts) if is_systemd and not (container or job or sluid) else None
     return Membership(
         job=job,
+        sluid=sluid,
         job_user_id=job_user_id,
         container=container,
         pod=pod if container else None,
@@ -143,15 +151,26 @@ def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
         found = _JOB.fullmatch(parts[at])
         if not found:
             continue
-        above = parts[at - 1] if at else ""
-        user = _JOB_USER.fullmatch(above)
+        user = _JOB_USER.fullmatch(parts[at - 1]) if at else None
         if user:
             return found[1], int(user[1])
-        is_stepd = above == _STEPS or above.endswith(f"_{_STEPS}")
-        is_near = above == ".." and at + 1 < len(parts) and parts[at + 1].startswith("step_")
-        if is_stepd or is_near:
+        if _is_of_slurm(parts, at):
             return found[1], None
     return None, None
+
+
+def _sluid(parts: Sequence[str]) -> str | None:
+    for at in range(len(parts) - 1, -1, -1):
+        if _SLUID.fullmatch(parts[at]) and _is_of_slurm(parts, at):
+            return parts[at]
+    return None
+
+
+def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
+    """Whether the group at *at* is one that slurmstepd makes for a job."""
+    above = parts[at - 1] if at else ""
+    is_near = above == ".." and at + 1 < len(parts) and parts[at + 1].startswith("step_")
+    return is_near or above == _STEPS or above.endswith(f"_{_STEPS}")
 
 
 def _container(parts: Sequence[str]) -> tuple[str | None, int]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from emitter.owners.process import ProcessReader
 
 JOB_VARIABLE: Final = "SLURM_JOB_ID"
+SLUID_MARK: Final = "sluid="  # no number of a job, which squeue and people know
 SHORT_ID_CHARS: Final = 12  # as docker ps shows it
 
 _JOB_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
@@ -74,6 +75,9 @@ class Naming:
         member = membership(process.control_groups())
         if member.job:
             owner = self._job(process, member.job, member.job_user_id)
+        elif member.sluid:
+            number = self._job_variable(process)
+            owner = self._job(process, number or f"{SLUID_MARK}{member.sluid}")
         elif member.container:
             owner = self._container(process, member, member.container)
         elif job := self._job_variable(process):

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.small_files import read_text
+from emitter.owners.membership import membership
+from emitter.owners.process import ProcessGoneError, open_process
 
 if TYPE_CHECKING:
     from emitter.owners.places import Places
@@ -63,11 +65,29 @@ def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
         )
     if not _may_read_environments(own):
         return Reach(
-            limits=("ECS services", "Slurm jobs without a control group of their own"),
+            limits=("ECS services", "Slurm jobs whose control group has no job number"),
             advice="they stand in the environment of other users' processes, which root may read "
             "(CAP_SYS_PTRACE)",
         )
     return Reach()
+
+
+def sees_sluids(places: Places) -> bool:
+    """Whether Slurm runs a job here in a control group without the job's number."""
+    try:
+        with os.scandir(places.proc) as entries:
+            pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
+    except OSError:
+        return False
+    return any(_has_sluid(places.proc, pid) for pid in pids)
+
+
+def _has_sluid(proc: Path, pid: int) -> bool:
+    try:
+        with open_process(proc, pid) as process:
+            return membership(process.control_groups()).sluid is not None
+    except (ProcessGoneError, PermissionError):
+        return False
 
 
 def _namespace(own: Path) -> str:

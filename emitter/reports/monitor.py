@@ -8,14 +8,13 @@ waits, and a monitor that falls silent counts as dead. It never outlives us.
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.backoff import Backoff
 from emitter.errors import SourceError
 from emitter.reports.child import END_WITHIN_S, Child
+from emitter.reports.config_folder import ConfigFolder
 from emitter.reports.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -89,13 +88,10 @@ class Monitor:
         self._backoff = Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S, rng)
         self._troubles = Troubles(command, on_event, clock, now_s)
         self._child: Child | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._config, self._silent_after_s = config, _silent_after_s(period_s)
         try:
-            self._folder = tempfile.TemporaryDirectory(prefix="neuron-emf-")
-            self._config_path = Path(self._folder.name) / "monitor.json"
-            self._configure(config, period_s)
+            self._folder = ConfigFolder(config)
         except OSError as error:
-            self._clean_up()
             msg = (
                 "a temporary file was expected to take neuron-monitor's configuration and could "
                 f"not be written: {error.strerror}; name a folder for it with TMPDIR"
@@ -132,13 +128,14 @@ class Monitor:
             self._silent_after_s = _silent_after_s(period_s)
             return
         try:
-            self._configure(config, period_s)
+            self._folder.write(config)
         except OSError as error:
             msg = (
                 "neuron-monitor was expected to take its new configuration and goes on with the "
                 f"old one: it could not be written: {error.strerror}"
             )
             raise SourceError(msg) from error
+        self._config, self._silent_after_s = config, _silent_after_s(period_s)
         self._stop()
         self._has_failed = False
         self._backoff.reset()
@@ -147,22 +144,14 @@ class Monitor:
     def close(self) -> None:
         """Stop the child: ask, wait, insist."""
         self._stop()
-        self._clean_up()
-
-    def _configure(self, config: str, period_s: float) -> None:
-        # Beside it first: a full disk must not cost the one that works.
-        written = self._config_path.with_suffix(".new")
-        written.write_bytes(config.encode())
-        written.replace(self._config_path)
-        self._config = config
-        self._silent_after_s = _silent_after_s(period_s)
+        self._folder.remove()
 
     def _start(self) -> None:
         self.restarts += self._has_failed
         self._has_failed = False
         self._started_at_s = self._heard_at_s = self._clock()
         try:
-            self._child = Child([self._path, "-c", str(self._config_path)])
+            self._child = Child([self._path, "-c", str(self._folder.file)])
         except OSError as error:
             self._troubles.not_started(error, wait_s=self._wait_s())
 
@@ -199,10 +188,6 @@ class Monitor:
         wait_s = self._backoff.next_s()
         self._start_at_s = self._clock() + wait_s
         return wait_s
-
-    def _clean_up(self) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
 
     def _stop(self) -> None:
         child, self._child = self._child, None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,3 +55,35 @@ class MonitorSettings:
                 "given: a file of your own is used as it is; leave the others out"
             )
             raise SettingsError(msg)
+        require_expression(self.tag_filter)
+
+
+# What only RE2 has: some escapes (group 1), flags anywhere (group 2); other escapes as they are.
+_RE2: Final = re.compile(
+    r"\\(?:(Q.*?(?:\\E|$)|[zC]|[pP](?:\{[^}]*\}|.))|.)|(\(\?[imsU-]+)(?=[:)])", re.DOTALL
+)
+
+
+def require_expression(text: str) -> None:
+    """
+    Refuse what is no regular expression, in Python's form or in neuron-monitor's (RE2).
+
+    Raises:
+        SettingsError: If it is none.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of [[:alpha:]], which RE2 has
+            re.compile(_RE2.sub(_in_python, text))
+    except (re.error, OverflowError, RecursionError) as error:
+        msg = (
+            f"--tag-filter was expected to be a regular expression and is {text!r}: {error}; "
+            "correct it"
+        )
+        raise SettingsError(msg) from error
+
+
+def _in_python(found: re.Match[str]) -> str:
+    if found[2]:
+        return "(?:"
+    return "x" if found[1] else found[0]

@@ -7,12 +7,15 @@ that is as old as its last transaction.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from emitter.spool.records import DropReason, SpooledRecord
+    from emitter.spool.state_file import DeliveredState
+
+_STATES_KEPT: Final = 64  # an hour of minutes that nobody took, while the disk refuses
 
 
 @dataclass(slots=True)
@@ -51,6 +54,10 @@ class PendingChanges:
         state: The fold's state last given.
 
         state_changed: Whether the disk has another.
+
+        states: Those given since the disk's, the oldest first, each with the last id before it.
+
+        delivered: The newest of them whose records were delivered, until it is kept.
     """
 
     added: dict[int, tuple[SpooledRecord, int]] = field(default_factory=dict)
@@ -58,6 +65,15 @@ class PendingChanges:
     settled: set[int] = field(default_factory=set)
     state: bytes | None = None
     state_changed: bool = False
+    states: deque[tuple[int, DeliveredState]] = field(
+        default_factory=lambda: deque(maxlen=_STATES_KEPT)
+    )
+    delivered: DeliveredState | None = None
+
+    def deliver_to(self, record_id: int) -> None:
+        """Records up to *record_id* were delivered."""
+        while self.states and self.states[0][0] <= record_id:
+            _, self.delivered = self.states.popleft()
 
     def written(self) -> None:
         """The disk has it all now."""
@@ -65,3 +81,5 @@ class PendingChanges:
         self.settled.clear()
         self.settled_to = None
         self.state_changed = False
+        self.states.clear()
+        self.delivered = None

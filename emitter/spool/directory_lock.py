@@ -32,6 +32,20 @@ class DirectoryHeldError(Exception):
         self.holder = holder
 
 
+def holder_of(directory: Path) -> str:
+    """Who holds *directory*, found out without writing; empty when nobody does."""
+    try:
+        with (directory / LOCK_NAME).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
+            except BlockingIOError:
+                pid = file.read(_PID_BYTES).decode("ascii", "replace").strip()
+                return f"process {pid}" if pid.isdigit() else "another process"
+    except OSError:
+        return ""
+    return ""
+
+
 class DirectoryLock:
     """
     Held from construction until `release`, or until the process ends.

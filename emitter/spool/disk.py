@@ -8,14 +8,22 @@ is `emitter.spool.record_queue`.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EXIT_SOURCE_FAILED, EmitterError, SettingsError
-from emitter.spool.directory_lock import DirectoryHeldError, DirectoryLock
-from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION, LayoutError, open_database
+from emitter.spool.directory_lock import DirectoryHeldError, DirectoryLock, holder_of
+from emitter.spool.layout import (
+    FILE_NAME,
+    LAYOUT_VERSION,
+    LayoutError,
+    open_database,
+    open_read_only,
+)
 from emitter.spool.ledger import Contents, Ledger
+from emitter.spool.state_file import StateFile
 from emitter.spool.transactions import DiskDamagedError, DiskRefusedError, sqlite_errors
 
 if TYPE_CHECKING:
@@ -42,10 +50,13 @@ class Disk:
 
     Attributes:
         ledger: Its file, None until `attach` and after `detach`.
+
+        state_file: What is beside it for a disk that is full.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self.state_file = StateFile(directory)
         self.ledger: Ledger | None = None
         self._lock: DirectoryLock | None = None
         self._database: sqlite3.Connection | None = None
@@ -74,7 +85,22 @@ class Disk:
             self.detach()
             raise
         self.ledger = ledger
-        return contents
+        return self._with_newest_state(contents)
+
+    def state_left(self) -> bytes | None:
+        """
+        What an earlier start left of the fold, where nothing can be written.
+
+        None where that cannot be read either, or another emitter works with it.
+        """
+        if self._lock is None and holder_of(self.directory):
+            return None
+        try:
+            with closing(open_read_only(self._path)) as database:
+                contents = Ledger(database).load()
+        except (LayoutError, DiskDamagedError, sqlite3.Error, OSError):
+            return None
+        return self._with_newest_state(contents).state
 
     def require_file(self) -> None:
         """
@@ -128,6 +154,13 @@ class Disk:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+    def _with_newest_state(self, contents: Contents) -> Contents:
+        delivered = self.state_file.read()
+        produced = {boot: counters.produced for boot, counters in contents.counters.items()}
+        if delivered is None or not delivered.is_newer(produced):
+            return contents
+        return replace(contents, state=delivered.state, is_state_beside=True)
 
     @property
     def _path(self) -> Path:

@@ -99,13 +99,44 @@ def open_database(path: Path) -> sqlite3.Connection:
     return database
 
 
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """
+    Open *path* where nothing can be written, for who knows that nobody writes to it.
+
+    Raises:
+        LayoutError:
+            If the file has a newer layout.
+
+        OSError, sqlite3.Error:
+            If it cannot be read.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    # Without a lock file system calls cannot get one; without a log SQLite would make one.
+    how = "vfs=unix-none" if log.exists() and log.stat().st_size else "immutable=1"
+    database = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro&{how}", uri=True, isolation_level=None
+    )
+    try:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+        _known_version(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _known_version(database: sqlite3.Connection) -> int:
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version > LAYOUT_VERSION:
+        raise LayoutError(version)
+    return int(version)
+
+
 def _prepare(database: sqlite3.Connection) -> None:
     # Nobody else reads it: without this the index of the log is a mapped file,
     # and a disk that goes read-only under a mapped file ends the process.
     database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-    (version,) = database.execute("PRAGMA user_version").fetchone()
-    if version > LAYOUT_VERSION:
-        raise LayoutError(version)
+    version = _known_version(database)
     for pragma in (
         f"page_size = {_PAGE_BYTES}",  # counts only before the first table
         "journal_mode = WAL",

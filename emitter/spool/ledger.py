@@ -55,11 +55,14 @@ class Contents:
         cost_bytes: Room all waiting records take.
 
         state: The fold's, None before the first.
+
+        is_state_beside: Whether it is not the file's own, but a newer one from beside it.
     """
 
     counters: Mapping[str, BootCounters]
     cost_bytes: int
     state: bytes | None
+    is_state_beside: bool = False
 
 
 class Ledger:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from emitter.spool.disk import Disk
     from emitter.spool.ledger import Contents, Ledger
     from emitter.spool.notices import Notices
+    from emitter.spool.state_file import DeliveredState
 
 RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, at most
 
@@ -94,10 +95,19 @@ class Mirror:
 
         if not self._try(write):
             return False
+        self._disk.state_file.reserve()
         if self.refused is not None:
             self.refused = None
             self._notices.on_disk_again(records)
         return True
+
+    def keep_delivered(self, delivered: DeliveredState) -> None:
+        """Keep the state of what was delivered, in the room reserved for it, while refused."""
+        self._disk.state_file.write(delivered)
+
+    def state_left(self) -> bytes | None:
+        """What an earlier start left of the fold, if that can be read though nothing is written."""
+        return self._disk.state_left()
 
     def spoil(self, error: DiskDamagedError) -> None:
         """The file cannot be read: give it up, replace it with the next `write`."""

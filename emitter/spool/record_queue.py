@@ -19,6 +19,7 @@ from emitter.spool.boot_counters import BootCounters, PendingChanges
 from emitter.spool.ledger import cost_bytes
 from emitter.spool.mirror import Mirror
 from emitter.spool.records import SpooledRecord
+from emitter.spool.state_file import DeliveredState
 from emitter.spool.transactions import DiskDamagedError
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class RecordQueue:
                 clock=clock,
                 monotonic=monotonic,
             )
+            if self._mirror.refused is not None:
+                self._pending.state = self._mirror.state_left()
 
     def enter(self, boot: str) -> None:
         """Name this emitter start, before anything is added."""
@@ -124,8 +127,11 @@ class RecordQueue:
         self.own.dropped[reason] += 1
 
     def keep_state(self, state: bytes) -> None:
-        """Replace the fold's state."""
+        """Replace the fold's state by that after the last added record."""
         self._pending.state = state
+        if self._mirror is not None and self._boot is not None:
+            given = DeliveredState(self._boot, self.own.produced, state)
+            self._pending.states.append((self._last_id, given))
         self._pending.state_changed = self._changed = True
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
@@ -158,9 +164,12 @@ class RecordQueue:
 
     def deliver(self, ids: Iterable[int]) -> int:
         """Take *ids* out and count them as delivered; how many there were."""
-        gone = self._take_out(ids)
+        delivered = list(ids)
+        gone = self._take_out(delivered)
         for boot, records in gone.items():
             self.counters[boot].delivered += records
+        if delivered:
+            self._pending.deliver_to(max(delivered))
         return sum(gone.values())
 
     def drop(self, ids: Iterable[int], reason: DropReason) -> int:
@@ -182,6 +191,9 @@ class RecordQueue:
             for counter in self.counters.values():
                 counter.changed = False
             self._changed = False
+        elif self._pending.delivered is not None:
+            self._mirror.keep_delivered(self._pending.delivered)
+            self._pending.delivered = None
 
     def close(self) -> None:
         """Close the file; what it did not take is gone. May be called twice."""
@@ -196,6 +208,7 @@ class RecordQueue:
         self.cost_bytes += contents.cost_bytes
         if not self._pending.state_changed:
             self._pending.state = contents.state
+            self._pending.state_changed = contents.is_state_beside
 
     def _give_up(self) -> int:
         pending = self._pending

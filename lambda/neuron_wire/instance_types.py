@@ -44,6 +44,13 @@ class InstanceType:
         return self.device_memory_gib << 30
 
 
+# No page of EC2 lists a Trn3 type yet. Names and tables of devices are those of the Neuron driver
+# (v4/neuron_dhal_v4.c), and trn3n and trn3en those of its Helm chart; the chip is that of
+# https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/trn3-arch.html
+_TRN3_OF_1_DEVICE: Final = ("trn3pd98", "trn3s-es", "trn3sn", "trn3sn-es")
+_TRN3_OF_4_DEVICES: Final = ("trn3e", "trn3en")
+_TRN3_OF_16_DEVICES: Final = ("trn3", "trn3n", "trn3p", "trn3s-es", "trn3sn", "trn3sn-es")
+
 INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
     row.name: row
     for row in (
@@ -61,5 +68,8 @@ INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
         InstanceType("trn2.3xlarge", 1, 4, 96),
         InstanceType("trn2.48xlarge", 16, 4, 1536),
         InstanceType("trn2u.48xlarge", 16, 4, 1536),
+        *(InstanceType(f"{family}.3xlarge", 1, 4, 144) for family in _TRN3_OF_1_DEVICE),
+        *(InstanceType(f"{family}.24xlarge", 4, 4, 576) for family in _TRN3_OF_4_DEVICES),
+        *(InstanceType(f"{family}.48xlarge", 16, 4, 2304) for family in _TRN3_OF_16_DEVICES),
     )
 }

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.health.pulse import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
+from emitter.spool.directory_lock import holder_of
 from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
-from neuron_emf.check.spool import holder_of
 from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:

@@ -7,14 +7,13 @@ looked at, never waited for.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
 from typing import TYPE_CHECKING, Final
 
 from emitter.run.service import spool_directory
-from emitter.spool.directory_lock import LOCK_NAME
+from emitter.spool.directory_lock import holder_of
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emf.check.result import CheckResult, failed, not_needed, ok, warning
 
@@ -100,17 +99,3 @@ def _used_mib(directory: Path) -> int:
         return (directory / FILE_NAME).stat().st_size // _MIB
     except OSError:
         return 0
-
-
-def holder_of(directory: Path) -> str:
-    """Who holds the folder; empty when nobody does."""
-    try:
-        with (directory / LOCK_NAME).open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
-            except BlockingIOError:
-                pid = file.read(32).decode("ascii", "replace").strip()
-                return f"process {pid}" if pid.isdigit() else "another process"
-    except OSError:
-        return ""
-    return ""

@@ -18,7 +18,7 @@ from emitter.errors import SettingsError
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.kernel.kmsg import JOURNAL, NONE, choice_for, opener
 from emitter.kernel.message import UnreadableLogError
-from emitter.owners import Places, reach
+from emitter.owners import Places, reach, sees_sluids
 from emitter.owners.lookup import OFF
 from emitter.settings.run import AGENT, FILE_PREFIX, LOGS
 from neuron_emf.check.result import CheckResult, failed, not_needed, ok, warning
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 ATTRIBUTION: Final = "attribution"
 KERNEL_LOG: Final = "kernel log"
 OUTPUT: Final = "output"
+SLUID_ADVICE: Final = (
+    "Slurm names control groups here by SLUID: CgroupJobIdPaths=yes in cgroup.conf (26.05.2 and "
+    "later) brings the job's number back"
+)
 CONNECT_WITHIN_S: Final = 5.0
 
 
@@ -41,12 +45,14 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
         return not_needed(ATTRIBUTION, "--attribution none names nobody by the pid")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed(ATTRIBUTION, "the pids in a file may be of another machine")
-    found = reach(Places.beside(settings.proc_dir))
+    places = Places.beside(settings.proc_dir)
+    found = reach(places)
     if found.why_not:
         return warning(ATTRIBUTION, f"nobody is named by the pid: {found.why_not}", found.advice)
     if found.limits:
+        advice = f"{found.advice}; {SLUID_ADVICE}" if sees_sluids(places) else found.advice
         return warning(
-            ATTRIBUTION, f"owners are named, but for {' and '.join(found.limits)}", found.advice
+            ATTRIBUTION, f"owners are named, but for {' and '.join(found.limits)}", advice
         )
     return ok(ATTRIBUTION, f"owners are named by what {settings.proc_dir} says of their processes")
 

@@ -3,7 +3,7 @@ Rules of thumb: what in a profile is worth a look.
 
 The bounds are those of Neuron Explorer's Summary Viewer (read 2026-11-21):
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-explorer/overview-summary-page.html
-A rule whose numbers are not told finds nothing.
+That of throttling is ours. A rule whose numbers are not told finds nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.profile.keys import THROTTLE_ACTIVITY, amount
+from neuron_emf.profile.keys import NS, THROTTLED_SHARE, THROTTLED_TIME, amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 TRANSPOSE_PERCENT: Final = 10.0  # of the operations of the tensor engine
 SPILL_PERCENT: Final = 25.0  # of the reads from device memory
 MODEL_SHARE: Final = 0.5  # of the time in which the tensor engine works
+THROTTLED_PERCENT: Final = 5.0  # of the active time: a moment at the start of a run is no finding
 LEAST_TENSOR_PERCENT: Final = 1.0  # below it there is no matrix work to judge
 
 
@@ -73,19 +74,26 @@ def advice_for(
             f"for the model (a good profile: at least {100 * MODEL_SHARE:g} % of that time)",
             "use matrices that fill the engine, and let instructions overlap",
         )
-    if is_throttled(values):
+    throttled = throttled_percent(members, values)
+    if throttled >= THROTTLED_PERCENT:
         limit = members.get("ThrottleLimitPercent")
         held = f", to {limit:.1f} % on average" if limit is not None else ""
         yield ProfileAdvice(
             "throttled",
-            f"the tensor engine was held back while it worked{held}",
+            f"the tensor engine was held back in {throttled:.1f} % of the active time{held} "
+            f"(a good profile: under {THROTTLED_PERCENT:g} %)",
             "compare with another instance, and with a run of fewer cores at once",
         )
 
 
-def is_throttled(values: Mapping[str, object]) -> bool:
-    """Whether any core was held back for any time."""
-    return any(
-        THROTTLE_ACTIVITY.fullmatch(key) is not None and (amount(value) or 0) > 0
-        for key, value in values.items()
-    )
+def throttled_percent(members: Mapping[str, float], values: Mapping[str, object]) -> float:
+    """For how much of the active time the core that fared worst was held back; 0 if not told."""
+    active_s = members.get("ActiveSeconds")
+    shares = [0.0]
+    for key, value in values.items():
+        found = amount(value) or 0.0
+        if THROTTLED_SHARE.fullmatch(key):
+            shares.append(found)
+        elif active_s and THROTTLED_TIME.fullmatch(key):
+            shares.append(found / NS / active_s)
+    return min(100.0, 100 * max(shares))

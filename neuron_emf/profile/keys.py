@@ -59,8 +59,12 @@ THROTTLE_LIMIT: Final = re.compile(r"throttle_avg_util_limit_nc[0-9]+_percent")
 """A fraction for each core: 1 is no limit."""
 
 THROTTLED_TIME: Final = re.compile(r"throttle_active_nc[0-9]+_time_ns")
-THROTTLE_ACTIVITY: Final = re.compile(r"throttle_(activity_[0-9]+_)?active_.+")
-"""Above 0 when the tensor engine was held back while it worked."""
+"""Time in which the tensor engine was held back while it worked, for each core."""
+
+THROTTLED_SHARE: Final = re.compile(r"throttle_(activity_[0-9]+_)?active_.+_percent")
+"""The same as a fraction of the time in which it worked."""
+
+NS: Final = 1e9
 
 KNOWN: Final = frozenset({*FRACTIONS, *NUMBERS, *TEXTS, *INDEXES})
 

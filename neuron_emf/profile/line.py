@@ -40,7 +40,6 @@ MAX_TEXT_CHARS: Final = 256
 MAX_NUMBER: Final = 1e18  # of a member; the greatest counts of operations have 15 digits
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _ID_BYTES: Final = 10
-_NS: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,7 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
         _put(found, "ThrottleLimitPercent", min(limits), 100.0)
     times = _all(values, keys.THROTTLED_TIME)
     if times:
-        _put(found, "ThrottledSeconds", sum(times) / _NS)
+        _put(found, "ThrottledSeconds", sum(times) / keys.NS)
     return found
 
 

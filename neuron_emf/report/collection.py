@@ -83,7 +83,9 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     else:
         provenance = _of_account(settings, within, counting, published)
     if not counting.instances:
-        raise SourceError(_nothing(settings, asked, provenance))
+        if settings.cluster and not files:
+            counting.others.add_account(account(settings), min(within.end_ms, made_ms))
+        raise SourceError(_nothing(settings, asked, provenance, counting))
     return idle_report(
         counting,
         compare(counting, published, made_ms),
@@ -120,18 +122,25 @@ def _announce_cost(source: Account, asked: Period) -> None:
         )
 
 
-def _nothing(settings: IdleReportSettings, asked: Period | None, provenance: Provenance) -> str:
+def _nothing(
+    settings: IdleReportSettings, asked: Period | None, provenance: Provenance, counting: Counting
+) -> str:
     when = ""
     if asked is not None:
         when = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}"
-    whose = f" of cluster {figures.name(settings.cluster)}" if settings.cluster else ""
+    if settings.cluster:
+        return (
+            f"there is no minute line of cluster {figures.name(settings.cluster)}{when} in "
+            f"{provenance.origin}. {counting.others.beside(settings.cluster)}; check --cluster, "
+            "--since and --until"
+        )
     others = (
         f"{counted(provenance.outside, 'line')} of other times or clusters and "
         f"{counted(provenance.unreadable, 'line')} that could not be read"
     )
     return (
-        f"minute lines{whose}{when} were expected in {provenance.origin} and there is none, only "
-        f"{others}: check --since, --until and --cluster, and that the emitters run"
+        f"minute lines{when} were expected in {provenance.origin} and there is none, only "
+        f"{others}: check --since and --until, and that the emitters run"
     )
 
 

@@ -7,8 +7,7 @@ that close never reached has none, and lines that the log group no longer keeps
 are in rollups alone.
 
 Of a tally each publication says only what the earlier ones lacked, so the
-amounts of a minute add up; a line that came twice has the same RollupId and
-counts once.
+amounts of a minute add up; of two lines with one RollupId the later counts.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_wire.names import ROLLUP, VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from neuron_emf.reading.periods import Period
     from neuron_emf.report.counting import Counting
@@ -34,36 +33,57 @@ MAX_LISTED: Final = 10
 _SMALLEST_USD: Final = 1e-4  # rollups have six decimals, each publication its own
 
 
-@dataclass(slots=True)
-class PublishedMinute:
+@dataclass(frozen=True, slots=True)
+class Publication:
     """
-    All that was published of one minute of one cluster.
+    One line of one minute of one cluster.
 
     Attributes:
-        core_minutes: Idle core minutes; None when none was ever told.
+        records: Minute records behind it.
 
-        usd: Their price; None when none was ever told.
+        core_minutes: Idle core minutes that earlier ones lacked; None when it has none.
+
+        usd: Their price; None when it has none.
     """
 
-    core_minutes: float | None = None
-    usd: float | None = None
-    _records: dict[int, int] = field(default_factory=dict)  # by number of the publication
+    records: int
+    core_minutes: float | None
+    usd: float | None
+
+
+@dataclass(slots=True)
+class PublishedMinute:
+    """All that was published of one minute of one cluster."""
+
+    _by_number: dict[int, Publication] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
         """Minute records behind the last publication."""
-        return self._records[max(self._records)]
+        return self._by_number[max(self._by_number)].records
 
-    def add(self, number: int, records: int, core_minutes: float | None, usd: float | None) -> bool:
-        """Add publication *number*; False if it was there."""
-        if number in self._records:
-            return False
-        self._records[number] = records
-        if core_minutes is not None:
-            self.core_minutes = (self.core_minutes or 0) + core_minutes
-        if usd is not None:
-            self.usd = (self.usd or 0) + usd
-        return True
+    @property
+    def core_minutes(self) -> float | None:
+        """Idle core minutes; None when none was ever told."""
+        return _sum(publication.core_minutes for publication in self._by_number.values())
+
+    @property
+    def usd(self) -> float | None:
+        """Their price; None when none was ever told."""
+        return _sum(publication.usd for publication in self._by_number.values())
+
+    def add(self, number: int, publication: Publication) -> bool:
+        """
+        Add publication *number*; False if it was there.
+
+        Of two the later counts: a run of close that ended before it noted the first
+        prints it again, perhaps with records that came meanwhile. Files may be read
+        in any order, so the one with more records is the later.
+        """
+        known = self._by_number.get(number)
+        if known is None or publication.records >= known.records:
+            self._by_number[number] = publication
+        return known is None
 
 
 class PublishedRollups:
@@ -106,9 +126,11 @@ class PublishedRollups:
             cluster = members["ClusterName"]
             minute_ms = _moment_ms(members["Minute"])
             number = _whole(members["Publication"])
-            records = _whole(members["Records"])
-            core_minutes = _amount(members.get("IdleCoreMinutes"))
-            usd = _amount(members.get("IdleCost"))
+            publication = Publication(
+                records=_whole(members["Records"]),
+                core_minutes=_amount(members.get("IdleCoreMinutes")),
+                usd=_amount(members.get("IdleCost")),
+            )
         except (KeyError, TypeError, ValueError, OverflowError):
             self.unreadable += 1
             return
@@ -117,7 +139,7 @@ class PublishedRollups:
         if self._cluster not in {"", cluster}:
             return
         minute = self.minutes.setdefault((cluster, minute_ms), PublishedMinute())
-        self.read += minute.add(number, records, core_minutes, usd)
+        self.read += minute.add(number, publication)
 
 
 class Cause(Enum):
@@ -264,6 +286,11 @@ def _greatest_first(difference: Difference) -> tuple[object, ...]:
     lines, rollup = difference.core_minutes
     usd = abs(difference.usd_missing)
     return -abs(lines - rollup), -usd, difference.minute_ms, difference.cluster
+
+
+def _sum(amounts: Iterable[float | None]) -> float | None:
+    told = [amount for amount in amounts if amount is not None]
+    return sum(told) if told else None
 
 
 def _moment_ms(text: object) -> int:

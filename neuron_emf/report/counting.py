@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neuron_emf.figures import idle_cores
+from neuron_emf.reading.clusters import ClusterNames
 from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_emf.report.owners import NOBODY, owners
@@ -162,6 +163,8 @@ class Counting:
 
         outside: Records of other times or clusters than were asked for.
 
+        others: The clusters among them, of the time that was asked for.
+
         overridden: Types whose price is not the one of the list, as met.
 
         idle_after_minutes: From when on a core is idle.
@@ -177,6 +180,7 @@ class Counting:
         self.owners: dict[tuple[str, IdleOwner], OwnerTime] = defaultdict(OwnerTime)
         self.minutes: dict[tuple[str, int], ClusterMinute] = defaultdict(ClusterMinute)
         self.outside = 0
+        self.others = ClusterNames()
         self.overridden: set[str] = set()
         self._period = period
         self.idle_after_minutes = idle_after_minutes
@@ -191,8 +195,11 @@ class Counting:
         Raises:
             SettingsError: If more wait than can be kept.
         """
-        if record.minute_ms not in self._period or self.cluster not in {"", record.cluster}:
+        is_within = record.minute_ms in self._period
+        if not is_within or self.cluster not in {"", record.cluster}:
             self.outside += 1
+            if is_within:
+                self.others.add(record.cluster)
             return
         self._buffer.add(record)
 

@@ -117,7 +117,7 @@ def _cores(report: IdleReport) -> Table:
         )
     rest = report.core_count - sum(len(row.cores) for row in report.cores)
     if rest > 0:
-        table.caption = f"and {counted(rest, 'more core')}"
+        table.caption = f"and {counted(rest, 'more core')}\n"
     return table
 
 
@@ -140,7 +140,8 @@ def _table(title: str, columns: Sequence[str]) -> Table:
 def _with_rest(table: Table, all_rows: Sequence[object], rows: int) -> Table:
     rest = len(all_rows) - rows
     if rest > 0:
-        table.caption = f"and {rest:,} more; --rows shows more, --csv and --html all"
+        # Without a caption a table ends with an empty line of its own.
+        table.caption = f"and {rest:,} more; --rows shows more, --csv and --html all\n"
     return table
 
 

@@ -47,5 +47,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
             "python3 -m pip install textual, or use --once or --json"
         )
         raise SettingsError(msg) from error
+    if settings.cluster:
+        watch.require_cluster(watch.refresh())  # a screen would wait for what is mistyped
     TopScreen(watch).run()
     return 0

@@ -44,6 +44,7 @@ class FileFeed:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.records = Records()
+        self.origin = counted(len(paths), "file")
         self._paths = paths
         self._seen: list[tuple[int, int]] | None = None
 
@@ -59,7 +60,7 @@ class FileFeed:
     @property
     def traffic(self) -> str:
         """How many files."""
-        return counted(len(self._paths), "file")
+        return self.origin
 
     def _state(self) -> list[tuple[int, int]] | None:
         try:
@@ -81,6 +82,7 @@ class LogGroupFeed:
             SettingsError: If no client can be made.
         """
         self.records = Records()
+        self.origin = f"log group {account.log_group}"
         self._group = LogGroup(account, account.log_group)
         self._since_ms = since_ms
         self._pattern = pattern_of(*filter(None, [cluster]))
@@ -177,6 +179,7 @@ class LiveTailFeed:
             msg = "Live Tail was asked for and the rehearsal has none: leave out --live-tail"
             raise SettingsError(msg)
         self._asking = LogGroupFeed(account, since_ms, cluster)
+        self.origin = self._asking.origin
         self._group = account.log_group
         self._pattern = pattern_of(*filter(None, [cluster]))
         self._logs = account.client("logs")

@@ -238,7 +238,7 @@ def fleet_of(
     if now_ms is not None:  # one instance whose clock is ahead does not make others silent
         as_of_ms = (now_ms - ARRIVAL_S * 1000) // MINUTE_MS * MINUTE_MS
     instances = [
-        _instance(minute, as_of_ms, idle_after, prices or Prices())
+        _instance(minute, as_of_ms, idle_after, prices or Prices(), is_now=now_ms is not None)
         for minute in window.newest_minutes()
     ]
     clusters = tuple(
@@ -249,10 +249,11 @@ def fleet_of(
 
 
 def _instance(
-    minute: InstanceMinute, as_of_ms: int, idle_after: int, prices: Prices
+    minute: InstanceMinute, as_of_ms: int, idle_after: int, prices: Prices, *, is_now: bool
 ) -> InstanceSnapshot:
     behind = max(0, (as_of_ms - minute.record.minute_ms) // MINUTE_MS - 1)
-    if minute.gone:
+    # In a file the last minute is what is looked at, and who replays one ends it with Bye.
+    if minute.gone and (is_now or behind):
         return InstanceSnapshot(minute.record, STOPPED, behind, Figures(stopped=1))
     if behind >= SILENT_AFTER_MINUTES:
         return InstanceSnapshot(minute.record, SILENT, behind, Figures(silent=1))

@@ -92,6 +92,8 @@ def status(instance: InstanceSnapshot) -> str:
     notes = []
     if instance.figures.duplicates:
         notes.append("two emitters")
+    if instance.record.bye:
+        notes.append("shut down after it")
     if instance.behind_minutes:
         notes.append(f"{behind} late")
     if instance.record.identity_guessed:

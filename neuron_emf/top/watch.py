@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from emitter.errors import SettingsError
+from emitter.errors import SettingsError, SourceError
+from neuron_emf import figures
 from neuron_emf.account import account
 from neuron_emf.prices import prices
 from neuron_emf.printing import progress, show, show_json
@@ -63,6 +64,25 @@ class FleetWatch:
         self._prices = prices(settings.price_overrides)
         self._window = Window(settings.cluster)
 
+    def require_cluster(self, fleet: FleetSnapshot) -> None:
+        """
+        Make sure that *fleet* has the cluster that was asked for.
+
+        Raises:
+            SourceError: If it has none; it names the clusters that there are.
+            EmitterError: If those cannot be read.
+        """
+        cluster, others = self.settings.cluster, self._window.others
+        if not cluster or fleet.clusters:
+            return
+        if self.feed.is_live:
+            others.add_account(account(self.settings), self._now_ms())
+        msg = (
+            f"there is no minute of an instance of cluster {figures.name(cluster)} in "
+            f"{self.feed.origin}. {others.beside(cluster)}; check --cluster and --since"
+        )
+        raise SourceError(msg)
+
     @property
     def is_live(self) -> bool:
         """Whether it is to be shown again and again."""
@@ -96,6 +116,7 @@ def show_once(watch: FleetWatch) -> None:
     """
     with progress("Reading lines") as advance:
         fleet = watch.refresh(advance)
+    watch.require_cluster(fleet)
     order, records = watch.settings.sort, watch.feed.records
     if watch.settings.json:
         show_json(document(fleet, order, records))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from neuron_emf.reading.clusters import ClusterNames
 from neuron_wire.merging import merge
 from neuron_wire.names import MINUTE_MS
 
@@ -42,10 +43,16 @@ class _Instance:
 
 
 class Window:
-    """What is known of each instance."""
+    """
+    What is known of each instance.
+
+    Attributes:
+        others: Clusters that lines name and nobody asked for.
+    """
 
     def __init__(self, cluster: str = "") -> None:
         """Nothing yet, of *cluster* alone or of all."""
+        self.others = ClusterNames()
         self._cluster = cluster
         self._instances: dict[Name, _Instance] = {}
 
@@ -53,6 +60,7 @@ class Window:
         """Take in *records*, in any order."""
         for record in records:
             if self._cluster and record.cluster != self._cluster:
+                self.others.add(record.cluster)
                 continue
             name = (record.cluster, record.instance_id)
             self._instances.setdefault(name, _Instance()).add(record)

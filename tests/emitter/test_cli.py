@@ -137,8 +137,7 @@ def test_a_closed_standard_input_is_a_source_that_failed(here, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), ["Missing command", "neuron-emf --help"]),
-        (("walk",), ["'walk'", "neuron-emf --help"]),
+        (("walk",), ["No such command 'walk';", "neuron-emf --help"]),
         (("run", "--periot", "5"), ["--periot", "neuron-emf run --help"]),
         (("run", "--period", "16"), ["--period", "16", "1<=x<=15", "neuron-emf run --help"]),
         (("run", "--interval", "nan"), ["--interval", "nan", "neuron-emf run --help"]),

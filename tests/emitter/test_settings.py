@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from emitter.errors import SettingsError
-from emitter.settings import ReplaySettings, RunSettings, require_cluster
+from emitter.settings import MonitorSettings, ReplaySettings, RunSettings, require_cluster
 from emitter.settings import options as options_module
 from emitter.settings.options import options
 
@@ -252,6 +253,20 @@ def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
     with pytest.raises(SettingsError, match="namespace was expected"):
         RunSettings(namespace=namespace)
     assert "a" * 255 == RunSettings(namespace="a" * 255).namespace
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("(", False), ("a)", False), ("[", False), ("*", False), ("a{2,1}", False), ("", True),
+        ("^serve-[0-9]+$", True), (r"\Q(\E", True), (r"a\z", True), (r"\p{Greek}", True),
+        ("a(?i)b", True), ("(?U:a+)", True), ("[[:alpha:]]+", True), (r"\\z(", False),
+    ],
+)  # fmt: skip
+def test_a_tag_filter_that_is_no_expression_is_refused(text, is_one):
+    """In Python's form or in neuron-monitor's: it would die of it, again and again."""
+    with nullcontext() if is_one else pytest.raises(SettingsError, match="--tag-filter"):
+        MonitorSettings(tag_filter=text)
 
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])

@@ -7,8 +7,10 @@ import sys
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from emitter.cli import cli as of_an_instance
+from emitter.errors import SettingsError
 from neuron_emf.cli import COMMANDS, cli
 
 
@@ -43,6 +45,38 @@ def test_a_command_has_the_name_and_the_sentence_of_the_table(name):
     """What `--help` says without importing it is what it says of itself."""
     command = cli.get_command(click.Context(cli), name)
     assert (name, COMMANDS[name].help) == (command.name, command.get_short_help_str(200))
+
+
+@pytest.mark.parametrize("name", ["run", "check", "monitor-config"])
+def test_a_tag_filter_that_is_no_expression_is_refused_at_once(name):
+    """By every command that takes one."""
+    assert "--tag-filter" in [
+        flag for option in cli.get_command(click.Context(cli), name).params for flag in option.opts
+    ]
+    with pytest.raises(SettingsError, match="--tag-filter was expected to be a regular expression"):
+        CliRunner().invoke(
+            cli, [name, "--tag-filter", "("], standalone_mode=False, catch_exceptions=False
+        )
+
+
+def test_the_bare_command_helps_and_is_no_success(typed):
+    """On standard error: whoever reads standard output asked for nothing of this."""
+    code, out, err = typed()
+    assert (2, "") == (code, out)
+    code, helped, _ = typed("--help")
+    assert (0, helped) == (code, err)
+
+
+@pytest.mark.parametrize(
+    ("typo", "said"),
+    [
+        ("topp", "No such command 'topp' (did you mean 'top'?); see neuron-emf --help"),
+        ("walk", "No such command 'walk'; see neuron-emf --help"),
+    ],
+)
+def test_a_mistyped_command_is_told_its_likeness(typed, typo, said):
+    """Wrong use, in one sentence."""
+    assert (2, "", f"neuron-emf: {said}\n") == typed(typo)
 
 
 def test_a_command_that_is_not_there_is_none():

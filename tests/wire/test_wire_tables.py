@@ -24,6 +24,11 @@ def test_the_minute_line_has_the_eight_metrics_of_a_cluster():
         ("inf1.xlarge", 4, 8), ("inf1.24xlarge", 64, 128), ("inf2.xlarge", 2, 32),
         ("inf2.48xlarge", 24, 384), ("trn1.2xlarge", 2, 32), ("trn1.32xlarge", 32, 512),
         ("trn1n.32xlarge", 32, 512), ("trn2.3xlarge", 4, 96), ("trn2.48xlarge", 64, 1536),
+        ("trn3.48xlarge", 64, 2304), ("trn3p.48xlarge", 64, 2304), ("trn3n.48xlarge", 64, 2304),
+        ("trn3e.24xlarge", 16, 576), ("trn3en.24xlarge", 16, 576), ("trn3pd98.3xlarge", 4, 144),
+        ("trn3s-es.3xlarge", 4, 144), ("trn3s-es.48xlarge", 64, 2304),
+        ("trn3sn.3xlarge", 4, 144), ("trn3sn.48xlarge", 64, 2304),
+        ("trn3sn-es.3xlarge", 4, 144), ("trn3sn-es.48xlarge", 64, 2304),
     ],
 )  # fmt: skip
 def test_an_instance_type_has_the_cores_and_memory_of_its_page(name, cores, gib):

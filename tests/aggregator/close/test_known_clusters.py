@@ -24,6 +24,31 @@ def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
     assert ["i-0aaaaaaaaaaaaaaa1"] == [one["InstanceId"] for one in read[6]["SilentInstanceNames"]]
 
 
+def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_of_its_own():
+    """
+    What was published as silent was silent by all that anybody knew, and an alarm rang by it.
+
+    Minutes after the run that learns of it know better, and so does one that is published again.
+    """
+    stack = Stack()
+    on_time(stack, 0)
+    for offset in range(12):
+        on_time(stack, offset, instance_id="i-1")
+        stack.close(END_S + 60 * offset + 130)
+    silent = [line["SilentInstances"] for line in stack.rollups()]
+    assert [0] * 6 + [1] * 6 == silent
+    stack.deliver(END_S + 60 * 12, record(minute=MINUTE + 1, bye=True))
+    stack.deliver(END_S + 60 * 12, record(minute=MINUTE + 8, instance_id="i-2"))
+    for offset in (12, 13):
+        on_time(stack, offset, instance_id="i-1")
+        stack.close(END_S + 60 * offset + 130)
+    told = {
+        line["_aws"]["Timestamp"] // 60_000 - MINUTE: line["SilentInstances"]
+        for line in stack.rollups()
+    }
+    assert {12: 1, 1: 0, 8: 0, 13: 0} == told
+
+
 def test_the_last_rollup_of_each_cluster_is_kept():
     """That of the latest minute, also when an older one is restated after it."""
     stack = Stack()

@@ -149,11 +149,11 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
     assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
 
 
-def test_values_name_every_instance_type_and_trn3(chart, programs_of_ecs):
-    """Those of the wire's table and those of deploy/ecs; as SageMaker HyperPod names them, too."""
+def test_values_name_every_instance_type(chart):
+    """Those of the wire's table, and as SageMaker HyperPod names them, too."""
     values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
     listed = values["nodes"]["instanceTypes"]
-    expected = {*INSTANCE_TYPES, *programs_of_ecs[0].TRN3}
+    expected = set(INSTANCE_TYPES)
     assert expected == {one for one in listed if not one.startswith("ml.")}
     assert {f"ml.{one}" for one in expected if one.startswith("trn")} == {
         one for one in listed if one.startswith("ml.")

@@ -87,8 +87,14 @@ SLURM_V1 = v1(
     others="/system.slice/slurmd.service",
 )
 SLURM_V1_OF_A_NODE = v1("/slurm_node-3/uid_1000/job_4711/step_batch", only=("freezer", "memory"))
+# Slurm 25.11, and 26.05.2 with CgroupJobIdPaths=yes.
 SLURM_V2 = v2("/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0")
 SLURM_V2_OF_A_NODE = v2("/system.slice/node-3_slurmstepd.scope/job_4711/step_batch/user/task_0")
+# Slurm 26.05: the group of a job has its SLUID.
+SLUID = "s5K1KKYAYG5D00"
+SLURM_26_05 = v2(f"/system.slice/slurmstepd.scope/{SLUID}/step_0/user/task_0")
+SLURM_26_05_OF_A_NODE = v2(f"/system.slice/node-3_slurmstepd.scope/{SLUID}/step_batch/user/task_0")
+SLURM_26_05_FROM_A_GROUP = v2(f"/../../../{SLUID}/step_0/user/task_0")
 SLURM_WITHOUT_GROUPS = v2("/system.slice/slurmd.service")
 UNIT = v2("/system.slice/llama.service")
 UNIT_IN_SLICES = v2("/system.slice/system-llama.slice/llama@0.service/worker")

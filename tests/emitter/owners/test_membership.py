@@ -6,7 +6,7 @@ import played_machines as machines
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from played_machines import CONTAINER, OTHER_CONTAINER, POD, STATIC_POD
+from played_machines import CONTAINER, OTHER_CONTAINER, POD, SLUID, STATIC_POD
 
 from emitter.owners.membership import Membership, membership
 
@@ -34,6 +34,9 @@ def of(groups):
         ("SLURM_V1", Membership(job="4711", job_user_id=1000)),
         ("SLURM_V1_OF_A_NODE", Membership(job="4711", job_user_id=1000)),
         ("SLURM_V2", Membership(job="4711")), ("SLURM_V2_OF_A_NODE", Membership(job="4711")),
+        ("SLURM_26_05", Membership(sluid=SLUID)),
+        ("SLURM_26_05_OF_A_NODE", Membership(sluid=SLUID)),
+        ("SLURM_26_05_FROM_A_GROUP", Membership(sluid=SLUID)),
         ("SLURM_WITHOUT_GROUPS", NOBODY), ("UNIT", Membership(unit="llama.service")),
         ("UNIT_IN_SLICES", Membership(unit="llama@0.service")),
         ("USER_UNIT", Membership(unit="notebook.service", unit_user_id=1000)), ("SESSION", NOBODY),
@@ -79,6 +82,8 @@ def test_what_is_inside_counts(path, expected):
         "/system.slice/slurmstepd.scope/job_-1/step_0",
         "/system.slice/slurmstepd.scope/job_" + "9" * 11, "/home/job_5/step_0", "/../job_5",
         f"/{CONTAINER}" + "/x" * 64, "/slurm/uid_1000x/job_5/step_0",
+        "/system.slice/slurmstepd.scope/s5K1KKYAYG5D0/step_0", f"/home/{SLUID}/step_0",
+        "/system.slice/slurmstepd.scope/s5K1KKYAYG5D0U/step_0", f"/../{SLUID}",
         "/system.slice/../etc/passwd", "/system.slice/evil\x1b[31m.service",
         "/system.slice/" + "a" * 300 + ".service", "/system.slice/sshd.service",
         "/system.slice/amazon-ssm-agent.service", "/system.slice/run-u12.service",
@@ -116,18 +121,19 @@ def test_the_hierarchy_that_says_most_is_believed(groups, expected):
         f"kubepods-pod{POD}.slice/cri-containerd-{CONTAINER}.scope",
         f"ecs/{machines.TASK}/{CONTAINER}",
         "slurmstepd.scope/job_4711/step_0/user/task_0",
+        f"slurmstepd.scope/{SLUID}/step_0/user/task_0",
     ],
 )
 def test_who_may_make_groups_below_a_user_cannot_be_another(below):
     """A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs."""
     found = of(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
-    assert (None, None, False) == (found.job, found.pod, found.is_ecs)
+    assert (None, None, None, False) == (found.job, found.sluid, found.pod, found.is_ecs)
     assert found.container is None or found.is_rootless
 
 
 PARTS = st.sampled_from(
     [
-        *("..", "ecs", machines.TASK, CONTAINER, f"pod{POD}", "slurmstepd.scope", "job_7"),
+        *("..", "ecs", machines.TASK, CONTAINER, f"pod{POD}", "slurmstepd.scope", "job_7", SLUID),
         *("step_0", "uid_1000", "system.slice", "a.service", "b.scope", "user@1000.service"),
         f"docker-{CONTAINER}.scope",
     ]

@@ -51,6 +51,16 @@ def test_a_job_without_groups_says_its_number(played):
         assert expected == name_of(played)
 
 
+@pytest.mark.parametrize("form", ["SLURM_26_05", "SLURM_26_05_OF_A_NODE"])
+def test_a_job_that_slurm_names_by_sluid_has_its_number_where_it_can_be_read(played, form):
+    """The number is in the environment; without it the SLUID stands there, marked."""
+    groups = getattr(machines, form)
+    played.process(groups=groups, variables=["SLURM_JOB_ID=4711"])
+    assert "slurm:4711 ada" == name_of(played)
+    played.process(groups=groups, variables=["SLURM_JOB_ID=evil"])
+    assert f"slurm:sluid={machines.SLUID} ada" == name_of(played)
+
+
 def test_a_container_is_no_job_because_it_says_so(played):
     """An environment is the process's own; the groups are the kernel's."""
     played.process(groups=machines.DOCKER_V2, variables=["SLURM_JOB_ID=4711"])

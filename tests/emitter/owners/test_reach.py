@@ -87,7 +87,7 @@ def test_hidden_processes_are_told():
 def test_what_only_root_may_read_is_told():
     """Anybody sees the processes of this machine, but not their environments."""
     found = said("setpriv", "--reuid", str(OTHER_USER), "--clear-groups")
-    assert "yes|ECS services|Slurm jobs without a control group of their own" == found
+    assert "yes|ECS services|Slurm jobs whose control group has no job number" == found
 
 
 def test_a_proc_that_was_given_is_trusted(played):

@@ -228,7 +228,7 @@ def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched)
     with watched(path, config='{"a": 1}') as monitor:
         read_until(monitor, lambda found: b"\n" in found)
         child = monitor._child
-        monitor._config_path = monitor._config_path / "not" / "there"
+        monitor._folder._path = monitor._folder._path / "not" / "there"
         with pytest.raises(SourceError, match="goes on with the old one"):
             monitor.reconfigure('{"b": 2}', 5.0)
         assert child is monitor._child

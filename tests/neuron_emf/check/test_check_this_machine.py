@@ -35,6 +35,17 @@ def test_what_can_be_named_is_said(monkeypatch, found, state, words):
     assert words in finding.found
 
 
+@pytest.mark.parametrize(("job", "is_advised"), [("s5K1KKYAYG5D00", True), ("job_4711", False)])
+def test_jobs_without_a_number_have_an_advice_of_their_own(monkeypatch, tmp_path, job, is_advised):
+    """Where environments are closed, and Slurm 26.05 names control groups by SLUID."""
+    (tmp_path / "42").mkdir()
+    (tmp_path / "42" / "cgroup").write_text(f"0::/system.slice/slurmstepd.scope/{job}/step_0\n")
+    found = Reach(limits=("Slurm jobs",), advice="be root")
+    monkeypatch.setattr(this_machine, "reach", lambda _places: found)
+    finding = check_attribution(CheckSettings(proc_dir=tmp_path))
+    assert is_advised == ("CgroupJobIdPaths=yes" in finding.advice)
+
+
 @pytest.mark.parametrize("changes", [{"attribution": "none"}, {"input": "/reports.json"}])
 def test_nobody_looks_where_run_would_not(monkeypatch, changes):
     """Turned off, or with the reports of another machine."""

@@ -27,8 +27,8 @@ ACTIVE = "tensor_engine_active_time_percent"
         ("spill", "spill_reload_bytes", 25, 26, {"hbm_read_bytes": 100}),
         ("low_model_flops", "mfu_estimated_percent", 0.3, 0.29, {ACTIVE: 0.6}),
         ("low_model_flops", ACTIVE, 0.009, 0.01, {"mfu_estimated_percent": 0}),
-        ("throttled", "throttle_active_nc0_time_ns", 0, 1, {}),
-        ("throttled", "throttle_activity_1_active_time_nc0_percent", 0, 0.001, {}),
+        ("throttled", "throttle_active_nc0_time_ns", 9.9e7, 1e8, {"total_active_time": 2}),
+        ("throttled", "throttle_activity_1_active_time_nc0_percent", 0.049, 0.05, {}),
     ],
     ids=["transpose", "spill", "model", "no matrix", "time", "share"],
 )
@@ -45,8 +45,10 @@ def test_what_is_not_told_breaks_nothing():
         {"spill_reload_bytes": 50},
         {"mfu_estimated_percent": 0.01},
         {"tensor_engine_active_time_percent": 0.9},
-        {"throttle_active_nc0_time_ns": None},
-        {"throttle_active_nc0_time_ns": True},
+        {"throttle_active_nc0_time_ns": None, "total_active_time": 1e-9},
+        {"throttle_active_nc0_time_ns": True, "total_active_time": 1e-9},
+        {"throttle_active_nc0_time_ns": 1e9},
+        {"throttle_active_nc0_time_ns": 1e9, "total_active_time": 0},
         {"throttle_activity_1_avg_util_limit_nc0_percent": 0.5},
     ):
         assert [] == rules(**values)
@@ -60,7 +62,7 @@ def test_a_finding_has_its_numbers_and_is_in_the_line():
     assert "15.8 % of the tensor engine's operations" in bad.advice[0].sentence
     assert "35.0 % of the reads" in bad.advice[1].sentence
     assert "61.2 % of the time and does 14.8 %" in bad.advice[2].sentence
-    assert "to 64.1 % on average" in bad.advice[3].sentence
+    assert "84.2 % of the active time, to 64.1 % on average" in bad.advice[3].sentence
     assert all(one.advice for one in bad.advice)
     assert "Findings" not in line(total_time=1)
 

@@ -92,7 +92,8 @@ def test_what_is_said_on_standard_error_is_bounded(monkeypatch):
 def test_names_of_a_file_cannot_tell_a_terminal_anything(tmp_path):
     """A profile may be called anything."""
     path = tmp_path / "summary.json"
-    path.write_text(json.dumps({"\x1b[31mred": {"throttle_active_nc0_time_ns": 1}}), "utf-8")
+    throttled = {"total_active_time": 1, "throttle_active_nc0_time_ns": 1e9}
+    path.write_text(json.dumps({"\x1b[31mred": throttled}), "utf-8")
     for words in (["--cluster", "c"], ["--findings"]):
         out, err = profile(path, *words)
         assert "\x1b" not in out + err

@@ -20,7 +20,8 @@ BOUNDS = {
     "spill": f"`SpillReloadPercent` above {advice.SPILL_PERCENT:g}",
     "low_model_flops": f"`MfuPercent` below {100 * advice.MODEL_SHARE:g} % of "
     "`TensorActivePercent`",
-    "throttled": "any time in which a core was held back while it worked",
+    "throttled": f"a core was held back for {advice.THROTTLED_PERCENT:g} % of its active time "
+    "or more",
 }
 
 

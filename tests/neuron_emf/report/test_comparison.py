@@ -131,6 +131,19 @@ def test_publications_of_a_minute_add_up_and_the_last_says_the_records():
     assert 3 == published.read
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_lines_with_one_rollup_id_the_later_counts(order):
+    """
+    Close ended between printing and noting, a record came late, and the next run printed again.
+
+    Whichever is read first: of files nobody knows the order.
+    """
+    records = [minute(0), minute(0, instance="i-0b")]
+    lines = [*rollups_of(records[:1]), *rollups_of(records)]
+    found = compared(records, lines[::order])
+    assert ({}, 1, 1) == (found.causes, found.equal_minutes, found.rollups)
+
+
 @pytest.mark.parametrize(
     "members",
     [

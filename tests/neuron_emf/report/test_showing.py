@@ -117,6 +117,15 @@ def test_what_limits_the_numbers_is_said_beside_them(said):
         assert said in " ".join(text.split())
 
 
+@pytest.mark.parametrize("rows", [1, 10])
+def test_a_heading_has_an_empty_line_above_it(rows):
+    """Also after a table that leaves rows out."""
+    lines = [text.rstrip() for text in printed(full_report(), rows).splitlines()]
+    assert ("more; --rows" in "".join(lines)) == (rows == 1)
+    headings = ["Clusters", "Owners", "Instances", "Worst cores", "Known and unknown"]
+    assert [""] * len(headings) == [lines[lines.index(heading) - 1] for heading in headings]
+
+
 def test_nothing_idle_is_said_as_such():
     """Without tables of nothing."""
     found = report_of(minute(0, "bb"))

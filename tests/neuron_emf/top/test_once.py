@@ -136,8 +136,34 @@ def test_no_lines_are_said(top, file_of):
     assert 0 == code
     found = " ".join(out.split())
     assert found.endswith("was found. 0 minute lines read, 1 unreadable (1 not_json).")
-    _, out, _ = top(file_of(line()), "--once", "--cluster", "reserch")
-    assert "No minute of an instance that was asked for was found. 1 minute line read.\n" == out
+
+
+@pytest.mark.parametrize("form", ["--once", "--json"])
+def test_a_cluster_that_is_not_there_is_refused_with_those_that_are(top, file_of, form):
+    """The most alike first; an empty page would look like a fleet that is gone."""
+    path = file_of(
+        *(line(cluster=name, instance_id=name) for name in ("aa", "research", "serving"))
+    )
+    code, out, err = top(path, form, "--cluster", "reserch")
+    assert (3, "", 1) == (code, out, err.count("\n"))
+    assert "cluster reserch in 1 file. Clusters found: research, serving, aa; check --cl" in err
+    _, _, err = top(file_of(), form, "--cluster", "reserch")
+    assert "No other cluster was found" in err
+
+
+def test_who_stops_with_the_last_minute_of_a_file_shows_its_cores(top, file_of):
+    """`replay FILE | neuron-emf top`: the end of the input is a clean shutdown."""
+    before = line(instance_id="i-before", minute_ms=START_MS - MINUTE_MS, bye=True)
+    path = file_of(before, line(), line(instance_id="i-last", bye=True))
+    _, out, _ = top(path, "--json")
+    members = json.loads(out)["clusters"][0]["members"]
+    assert {"i-before": "stopped", "i-last": "reporting"}.items() <= {
+        one["instance_id"]: one["status"] for one in members
+    }.items()
+    _, out, _ = top(path, "--once")
+    assert ["i-last"] == [
+        text.split()[0] for text in out.splitlines() if "shut down after it" in text
+    ]
 
 
 def test_prices_of_ones_own(top, file_of):
@@ -200,6 +226,14 @@ def test_an_account_is_read_page_by_page(top, account):
     assert ("research", 2, 1, 8) == tuple(
         cluster[name] for name in ("cluster", "instances", "silent_instances", "cores")
     )
+    assert {"FilterLogEvents"} == set(account.operations)
+
+
+def test_a_cluster_that_is_not_in_the_account_is_refused_with_those_that_are(top, account):
+    """CloudWatch Logs gave lines of the one cluster alone, so it is asked once more, for free."""
+    code, out, err = top("--once", "--cluster", "reserch")
+    assert (3, "") == (code, out)
+    assert "Clusters found: research, other; check" in err
     assert {"FilterLogEvents"} == set(account.operations)
 
 
