@@ -82,7 +82,6 @@ class _Minutes:
         self.fold = Fold(
             FoldSettings(
                 idle_below_percent=settings.idle_below_percent,
-                period_s=settings.interval,
                 runtime_lines=settings.runtime_lines,
                 every_report=settings.high_resolution_metrics,
             )

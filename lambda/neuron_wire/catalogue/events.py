@@ -14,7 +14,8 @@ EVENT_NAMES: Final = {
     "MonitorNotStarted": "The system refused to start neuron-monitor; it is tried again.",
     "MonitorRestarted": "neuron-monitor reports again after failures.",
     "EccFirstSeen": "A device was first seen with uncorrectable memory errors.",
-    "EccRise": "Memory errors rose; the worst counter of the minute is named.",
+    "EccRise": "A counter of memory errors is above 0 and not what it was in the report "
+    "before; the worst of the minute is named.",
     "HardwareFault": "The kernel log tells of broken hardware; the first ten of a minute each, the "
     "rest of the minute together.",
     "HardwareFaultsFound": "Faults were in the kernel log from before the emitter first read it; "
