@@ -74,6 +74,10 @@ class Writer:
             for number, event in enumerate(events, seq)
         ]
 
+    def knows_dimensions(self, identity: LineIdentity) -> bool:
+        """Whether *identity* has every common dimension that is asked for."""
+        return self._lines.knows_dimensions(identity)
+
     def report(self, sample: ReportSample, identity: LineIdentity, *, seq: int) -> list[NewRecord]:
         """One report as lines of one-second metrics, numbered from *seq* on."""
         at_ms = timestamp_ms(sample.at_s)

@@ -126,6 +126,24 @@ def test_the_interval_is_no_period(tmp_path):
         assert ("buuu", 60) == (record.core_state, record.covered_seconds)
 
 
+@pytest.mark.parametrize(("interval", "expected"), [(1.0, 2), (5.0, 4)])
+def test_lines_of_reports_wait_for_their_dimensions(interval, expected, tmp_path):
+    """As in the running emitter: the report that names the image is in time for three seconds."""
+    named, nameless = good(), {**good(), "instance_info": instance(ami_id="")}
+    lines = replayed(
+        saved(tmp_path / "a", *[nameless] * 4, named),
+        interval=interval,
+        high_resolution_metrics=True,
+        common_dims=("instance_id", "ami_id"),
+        metrics="legacy",
+    )
+    found = [json.loads(line) for line in lines]
+    assert ["report"] * 5 + ["minute"] == [one["Kind"] for one in found]
+    assert [1, 2, 3, 4, 5, 6] == [one["Seq"] for one in found]
+    assert expected == sum("_aws" not in one for one in found[:5])
+    assert expected == found[5]["ReportLinesWithoutMetrics"]
+
+
 @pytest.mark.parametrize(
     ("start", "expected"),
     [

@@ -89,7 +89,8 @@ HEALTH = {
 DROPS = "SpoolFull TooOld TooNew TooLarge Expired Invalid Damaged"
 RARE_HEALTH = {
     "PartsMalformed": 12_345, "RuntimesGone": 12_345, "MinutesDropped": 1_234,
-    "EventsDropped": 1_234, "SpoolRecordsOlder": 20_160, "RecordsDroppedOlder": 12_345,
+    "EventsDropped": 1_234, "ReportLinesWithoutMetrics": 1_234,
+    "SpoolRecordsOlder": 20_160, "RecordsDroppedOlder": 12_345,
     "SpoolInMemory": 12_345, "SpoolsSetAside": 123,
     **{f"Dropped{name}": IN_THE_WORST_MINUTE for name in DROPS.split()},
 }  # fmt: skip
