@@ -46,6 +46,7 @@ class Cores:
     def __init__(self, periods: Periods, *, only_matched: bool) -> None:
         self.malformed_keys = 0
         self.newest: tuple[Listing, Span, Collection[int], set[int], float] | None = None
+        self._span = Span(set(), None, frozenset())
         self._periods = periods
         # With a tag filter, a core that no matched runtime holds may be busy
         # for a runtime that the filter hides.
@@ -63,7 +64,8 @@ class Cores:
         """Begin a new minute; the time of the last sample is remembered."""
         self.covered_s = 0.0
         self._flops_told = False
-        self._span = Span(set(), None, frozenset())
+        if self._span.beyond:
+            self._span = Span(set(), None, frozenset())  # a widening lasts for its minute
         self._span_s = 0.0  # of reports about all cores of the span, until it changes
         self._span_flopless_s = 0.0
         self._weight_s: list[float] = []

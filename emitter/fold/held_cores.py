@@ -144,7 +144,8 @@ class HeldCores:
 
     def malformed_places(self, cores_per_device: int | None) -> int:
         """Places dropped so far because no core can be there, the open minute included."""
-        self.cores(cores_per_device)
+        if self.with_memory:
+            self.cores(cores_per_device)
         return self._places + self._open_places
 
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:

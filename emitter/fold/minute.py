@@ -143,10 +143,9 @@ class Fold:
         if runtimes and (runtimes := self._runtimes.living(runtimes)):
             folds = self._runtimes.add(runtimes, report)
             self._cores.add(runtimes, folds, self._inventory, at_s)
-        elif runtimes is not None:
-            is_nobody = self._cores.add_nobody(report, self._inventory, at_s)
-            if is_nobody:
-                self._runtimes.nobody()
+        elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
+            is_nobody = True
+            self._runtimes.nobody()
         system = report.system_data
         if system is not None:
             self._readings.add(system)

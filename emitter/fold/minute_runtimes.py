@@ -107,8 +107,8 @@ class MinuteRuntimes:
         Where the minute had no runtime nothing was executed, which is known if
         executions *were_asked* for or once told: else the group is not collected.
         """
-        is_known = were_asked or self.tells_executions()
-        if self._is_nobody and is_known and not any(True for _ in self.folds):
+        is_empty = self._is_nobody and not any(True for _ in self.folds)
+        if is_empty and (were_asked or self.tells_executions()):
             return ExecutionFold.of_nobody()
         return self.folds.executions()
 
