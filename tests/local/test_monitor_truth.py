@@ -134,7 +134,7 @@ def test_an_empty_list_makes_every_core_unattached():
     found = only([first, report(9, [0, 0], **empty)])
     assert exactly(2) == found.unattached_cores
     assert exactly(0.0) == found.utilization_percent
-    assert Interval(None, None) == found.executions
+    assert Interval(0, 0, may_be_missing=True) == found.executions == found.execution_errors
 
 
 def test_an_empty_list_after_a_restart_may_count_or_not():
