@@ -22,6 +22,7 @@ from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health.members import reading_members
 from emitter.lines import LineIdentity
+from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
@@ -82,7 +83,6 @@ class _Minutes:
         self.fold = Fold(
             FoldSettings(
                 idle_below_percent=settings.idle_below_percent,
-                period_s=settings.interval,
                 runtime_lines=settings.runtime_lines,
                 every_report=settings.high_resolution_metrics,
             )
@@ -94,10 +94,11 @@ class _Minutes:
         # As the running emitter's: a later start is a greater text.
         self._boot = f"{int(start_s * 1000):012x}{inputs[:8]}"
         self._seq = 1
+        self._reports = ReportQueue()
 
     def add(self, report: Report, at_s: float) -> list[str]:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""
-        lines: list[str] = []
+        lines = self._reports_due(at_s)
         while self.fold.is_due(at_s):
             # The running emitter closes each minute on time, with or without reports.
             ends_at_s = self.fold.ends_at_s()
@@ -105,13 +106,15 @@ class _Minutes:
             self.fold.open(at_s if ends_at_s is None else ends_at_s)
         self.fold.add(report, at_s)
         if (sample := self.fold.sample) is not None:
-            lines += self._numbered(self._writer.report(sample, self._identity(), seq=self._seq))
+            self._reports.add(sample)
+        lines += self._reports_due(at_s)
         lines += self._events()
         return lines
 
     def close(self, *, bye: bool) -> list[str]:
         """The lines of the open minute."""
-        lines = self._events()
+        lines = self._reports_due(0.0, is_end=True) if bye else []
+        lines += self._events()
         stamp = Stamp(
             cluster=self._cluster,
             boot=self._boot,
@@ -119,13 +122,20 @@ class _Minutes:
             instance_id=self._fallback_id,
             identity_guessed=self._given_id is None,
             bye=bye,
-            health=reading_members(self.fold, self.framer),
+            health={
+                **reading_members(self.fold, self.framer),
+                **self._reports.health_members(),
+            },
         )
         record = self.fold.close(stamp)
         minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
         return lines
+
+    def _reports_due(self, now_s: float, *, is_end: bool = False) -> list[str]:
+        due = self._reports.due(self._writer, self._identity, now_s, is_end=is_end)
+        return [line for write in due for line in self._numbered(write(self._seq))]
 
     def _events(self) -> list[str]:
         if events := self.fold.take_events():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emitter.lines import LineIdentity, Lines, LineSettings, check_settings, parse_tags
+from emitter.lines.properties import timestamp_ms
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
@@ -69,11 +70,15 @@ class Writer:
     ) -> list[NewRecord]:
         """Events, numbered from *seq* on."""
         return [
-            NewRecord(round(event.at_s * 1000), self._lines.event(event, identity, seq=number))
+            NewRecord(timestamp_ms(event.at_s), self._lines.event(event, identity, seq=number))
             for number, event in enumerate(events, seq)
         ]
 
+    def knows_dimensions(self, identity: LineIdentity) -> bool:
+        """Whether *identity* has every common dimension that is asked for."""
+        return self._lines.knows_dimensions(identity)
+
     def report(self, sample: ReportSample, identity: LineIdentity, *, seq: int) -> list[NewRecord]:
         """One report as lines of one-second metrics, numbered from *seq* on."""
-        at_ms = round(sample.at_s * 1000)
+        at_ms = timestamp_ms(sample.at_s)
         return [NewRecord(at_ms, line) for line in self._lines.report(sample, identity, seq=seq)]

@@ -14,9 +14,6 @@ MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e
 MAX_LATENCY_S: Final = 86_400.0
 
 PERCENT_DECIMALS: Final = 2
-SECONDS_DECIMALS: Final = 9
-TERA_FLOPS_DECIMALS: Final = 4
-_DECIMALS: Final = {"Percent": PERCENT_DECIMALS, "Seconds": SECONDS_DECIMALS}
 
 
 def amount(value: float | None) -> int | None:
@@ -24,13 +21,13 @@ def amount(value: float | None) -> int | None:
     return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
 
 
-def rounded(value: float | None, decimals: int) -> float | None:
-    """*value* as exact as a line says it."""
-    return None if value is None else round(value, decimals)
+def as_percent(value: float | None) -> float | None:
+    """A percentage as exact as a line says it."""
+    return None if value is None else round(value, PERCENT_DECIMALS)
 
 
 def as_told(value: float, unit: str) -> int | float:
-    """*value* as exact as a line says amounts of *unit*, one of CloudWatch's."""
+    """*value* as an amount of *unit*, one of CloudWatch's; the line rounds it."""
     if unit in {"Count", "Bytes"}:
         return int(value)
-    return round(value, _DECIMALS.get(unit, TERA_FLOPS_DECIMALS))
+    return round(value, PERCENT_DECIMALS) if unit == "Percent" else value

@@ -46,7 +46,7 @@ class Cores:
     def __init__(self, periods: Periods, *, only_matched: bool) -> None:
         self.malformed_keys = 0
         self.newest: tuple[Listing, Span, Collection[int], set[int], float] | None = None
-        self._span = Span(set(), None)
+        self._span = Span(set(), None, frozenset())
         self._periods = periods
         # With a tag filter, a core that no matched runtime holds may be busy
         # for a runtime that the filter hides.
@@ -57,13 +57,15 @@ class Cores:
 
     def configure(self, period_s: float | None, *, only_matched: bool) -> None:
         """Expect another period, or other runtimes."""
-        self._periods = Periods(period_s)
+        self._periods.configure(period_s)
         self._only_matched = only_matched
 
     def clear(self) -> None:
         """Begin a new minute; the time of the last sample is remembered."""
         self.covered_s = 0.0
         self._flops_told = False
+        if self._span.beyond:
+            self._span = Span(set(), None, frozenset())  # a widening lasts for its minute
         self._span_s = 0.0  # of reports about all cores of the span, until it changes
         self._span_flopless_s = 0.0
         self._weight_s: list[float] = []
@@ -79,6 +81,7 @@ class Cores:
 
         What they say of themselves goes into *folds*, one for each.
         """
+        self._periods.has_runtime = True
         accepted: list[tuple[Uses, RuntimeFold]] = []
         failed: list[Runtime] = []
         longest_s = 0.0
@@ -103,8 +106,7 @@ class Cores:
         listing = merged(accepted, weight_s)
         span = self._span
         if span.keys != listing.keys or span.told != inventory.cores:
-            self._settle()
-            self._span = span = Span(listing.keys, inventory.cores)
+            span = self._spread(listing.keys, inventory.cores)
         self.malformed_keys += span.malformed_keys
         untold = listing.silent
         if failed:
@@ -131,11 +133,10 @@ class Cores:
         else:
             weight_s = max(0.0, at_s - self._anchor_s)
         self._anchor_s = at_s
-        if weight_s > 0 and inventory.cores is not None:
+        if weight_s > 0:
             weight_s = self._periods.believed_s(weight_s)
             if self._span.keys or self._span.told != inventory.cores:
-                self._settle()
-                self._span = Span(_NOBODY.keys, inventory.cores)
+                self._spread(_NOBODY.keys, inventory.cores)
             self._sample(_NOBODY, _NOBODY.silent, weight_s)
         return True
 
@@ -174,7 +175,7 @@ class Cores:
             # The clock was set back: count from here, or an hour would seem to be missing.
             self._counters_s = at_s
             self._anchor_s = at_s
-        return at_s - self._counters_s <= NOT_DUE_PERIODS * self._periods.assumed_s()
+        return at_s - self._counters_s <= NOT_DUE_PERIODS * self._periods.nominal_s()
 
     def _widen(self, width: int) -> None:
         more = [0.0] * (width - len(self._weight_s))
@@ -182,6 +183,12 @@ class Cores:
         self._weighted_percent += more
         self._flopless_s += more
         self._weighted_flops += more
+
+    def _spread(self, keys: set[str], told: int | None) -> Span:
+        """Be about other cores from this report on."""
+        self._settle()
+        self._span = Span(keys, told, self._span.beyond)
+        return self._span
 
     def _settle(self) -> None:
         """Give each core of the span what reports about all of them weighed together."""

@@ -1,9 +1,11 @@
 """
 Memory errors of the devices, and how they rise.
 
-Whether the counters are totals or amounts of the period is not documented, so
-both readings are kept true: the value as read, and its rise per device and
-counter. A lower value is a restart from 0; the first sight is no rise.
+Whether the counters are totals or amounts of the period is not documented, and
+the pages claim neither. If they are totals, the rise per device and counter is
+right: a lower value is a restart from 0, the first sight is no rise. If they
+are amounts of the period, the sum of the values of the minute is, and a rise
+says too little: 0, 2, 2, 2, 0 is a rise of 2, and a sum of 6.
 A storm of errors makes one event a minute, which names the worst and how many
 counters rose beside it.
 """
@@ -28,12 +30,13 @@ _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 @dataclass(slots=True)
 class _Rise:
-    """One counter of one device in the open minute."""
+    """One counter of one device in the open minute, as last seen to rise."""
 
     device: int
     counter: str
     rise: int
     value: int
+    at_s: float
 
     def severity(self) -> tuple[bool, int, int]:
         """What orders two of them: uncorrectable first, then by rise, then by device."""
@@ -53,6 +56,8 @@ class EccFold:
 
         uncorrected_rise: New uncorrectable errors in this minute, or None.
 
+        uncorrected_reported: Sum of the uncorrectable counters over all reports.
+
         last: Last value by `device:counter`.
     """
 
@@ -68,9 +73,9 @@ class EccFold:
         self.uncorrected: int | None = None
         self.corrected_rise: int | None = None
         self.uncorrected_rise: int | None = None
+        self.uncorrected_reported = 0
         self._rises: dict[str, _Rise] = {}
         self._first_seen: list[_Rise] = []
-        self._changed_s = 0.0
 
     def add(self, counters: HardwareCounters | None, at_s: float) -> None:
         """Take the hardware counters of one report received at *at_s*."""
@@ -79,7 +84,6 @@ class EccFold:
         corrected_rise = uncorrected_rise = 0
         if counters.neuron_devices != self._devices:  # nearly always they are as before
             self._devices = counters.neuron_devices
-            self._changed_s = at_s
             by_index = {
                 device.neuron_device_index: device
                 for device in self._devices
@@ -87,8 +91,8 @@ class EccFold:
                 and device.neuron_device_index is not None
                 and 0 <= device.neuron_device_index < MAX_DEVICES
             }
-            corrected, corrected_rise = self._read(by_index, _CORRECTED)
-            uncorrected, uncorrected_rise = self._read(by_index, _UNCORRECTED)
+            corrected, corrected_rise = self._read(by_index, _CORRECTED, at_s)
+            uncorrected, uncorrected_rise = self._read(by_index, _UNCORRECTED, at_s)
             self._values = (corrected, uncorrected)
         corrected, uncorrected = self._values
         if corrected is not None:
@@ -96,7 +100,13 @@ class EccFold:
             self.corrected_rise = (self.corrected_rise or 0) + corrected_rise
         if uncorrected is not None:
             self.uncorrected = uncorrected
+            self.uncorrected_reported += uncorrected
             self.uncorrected_rise = (self.uncorrected_rise or 0) + uncorrected_rise
+
+    def details(self) -> dict[str, int]:
+        """Members of the minute line that are there only above 0."""
+        reported = self.uncorrected_reported
+        return {"EccUncorrectedReported": reported} if reported else {}
 
     def events(self) -> list[Event]:
         """Events of the open minute: one for all rises, one for all first sights."""
@@ -106,7 +116,7 @@ class EccFold:
             events.append(
                 Event(
                     name="EccFirstSeen",
-                    at_s=self._changed_s,
+                    at_s=worst.at_s,
                     message=f"device {worst.device} was first seen with {worst.counter} at "
                     f"{worst.value}{others}",
                     details={
@@ -122,7 +132,7 @@ class EccFold:
             events.append(
                 Event(
                     name="EccRise",
-                    at_s=self._changed_s,
+                    at_s=worst.at_s,
                     message=f"{worst.counter} of device {worst.device} rose by {worst.rise} to "
                     f"{worst.value}{others}",
                     details={
@@ -134,7 +144,7 @@ class EccFold:
         return events
 
     def _read(
-        self, devices: Mapping[int, Device], names: tuple[str, ...]
+        self, devices: Mapping[int, Device], names: tuple[str, ...], at_s: float
     ) -> tuple[int | None, int]:
         """Sum and rise of the counters *names* over the devices."""
         values: list[int] = []
@@ -150,14 +160,14 @@ class EccFold:
                 self.last[key] = value
                 if before is None:
                     if value and name in _UNCORRECTED:
-                        self._first_seen.append(_Rise(index, name, 0, value))
+                        self._first_seen.append(_Rise(index, name, 0, value, at_s))
                     continue
                 rise = value - before if value >= before else value
                 if rise:
                     total_rise += rise
-                    so_far = self._rises.setdefault(key, _Rise(index, name, 0, value))
+                    so_far = self._rises.setdefault(key, _Rise(index, name, 0, value, at_s))
                     so_far.rise += rise
-                    so_far.value = value
+                    so_far.value, so_far.at_s = value, at_s
         return (sum(values) if values else None), total_rise
 
 

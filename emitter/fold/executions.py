@@ -32,6 +32,7 @@ _CAUSES: Final = {
     "model": "ErrorsModel", "runtime": "ErrorsRuntime", "hardware": "ErrorsHardware",
 }  # fmt: skip
 OTHER_CAUSE: Final = "ErrorsOther"  # a cause that a newer tool names
+_EQUAL_WITHIN: Final = 1e-9  # what two means of the same numbers may differ by
 _NO_FAILURES: Final = [0.0] * len(_FAILED)
 
 
@@ -101,6 +102,13 @@ class ExecutionFold:
         self.device = LatencyFold()
 
     @classmethod
+    def of_nobody(cls) -> ExecutionFold:
+        """Where no runtime exists, none executed anything."""
+        nobody = cls()
+        nobody.ended = nobody.failed = 0
+        return nobody
+
+    @classmethod
     def over(cls, parts: Iterable[ExecutionFold]) -> ExecutionFold:
         """What several runtimes had together, but for the shortest and the longest."""
         whole = cls()
@@ -145,7 +153,8 @@ class ExecutionFold:
         total_s, device_s = self.total.p50_mean_s(), self.device.p50_mean_s()
         if total_s is None or device_s is None:
             return None
-        return max(0.0, total_s - device_s)
+        gap_s = total_s - device_s
+        return gap_s if gap_s > _EQUAL_WITHIN * total_s else 0.0
 
     def _add_summary(self, summary: ExecutionSummary) -> int:
         """Add the counts of one runtime, and say how many executions completed."""

@@ -95,17 +95,16 @@ class HeldCores:
             any was usable; empty after a report that had no runtime, None
             before either.
 
-        malformed_places: Places dropped because no core can be there.
     """
 
     def __init__(self) -> None:
-        self.malformed_places = 0
+        self._places = 0  # malformed ones of the minutes before
         self._open_places = 0  # of the open minute, as counted last
         self.clear()
 
     def clear(self) -> None:
         """Begin a new minute."""
-        self.malformed_places += self._open_places
+        self._places += self._open_places
         self._open_places = 0
         self.with_memory: list[Runtime] | None = None
         self._earlier: list[Runtime] = []  # whose own group failed in that report
@@ -124,6 +123,7 @@ class HeldCores:
 
     def nobody(self) -> None:
         """The report said that there is no runtime."""
+        self._open_places = 0  # their evidence has gone
         self.clear()
         self.with_memory = []
 
@@ -141,6 +141,12 @@ class HeldCores:
             if (memory := usable_memory(runtime)) is not None:
                 groups[runtime_key(runtime)] = memory
         return groups
+
+    def malformed_places(self, cores_per_device: int | None) -> int:
+        """Places dropped so far because no core can be there, the open minute included."""
+        if self.with_memory:
+            self.cores(cores_per_device)
+        return self._places + self._open_places
 
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emitter.events import EventQueue
-from emitter.fold.amounts import SECONDS_DECIMALS, TERA_FLOPS_DECIMALS, rounded
 from emitter.fold.cores import Cores, core_states
 from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
@@ -93,7 +92,7 @@ class Fold:
     @property
     def malformed(self) -> int:
         """Parts of reports dropped because they could not be meant: groups, core keys, places."""
-        places = self._runtimes.held_cores.malformed_places
+        places = self._runtimes.held_cores.malformed_places(self._inventory.per_device())
         return self.groups_dropped + self._cores.malformed_keys + places
 
     def configure(self, settings: FoldSettings) -> None:
@@ -140,19 +139,20 @@ class Fold:
         if report.neuron_k8s_info is not None:
             self._runtimes.pods.add(report.neuron_k8s_info)
         self._cores.newest = None
-        runtimes = report.neuron_runtime_data
+        runtimes, is_nobody = report.neuron_runtime_data, False
         if runtimes and (runtimes := self._runtimes.living(runtimes)):
             folds = self._runtimes.add(runtimes, report)
             self._cores.add(runtimes, folds, self._inventory, at_s)
         elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
-            self._runtimes.held_cores.nobody()
+            is_nobody = True
+            self._runtimes.nobody()
         system = report.system_data
         if system is not None:
             self._readings.add(system)
             self._ecc.add(system.neuron_hw_counters, at_s)
         self._errors.add(report, runtimes, at_s)
         if self._settings.every_report:
-            self.sample = self._sample(runtimes or [], at_s)
+            self.sample = self._sample(runtimes or [], at_s, is_nobody=is_nobody)
 
     def close(self, stamp: Stamp) -> MinuteRecord:
         """Close the open minute and say what it was."""
@@ -161,7 +161,8 @@ class Fold:
             msg = "no minute is open"
             raise ValueError(msg)
         inventory = self._inventory
-        instance, executions = inventory.instance(), self._runtimes.folds.executions()
+        instance = inventory.instance()
+        executions = self._runtimes.executions(were_asked=self._settings.executions_asked)
         held = self._runtimes.held(inventory.per_device())
         states, utilization = core_states(
             self._cores, set().union(*held.values()), inventory.known_cores(), self._settings
@@ -192,12 +193,12 @@ class Fold:
             holders_more=holders_more,
             executions=executions.ended,
             execution_errors=executions.failed,
-            latency_p50_mean_s=rounded(executions.total.p50_mean_s(), SECONDS_DECIMALS),
-            latency_p99_max_s=rounded(executions.total.p99_max_s, SECONDS_DECIMALS),
-            device_latency_p50_mean_s=rounded(executions.device.p50_mean_s(), SECONDS_DECIMALS),
-            device_latency_p99_max_s=rounded(executions.device.p99_max_s, SECONDS_DECIMALS),
-            latency_gap_s=rounded(executions.gap_s(), SECONDS_DECIMALS),
-            tera_flops=rounded(self._cores.tera_flops(), TERA_FLOPS_DECIMALS),
+            latency_p50_mean_s=executions.total.p50_mean_s(),
+            latency_p99_max_s=executions.total.p99_max_s,
+            device_latency_p50_mean_s=executions.device.p50_mean_s(),
+            device_latency_p99_max_s=executions.device.p99_max_s,
+            latency_gap_s=executions.gap_s(),
+            tera_flops=self._cores.tera_flops(),
             device_memory_used_bytes=device_bytes,
             device_memory_total_bytes=inventory.memory_bytes(),
             runtime_host_memory_bytes=host_bytes,
@@ -206,7 +207,7 @@ class Fold:
             ecc_corrected_rise=self._ecc.corrected_rise,
             ecc_uncorrected_rise=self._ecc.uncorrected_rise,
             readings=self._readings.told(),
-            details=executions.details,
+            details={**executions.details, **self._ecc.details()},
             health=stamp.health,
         )
         due = self._runtimes.due(label, held, names)
@@ -242,13 +243,17 @@ class Fold:
         self._idle = IdleMinutes()
         self._ecc = EccFold()
 
-    def _sample(self, runtimes: list[Runtime], at_s: float) -> ReportSample | None:
+    def _sample(
+        self, runtimes: list[Runtime], at_s: float, *, is_nobody: bool
+    ) -> ReportSample | None:
         matched = None
         if self._settings.only_matched:
             matched = set().union(*self._runtimes.held(self._inventory.per_device()).values())
         known = self._inventory.known_cores()
         newest = None if self._cores.newest is None else Sample(*self._cores.newest)
-        return ReportSample.of(newest, runtimes, at_s, known, matched)
+        is_told = self._settings.executions_asked or self._runtimes.tells_executions()
+        none_ran = is_nobody and is_told
+        return ReportSample.of(newest, runtimes, at_s, known, matched, none_ran=none_ran)
 
     def _restore(self, state: bytes | None) -> None:
         # The boot is a new one, so a minute that the last one closed may open

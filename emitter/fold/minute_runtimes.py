@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from emitter.fold.core_pods import CorePods
+from emitter.fold.executions import ExecutionFold
 from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
 from emitter.fold.runtime_lines import RuntimeLines
@@ -65,6 +66,8 @@ class MinuteRuntimes:
         self._owner_of = owner_of
         self._lines = RuntimeLines(lines)
         self._unsplit: Report | None = None
+        self._executions_told = False  # in a minute before
+        self._is_nobody = False  # in a report of the open minute
 
     def configure(self, lines: str) -> None:
         """Make lines due by another policy."""
@@ -85,6 +88,29 @@ class MinuteRuntimes:
             self._unsplit = report
         self.held_cores.add(runtimes)
         return self.folds.add(runtimes)
+
+    def nobody(self) -> None:
+        """A report said that there is no runtime."""
+        self._is_nobody = True
+        self.held_cores.nobody()
+
+    def tells_executions(self) -> bool:
+        """Whether a report ever told executions."""
+        return self._executions_told or any(
+            fold.executions.ended is not None for fold in self.folds
+        )
+
+    def executions(self, *, were_asked: bool) -> ExecutionFold:
+        """
+        What all did together.
+
+        Where the minute had no runtime nothing was executed, which is known if
+        executions *were_asked* for or once told: else the group is not collected.
+        """
+        is_empty = self._is_nobody and not any(True for _ in self.folds)
+        if is_empty and (were_asked or self.tells_executions()):
+            return ExecutionFold.of_nobody()
+        return self.folds.executions()
 
     def held(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores by the runtime that holds them: evidence of its memory, or use in this minute."""
@@ -142,7 +168,9 @@ class MinuteRuntimes:
 
     def end_minute(self) -> None:
         """A minute ends, another begins."""
+        self._executions_told = self.tells_executions()
         self.folds = RuntimeFolds()
         self._unsplit = None
+        self._is_nobody = False
         self.held_cores.clear()
         self.pods.end_minute()

@@ -17,18 +17,31 @@ if TYPE_CHECKING:
 
 SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
 LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
-LONGEST_NOMINAL_S: Final = 15.0  # that can be asked for
+LONGEST_NOMINAL_S: Final = 15.0  # that can be asked for: assumed while nothing tells
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
 _REMEMBERED: Final = 5
 
 
 class Periods:
-    """The nominal period: the configured one, else the median of the last five accepted."""
+    """
+    The nominal period of the core counters: configured, else the median of the last five accepted.
+
+    Lines may come every 5 s and counters every 15 s, so no other period stands
+    for theirs once a runtime was listed.
+
+    Attributes:
+        has_runtime: Whether a runtime was ever listed.
+    """
 
     def __init__(self, configured_s: float | None) -> None:
+        self.has_runtime = False
         self._configured_s = configured_s
         self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
+
+    def configure(self, period_s: float | None) -> None:
+        """Expect another period from now on, or leave it to the reports."""
+        self._configured_s = period_s
 
     def accept(self, period_s: float) -> float:
         """Remember the period of a report's core counters; say how long it is believed."""
@@ -40,21 +53,19 @@ class Periods:
         """Remember the period of system groups: all there is on a host without runtimes."""
         self._system_s.append(period_s)
 
-    def nominal_s(self) -> float | None:
-        """The nominal period in seconds, or None before anything was accepted."""
+    def nominal_s(self) -> float:
+        """The nominal period in seconds; while none is known, the longest there is."""
         if self._configured_s is not None:
             return self._configured_s
-        recent = self._accepted_s or self._system_s
-        return median(recent) if recent else None
-
-    def assumed_s(self) -> float:
-        """The nominal period; while none is known, the longest there is."""
-        nominal_s = self.nominal_s()
-        return LONGEST_NOMINAL_S if nominal_s is None else nominal_s
+        if self._accepted_s:
+            return median(self._accepted_s)
+        if self._system_s and not self.has_runtime:
+            return median(self._system_s)
+        return LONGEST_NOMINAL_S
 
     def believed_s(self, seconds: float) -> float:
         """*seconds*, but at most two nominal periods."""
-        return min(seconds, BELIEVED_PERIODS * self.assumed_s())
+        return min(seconds, BELIEVED_PERIODS * self.nominal_s())
 
 
 def is_long_enough(period_s: float | None) -> TypeGuard[float]:

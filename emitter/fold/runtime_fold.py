@@ -33,7 +33,8 @@ class RuntimeFold:
 
         used: Cores that it showed above 0.
 
-        listed: The cores that it listed last, whatever that was worth.
+        listed: The cores that it listed last, whatever that was worth; None
+            before it had the group.
 
         uses: Its cores in the last report of it that counted.
 
@@ -49,7 +50,7 @@ class RuntimeFold:
         self.key = key
         self.executions = ExecutionFold()
         self.used: set[int] = set()
-        self.listed: Uses = {}
+        self.listed: Uses | None = None
         self.uses: Uses = {}
         self.has_failed = False
         self._flops_s = 0.0

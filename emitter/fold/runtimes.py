@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from emitter.fold.amounts import PERCENT_DECIMALS, SECONDS_DECIMALS, TERA_FLOPS_DECIMALS, rounded
+from emitter.fold.amounts import PERCENT_DECIMALS, as_percent
 from emitter.fold.inventory import CORE_INDEX
 from emitter.fold.memory import RuntimeBytes
 
@@ -32,7 +32,7 @@ class RuntimeMinute:
 
         cores: Cores it holds, ascending.
 
-        cores_listed: Cores it can see, held or not.
+        cores_listed: Cores it can see, held or not, or None when it listed none.
 
         executions: Executions that ended, or None when it was not read.
 
@@ -69,7 +69,7 @@ class RuntimeMinute:
     owner: str | None = None
     reason: str = "all"
     cores: tuple[int, ...] = ()
-    cores_listed: int = 0
+    cores_listed: int | None = None
     executions: int | None = None
     execution_errors: int | None = None
     latency_p50_mean_s: float | None = None
@@ -109,24 +109,26 @@ class RuntimeMinute:
             owner=owner,
             reason=reason,
             cores=tuple(sorted(cores)),
-            cores_listed=sum(key in CORE_INDEX for key in fold.listed),
+            cores_listed=None
+            if fold.listed is None
+            else sum(key in CORE_INDEX for key in fold.listed),
             executions=executions.ended,
             execution_errors=executions.failed,
-            latency_p50_mean_s=rounded(executions.total.p50_mean_s(), SECONDS_DECIMALS),
-            latency_p99_max_s=rounded(executions.total.p99_max_s, SECONDS_DECIMALS),
-            latency_min_s=rounded(executions.min_s, SECONDS_DECIMALS),
-            latency_max_s=rounded(executions.max_s, SECONDS_DECIMALS),
-            device_latency_p50_mean_s=rounded(executions.device.p50_mean_s(), SECONDS_DECIMALS),
-            device_latency_p99_max_s=rounded(executions.device.p99_max_s, SECONDS_DECIMALS),
-            latency_gap_s=rounded(executions.gap_s(), SECONDS_DECIMALS),
-            tera_flops=rounded(fold.tera_flops(), TERA_FLOPS_DECIMALS),
+            latency_p50_mean_s=executions.total.p50_mean_s(),
+            latency_p99_max_s=executions.total.p99_max_s,
+            latency_min_s=executions.min_s,
+            latency_max_s=executions.max_s,
+            device_latency_p50_mean_s=executions.device.p50_mean_s(),
+            device_latency_p99_max_s=executions.device.p99_max_s,
+            latency_gap_s=executions.gap_s(),
+            tera_flops=fold.tera_flops(),
             device_memory_used_bytes=held.device_bytes,
             host_memory_used_bytes=held.host_bytes,
             device_memory_by_use=held.device_by_use or {},
             host_memory_by_use=held.host_by_use or {},
             loaded_models=held.loaded_models,
-            vcpu_user_percent=rounded(user, PERCENT_DECIMALS),
-            vcpu_system_percent=rounded(system, PERCENT_DECIMALS),
+            vcpu_user_percent=as_percent(user),
+            vcpu_system_percent=as_percent(system),
             physical_percent=_physical_percent(fold.uses, cores),
             details=executions.details,
         )

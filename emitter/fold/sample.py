@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from emitter.fold.amounts import PERCENT_DECIMALS, TERA_FLOPS_DECIMALS, rounded
+from emitter.fold.amounts import as_percent
 from emitter.fold.executions import ExecutionFold
 
 if TYPE_CHECKING:
@@ -50,13 +50,16 @@ class ReportSample:
         at_s: float,
         known_cores: int | None,
         matched: AbstractSet[int] | None,
+        *,
+        none_ran: bool = False,
     ) -> ReportSample | None:
         """
         What a report said, or None when it gave neither cores nor executions.
 
-        *matched* are the cores that are known with a tag filter, None without one.
+        *matched* are the cores that are known with a tag filter, None without one;
+        *none_ran* says that executions are known to be 0, because no runtime exists.
         """
-        executions = ExecutionFold()
+        executions = ExecutionFold.of_nobody() if none_ran else ExecutionFold()
         for runtime in runtimes:
             if runtime.report is not None and runtime.report.execution_stats is not None:
                 executions.add(runtime.report.execution_stats)
@@ -69,17 +72,16 @@ class ReportSample:
             at_s,
             period_s=cores.period_s,
             utilization_percent=tuple(
-                rounded(
+                as_percent(
                     None
                     if matched is not None
                     and core not in matched
                     and not cores.listing.percent.get(core)
-                    else cores.utilization_percent(core),
-                    PERCENT_DECIMALS,
+                    else cores.utilization_percent(core)
                 )
                 for core in range(width)
             ),
             executions=executions.ended,
             execution_errors=executions.failed,
-            tera_flops=rounded(cores.tera_flops(), TERA_FLOPS_DECIMALS),
+            tera_flops=cores.tera_flops(),
         )

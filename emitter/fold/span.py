@@ -21,23 +21,27 @@ class Span:
 
         listed: Cores that are listed.
 
-        cores: All cores it is about. While their number is unknown, those
-            listed are all that is known to exist.
+        beyond: Cores that exist in this minute because a report of it listed
+            them, though nobody told of them.
+
+        cores: All cores it is about: those told and those beyond, not the gaps between.
 
         width: The greatest index, plus one.
 
         malformed_keys: Keys that no core can have.
     """
 
-    __slots__ = ("cores", "keys", "listed", "malformed_keys", "told", "width")
+    __slots__ = ("beyond", "cores", "keys", "listed", "malformed_keys", "told", "width")
 
-    def __init__(self, keys: set[str], told: int | None) -> None:
+    def __init__(self, keys: set[str], told: int | None, beyond: frozenset[int]) -> None:
         self.keys = keys
         self.told = told
         self.listed = indexes(keys)
         self.malformed_keys = len(keys) - len(self.listed)
-        self.width = max(told or 0, max(self.listed, default=-1) + 1)
-        self.cores: Collection[int] = self.listed if told is None else range(self.width)
+        own = range(told or 0)
+        self.beyond = beyond.union(self.listed.difference(own)).difference(own)
+        self.cores: Collection[int] = self.beyond.union(own) if self.beyond else own
+        self.width = max(len(own), max(self.beyond, default=-1) + 1)
 
 
 class Sample(NamedTuple):

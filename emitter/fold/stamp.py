@@ -17,11 +17,13 @@ class FoldSettings:
     Attributes:
         idle_below_percent: Utilization from which a core is busy, 0 to 100.
 
-        period_s: Configured period of the reports, or None when unknown.
+        period_s: Period of the core counters where we ask for them, else None.
 
         only_matched: Whether a tag filter hides some runtimes from the reports.
 
         runtime_lines: Which runtimes a line is due for: `changes`, `all` or `none`.
+
+        executions_asked: Whether the reports were asked for executions.
 
         every_report: Whether each report is wanted as a sample, and not only
             the minute.
@@ -31,6 +33,7 @@ class FoldSettings:
     period_s: float | None = None
     only_matched: bool = False
     runtime_lines: str = "changes"
+    executions_asked: bool = False
     every_report: bool = False
 
 

@@ -36,8 +36,8 @@ DROP_MEMBERS: Final[dict[DropReason, str]] = {
 def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
     """Reports taken, pieces of input that were none, and what was left out of reports."""
     members = {"ReportsRead": fold.reports_read, "ReportsMalformed": framer.malformed}
-    if fold.malformed:
-        members["PartsMalformed"] = fold.malformed
+    if parts := fold.malformed:
+        members["PartsMalformed"] = parts
     if fold.runtimes_gone:
         members["RuntimesGone"] = fold.runtimes_gone
     return members

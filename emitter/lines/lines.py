@@ -61,9 +61,15 @@ class Lines:
         Raises:
             WireFormatError: If CloudWatch would not extract a line.
         """
-        common = self._common(identity.instance_id, identity.instance_type, identity.ami_id)
-        drafts = report_drafts(sample, identity, self._settings, common, seq)
+        drafts = report_drafts(sample, identity, self._settings, self._common_of(identity), seq)
         return [self._written(draft) for draft in drafts]
+
+    def knows_dimensions(self, identity: LineIdentity) -> bool:
+        """Whether *identity* has every common dimension that is asked for."""
+        return len(self._common_of(identity)) == len(legacy.used(self._settings.common_dims))
+
+    def _common_of(self, identity: LineIdentity) -> dict[str, str]:
+        return self._common(identity.instance_id, identity.instance_type, identity.ami_id)
 
     def _common(
         self, instance_id: str, instance_type: str | None, ami_id: str | None

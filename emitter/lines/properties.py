@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from neuron_wire.amounts import significant
 from neuron_wire.checked import MAX_COUNT
 
 MAX_TEXT_CHARS: Final = 4096  # the tail of a process's last words is the longest
@@ -24,6 +25,11 @@ def present(**values: Value | None) -> dict[str, Value]:
         for member, value in values.items()
         if value is not None and (made := writable(value)) is not None
     }
+
+
+def amount(value: float | None) -> float | None:
+    """*value* as exact as a line says an amount that is no count."""
+    return None if value is None else significant(value)
 
 
 def writable(value: Value) -> Value | None:

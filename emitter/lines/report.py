@@ -8,7 +8,7 @@ from emitter.lines import legacy
 from emitter.lines.dimensions import dimension_sets
 from emitter.lines.draft import HIGH_S, Draft, identity_members
 from emitter.lines.minute import REPORTED
-from emitter.lines.properties import present, timestamp_ms
+from emitter.lines.properties import amount, present, timestamp_ms
 from emitter.lines.settings import LEGACY, LineIdentity, LineSettings
 from neuron_wire import names
 from neuron_wire.catalogue import MINUTE
@@ -46,7 +46,7 @@ def report_drafts(
                 PeriodSeconds=sample.period_s,
                 Executions=sample.executions,
                 ExecutionErrors=sample.execution_errors,
-                TeraFlops=sample.tera_flops,
+                TeraFlops=amount(sample.tera_flops),
             )
         members |= _utilization(known[start : start + per_line])
         units = {name: MINUTE[name].unit for name in members if name in REPORTED}

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from emitter.lines.draft import Draft, identity_members
-from emitter.lines.properties import present
+from emitter.lines.properties import amount, present
 from neuron_wire import names
 from neuron_wire.holders import core_ranges, printable
 
@@ -39,14 +39,14 @@ def runtime_draft(
             LoadedModels=runtime.loaded_models,
             Executions=runtime.executions,
             ExecutionErrors=runtime.execution_errors,
-            LatencyP50Mean=runtime.latency_p50_mean_s,
-            LatencyP99Max=runtime.latency_p99_max_s,
-            LatencyMin=runtime.latency_min_s,
-            LatencyMax=runtime.latency_max_s,
-            DeviceLatencyP50Mean=runtime.device_latency_p50_mean_s,
-            DeviceLatencyP99Max=runtime.device_latency_p99_max_s,
-            LatencyGapP50=runtime.latency_gap_s,
-            TeraFlops=runtime.tera_flops,
+            LatencyP50Mean=amount(runtime.latency_p50_mean_s),
+            LatencyP99Max=amount(runtime.latency_p99_max_s),
+            LatencyMin=amount(runtime.latency_min_s),
+            LatencyMax=amount(runtime.latency_max_s),
+            DeviceLatencyP50Mean=amount(runtime.device_latency_p50_mean_s),
+            DeviceLatencyP99Max=amount(runtime.device_latency_p99_max_s),
+            LatencyGapP50=amount(runtime.latency_gap_s),
+            TeraFlops=amount(runtime.tera_flops),
             DeviceMemoryUsed=runtime.device_memory_used_bytes,
             RuntimeHostMemory=runtime.host_memory_used_bytes,
             RuntimeCpuUserPercent=runtime.vcpu_user_percent,

@@ -15,12 +15,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from emitter.reports.report import Report, ReportError, decode
+from emitter.reports.report import Report, ReportError, decode, may_begin_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_REPORT_BYTES: Final = 16 << 20  # the largest report seen has 0.44 MB (32 runtimes)
+
+_CHECKED_FROM_BYTES: Final = 64 << 10
+"""An open object is checked when it has so many bytes, and each time it has doubled."""
 
 _MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
 """Texts, closed or not, and the braces outside of them."""
@@ -51,8 +54,11 @@ class Framer:
         self._line_bytes = 0
         self._split_from_bytes = 0  # length at which an open line is looked through again
         self._discarding = False  # until the end of a line that is too long
-        self._pending: list[bytes] = []  # lines of an object that is still open
-        self._pending_bytes = 0
+        self._pending = bytearray()  # an object that is still open, without its last line end
+        self._pending_lines = 0
+        self._is_indented = False  # its second line
+        self._last_line = b""
+        self._checked_from_bytes = _CHECKED_FROM_BYTES
         self._depth = 0
         self._resyncing = False  # until a line that can begin an object
 
@@ -85,11 +91,12 @@ class Framer:
             start = end + 1
             if len(line) > self._limit:
                 self._drop(self._too_long)
-            elif line:
-                if (report := self._whole(line)) is not None:
-                    yield report
-                else:
-                    yield from self._pieces(line)
+            elif b"{" not in line:
+                yield from self._without_brace(line)
+            elif (report := self._whole(line)) is not None:
+                yield report
+            else:
+                yield from self._pieces(line)
         if start < len(chunk):
             tail = chunk[start:]
             # Objects written back to back may never see the end of a line.
@@ -106,6 +113,15 @@ class Framer:
         if self._pending:
             self._drop("the input ended in the middle of a report")
         self._resyncing = False
+
+    def _without_brace(self, line: bytes) -> Iterator[Report]:
+        """A line that can neither be a report nor begin one: there may be millions."""
+        if self._resyncing or not line.strip():
+            return
+        if self._pending:
+            yield from self._continue(line)
+        else:
+            self._count(_NO_OBJECT)
 
     def _gather(self, piece: bytes) -> None:
         if not piece or self._discarding:
@@ -165,17 +181,16 @@ class Framer:
 
         Only where nothing is indented, and only where JSON lets a value stand.
         """
-        if len(self._pending) == 1:
+        if self._pending_lines == 1 or self._is_indented:
             return False
-        is_indented = self._pending[1][:1] in (b" ", b"\t")
-        return not is_indented and self._pending[-1].rstrip()[-1:] in (b"[", b",", b":")
+        return self._last_line.rstrip()[-1:] in (b"[", b",", b":")
 
     def _continue(self, line: bytes) -> Iterator[Report]:
         end, depth = _object_end(line, 0, self._depth)
         if not self._hold(line[:end], depth):
             return
         if end is not None:
-            whole = b"\n".join(self._pending)
+            whole = bytes(self._pending)
             self._let_go()
             try:
                 yield decode(whole)
@@ -228,18 +243,31 @@ class Framer:
         yield from self._pieces(line[:start])
 
     def _hold(self, line: bytes, depth: int) -> bool:
-        """Keep a line of an open object, unless it becomes too long."""
-        self._pending_bytes += len(line) + bool(self._pending)  # the line end before it
-        self._pending.append(line)
+        """Keep a line of an open object, unless that becomes too long or can be none."""
+        if self._pending:
+            self._pending += b"\n"
+        self._pending += line
+        self._pending_lines += 1
+        if self._pending_lines == 2:
+            self._is_indented = line[:1] in (b" ", b"\t")
+        self._last_line = line
         self._depth = depth
-        self._resyncing = self._pending_bytes > self._limit
-        if self._resyncing:
-            self._drop(self._too_long)
-        return not self._resyncing
+        size = len(self._pending)
+        problem = self._too_long if size > self._limit else ""
+        if size >= self._checked_from_bytes and depth:
+            self._checked_from_bytes = 2 * size
+            problem = problem or ("" if may_begin_object(self._pending) else _NO_OBJECT)
+        if problem:
+            self._drop(problem)
+            self._resyncing = True
+        return not problem
 
     def _let_go(self) -> None:
-        self._pending.clear()
-        self._pending_bytes = 0
+        self._pending = bytearray()
+        self._pending_lines = 0
+        self._is_indented = False
+        self._last_line = b""
+        self._checked_from_bytes = _CHECKED_FROM_BYTES
         self._depth = 0
 
     def _drop(self, problem: str) -> None:

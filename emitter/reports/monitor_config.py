@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from emitter.settings import MonitorSettings
 
 COUNTERS: Final = "neuroncore_counters"
+EXECUTIONS: Final = "execution_stats"
 RUNTIMES: Final = "neuron_runtimes"
 SYSTEM: Final = "system_metrics"
 
 GROUPS: Final[dict[str, str]] = {
-    COUNTERS: RUNTIMES, "execution_stats": RUNTIMES, "memory_used": RUNTIMES,
+    COUNTERS: RUNTIMES, EXECUTIONS: RUNTIMES, "memory_used": RUNTIMES,
     "neuron_runtime_vcpu_usage": RUNTIMES, "neuron_hw_counters": SYSTEM, "memory_info": SYSTEM,
     "vcpu_usage": SYSTEM,
 }  # fmt: skip

@@ -61,6 +61,9 @@ _check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_entries: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
+_TRUNCATED: Final = "truncated"
+"""What msgspec says of JSON that is right as far as it goes."""
+
 _MEMBERS: Final = frozenset(
     {
         "neuron_runtime_data", "system_data", "instance_info", "neuron_hardware_info",
@@ -93,6 +96,17 @@ def decode(line: bytes) -> Report:
         # A second decode for a detail that one report a minute needs.
         msgspec.structs.force_setattr(report, "unsplit", line)
     return report
+
+
+def may_begin_object(text: bytes | bytearray) -> bool:
+    """Whether *text*, whole lines of it, can be the beginning of a JSON object."""
+    try:
+        _check_json(text)
+    except msgspec.DecodeError as error:
+        return _TRUNCATED in str(error)
+    except _BROKEN:
+        return False
+    return True
 
 
 def _decode_by_group(line: bytes) -> Report:

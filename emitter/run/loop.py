@@ -22,6 +22,7 @@ from emitter.health.pulse import PulseFile
 from emitter.instance.facts import InstanceFacts
 from emitter.kernel import KernelFaults
 from emitter.repeats import Repeats
+from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports
 from emitter.run.identification import Identification
@@ -96,6 +97,7 @@ class Emitter:
         self._malformed_said = 0
         self._who = Identification(settings, self._fold, clock)
         self._writer = Writer(line_settings(settings))
+        self._reports = ReportQueue()
         if spool.health().older_records:
             outlet.send(self._who.instance_id)  # what the last run left waits for no new minute
 
@@ -145,6 +147,7 @@ class Emitter:
             self._fold.open(now_s)
             for report in self._framer.end() if chunk is None else self._framer.feed(chunk):
                 self._take(report, now_s)
+            self._keep_reports(now_s)
             self._say_malformed()
             if chunk is None:
                 # Ctrl-C also stops the program that writes to us: then its end is a part of that.
@@ -162,15 +165,17 @@ class Emitter:
             SpoolFailedError: If the input ended and its last minute could not be kept.
             DeliveryError: If the input ended and records are left.
         """
+        if input_ended:
+            if not self._fold.reports_read:
+                raise no_reports(self._source.name, self._framer.last_problem)
+            if self._fold.instance_id is None or self._reports.ends_at_s() is not None:
+                self._learn(METADATA_PATIENCE_S)
+        self._keep_reports(self._clock(), is_end=True)
         if not input_ended:
             self._close_minute(bye=True)
             self._keep_events()
             self.outlet.stop()
             return
-        if not self._fold.reports_read:
-            raise no_reports(self._source.name, self._framer.last_problem)
-        if self._fold.instance_id is None:
-            self._learn(METADATA_PATIENCE_S)
         failure = ended_error(self._source.name) if self._source.is_stream else None
         if failure is not None:
             self._events.add(ended_event(self._source.name, self._clock()))
@@ -180,10 +185,10 @@ class Emitter:
         self.outlet.finish(self._who.instance_id, failure)
 
     def _patience_s(self) -> float:
-        ends_at_s = self._fold.ends_at_s()
-        if ends_at_s is None:
-            return READ_WITHIN_S
-        return min(READ_WITHIN_S, max(0.0, ends_at_s - self._clock()))
+        ends_s = (self._fold.ends_at_s(), self._reports.ends_at_s())
+        now_s = self._clock()
+        waits_s = [max(0.0, one - now_s) for one in ends_s if one is not None]
+        return min([READ_WITHIN_S, *waits_s])
 
     def _learn(self, timeout_s: float) -> None:
         facts = self._facts(timeout_s)
@@ -200,11 +205,8 @@ class Emitter:
         self._fold.add(report, now_s)
         if self._owners is not None and report.neuron_runtime_data:
             self._owners.see(runtime.pid for runtime in report.neuron_runtime_data)
-        sample = self._fold.sample
-        if sample is None or not self._who.is_settled():
-            return
-        identity = self._identity()
-        self._append("report", lambda seq: self._writer.report(sample, identity, seq=seq))
+        if self._fold.sample is not None and self._who.is_settled():
+            self._reports.add(self._fold.sample)
 
     def _close_minute(self, *, bye: bool) -> None:
         if not self._who.is_settled():
@@ -253,6 +255,10 @@ class Emitter:
             state = None if log is None else with_kernel(self._spool.state, log)
             self._append("event", lambda seq: self._writer.events(events, identity, seq=seq), state)
 
+    def _keep_reports(self, now_s: float, *, is_end: bool = False) -> None:
+        for write in self._reports.due(self._writer, self._identity, now_s, is_end=is_end):
+            self._append("report", write)
+
     def _append(
         self, what: str, write: Callable[[int], Sequence[NewRecord]], state: bytes | None = None
     ) -> None:
@@ -273,6 +279,7 @@ class Emitter:
             "MonitorRestarts": self._source.restarts,
             **spool_members(self._spool.health()),
             **process_members(),
+            **self._reports.health_members(),
         }
         if self._minutes_dropped:
             members["MinutesDropped"] = self._minutes_dropped

@@ -25,7 +25,7 @@ from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences
 from emitter.owners import owners_of
 from emitter.reports.monitor import Monitor
-from emitter.reports.monitor_config import requested_config
+from emitter.reports.monitor_config import EXECUTIONS, requested_config
 from emitter.reports.source import open_file, standard_input
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
@@ -119,6 +119,8 @@ class Service:
         self._cluster = cluster
         for sentence in differences(line_settings(settings)):
             _log.warning(sentence)
+        if settings.interval is not None:
+            _log.warning("--interval has no effect on run: reports say their own periods; omit it")
         self._events = EventQueue()
         config = _config(settings)
         self.source = _source(settings, config, self._events)
@@ -211,11 +213,12 @@ def _config(settings: RunSettings) -> MonitorConfig:
 
 
 def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
-    period_s = config.period_s if settings.input == MONITOR else settings.interval
+    is_ours = settings.input == MONITOR  # else nobody knows what the monitor was asked for
     return FoldSettings(
         idle_below_percent=settings.idle_below_percent,
-        period_s=period_s,
+        period_s=config.period_s if is_ours else None,
         only_matched=config.only_matched,
+        executions_asked=is_ours and EXECUTIONS in config.groups,
         runtime_lines=settings.runtime_lines,
         every_report=settings.high_resolution_metrics,
     )

@@ -53,8 +53,8 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     interval: float | None = setting(
         None,
-        "Seconds between the reports of an input we did not start, at most 3600; by default the "
-        "median of the last five.",
+        "Accepted with a warning, without effect: how many seconds a report covers is by default "
+        "what it says itself.",
         kind=Amount(min=0.0, min_open=True, max=LONGEST_INTERVAL_S),
     )
     output: str = setting(

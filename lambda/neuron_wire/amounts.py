@@ -74,11 +74,16 @@ def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, Number], dict[st
     return fields, readings
 
 
+def significant(value: Number) -> Number:
+    """*value* as exact as a line says an amount: rounded once, here and nowhere before."""
+    return float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
+
+
 def possible(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
     """Those of *numbers* that a reader accepts, as a line has them."""
     # NaN compares false with everything.
     return {
-        member: float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
+        member: significant(value)
         for member, value in numbers
         if value is not None and 0 <= value <= checked.MAX_COUNT
     }

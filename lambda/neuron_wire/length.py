@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.catalogue import EXECUTIONS, HEALTH
+from neuron_wire.catalogue import ECC, EXECUTIONS, HEALTH
 from neuron_wire.line import encode
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ What defines further metrics of that tier comes on top: only who asks for them h
 _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
 _ASIDE: Final = tuple(
     frozenset(member.name for member in members if member.is_rare)
-    for members in (EXECUTIONS, HEALTH)
+    for members in (EXECUTIONS, (*HEALTH, *ECC))
 )
 """What goes first: failures by type, which runtime lines have too; then the rest of rare things."""
 

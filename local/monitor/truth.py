@@ -128,8 +128,16 @@ def _beliefs(rows: Sequence[ReportTruth], very_first: ReportTruth) -> tuple[bool
 
 def _expected(readings: Sequence[_Reading], cores: int, busy_from_percent: float) -> Expected:
     outcomes = [_outcome(reading, cores, busy_from_percent) for reading in readings]
+    # Whether the reader knows that executions are collected is not written down.
+    nobody = [one for one, reading in zip(outcomes, readings, strict=True) if _is_empty(reading)]
+    outcomes += [{**one, "executions": 0, "execution_errors": 0} for one in nobody]
     numbers = {name: over([one[name] for one in outcomes]) for name in outcomes[0]}
     return Expected(instances=1, neuron_cores=cores, **numbers)
+
+
+def _is_empty(reading: _Reading) -> bool:
+    """Whether no runtime was there to execute anything."""
+    return {row.runtimes for row in reading.rows} in ({0}, {0, None})
 
 
 def _outcome(reading: _Reading, cores: int, busy_from_percent: float) -> dict[str, float | None]:

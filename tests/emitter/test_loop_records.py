@@ -120,6 +120,36 @@ def test_every_report_is_a_line_of_one_second_metrics_when_asked():
     assert [] == [broken for line in lines for broken in violations(line)]
 
 
+@pytest.mark.parametrize(
+    ("told_s", "written", "counted"), [(0.2, [1, 2], []), (3.9, [4, 4], []), (9, [4, 5], [2])]
+)
+def test_a_line_of_a_report_waits_for_its_dimensions(told_s, written, counted):
+    """
+    For three seconds and no longer: then it goes without these metrics, and is counted. The
+    reading does not wait: reports come each second, and none is late in the fold.
+    """
+    facts = InstanceFacts(ami_id="ami-1")
+    clock = Clock()
+    nameless = busy(instance_info=instance(ami_id=""))
+    lines, outlet = run(
+        [(1, chunk(nameless)), (2, chunk(nameless)), (10, chunk(nameless))], 59, clock=clock,
+        facts=lambda _: facts if clock.now_s >= START_S + told_s else InstanceFacts(),
+        high_resolution_metrics=True, metrics="legacy", common_dims=("instance_type", "ami_id"),
+    )  # fmt: skip
+    assert [*written, 10] == [pytest.approx(at_s - START_S, abs=0.5) for at_s, _ in outlet.told[:3]]
+    reports = of_kind(lines, "report")
+    assert [START_MS + second * 1000 for second in (1, 2, 10)] == [
+        one.get("Timestamp") or one["_aws"]["Timestamp"] for one in reports
+    ]
+    without = sum("_aws" not in one for one in reports)
+    (minute,) = of_kind(lines, "minute")
+    assert (
+        counted
+        == [without] * bool(without)
+        == [one for one in [minute.get("ReportLinesWithoutMetrics")] if one]
+    )
+
+
 def test_a_failed_execution_writes_the_line_of_its_runtime():
     """On error, whatever the hour: which runtime it was is what the on-call asks first."""
     failing = report(runtime(counters([50.0, 0, 0, 0]), None, executions(5, timed_out=2)))

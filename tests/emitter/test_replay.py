@@ -114,6 +114,36 @@ def test_report_n_is_received_at_start_plus_n_intervals(tmp_path):
     assert [1, 2, 3] == [one.seq for one in found]
 
 
+def test_the_interval_is_no_period(tmp_path):
+    """
+    Lines every 5 s of which each third has runtimes, whose counters cover 15 s: the lines between
+    are no end of the runtime, which would halve its utilization and free its memory.
+    """
+    due = report(runtime(counters([50.0, 0, 0, 0], 15.0), memory({0: 4096}, period=15.0)))
+    documents = [due if place % 3 == 0 else report() for place in range(24)]
+    for record in records(saved(tmp_path / "a", *documents)):
+        assert (50.0, 4096) == (record.utilization_percent[0], record.device_memory_used_bytes)
+        assert ("buuu", 60) == (record.core_state, record.covered_seconds)
+
+
+@pytest.mark.parametrize(("interval", "expected"), [(1.0, 2), (5.0, 4)])
+def test_lines_of_reports_wait_for_their_dimensions(interval, expected, tmp_path):
+    """As in the running emitter: the report that names the image is in time for three seconds."""
+    named, nameless = good(), {**good(), "instance_info": instance(ami_id="")}
+    lines = replayed(
+        saved(tmp_path / "a", *[nameless] * 4, named),
+        interval=interval,
+        high_resolution_metrics=True,
+        common_dims=("instance_id", "ami_id"),
+        metrics="legacy",
+    )
+    found = [json.loads(line) for line in lines]
+    assert ["report"] * 5 + ["minute"] == [one["Kind"] for one in found]
+    assert [1, 2, 3, 4, 5, 6] == [one["Seq"] for one in found]
+    assert expected == sum("_aws" not in one for one in found[:5])
+    assert expected == found[5]["ReportLinesWithoutMetrics"]
+
+
 @pytest.mark.parametrize(
     ("start", "expected"),
     [

@@ -36,12 +36,15 @@ from proof.emitter_process import (
 
 @pytest.mark.parametrize(
     ("source", "interval", "expected"),
-    [("monitor", None, 1.0), ("monitor", 15.0, 1.0), ("-", 15.0, 15.0), ("-", None, None)],
+    [("monitor", None, 1.0), ("monitor", 15.0, 1.0), ("-", 15.0, None), ("-", None, None)],
 )
-def test_the_nominal_period_is_the_monitors_or_the_inputs(source, interval, expected):
-    """--period is asked of a monitor we start; --interval says what another one does."""
+def test_only_a_monitor_of_ours_is_known_to_do_as_it_was_asked(source, interval, expected):
+    """Its period and whether it tells executions; --interval, of earlier releases, says nothing."""
     chosen = RunSettings(input=source, period=1, interval=interval)
-    assert expected == service._fold_settings(chosen, requested_config(chosen)).period_s
+    found = service._fold_settings(chosen, requested_config(chosen))
+    assert (expected, source == "monitor") == (found.period_s, found.executions_asked)
+    fewer = RunSettings(input=source, groups=("neuroncore_counters",))
+    assert not service._fold_settings(fewer, requested_config(fewer)).executions_asked
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import given
 from wire_records import (
     FAILURES,
     HEALTH,
+    RARE_ECC,
     RARE_HEALTH,
     everything,
     line_with_metrics,
@@ -79,7 +80,7 @@ def test_failures_stand_aside_first_and_together():
     assert list(FAILURES) == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
-    assert {*FAILURES, *RARE_HEALTH} == aside.keys()
+    assert {*FAILURES, *RARE_HEALTH, *RARE_ECC} == aside.keys()
     assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
 
 

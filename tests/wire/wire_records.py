@@ -79,6 +79,7 @@ FAILURES = {
     **{f"Executions{name}": IN_THE_WORST_MINUTE for name in ENDINGS.split()},
     **{f"Errors{name}": IN_THE_WORST_MINUTE for name in CAUSES.split()},
 }
+RARE_ECC = {"EccUncorrectedReported": IN_THE_WORST_MINUTE}
 HEALTH = {
     "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "MonitorRestarts": 12_345,
     "RecordsProduced": 44_640, "RecordsDelivered": 12_345, "RecordsDropped": 12_345,
@@ -88,7 +89,8 @@ HEALTH = {
 DROPS = "SpoolFull TooOld TooNew TooLarge Expired Invalid Damaged"
 RARE_HEALTH = {
     "PartsMalformed": 12_345, "RuntimesGone": 12_345, "MinutesDropped": 1_234,
-    "EventsDropped": 1_234, "SpoolRecordsOlder": 20_160, "RecordsDroppedOlder": 12_345,
+    "EventsDropped": 1_234, "ReportLinesWithoutMetrics": 1_234,
+    "SpoolRecordsOlder": 20_160, "RecordsDroppedOlder": 12_345,
     "SpoolInMemory": 12_345, "SpoolsSetAside": 123,
     **{f"Dropped{name}": IN_THE_WORST_MINUTE for name in DROPS.split()},
 }  # fmt: skip
@@ -109,7 +111,7 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
         identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
         holders=(Holder("0-7", "ml/llama-0", 4_194_303, "serve"),) * MAX_HOLDERS, holders_more=24,
-        details=FAILURES, health={**HEALTH, **RARE_HEALTH},
+        details={**FAILURES, **RARE_ECC}, health={**HEALTH, **RARE_HEALTH},
     )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BY_TYPE",
+    "ECC",
     "EMITTED",
     "EVENT_NAMES",
     "EXECUTIONS",

@@ -16,7 +16,8 @@ EVENT_NAMES: Final = {
     "InputEnded": "A pipe or socket that reports came from ended; the emitter ends with exit code "
     "3.",
     "EccFirstSeen": "A device was first seen with uncorrectable memory errors.",
-    "EccRise": "Memory errors rose; the worst counter of the minute is named.",
+    "EccRise": "A counter of memory errors is above 0 and not what it was in the report "
+    "before; the worst of the minute is named.",
     "HardwareFault": "The kernel log tells of broken hardware; the first ten of a minute each, the "
     "rest of the minute together.",
     "HardwareFaultsFound": "Faults were in the kernel log from before the emitter first read it; "

@@ -36,6 +36,9 @@ HEALTH: Final = (
     _total("MonitorRestarts", "Times that neuron-monitor was started again after a failure."),
     _rare("MinutesDropped", "Minutes dropped because their line could not be made or kept."),
     _rare("EventsDropped", "Events dropped because too many were waiting."),
+    _rare("ReportLinesWithoutMetrics",
+          "Lines of reports written without the metrics by --common-dims, because nobody told one "
+          "of them within 3 s."),
     _total("RecordsProduced",
            "Lines written; always RecordsDelivered + SpoolRecords + RecordsDropped."),
     _total("RecordsDelivered", "Lines that the destination took."),

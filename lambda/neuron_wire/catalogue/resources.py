@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from neuron_wire.catalogue.member import CLUSTER_TIER, Member
-from neuron_wire.names import MINUTE, RUNTIME
+from neuron_wire.names import MINUTE, MORE, RUNTIME
 
 _COUNTERS: Final = "neuron_runtime_data[].report.neuroncore_counters.neuroncores_in_use.N"
 _USED: Final = "neuron_runtime_data[].report.memory_used.neuron_runtime_used_bytes"
@@ -93,13 +93,21 @@ HOST: Final = (
 ECC: Final = (
     Member(
         "EccCorrected", "Count", "gauge", _CORRECTED, f"{_LAST_OWN}, summed over devices",
-        "Corrected memory errors as the devices count them; whether since ever is not documented.",
+        "Counters of corrected memory errors; whether they count since ever or since the last "
+        "report is not documented.",
     ),
     Member("EccUncorrected", "Count", "gauge", _UNCORRECTED, f"{_LAST_OWN}, summed over devices",
-           "Uncorrectable memory errors as the devices count them."),
-    Member("EccCorrectedRise", "Count", "tally", _CORRECTED, _RISE, "New corrected memory errors."),
+           "Counters of uncorrectable memory errors, with the same doubt."),
+    Member("EccCorrectedRise", "Count", "tally", _CORRECTED, _RISE,
+           "Rise of the counters of corrected memory errors: the new ones, if they count since "
+           "ever."),
     Member("EccUncorrectedRise", "Count", "tally", _UNCORRECTED, _RISE,
-           "New uncorrectable memory errors.", tier=CLUSTER_TIER),
+           "Rise of the counters of uncorrectable memory errors: the new ones, if they count "
+           "since ever; too few, if since the last report.", tier=CLUSTER_TIER),
+    Member("EccUncorrectedReported", "Count", "tally", _UNCORRECTED, "sum over reports and devices",
+           "Sum of the counters of uncorrectable memory errors over the reports of the minute: "
+           "the new ones, if they count since the last report; without meaning, if since ever.",
+           (MINUTE, MORE), is_rare=True),
 )  # fmt: skip
 
 FAULTS: Final = (

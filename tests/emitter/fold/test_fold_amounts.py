@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from neuron_reports import counters, executions, minute_of, report, runtime
+from neuron_reports import START_S, add, closed, counters, executions, new_fold, report, runtime
 
 from emitter.fold.amounts import amount
+from emitter.lines import LineIdentity, Lines, LineSettings
+
+SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
 
 
 @pytest.mark.parametrize(("told", "expected"), [
@@ -17,14 +22,23 @@ def test_an_amount_is_from_0_to_a_pebibyte(told, expected):
     assert expected == amount(told)
 
 
-def test_seconds_have_nine_decimals():
-    """Nanoseconds: what is behind them no monitor measures."""
-    latency = {"p50": 0.12345678949, "p99": 0.12345678951}
-    record = minute_of(report(runtime(execution_stats=executions(1, total=latency))))
-    assert (0.123456789, 0.12345679) == (record.latency_p50_mean_s, record.latency_p99_max_s)
+@pytest.mark.parametrize("scale", [1e-13, 40e6 / 1.23456789e12, 1.0])
+def test_an_amount_has_six_digits_of_its_own(scale):
+    """
+    Rounded once, by its line: 40 MFLOP/s is not 0 TFLOP/s, and a latency has no last decimal.
 
-
-def test_tera_flops_have_four_decimals():
-    """A tenth of a GFLOP/s."""
-    group = counters([50, 0, 0, 0], flops=dict.fromkeys(range(4), 1.2345678e12 / 4))
-    assert 1.2346 == minute_of(report(runtime(group))).tera_flops
+    In the lines of the minute, of the runtime and of the report alike.
+    """
+    rate, seconds = 1.23456789e12 * scale, 1.23456789 * scale
+    fold = new_fold(runtime_lines="all", every_report=True)
+    groups = counters([50, 0, 0, 0], flops={0: rate}), None, executions(1, total={"p50": seconds})
+    add(fold, report(runtime(*groups)), START_S)
+    sample, record, lines = fold.sample, closed(fold), Lines(LineSettings(tier="none"))
+    written = [
+        *lines.minute(record),
+        lines.runtime(fold.runtimes[0], SENDER, seq=2, minute_ms=0),
+        *lines.report(sample, SENDER, seq=3),
+    ]
+    flops, *latencies = [float(f"{value:.6g}") for value in (rate / 1e12, seconds, seconds)]
+    assert [flops] * 3 == [json.loads(line)["TeraFlops"] for line in written]
+    assert latencies == [json.loads(line)["LatencyP50Mean"] for line in written[:2]]

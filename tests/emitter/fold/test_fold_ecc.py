@@ -55,6 +55,16 @@ def test_a_rise_over_the_change_of_minute_is_not_lost(is_restart, name, expected
     assert [0, expected, 0] == found
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"), [((0, 0, 2, 2, 2, 0, 0), (2, 6)), ((3, 3), (0, 6)), ((0, 0), (0, None))]
+)
+def test_both_readings_of_the_counters_are_told(values, expected):
+    """The rise, right for totals, and beside it the sum of the reports, right for amounts."""
+    record = minute_of(*(one({}, {"sram_ecc_uncorrected": value}) for value in values))
+    told = record.members()
+    assert expected == (told["EccUncorrectedRise"], told.get("EccUncorrectedReported"))
+
+
 def test_absent_is_absent():
     """No group, null, error, no devices or no counters: no value and no rise, never 0."""
     no_devices = one()

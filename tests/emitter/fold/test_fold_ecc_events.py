@@ -21,6 +21,15 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
     assert "device 1 was first seen with sram_ecc_uncorrected at 3" == event.message
 
 
+def test_a_first_sight_is_stamped_with_its_own_moment():
+    """Not with that of the last change of the minute, which may be of another counter."""
+    seen, risen = ({"mem_ecc_uncorrected": 3, "mem_ecc_corrected": value} for value in (0, 9))
+    (first, rise) = events_of(new_fold(), [ecc(seen), ecc(seen), ecc(risen)])
+    assert [("EccFirstSeen", START_S), ("EccRise", START_S + 10)] == [
+        (event.name, event.at_s) for event in (first, rise)
+    ]
+
+
 def test_a_first_sight_of_corrected_errors_is_none():
     """Corrected errors are normal; only their rise is news."""
     assert [] == events_of(new_fold(), [ecc({"mem_ecc_corrected": 9})])
@@ -35,6 +44,16 @@ def test_a_rise_is_an_event_with_its_device_and_counter():
         "Device": 0, "Counter": "mem_ecc_uncorrected", "Rise": 4, "Value": 5, "Counters": 1,
     } == found[1].details  # fmt: skip
     assert START_S + 65 == found[1].at_s
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((0, 0, 2, 2, 2, 0, 0), [2]), ((0, 2, 3, 3), [3]), ((5, 0, 0), []), ((5, 2, 0, 2), [4])],
+)
+def test_a_value_that_is_not_0_and_not_the_one_before_is_an_event(values, expected):
+    """Whatever the counters count: at most one a minute, with what rose in it."""
+    found = events_of(new_fold(), [ecc({"mem_ecc_corrected": value}) for value in values])
+    assert expected == [event.details["Rise"] for event in found]
 
 
 def test_a_storm_makes_one_event_a_minute():

@@ -35,7 +35,7 @@ def flops_of(*documents, **settings):
         ({"flops": 2e12}, 2.0),
         ({"flops": 1e18}, 1e6),
         ({"flops": 1.1e18}, None),
-        ({"flops": 1.0}, 0.0),
+        ({"flops": 1.0}, 1e-12),
         ({"flops": -0.5}, None),
         ({}, None),
     ],

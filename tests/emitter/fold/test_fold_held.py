@@ -185,8 +185,9 @@ def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
     """
     fold = new_fold()
     add(fold, report(runtime(IDLE, memory(models=[place]))), START_S)
+    told = fold.malformed  # in time for the line of this minute
     assert "uuuu" == closed(fold).core_state
-    assert int(None not in place) == fold.malformed
+    assert int(None not in place) == told == fold.malformed
 
 
 def test_a_place_is_counted_once_also_when_the_runtime_ends():

@@ -74,9 +74,9 @@ def test_a_count_that_was_never_reported_is_that_of_the_type(instance_type, entr
     assert (states, len(states) or None) == (record.core_state, record.neuron_cores)
 
 
-@pytest.mark.parametrize(("percent", "states"), [(25, "buuuub"), (None, "buuuu?")])
+@pytest.mark.parametrize(("percent", "states"), [(25, "buuu?b"), (None, "buuu??")])
 def test_a_listed_index_beyond_the_count_widens_it(percent, states):
-    """A core that is listed exists; without a percentage, what it does is unknown."""
+    """A core that is listed exists; what nobody told or listed, or gave a share, is unknown."""
     record = minute_of(report(runtime(counters({0: 50, 5: percent}), memory())))
     assert (states, 6) == (record.core_state, record.neuron_cores)
 

@@ -50,10 +50,22 @@ def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
     assert ("??", 0) == (record.core_state, record.covered_seconds)
 
 
-def test_cores_beyond_those_that_exist_keep_what_was_said_of_them():
-    """A runtime listed four of two; the empty lists after it are about the two alone."""
-    listed = two_cores(runtime(counters([50, 50, 50, 50])))
-    assert (16.67, 16.67, 50.0, 50.0) == minute_of(listed, nobody(), nobody()).utilization_percent
+@pytest.mark.parametrize("members", [{}, {"neuron_hardware_info": None, "instance_info": None}])
+def test_no_runtime_says_0_of_the_cores_told_and_of_those_listed_in_the_minute(members):
+    """
+    A runtime listed 0, 1 and 5 of two: the gap between is nobody's word, so it is unknown and
+    never counts as idle; the next minute has two cores again, or none where nobody told.
+    """
+    fold = new_fold()
+    listed = two_cores(runtime(counters({0: 60, 1: 0, 5: 0}), memory({0: 1})), **members)
+    for place in range(12):
+        add(fold, nobody(**members) if place else listed, START_S + 5 * place)
+    record = closed(fold)
+    assert ("bu???u", (0, 1, 0, 0, 0, 1)) == (record.core_state, record.idle_minutes)
+    assert (5.0, 0.0, None, None, None, 0.0) == record.utilization_percent
+    for place in range(12):
+        add(fold, nobody(**members), START_S + 60 + 5 * place)
+    assert ("" if members else "uu") == closed(fold).core_state
 
 
 def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():

@@ -11,6 +11,7 @@ from neuron_reports import (
     memory,
     minute_of,
     new_fold,
+    nobody,
     runtime,
     two_cores,
     vcpu,
@@ -85,7 +86,11 @@ def test_a_period_that_cannot_be_gives_no_sample(absurd):
 
 
 def test_while_no_period_is_known_runtimes_may_be_due_again():
-    """A first sample of milliseconds, then a line without runtimes: that says nothing yet."""
+    """
+    A first sample of milliseconds, then a line without runtimes: that says nothing yet, whatever
+    the period of the system groups is.
+    """
     first = two_cores(runtime(counters([0, 0], 0.07), memory(cores=2)), system_data=None)
-    record = minute_of(first, two_cores(system_data=None), every_s=10, period_s=None)
-    assert "??" == record.core_state
+    for later in (two_cores(system_data=None), nobody(1.0)):
+        record = minute_of(first, later, every_s=10, period_s=None)
+        assert "??" == record.core_state

@@ -87,6 +87,13 @@ def test_what_was_not_read_of_a_runtime_is_absent():
     assert held == found
 
 
+@pytest.mark.parametrize(("group", "expected"), [(None, None), (counters([]), 0)])
+def test_a_runtime_without_counters_lists_no_known_number_of_cores(group, expected):
+    """None instead of 0, which is what a runtime lists that sees no core."""
+    (found,) = runtimes_of(report(runtime(group, memory({0: 1}))))
+    assert expected == found.cores_listed
+
+
 def test_a_use_that_a_newer_tool_names_is_other():
     """The member names of a line are fixed: unknown uses are one."""
     group = memory({0: 10})

@@ -113,7 +113,7 @@ def test_what_was_not_read_of_a_runtime_has_no_member():
     """Absent is absent: never 0, never null, and no empty text."""
     found = json.loads(LINES.runtime(RuntimeMinute(7, ""), SENDER, seq=1, minute_ms=0))
     identity = "Timestamp Schema Kind Boot Seq ClusterName InstanceId"
-    assert f"{identity} Reason Pid CoresHeld CoresListed".split() == list(found)
+    assert f"{identity} Reason Pid CoresHeld".split() == list(found)
 
 
 def test_an_event_line_says_what_happened_when():
