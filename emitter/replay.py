@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health.members import reading_members
-from emitter.lines import LineIdentity
+from emitter.lines import LineIdentity, parse_choice
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
@@ -85,6 +85,7 @@ class _Minutes:
                 period_s=settings.interval,
                 runtime_lines=settings.runtime_lines,
                 every_report=settings.high_resolution_metrics,
+                chosen=parse_choice(settings.metric).names,
             )
         )
         self._writer = Writer(line_settings(settings))
@@ -122,7 +123,9 @@ class _Minutes:
             health=reading_members(self.fold, self.framer),
         )
         record = self.fold.close(stamp)
-        minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
+        minute = self._writer.minute(
+            record, self._identity(), self.fold.runtimes, self.fold.physical
+        )
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
         return lines

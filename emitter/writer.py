@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emitter.lines import LineIdentity, Lines, LineSettings, check_settings, parse_tags
+from emitter.lines import (
+    LineIdentity,
+    Lines,
+    LineSettings,
+    check_settings,
+    parse_choice,
+    parse_tags,
+)
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
@@ -36,6 +43,7 @@ def line_settings(settings: MinuteSettings) -> LineSettings:
         tag_dimensions=settings.tag_dimension,
         common_dims=settings.common_dims,
         high_resolution=settings.high_resolution_metrics,
+        choice=parse_choice(settings.metric),
     )
     check_settings(lines)
     return lines
@@ -48,16 +56,22 @@ class Writer:
         self._lines = Lines(settings)
 
     def minute(
-        self, record: MinuteRecord, identity: LineIdentity, runtimes: Iterable[RuntimeMinute] = ()
+        self,
+        record: MinuteRecord,
+        identity: LineIdentity,
+        runtimes: Iterable[RuntimeMinute] = (),
+        physical: Mapping[int, float] | None = None,
     ) -> list[NewRecord]:
         """
         A closed minute; the first record has the number that *record* says.
+
+        *physical* is the utilization of the physical cores, where it is chosen.
 
         Raises:
             neuron_wire.WireFormatError: If CloudWatch would not extract a line.
         """
         minute_ms = record.minute_ms
-        lines = self._lines.minute(record, identity.ami_id)
+        lines = self._lines.minute(record, identity.ami_id, physical)
         lines += [
             self._lines.runtime(runtime, identity, seq=seq, minute_ms=minute_ms)
             for seq, runtime in enumerate(runtimes, record.seq + len(lines))

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from emitter.reports.report import Report
     from emitter.reports.system_groups import Hardware, InstanceInfo
 
+MAX_PHYSICAL: Final = 8
+"""Physical cores that one logical core may stand for; 2 today."""
+
 CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
 """Core keys as integers: sorted as texts, core 10 would come before core 2."""
 
@@ -37,6 +40,8 @@ class Inventory:
         cores_per_device: Logical cores of one device, or None.
 
         device_memory_bytes: Device memory of all devices, or None.
+
+        physical_per_core: Physical cores behind a logical one, or None.
     """
 
     instance_id: str | None = None
@@ -47,6 +52,7 @@ class Inventory:
     cores: int | None = None
     cores_per_device: int | None = None
     device_memory_bytes: int | None = None
+    physical_per_core: int | None = None
     ami_id: str | None = None
 
     _facts: InstanceFacts = field(default_factory=InstanceFacts, repr=False)
@@ -138,6 +144,7 @@ class Inventory:
         self.instance_type = self.region = self.availability_zone = None
         self.ultraserver_id = self.ami_id = None
         self.cores = self.cores_per_device = self.device_memory_bytes = None
+        self.physical_per_core = None
         self._info = self._hardware = None  # the next report is read as the first
 
     def _count(self, hardware: Hardware) -> None:
@@ -148,6 +155,8 @@ class Inventory:
         if per_device > 0 and devices * per_device <= MAX_CORES:
             self.cores = devices * per_device
             self.cores_per_device = per_device
+        if 0 < (config := hardware.logical_neuroncore_config or 0) <= MAX_PHYSICAL:
+            self.physical_per_core = config
         if size := amount(hardware.neuron_device_memory_size):
             self.device_memory_bytes = size * devices
 

@@ -25,6 +25,9 @@ class FoldSettings:
 
         every_report: Whether each report is wanted as a sample, and not only
             the minute.
+
+        chosen: Members that somebody chose as metrics: a failure that was not
+            there is told as 0, and physical cores are measured.
     """
 
     idle_below_percent: float = 1.0
@@ -32,6 +35,7 @@ class FoldSettings:
     only_matched: bool = False
     runtime_lines: str = "changes"
     every_report: bool = False
+    chosen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

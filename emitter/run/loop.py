@@ -230,7 +230,9 @@ class Emitter:
             self._fold.add_faults(faults)
         record = self._fold.close(stamp)
         state = self._fold.state(self._faults.counted)
-        records = self._writer.minute(record, self._identity(), self._fold.runtimes)
+        records = self._writer.minute(
+            record, self._identity(), self._fold.runtimes, self._fold.physical
+        )
         self._spool.append(records, state)
         self._faults.end_minute()
 

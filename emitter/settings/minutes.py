@@ -46,6 +46,15 @@ class MinuteSettings:
         "neuron-monitor-cloudwatch.py.",
         kind=click.Choice(TIERS),
     )
+    metric: tuple[str, ...] = setting(
+        (),
+        "Gauge or tally of the minute lines that is a metric too, such as DeviceMemoryUsed: NAME "
+        "by the dimensions of --metrics (ClusterName at 'none'), NAME@instance by ClusterName and "
+        "InstanceId, each a price of its own; several with commas or by repeating, at most 100; "
+        "by default none.",
+        kind=Texts(),
+        metavar="NAME[@instance]",
+    )
     runtime_lines: str = setting(
         "changes",
         "Lines about single runtimes: at start, on change, on error and hourly ('changes'), each "

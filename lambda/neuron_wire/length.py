@@ -16,6 +16,7 @@ from neuron_wire.line import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
 _BOUNDS: Final = ((32, 2_400), (64, 2_700), (128, 3_600))  # cores, bytes
 _BYTES_PER_FURTHER_CORE: Final = 14
@@ -45,11 +46,14 @@ def max_bytes(cores: int) -> int:
     return bound + (cores - most) * _BYTES_PER_FURTHER_CORE
 
 
-def split(members: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+def split(
+    members: Mapping[str, object], chosen: AbstractSet[str] = frozenset()
+) -> tuple[dict[str, object], dict[str, object]]:
     """
     Part the *members* of a minute line.
 
     Without a rare member the line is as short as promised, whatever the others say.
+    Those that somebody has *chosen* as metrics come on top, and stay where they are metrics.
 
     Returns:
         Those of the minute line, and those that need a line of their own,
@@ -58,15 +62,16 @@ def split(members: Mapping[str, object]) -> tuple[dict[str, object], dict[str, o
     Raises:
         WireFormatError: If a number of a minute with rare members is not finite.
     """
-    if _RARE.isdisjoint(members):
+    if (_RARE - chosen).isdisjoint(members):
         return dict(members), {}
     cores = members.get("NeuronCores")
     room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES
     kept = dict(members)
     aside: dict[str, object] = {}
+    unbounded = _UNBOUNDED | (_RARE & chosen)
     for names in _ASIDE:
-        bounded = {name: value for name, value in kept.items() if name not in _UNBOUNDED}
+        bounded = {name: value for name, value in kept.items() if name not in unbounded}
         if len(encode(bounded).encode("utf-8", "surrogatepass")) <= room:
             break
-        aside |= {name: kept.pop(name) for name in members if name in names}
+        aside |= {name: kept.pop(name) for name in members if name in names - chosen}
     return kept, aside

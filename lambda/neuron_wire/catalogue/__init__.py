@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BY_TYPE",
+    "CHOOSABLE",
     "EMITTED",
     "EVENT_NAMES",
     "EXECUTIONS",
@@ -93,6 +94,24 @@ MINUTE_BY_INSTANCE: Final = {
     one.name: one for one in MEMBERS if names.MINUTE in one.kinds and one.tier == INSTANCE_TIER
 }
 """Those that a minute line has besides at `--metrics instance` and `core`."""
+
+_NO_CHOICE: Final = frozenset(
+    {
+        "ErrorsGeneric",  # junk in reports of 2023, absent in those of 2026
+        "NeuronCoreUtilizationMore",  # the rest of NeuronCoreUtilization, for the stack
+        "NeuronCoreUtilizationNC0",  # one name for the many of a tier of their own
+    }
+)
+
+CHOOSABLE: Final = {
+    one.name: one
+    for one in MEMBERS
+    if names.MINUTE in one.kinds
+    and one.family in ("gauge", "tally")
+    and "." not in one.name
+    and one.name not in _NO_CHOICE
+}
+"""The gauges and tallies of a minute line, of which `--metric` makes metrics."""
 
 READINGS: Final = {one.name: one for one in MEMBERS if one.merges}
 """The numbers of a minute line that need no field of a record, by name."""

@@ -24,6 +24,7 @@ GROUPS = {
 EXAMPLES = {
     "cluster": "research",
     "instance_id": "i-0123456789abcdef0",
+    "metric": ("DeviceMemoryUsed@instance",),
     "tag": ("team=search",),
     "tag_dimension": ("team",),
     "common_dims": ("instance_id",),
