@@ -22,6 +22,7 @@ from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health.members import reading_members
 from emitter.lines import LineIdentity, parse_choice
+from emitter.raw_reports import RawReports
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
@@ -88,6 +89,7 @@ class _Minutes:
                 chosen=parse_choice(settings.metric).names,
             )
         )
+        self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
         self._cluster = cluster
         self._given_id = settings.instance_id
@@ -105,6 +107,7 @@ class _Minutes:
             lines += self.close(bye=False)
             self.fold.open(at_s if ends_at_s is None else ends_at_s)
         self.fold.add(report, at_s)
+        self._raw.see(at_s)
         if (sample := self.fold.sample) is not None:
             lines += self._numbered(self._writer.report(sample, self._identity(), seq=self._seq))
         lines += self._events()
@@ -120,7 +123,7 @@ class _Minutes:
             instance_id=self._fallback_id,
             identity_guessed=self._given_id is None,
             bye=bye,
-            health=reading_members(self.fold, self.framer),
+            health={**reading_members(self.fold, self.framer), **self._raw.members()},
         )
         record = self.fold.close(stamp)
         minute = self._writer.minute(
@@ -128,7 +131,17 @@ class _Minutes:
         )
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
-        return lines
+        return lines + self._raw_report(record.minute_ms)
+
+    def _raw_report(self, minute_ms: int) -> list[str]:
+        raw = self._raw.take(minute_ms)
+        if raw is None:
+            return []
+        record = self._writer.raw(*raw, self._identity(), seq=self._seq)
+        if record is None:
+            self._raw.refuse(raw)
+            return []
+        return self._numbered([record])
 
     def _events(self) -> list[str]:
         if events := self.fold.take_events():

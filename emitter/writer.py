@@ -17,6 +17,7 @@ from emitter.lines import (
     parse_choice,
     parse_tags,
 )
+from emitter.lines.properties import timestamp_ms
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
@@ -91,3 +92,11 @@ class Writer:
         """One report as lines of one-second metrics, numbered from *seq* on."""
         at_ms = round(sample.at_s * 1000)
         return [NewRecord(at_ms, line) for line in self._lines.report(sample, identity, seq=seq)]
+
+    def raw(
+        self, report: bytes, at_s: float, identity: LineIdentity, *, seq: int
+    ) -> NewRecord | None:
+        """One report as it came, received at *at_s*; None if no log event is so long."""
+        at_ms = timestamp_ms(at_s)
+        line = self._lines.raw(report, at_ms, identity, seq=seq)
+        return None if line is None else NewRecord(at_ms, line)

@@ -190,6 +190,7 @@ class Fold:
             region=instance.region,
             availability_zone=instance.availability_zone,
             ultraserver_id=inventory.ultraserver_id,
+            labels=inventory.labels(),
             covered_seconds=self._cores.covered_seconds(),
             reports=self._reports,
             core_state=states,

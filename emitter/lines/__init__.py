@@ -11,6 +11,7 @@ Records as log lines.
 * `runtime`     one runtime in one minute
 * `event`       something that happened
 * `report`      one report, with one-second metrics
+* `raw`         one report as it came
 * `dimensions`  by what CloudWatch counts the metrics of each tier
 * `legacy`      the words of neuron-monitor-cloudwatch.py
 * `properties`  other people's texts and numbers

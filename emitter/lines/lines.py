@@ -9,6 +9,7 @@ from emitter.lines import legacy
 from emitter.lines.emf import line_of, load_library
 from emitter.lines.event import event_draft
 from emitter.lines.minute import minute_drafts
+from emitter.lines.raw import raw_line
 from emitter.lines.report import report_drafts
 from emitter.lines.runtime import runtime_draft
 from emitter.lines.settings import NONE, LineIdentity, LineSettings
@@ -72,6 +73,10 @@ class Lines:
         common = self._common(identity.instance_id, identity.instance_type, identity.ami_id)
         drafts = report_drafts(sample, identity, self._settings, common, seq)
         return [self._written(draft) for draft in drafts]
+
+    def raw(self, report: bytes, at_ms: int, identity: LineIdentity, *, seq: int) -> str | None:
+        """The line of a report as it came, received at *at_ms*; None if no log event is so long."""
+        return raw_line(report, at_ms, identity, seq, self._settings.tags)
 
     def _common(
         self, instance_id: str, instance_type: str | None, ami_id: str | None

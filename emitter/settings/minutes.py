@@ -61,6 +61,14 @@ class MinuteSettings:
         "minute ('all'), or never ('none').",
         kind=click.Choice(RUNTIME_LINES),
     )
+    raw_reports: int | None = setting(
+        None,
+        "A line with the last report of every so-many-th minute as neuron-monitor wrote it, 1 to "
+        "1440 minutes, for people and not for the stack; one longer than a log event is not "
+        "written, and counted; by default none.",
+        kind=click.IntRange(1, 1_440),
+        metavar="MINUTES",
+    )
     tag: tuple[str, ...] = setting(
         (),
         "Extra member KEY=VALUE of every line, such as team=search; several with commas or by "

@@ -27,14 +27,24 @@ What `_aws` takes of a line with the eight metrics at `--metrics instance`.
 What defines further metrics of that tier comes on top: only who asks for them has it.
 """
 
-_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
-_ASIDE: Final = tuple(
-    frozenset(member.name for member in members if member.is_rare)
-    for members in (EXECUTIONS, HEALTH)
-)
-"""What goes first: failures by type, which runtime lines have too; then the rest of rare things."""
+NAME: Final = "InstanceName"
+SHORT_NAME_CHARS: Final = 24
+"""An instance name for which an ordinary minute always has room."""
 
-_RARE: Final = frozenset[str]().union(*_ASIDE)
+_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
+_ASIDE: Final = (
+    frozenset({NAME, "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig"}),
+    *(
+        frozenset(member.name for member in members if member.is_rare)
+        for members in (EXECUTIONS, HEALTH)
+    ),
+)
+"""
+What goes first: the instance's name and versions, which stay as they are; then failures by
+type, which runtime lines have too; then the rest of rare things.
+"""
+
+_RARE: Final = frozenset[str]().union(*_ASIDE[1:])
 
 
 def max_bytes(cores: int) -> int:
@@ -62,7 +72,9 @@ def split(
     Raises:
         WireFormatError: If a number of a minute with rare members is not finite.
     """
-    if (_RARE - chosen).isdisjoint(members):
+    name = members.get(NAME)
+    is_short = not isinstance(name, str) or len(name) <= SHORT_NAME_CHARS
+    if is_short and (_RARE - chosen).isdisjoint(members):
         return dict(members), {}
     cores = members.get("NeuronCores")
     room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES

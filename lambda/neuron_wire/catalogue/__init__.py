@@ -31,7 +31,7 @@ from neuron_wire.catalogue.health import HEALTH
 from neuron_wire.catalogue.identity import IDENTITY
 from neuron_wire.catalogue.member import EMITTED, INSTANCE_TIER, Family, Member, metrics
 from neuron_wire.catalogue.profiles import PROFILES
-from neuron_wire.catalogue.reports import REPORTS
+from neuron_wire.catalogue.reports import RAW_REPORTS, REPORTS
 from neuron_wire.catalogue.resources import COMPUTE, ECC, FAULTS, HOST, MEMORY
 from neuron_wire.catalogue.rollup_properties import ROLLUP_PROPERTIES
 from neuron_wire.catalogue.rollups import ROLLUP_METRICS
@@ -78,6 +78,7 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "Runtimes": RUNTIMES,
     "Events": EVENTS,
     "High-resolution reports": REPORTS,
+    "Raw reports": RAW_REPORTS,
     "Rollups: metrics": ROLLUP_METRICS,
     "Rollups: properties": ROLLUP_PROPERTIES,
     "The stack on itself": stack.STACK_MEMBERS,
