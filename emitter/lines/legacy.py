@@ -64,7 +64,7 @@ def differences(settings: LineSettings) -> list[str]:
     if is_legacy:
         said.append(
             "--metrics legacy defines NeuronCoreUtilizationNC0, NC1 and so on, and no other "
-            f"metric of neuron-monitor-cloudwatch.py: see {_GUIDE}"
+            f"metric of neuron-monitor-cloudwatch.py; --metric adds others by choice: see {_GUIDE}"
         )
         if not used(settings.common_dims):
             said.append(
