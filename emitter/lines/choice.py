@@ -73,10 +73,9 @@ def _require_choosable(text: str) -> None:
         return
     folded = {one.lower(): one for one in CHOOSABLE}
     close = get_close_matches(name.lower(), folded, 1)
-    meant = f"did you mean {folded[close[0]]}? " if close else ""
+    there_is = f"did you mean {folded[close[0]]}?" if close else f"use {', '.join(CHOOSABLE)}"
     msg = (
         f"--metric {text[:_SHOWN_CHARS]!a} is no gauge or tally of a minute line that can be a "
-        f"metric: {meant}use a name marked 'by choice' in docs/reference/metrics.md, alone or "
-        f"with {_BY_INSTANCE}"
+        f"metric, alone or with {_BY_INSTANCE}: {there_is}"
     )
     raise SettingsError(msg)
