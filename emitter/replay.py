@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health.members import reading_members
-from emitter.lines import LineIdentity
+from emitter.lines import LineIdentity, parse_choice
+from emitter.raw_reports import RawReports
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
@@ -85,8 +86,10 @@ class _Minutes:
                 idle_below_percent=settings.idle_below_percent,
                 runtime_lines=settings.runtime_lines,
                 every_report=settings.high_resolution_metrics,
+                chosen=parse_choice(settings.metric).names,
             )
         )
+        self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
         self._cluster = cluster
         self._given_id = settings.instance_id
@@ -105,6 +108,7 @@ class _Minutes:
             lines += self.close(bye=False)
             self.fold.open(at_s if ends_at_s is None else ends_at_s)
         self.fold.add(report, at_s)
+        self._raw.see(at_s)
         if (sample := self.fold.sample) is not None:
             self._reports.add(sample)
         lines += self._reports_due(at_s)
@@ -124,14 +128,27 @@ class _Minutes:
             bye=bye,
             health={
                 **reading_members(self.fold, self.framer),
+                **self._raw.members(),
                 **self._reports.health_members(),
             },
         )
         record = self.fold.close(stamp)
-        minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
+        minute = self._writer.minute(
+            record, self._identity(), self.fold.runtimes, self.fold.physical
+        )
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
-        return lines
+        return lines + self._raw_report(record.minute_ms)
+
+    def _raw_report(self, minute_ms: int) -> list[str]:
+        raw = self._raw.take(minute_ms)
+        if raw is None:
+            return []
+        record = self._writer.raw(*raw, self._identity(), seq=self._seq)
+        if record is None:
+            self._raw.refuse(raw)
+            return []
+        return self._numbered([record])
 
     def _reports_due(self, now_s: float, *, is_end: bool = False) -> list[str]:
         due = self._reports.due(self._writer, self._identity, now_s, is_end=is_end)

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emitter.lines import LineIdentity, Lines, LineSettings, check_settings, parse_tags
+from emitter.lines import (
+    LineIdentity,
+    Lines,
+    LineSettings,
+    check_settings,
+    parse_choice,
+    parse_tags,
+)
 from emitter.lines.properties import timestamp_ms
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
@@ -37,6 +44,7 @@ def line_settings(settings: MinuteSettings) -> LineSettings:
         tag_dimensions=settings.tag_dimension,
         common_dims=settings.common_dims,
         high_resolution=settings.high_resolution_metrics,
+        choice=parse_choice(settings.metric),
     )
     check_settings(lines)
     return lines
@@ -49,16 +57,22 @@ class Writer:
         self._lines = Lines(settings)
 
     def minute(
-        self, record: MinuteRecord, identity: LineIdentity, runtimes: Iterable[RuntimeMinute] = ()
+        self,
+        record: MinuteRecord,
+        identity: LineIdentity,
+        runtimes: Iterable[RuntimeMinute] = (),
+        physical: Mapping[int, float] | None = None,
     ) -> list[NewRecord]:
         """
         A closed minute; the first record has the number that *record* says.
+
+        *physical* is the utilization of the physical cores, where it is chosen.
 
         Raises:
             neuron_wire.WireFormatError: If CloudWatch would not extract a line.
         """
         minute_ms = record.minute_ms
-        lines = self._lines.minute(record, identity.ami_id)
+        lines = self._lines.minute(record, identity.ami_id, physical)
         lines += [
             self._lines.runtime(runtime, identity, seq=seq, minute_ms=minute_ms)
             for seq, runtime in enumerate(runtimes, record.seq + len(lines))
@@ -82,3 +96,11 @@ class Writer:
         """One report as lines of one-second metrics, numbered from *seq* on."""
         at_ms = timestamp_ms(sample.at_s)
         return [NewRecord(at_ms, line) for line in self._lines.report(sample, identity, seq=seq)]
+
+    def raw(
+        self, report: bytes, at_s: float, identity: LineIdentity, *, seq: int
+    ) -> NewRecord | None:
+        """One report as it came, received at *at_s*; None if no log event is so long."""
+        at_ms = timestamp_ms(at_s)
+        line = self._lines.raw(report, at_ms, identity, seq=seq)
+        return None if line is None else NewRecord(at_ms, line)

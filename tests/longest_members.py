@@ -40,3 +40,10 @@ LONGEST: dict[str, Any] = {
     "ecc_corrected": 1_234_567,
     "readings": {name: _OF_UNIT[one.unit] for name, one in READINGS.items()},
 }
+
+LABELS = {
+    "InstanceName": "llm-pretraining-worker-7",
+    "NeuronDeviceVersion": "v4",
+    "NeuronCoreVersion": "v3d",
+    "LogicalNeuronCoreConfig": 2,
+}

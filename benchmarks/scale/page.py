@@ -63,6 +63,10 @@ def _assumptions() -> dict[str, str]:
     return {
         "spread_s": f"{assumptions.SPREAD_S}",
         "runtimes": f"{assumptions.RUNTIMES}",
+        "raw_report": f"{assumptions.RAW_REPORT_BYTES:,}",
+        "raw_runtime": f"{assumptions.RAW_RUNTIME_BYTES:,}",
+        "raw_core": f"{assumptions.RAW_CORE_BYTES:,}",
+        "physical": f"{assumptions.PHYSICAL_PER_CORE}",
         "readings": f"{assumptions.READINGS}",
         "slowness": f"{assumptions.LAMBDA_SLOWNESS}",
         "whole_processor_mb": f"{assumptions.WHOLE_PROCESSOR_MB:,}",

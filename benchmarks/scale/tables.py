@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.scale.fleets import FLEETS, LARGE, SMALL
 from benchmarks.scale.quotas import QUOTAS, loads
 from neuron_emf.cost.alternatives import counterfactual_usd
-from neuron_emf.cost.assumptions import BATCH_DELIVERIES, MODES, SPREAD_S
+from neuron_emf.cost.assumptions import BATCH_DELIVERIES, MODES, RUNTIMES, SPREAD_S
 from neuron_emf.cost.bill import GROUPS, bill, usd
-from neuron_emf.cost.fleet import Setup
+from neuron_emf.cost.break_even import break_even
+from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import close_of, ingest_of, shards_of
 from neuron_emf.cost.measurements import PAGE_CORES
 from neuron_emf.cost.quantities import amount, dollars, percent
 from neuron_emf.cost.tariff import MINUTES, listed
+from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = tuple((fleet, mode) for fleet in FLEETS for mode in MODES)
 _FORMS: Final[Mapping[Form, str]] = {"items": "stored one by one", "packs": "stored in packs"}
+_SMALLEST: Final = "inf1.xlarge"
 _DOES_NOT_FIT: Final = " (!)"
 
 
@@ -136,6 +139,26 @@ def bills(found: Measurements) -> str:
         rows.append((f"{fleet.instances:,} in {clusters}", mode, dollars(total), share))
     heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
     return table(heads, rows)
+
+
+def small_fleets(found: Measurements) -> str:
+    """From how many instances on a stack costs less than PutMetricData, and what to do before."""
+    one, tariff = FleetSpec(1, 1, INSTANCE_TYPES[_SMALLEST].cores), listed()
+    setup = Setup("direct", runtimes=min(RUNTIMES, one.cores))
+    told = break_even(found, one, setup, tariff)
+    if told is None or told.instances is None:
+        msg = "one instance was expected to cost more with a stack than by PutMetricData"
+        raise ValueError(msg)
+    of_stack, alone = dollars(usd(bill(found, one, setup))), dollars(told.without_stack_usd)
+    return (
+        f"For 1 to {told.instances - 1} instances the stack costs more than PutMetricData: "
+        f"{of_stack} USD a month for one {_SMALLEST}, against "
+        f"{dollars(counterfactual_usd(one.instances))}.\n"
+        f"It costs less from {told.instances} instances on, or from {told.instances_by_report} "
+        "against a program that makes a call for each report.\n"
+        "For fewer, run the emitter without the stack (`neuron-emf cost --no-stack`): "
+        f"{alone} USD, with the metrics of the cluster and every line.\n"
+    )
 
 
 def prices() -> str:

@@ -20,11 +20,13 @@ from emitter.fold.amounts import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from emitter.reports.system_groups import Device, HardwareCounters
 
 MAX_DEVICES: Final = 1024  # bounds what is remembered; the largest instance today has 16
 _CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
+_REPORTED: Final = "EccUncorrectedReported"
 _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
@@ -103,10 +105,11 @@ class EccFold:
             self.uncorrected_reported += uncorrected
             self.uncorrected_rise = (self.uncorrected_rise or 0) + uncorrected_rise
 
-    def details(self) -> dict[str, int]:
-        """Members of the minute line that are there only above 0."""
+    def details(self, chosen: AbstractSet[str]) -> dict[str, int]:
+        """Members of the minute line that are there above 0, or as the 0 that a metric needs."""
         reported = self.uncorrected_reported
-        return {"EccUncorrectedReported": reported} if reported else {}
+        is_told = reported or (self.uncorrected is not None and _REPORTED in chosen)
+        return {_REPORTED: reported} if is_told else {}
 
     def events(self) -> list[Event]:
         """Events of the open minute: one for all rises, one for all first sights."""

@@ -18,6 +18,7 @@ from emitter.fold.amounts import MAX_LATENCY_S, amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
     from emitter.reports.groups import Executions, ExecutionSummary, Percentiles
 
@@ -85,17 +86,20 @@ class ExecutionFold:
 
         details: Failures by type and errors by cause, only above 0.
 
+        has_causes: Whether errors by cause were read.
+
         min_s: Shortest execution, seconds, or None.
 
         max_s: Longest execution, seconds, or None.
     """
 
-    __slots__ = ("details", "device", "ended", "failed", "max_s", "min_s", "total")
+    __slots__ = ("details", "device", "ended", "failed", "has_causes", "max_s", "min_s", "total")
 
     def __init__(self) -> None:
         self.ended: int | None = None
         self.failed: int | None = None
         self.details: dict[str, int] = {}
+        self.has_causes = False
         self.min_s: float | None = None
         self.max_s: float | None = None
         self.total = LatencyFold()
@@ -106,6 +110,7 @@ class ExecutionFold:
         """Where no runtime exists, none executed anything."""
         nobody = cls()
         nobody.ended = nobody.failed = 0
+        nobody.has_causes = True
         return nobody
 
     @classmethod
@@ -117,6 +122,7 @@ class ExecutionFold:
             whole.failed = _sum(whole.failed, (part.failed,))
             for member, count in part.details.items():
                 whole._detail(member, count)
+            whole.has_causes = whole.has_causes or part.has_causes
             whole.total.include(part.total)
             whole.device.include(part.device)
         return whole
@@ -128,9 +134,11 @@ class ExecutionFold:
         completed = 0
         if stats.execution_summary is not None:
             completed = self._add_summary(stats.execution_summary)
-        if stats.error_summary and any(stats.error_summary.values()):
-            for cause, count in stats.error_summary.items():
-                self._detail(_CAUSES.get(cause, OTHER_CAUSE), amount(count))
+        if stats.error_summary:
+            self.has_causes = True
+            if any(stats.error_summary.values()):
+                for cause, count in stats.error_summary.items():
+                    self._detail(_CAUSES.get(cause, OTHER_CAUSE), amount(count))
         latency = stats.latency_stats
         if latency is None:
             return
@@ -147,6 +155,12 @@ class ExecutionFold:
                 self.min_s = min_s
         if max_s is not None and 0 <= max_s <= MAX_LATENCY_S:
             self.max_s = _greater(self.max_s, max_s)
+
+    def zeros(self, chosen: AbstractSet[str]) -> dict[str, int]:
+        """Those of *chosen* that were read, as the 0 that a metric needs and a line leaves out."""
+        endings = _FAILED if self.ended is not None else ()
+        causes = (*_CAUSES.values(), OTHER_CAUSE) if self.has_causes else ()
+        return {member: 0 for member in (*endings, *causes) if member in chosen}
 
     def gap_s(self) -> float | None:
         """Time an execution spends outside of the device: median total less median device."""

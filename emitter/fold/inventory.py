@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from emitter.reports.report import Report
     from emitter.reports.system_groups import Hardware, InstanceInfo
 
+MAX_PHYSICAL: Final = 8
+"""Physical cores that one logical core may stand for; 2 today."""
+
+MAX_VERSION_CHARS: Final = 8  # v3d; a line has room for no poem
+
 CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
 """Core keys as integers: sorted as texts, core 10 would come before core 2."""
 
@@ -37,6 +42,14 @@ class Inventory:
         cores_per_device: Logical cores of one device, or None.
 
         device_memory_bytes: Device memory of all devices, or None.
+
+        physical_per_core: Physical cores behind a logical one, or None.
+
+        instance_name: The tag Name, or None.
+
+        device_version: Such as `v2`, or None.
+
+        core_version: Such as `v3d`, or None.
     """
 
     instance_id: str | None = None
@@ -47,6 +60,10 @@ class Inventory:
     cores: int | None = None
     cores_per_device: int | None = None
     device_memory_bytes: int | None = None
+    physical_per_core: int | None = None
+    instance_name: str | None = None
+    device_version: str | None = None
+    core_version: str | None = None
     ami_id: str | None = None
 
     _facts: InstanceFacts = field(default_factory=InstanceFacts, repr=False)
@@ -113,6 +130,16 @@ class Inventory:
         """Device memory of the whole instance, bytes."""
         return self.device_memory_bytes or self._by_type("device_memory_bytes")
 
+    def labels(self) -> dict[str, str | int]:
+        """What only people look for, by the name of its member."""
+        told = {
+            "InstanceName": self.instance_name,
+            "NeuronDeviceVersion": self.device_version,
+            "NeuronCoreVersion": self.core_version,
+            "LogicalNeuronCoreConfig": self.physical_per_core,
+        }
+        return {member: value for member, value in told.items() if value is not None}
+
     def _identify(self, info: InstanceInfo) -> bool:
         instance_id, instance_type = _text(info.instance_id), _text(info.instance_type)
         is_another = _is_other(self.instance_id, instance_id) or _is_other(
@@ -127,6 +154,7 @@ class Inventory:
         self.availability_zone = _text(info.instance_availability_zone) or self.availability_zone
         self.ultraserver_id = _text(info.ultraserver_id) or self.ultraserver_id
         self.ami_id = _text(info.ami_id) or self.ami_id
+        self.instance_name = _text(info.instance_name) or self.instance_name
         return is_another
 
     def _forget(self) -> None:
@@ -138,16 +166,22 @@ class Inventory:
         self.instance_type = self.region = self.availability_zone = None
         self.ultraserver_id = self.ami_id = None
         self.cores = self.cores_per_device = self.device_memory_bytes = None
+        self.physical_per_core = None
+        self.instance_name = self.device_version = self.core_version = None
         self._info = self._hardware = None  # the next report is read as the first
 
     def _count(self, hardware: Hardware) -> None:
         devices = hardware.neuron_device_count or 0
+        self.device_version = _version(hardware.neuron_device_version) or self.device_version
+        self.core_version = _version(hardware.neuroncore_version) or self.core_version
         if hardware.error or not 0 < devices <= MAX_CORES:
             return
         per_device = hardware.neuroncore_per_device_count or 0
         if per_device > 0 and devices * per_device <= MAX_CORES:
             self.cores = devices * per_device
             self.cores_per_device = per_device
+        if 0 < (config := hardware.logical_neuroncore_config or 0) <= MAX_PHYSICAL:
+            self.physical_per_core = config
         if size := amount(hardware.neuron_device_memory_size):
             self.device_memory_bytes = size * devices
 
@@ -158,6 +192,10 @@ class Inventory:
 
 def _is_other(known: str | None, told: str | None) -> bool:
     return known is not None and told is not None and known != told
+
+
+def _version(found: str | None) -> str | None:
+    return None if found is None or len(found) > MAX_VERSION_CHARS else _text(found)
 
 
 def _text(found: str | None) -> str | None:

@@ -18,13 +18,14 @@ from emitter.fold.memory import used_bytes
 from emitter.fold.minute_clock import MinuteClock
 from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.periods import Periods
+from emitter.fold.physical_cores import PhysicalCores
 from emitter.fold.readings import Readings
 from emitter.fold.sample import ReportSample
 from emitter.fold.span import Sample
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.position import LogState
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import MINUTE_MS, PHYSICAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,8 @@ class Fold:
         runtimes: Of the minute closed last, the runtimes that a line is due for.
 
         sample: What the report taken last said; only with `every_report`.
+
+        physical: Utilization by physical core of the minute closed last; only if chosen.
     """
 
     def __init__(
@@ -64,10 +67,12 @@ class Fold:
         self.groups_dropped = 0
         self.runtimes: tuple[RuntimeMinute, ...] = ()
         self.sample: ReportSample | None = None
+        self.physical: dict[int, float] = {}
         self._settings = settings
         self._clock = MinuteClock()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
         self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
+        self._physical = PhysicalCores()
         self._events = EventQueue()
         self._errors = GroupErrors(self._events.add)
         self._newest_s = 0.0  # receipt of the report taken last
@@ -146,6 +151,8 @@ class Fold:
         elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
             is_nobody = True
             self._runtimes.nobody()
+        if PHYSICAL in self._settings.chosen:
+            self._add_physical(report, runtimes or [])
         system = report.system_data
         if system is not None:
             self._readings.add(system)
@@ -184,6 +191,7 @@ class Fold:
             region=instance.region,
             availability_zone=instance.availability_zone,
             ultraserver_id=inventory.ultraserver_id,
+            labels=inventory.labels(),
             covered_seconds=self._cores.covered_seconds(),
             reports=self._reports,
             core_state=states,
@@ -207,12 +215,17 @@ class Fold:
             ecc_corrected_rise=self._ecc.corrected_rise,
             ecc_uncorrected_rise=self._ecc.uncorrected_rise,
             readings=self._readings.told(),
-            details={**executions.details, **self._ecc.details()},
+            details={
+                **executions.zeros(self._settings.chosen),
+                **executions.details,
+                **self._ecc.details(self._settings.chosen),
+            },
             health=stamp.health,
         )
         due = self._runtimes.due(label, held, names)
+        physical = self._physical.percent(states, inventory.physical_per_core)
         self.discard()
-        self.runtimes = due
+        self.runtimes, self.physical = due, physical
         return record
 
     def discard(self) -> None:
@@ -223,7 +236,7 @@ class Fold:
             self._events.add(event)
         self._errors.end_minute(self._newest_s)
         self._clock.close()
-        self.runtimes = ()
+        self.runtimes, self.physical = (), {}
         self._begin()
 
     def state(self, kernel: LogState | None = None) -> bytes:
@@ -236,7 +249,12 @@ class Fold:
         self._cores.clear()
         self._ecc.clear()
         self._runtimes.end_minute()
+        self._physical.clear()
         self._readings = Readings()
+
+    def _add_physical(self, report: Report, runtimes: list[Runtime]) -> None:
+        if self._cores.newest is not None:
+            self._physical.add(report, runtimes, Sample(*self._cores.newest))
 
     def _forget_cores(self) -> None:
         """It is another instance than the one whose state was found."""

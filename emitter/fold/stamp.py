@@ -27,6 +27,9 @@ class FoldSettings:
 
         every_report: Whether each report is wanted as a sample, and not only
             the minute.
+
+        chosen: Members that somebody chose as metrics: a failure that was not
+            there is told as 0, and physical cores are measured.
     """
 
     idle_below_percent: float = 1.0
@@ -35,6 +38,7 @@ class FoldSettings:
     runtime_lines: str = "changes"
     executions_asked: bool = False
     every_report: bool = False
+    chosen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 INSTANCE_DIMENSION: Final = "InstanceId"
 NEURON_CORE_DIMENSION: Final = "NeuronCore"
-CORE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION, NEURON_CORE_DIMENSION)
+INSTANCE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION)
+CORE_SET: Final = (*INSTANCE_SET, NEURON_CORE_DIMENSION)
 
 
 def dimension_sets(
@@ -33,12 +34,12 @@ def dimension_sets(
     wanted = legacy.used(settings.common_dims)
     is_known = all(name in common for name in wanted)
     if settings.tier == NONE:
-        return ()
+        return ((CLUSTER_DIMENSION,),) if settings.choice.by_tier else ()
     if settings.tier == LEGACY:
         return (wanted,) if is_known else ()
     sets: list[tuple[str, ...]] = [(CLUSTER_DIMENSION,)]
     if settings.tier in (INSTANCE, CORE):
-        sets.append((CLUSTER_DIMENSION, INSTANCE_DIMENSION))
+        sets.append(INSTANCE_SET)
     sets += [(CLUSTER_DIMENSION, name) for name in dict.fromkeys(settings.tag_dimensions)]
     if wanted and is_known:
         sets.append((CLUSTER_DIMENSION, *wanted))

@@ -32,6 +32,9 @@ class Draft:
         dimension_sets: Names of members. Each metric makes a series for each set.
 
         resolution_s: Storage resolution of the metrics, 1 or 60 seconds.
+
+        by_instance: Unit by name of each metric that a directive of its own counts
+            by cluster and instance.
     """
 
     members: Mapping[str, object]
@@ -39,6 +42,7 @@ class Draft:
     units: Mapping[str, str] = field(default_factory=dict)
     dimension_sets: Sequence[Sequence[str]] = ()
     resolution_s: int = STANDARD_S
+    by_instance: Mapping[str, str] = field(default_factory=dict)
 
 
 def identity_members(

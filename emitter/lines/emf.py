@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from emitter.lines.dimensions import INSTANCE_SET
 from emitter.lines.draft import STANDARD_S, Draft
 from emitter.lines.submodules import without_init
 from neuron_wire.emf import sendable_line
 from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
 from neuron_wire.extraction import MAX_METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _PACKAGE: Final = "aws_embedded_metrics"
 
@@ -32,15 +36,30 @@ def line_of(draft: Draft, namespace: str) -> str:
     Raises:
         WireFormatError: If CloudWatch would not extract it.
     """
-    if not draft.units:
+    if not (draft.units or draft.by_instance):
         # Without a metric it is no EMF document: CloudWatch need not look at it.
         return sendable_line({"Timestamp": draft.timestamp_ms, **draft.members})
-    context = _context(draft, namespace)
+    contexts = [
+        _context(draft, units, sets, namespace)
+        for units, sets in (
+            (draft.units, draft.dimension_sets),
+            (draft.by_instance, (INSTANCE_SET,)),
+        )
+        if units
+    ]
     values = {
         name: metric.values if len(metric.values) > 1 else metric.values[0]
+        for context in contexts
         for name, metric in context.metrics.items()
     }
-    metadata = _metadata(context, draft.resolution_s)
+    metadata = {
+        **contexts[0].meta,
+        "CloudWatchMetrics": [
+            directive
+            for context in contexts
+            for directive in _directives(context, draft.resolution_s)
+        ],
+    }
     return sendable_line({"_aws": metadata, **draft.members, **values})
 
 
@@ -80,7 +99,9 @@ def _library() -> _Library:
     )
 
 
-def _context(draft: Draft, namespace: str) -> Any:  # noqa: ANN401 - the library's MetricsContext
+def _context(
+    draft: Draft, units: Mapping[str, str], sets: Sequence[Sequence[str]], namespace: str
+) -> Any:  # noqa: ANN401 - the library's MetricsContext
     library = load_library()
     context = library.new_context(namespace=namespace)
     # Not by set_timestamp: it refuses times older than two weeks, which replay
@@ -88,10 +109,8 @@ def _context(draft: Draft, namespace: str) -> Any:  # noqa: ANN401 - the library
     context.meta["Timestamp"] = draft.timestamp_ms
     resolution = library.resolution_of(draft.resolution_s)
     try:
-        context.set_dimensions(
-            [{name: draft.members[name] for name in names} for names in draft.dimension_sets]
-        )
-        for name, unit in draft.units.items():
+        context.set_dimensions([{name: draft.members[name] for name in names} for names in sets])
+        for name, unit in units.items():
             value = draft.members[name]
             for number in value if isinstance(value, list) else [value]:
                 context.put_metric(name, number, unit, resolution)
@@ -101,15 +120,15 @@ def _context(draft: Draft, namespace: str) -> Any:  # noqa: ANN401 - the library
     return context
 
 
-def _metadata(context: Any, resolution_s: int) -> dict[str, Any]:  # noqa: ANN401 - as above
-    """The member `_aws`, as the library's own serializer has it."""
+def _directives(context: Any, resolution_s: int) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
+    """What `_aws` has of *context*, as the library's own serializer has it."""
     resolution = {} if resolution_s == STANDARD_S else {"StorageResolution": resolution_s}
     metrics = [
         {"Name": name, "Unit": metric.unit, **resolution}
         for name, metric in context.metrics.items()
     ]
     dimensions = [list(names) for names in context.get_dimensions()]
-    directives = [
+    return [
         {
             "Dimensions": dimensions,
             "Metrics": metrics[start : start + MAX_METRICS],
@@ -117,4 +136,3 @@ def _metadata(context: Any, resolution_s: int) -> dict[str, Any]:  # noqa: ANN40
         }
         for start in range(0, len(metrics), MAX_METRICS)
     ]
-    return {**context.meta, "CloudWatchMetrics": directives}

@@ -75,7 +75,8 @@ def differences(settings: LineSettings) -> list[str]:
     if is_legacy:
         said.append(
             "the metrics are NeuronCoreUtilizationNC0, NC1 and so on, and no other metric of "
-            "neuron-monitor-cloudwatch.py: what else it told is in the lines, for Logs Insights"
+            "neuron-monitor-cloudwatch.py: what else it told is in the lines, for Logs Insights, "
+            "and --metric makes metrics of it by choice"
         )
         if not used(settings.common_dims):
             said.append(

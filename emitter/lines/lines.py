@@ -9,11 +9,14 @@ from emitter.lines import legacy
 from emitter.lines.emf import line_of, load_library
 from emitter.lines.event import event_draft
 from emitter.lines.minute import minute_drafts
+from emitter.lines.raw import raw_line
 from emitter.lines.report import report_drafts
 from emitter.lines.runtime import runtime_draft
 from emitter.lines.settings import NONE, LineIdentity, LineSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.sample import ReportSample
@@ -26,20 +29,26 @@ class Lines:
 
     def __init__(self, settings: LineSettings) -> None:
         self._settings = settings
-        if settings.tier != NONE:
+        if settings.tier != NONE or settings.choice.names:
             load_library()  # what is missing is missed at the start, not at the first minute
 
-    def minute(self, record: MinuteRecord, ami_id: str | None = None) -> list[str]:
+    def minute(
+        self,
+        record: MinuteRecord,
+        ami_id: str | None = None,
+        physical: Mapping[int, float] | None = None,
+    ) -> list[str]:
         """
         The minute line, then one per 100 further cores, then those of single cores.
 
+        *physical* is the utilization of the physical cores, where it is chosen.
         The n-th of them has the sequence number `record.seq + n`, from 0.
 
         Raises:
             WireFormatError: If CloudWatch would not extract a line.
         """
         common = self._common(record.instance_id, record.instance_type, ami_id)
-        drafts = minute_drafts(record, self._settings, common)
+        drafts = minute_drafts(record, self._settings, common, physical or {})
         return [self._written(draft) for draft in drafts]
 
     def runtime(
@@ -70,6 +79,10 @@ class Lines:
 
     def _common_of(self, identity: LineIdentity) -> dict[str, str]:
         return self._common(identity.instance_id, identity.instance_type, identity.ami_id)
+
+    def raw(self, report: bytes, at_ms: int, identity: LineIdentity, *, seq: int) -> str | None:
+        """The line of a report as it came, received at *at_ms*; None if no log event is so long."""
+        return raw_line(report, at_ms, identity, seq, self._settings.tags)
 
     def _common(
         self, instance_id: str, instance_type: str | None, ami_id: str | None

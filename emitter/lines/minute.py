@@ -2,48 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from emitter.lines import legacy
-from emitter.lines.dimensions import CORE_SET, NEURON_CORE_DIMENSION, dimension_sets
+from emitter.lines.dimensions import CORE_SET, NEURON_CORE_DIMENSION
 from emitter.lines.draft import Draft, identity_members
-from emitter.lines.settings import CORE, INSTANCE, LEGACY, LineSettings
+from emitter.lines.metrics import UTILIZATION, LineMetrics, line_metrics
+from emitter.lines.settings import CORE, LEGACY, LineSettings
 from neuron_wire import names
-from neuron_wire.catalogue import MINUTE, MINUTE_BY_INSTANCE
+from neuron_wire.catalogue import MINUTE
 from neuron_wire.cores import utilization_members
+from neuron_wire.holders import core_ranges
 from neuron_wire.length import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from neuron_wire import MinuteRecord
 
-UTILIZATION: Final = "NeuronCoreUtilization"
 UTILIZATION_UNIT: Final = MINUTE[UTILIZATION].unit
-REPORTED: Final = frozenset({UTILIZATION, "ExecutionErrors"})
-"""Metrics that a single report can tell: with high resolution, report lines carry them."""
+_MOST: Final = names.MAX_METRIC_VALUES
+_IDLE_MINUTES: Final = "CoreIdleMinutes"
+_NO_CORES: Final[Mapping[int, float]] = {}
 
 
 def minute_drafts(
-    record: MinuteRecord, settings: LineSettings, common: Mapping[str, str]
+    record: MinuteRecord,
+    settings: LineSettings,
+    common: Mapping[str, str],
+    physical: Mapping[int, float] = _NO_CORES,
 ) -> Iterator[Draft]:
     """
     The minute line, then those of what it has no room for, then those of single cores.
 
     The n-th of them has the sequence number `record.seq + n`, from 0. *common*
-    has the values of the common dimensions.
+    has the values of the common dimensions, *physical* the utilization of the
+    physical cores by their index, where it is chosen.
     """
-    members, aside = split(record.members())
-    sets = dimension_sets(settings, common)
-    yield _minute(record, members, settings, common, sets)
+    members, aside = split(record.members(), settings.choice.names)
+    members |= _physical_members(islice(physical.items(), _MOST))
+    metrics = line_metrics(settings, common)
+    yield _minute(record, members, settings, common, metrics)
     seq = record.seq + 1
     if aside:
         yield Draft({**identity_members(names.MORE, record, seq), **aside}, record.minute_ms)
         seq += 1
-    if sets and settings.tier != LEGACY and not settings.high_resolution:
-        for draft in _further_values(record, common, sets, seq):
-            yield draft
-            seq += 1
+    defined = metrics.by_tier.keys() | metrics.by_instance.keys()
+    for further in _further_values(record, physical, defined):
+        more = {**identity_members(names.MORE, record, seq), **further, **common}
+        yield _defined(more, record.minute_ms, metrics)
+        seq += 1
     if settings.tier == CORE:
         yield from _cores(record, seq)
 
@@ -53,47 +64,65 @@ def _minute(
     members: Mapping[str, object],
     settings: LineSettings,
     common: Mapping[str, str],
-    sets: Sequence[Sequence[str]],
+    metrics: LineMetrics,
 ) -> Draft:
     """The self-contained line: all that the stack needs."""
-    if not sets:
-        return Draft(members, record.minute_ms)
-    if settings.tier == LEGACY:
-        by_core = (
-            {} if settings.high_resolution else legacy.core_metrics(record.utilization_percent)
-        )
-        members = {**members, **by_core}
-        units = dict.fromkeys(by_core, legacy.UNIT)
-    else:
-        elsewhere = REPORTED if settings.high_resolution else frozenset[str]()
-        metrics = MINUTE
-        if settings.tier in (INSTANCE, CORE):
-            metrics = {**MINUTE, **MINUTE_BY_INSTANCE}
-        units = {
-            name: metrics[name].unit
-            for name in members
-            if name in metrics and name not in elsewhere
+    if not metrics.sets:
+        return _defined(members, record.minute_ms, metrics)
+    by_core: Mapping[str, float] = {}
+    if settings.tier == LEGACY and not settings.high_resolution:
+        by_core = legacy.core_metrics(record.utilization_percent)
+    units = {**metrics.by_tier, **dict.fromkeys(by_core, legacy.UNIT)}
+    defined = replace(metrics, by_tier=units)
+    return _defined({**members, **by_core, **common}, record.minute_ms, defined)
+
+
+def _defined(members: Mapping[str, object], minute_ms: int, metrics: LineMetrics) -> Draft:
+    """A line of *members* that defines those of *metrics* whose values it has, and as a metric."""
+
+    def present(units: Mapping[str, str]) -> dict[str, str]:
+        return {
+            name: units[name]
+            for name, value in members.items()
+            if name in units and not (isinstance(value, list) and len(value) > _MOST)
         }
-    return Draft({**members, **common}, record.minute_ms, units, sets)
+
+    by_tier, by_instance = present(metrics.by_tier), present(metrics.by_instance)
+    return Draft(members, minute_ms, by_tier, metrics.sets, by_instance=by_instance)
 
 
 def _further_values(
-    record: MinuteRecord, common: Mapping[str, str], sets: Sequence[Sequence[str]], seq: int
-) -> Iterator[Draft]:
+    record: MinuteRecord, physical: Mapping[int, float], defined: AbstractSet[str]
+) -> Iterator[dict[str, object]]:
     """
-    Utilization beyond the 100 values one line may carry as a metric.
+    What is beyond the 100 values that one line may carry as a metric, of those that are one.
 
-    Only CloudWatch's own extraction needs it: the minute line has them all.
+    Only CloudWatch's own extraction needs it: the minute line has utilization and
+    idle minutes whole, these from their first core on, for no line defines a part.
     """
     known = tuple(value for value in record.utilization_percent if value is not None)
-    starts = range(names.MAX_METRIC_VALUES, len(known), names.MAX_METRIC_VALUES)
-    for place, start in enumerate(starts):
-        members = {
-            **identity_members(names.MORE, record, seq + place),
-            **utilization_members(known[start : start + names.MAX_METRIC_VALUES]),
-            **common,
-        }
-        yield Draft(members, record.minute_ms, {UTILIZATION: UTILIZATION_UNIT}, sets)
+    utilization = known[_MOST:] if UTILIZATION in defined else ()
+    behind = tuple(physical.items())[_MOST:] if names.PHYSICAL in defined else ()
+    idle = record.idle_minutes if _IDLE_MINUTES in defined else ()
+    if len(idle) <= _MOST:
+        idle = ()
+    for start in range(0, max(map(len, (utilization, behind, idle))), _MOST):
+        part = slice(start, start + _MOST)
+        members = utilization_members(utilization[part]) | _physical_members(behind[part])
+        if minutes := idle[part]:
+            members[_IDLE_MINUTES] = list(minutes)
+        yield members
+
+
+def _physical_members(percent: Iterable[tuple[int, float]]) -> dict[str, object]:
+    """Utilization of physical cores by index, and which these are."""
+    by_core = dict(percent)
+    if not by_core:
+        return {}
+    return {
+        "PhysicalCores": core_ranges(by_core),
+        names.PHYSICAL: [round(value, 2) for value in by_core.values()],
+    }
 
 
 def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:

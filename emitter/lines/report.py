@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from emitter.lines import legacy
 from emitter.lines.dimensions import dimension_sets
 from emitter.lines.draft import HIGH_S, Draft, identity_members
-from emitter.lines.minute import REPORTED
+from emitter.lines.metrics import REPORTED
 from emitter.lines.properties import amount, present, timestamp_ms
 from emitter.lines.settings import LEGACY, LineIdentity, LineSettings
 from neuron_wire import names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from emitter.lines.choice import Choice
 from neuron_wire.names import NAMESPACE
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class LineSettings:
 
         high_resolution: Report lines carry metrics of one second, so the minute
             lines leave them out.
+
+        choice: Metrics beyond those of the tier.
     """
 
     tier: str = CLUSTER
@@ -72,3 +75,4 @@ class LineSettings:
     tag_dimensions: tuple[str, ...] = ()
     common_dims: tuple[str, ...] = ()
     high_resolution: bool = False
+    choice: Choice = field(default_factory=Choice)

@@ -43,11 +43,17 @@ class Framer:
         malformed: Pieces dropped so far because they were no report.
 
         last_problem: What was wrong with the newest of them, for a person.
+
+        keeps_newest: Whether the bytes of a report are kept until the next one.
+
+        newest: These bytes; empty unless they are kept.
     """
 
     def __init__(self, max_report_bytes: int = MAX_REPORT_BYTES) -> None:
         self.malformed = 0
         self.last_problem = ""
+        self.keeps_newest = False
+        self.newest = b""
         self._limit = max_report_bytes
         self._too_long = f"a report has more than {max_report_bytes} bytes, the most it may have"
         self._chunks: list[bytes] = []  # of the line being read, without its end
@@ -72,7 +78,7 @@ class Framer:
             and not self._discarding
         ):
             try:
-                report = decode(chunk)
+                report = self._decode(chunk)
             except ReportError:
                 pass
             else:
@@ -123,6 +129,12 @@ class Framer:
         else:
             self._count(_NO_OBJECT)
 
+    def _decode(self, piece: bytes) -> Report:
+        report = decode(piece)
+        if self.keeps_newest:
+            self.newest = piece
+        return report
+
     def _gather(self, piece: bytes) -> None:
         if not piece or self._discarding:
             return
@@ -144,7 +156,7 @@ class Framer:
     def _whole(self, line: bytes) -> Report | None:
         """The report that *line* is, if it is one and nothing else."""
         try:
-            report = decode(line)
+            report = self._decode(line)
         except ReportError:
             return None
         if self._pending:
@@ -193,7 +205,7 @@ class Framer:
             whole = bytes(self._pending)
             self._let_go()
             try:
-                yield decode(whole)
+                yield self._decode(whole)
             except ReportError as error:
                 self._count(str(error))
             yield from self._objects(line[end:])
@@ -214,7 +226,7 @@ class Framer:
                 self._hold(text[brace:], depth)
                 break
             try:
-                report = decode(text[brace:end])
+                report = self._decode(text[brace:end])
             except ReportError as error:
                 problem = str(error)
             else:

@@ -71,7 +71,7 @@ class InstanceInfo(msgspec.Struct, frozen=True, gc=False):
     """
     What the instance metadata service told neuron-monitor; empty texts where it did not.
 
-    `instance_name`, `instance_availability_zone_id` and `subnet_id` have no reader.
+    `instance_availability_zone_id` and `subnet_id` have no reader.
     """
 
     error: str | None = None
@@ -91,7 +91,7 @@ class Hardware(msgspec.Struct, frozen=True, gc=False):
     Devices, logical cores per device, and bytes per device.
 
     `logical_neuroncore_config` is the number of physical cores behind a logical
-    one. Type and versions have no reader: the instance type says as much.
+    one. The type has no reader: the instance type says as much.
     """
 
     error: str | None = None

@@ -21,6 +21,7 @@ from emitter.health.members import process_members, reading_members, spool_membe
 from emitter.health.pulse import PulseFile
 from emitter.instance.facts import InstanceFacts
 from emitter.kernel import KernelFaults
+from emitter.raw_reports import RawReports
 from emitter.repeats import Repeats
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
@@ -96,6 +97,7 @@ class Emitter:
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
         self._malformed_said = 0
         self._who = Identification(settings, self._fold, clock)
+        self._raw = RawReports(settings.raw_reports, self._framer)
         self._writer = Writer(line_settings(settings))
         self._reports = ReportQueue()
         if spool.health().older_records:
@@ -110,6 +112,7 @@ class Emitter:
         """
         self._writer = Writer(line_settings(settings))
         self._fold.configure(fold_settings)
+        self._raw.configure(settings.raw_reports)
         self._cluster = cluster
 
     def replace_outlet(self, outlet: Outlet) -> None:
@@ -203,6 +206,7 @@ class Emitter:
 
     def _take(self, report: Report, now_s: float) -> None:
         self._fold.add(report, now_s)
+        self._raw.see(now_s)
         if self._owners is not None and report.neuron_runtime_data:
             self._owners.see(runtime.pid for runtime in report.neuron_runtime_data)
         if self._fold.sample is not None and self._who.is_settled():
@@ -239,9 +243,22 @@ class Emitter:
             self._fold.add_faults(faults)
         record = self._fold.close(stamp)
         state = self._fold.state(self._faults.counted)
-        records = self._writer.minute(record, self._identity(), self._fold.runtimes)
+        records = self._writer.minute(
+            record, self._identity(), self._fold.runtimes, self._fold.physical
+        )
         self._spool.append(records, state)
         self._faults.end_minute()
+        self._keep_raw(record.minute_ms)
+
+    def _keep_raw(self, minute_ms: int) -> None:
+        raw = self._raw.take(minute_ms)
+        if raw is None:
+            return
+        record = self._writer.raw(*raw, self._identity(), seq=self._spool.next_seq)
+        if record is None:
+            self._raw.refuse(raw)
+        else:
+            self._append("raw report", lambda _seq: [record])
 
     def _keep_events(self, *, is_end: bool = False) -> None:
         for event in self._fold.take_events():
@@ -276,6 +293,7 @@ class Emitter:
     def _health(self) -> dict[str, int | float]:
         members: dict[str, int | float] = {
             **reading_members(self._fold, self._framer),
+            **self._raw.members(),
             "MonitorRestarts": self._source.restarts,
             **spool_members(self._spool.health()),
             **process_members(),

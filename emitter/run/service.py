@@ -22,7 +22,7 @@ from emitter.instance.cluster import find_cluster
 from emitter.instance.lookup import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
-from emitter.lines import differences
+from emitter.lines import differences, parse_choice
 from emitter.owners import owners_of
 from emitter.reports.monitor import Monitor
 from emitter.reports.monitor_config import EXECUTIONS, requested_config
@@ -221,6 +221,7 @@ def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings
         executions_asked=is_ours and EXECUTIONS in config.groups,
         runtime_lines=settings.runtime_lines,
         every_report=settings.high_resolution_metrics,
+        chosen=parse_choice(settings.metric).names,
     )
 
 

@@ -46,11 +46,28 @@ class MinuteSettings:
         "neuron-monitor-cloudwatch.py.",
         kind=click.Choice(TIERS),
     )
+    metric: tuple[str, ...] = setting(
+        (),
+        "Gauge or tally of the minute lines that is a metric too, such as DeviceMemoryUsed: NAME "
+        "by the dimensions of --metrics (ClusterName at 'none'), NAME@instance by ClusterName and "
+        "InstanceId, each a price of its own; several with commas or by repeating, at most 100; "
+        "by default none.",
+        kind=Texts(),
+        metavar="NAME[@instance]",
+    )
     runtime_lines: str = setting(
         "changes",
         "Lines about single runtimes: at start, on change, on error and hourly ('changes'), each "
         "minute ('all'), or never ('none').",
         kind=click.Choice(RUNTIME_LINES),
+    )
+    raw_reports: int | None = setting(
+        None,
+        "A line with the last report of every so-many-th minute as neuron-monitor wrote it, 1 to "
+        "1440 minutes, for people and not for the stack; one longer than a log event is not "
+        "written, and counted; by default none.",
+        kind=click.IntRange(1, 1_440),
+        metavar="MINUTES",
     )
     tag: tuple[str, ...] = setting(
         (),

@@ -16,6 +16,7 @@ from neuron_wire.line import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
 _BOUNDS: Final = ((32, 2_400), (64, 2_700), (128, 3_600))  # cores, bytes
 _BYTES_PER_FURTHER_CORE: Final = 14
@@ -26,14 +27,24 @@ What `_aws` takes of a line with the eight metrics at `--metrics instance`.
 What defines further metrics of that tier comes on top: only who asks for them has it.
 """
 
-_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
-_ASIDE: Final = tuple(
-    frozenset(member.name for member in members if member.is_rare)
-    for members in (EXECUTIONS, (*HEALTH, *ECC))
-)
-"""What goes first: failures by type, which runtime lines have too; then the rest of rare things."""
+NAME: Final = "InstanceName"
+SHORT_NAME_CHARS: Final = 24
+"""An instance name for which an ordinary minute always has room."""
 
-_RARE: Final = frozenset[str]().union(*_ASIDE)
+_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
+_ASIDE: Final = (
+    frozenset({NAME, "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig"}),
+    *(
+        frozenset(member.name for member in members if member.is_rare)
+        for members in (EXECUTIONS, (*HEALTH, *ECC))
+    ),
+)
+"""
+What goes first: the instance's name and versions, which stay as they are; then failures by
+type, which runtime lines have too; then the rest of rare things.
+"""
+
+_RARE: Final = frozenset[str]().union(*_ASIDE[1:])
 
 
 def max_bytes(cores: int) -> int:
@@ -45,11 +56,14 @@ def max_bytes(cores: int) -> int:
     return bound + (cores - most) * _BYTES_PER_FURTHER_CORE
 
 
-def split(members: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+def split(
+    members: Mapping[str, object], chosen: AbstractSet[str] = frozenset()
+) -> tuple[dict[str, object], dict[str, object]]:
     """
     Part the *members* of a minute line.
 
     Without a rare member the line is as short as promised, whatever the others say.
+    Those that somebody has *chosen* as metrics come on top, and stay where they are metrics.
 
     Returns:
         Those of the minute line, and those that need a line of their own,
@@ -58,15 +72,18 @@ def split(members: Mapping[str, object]) -> tuple[dict[str, object], dict[str, o
     Raises:
         WireFormatError: If a number of a minute with rare members is not finite.
     """
-    if _RARE.isdisjoint(members):
+    name = members.get(NAME)
+    is_short = not isinstance(name, str) or len(name) <= SHORT_NAME_CHARS
+    if is_short and (_RARE - chosen).isdisjoint(members):
         return dict(members), {}
     cores = members.get("NeuronCores")
     room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES
     kept = dict(members)
     aside: dict[str, object] = {}
+    unbounded = _UNBOUNDED | (_RARE & chosen)
     for names in _ASIDE:
-        bounded = {name: value for name, value in kept.items() if name not in _UNBOUNDED}
+        bounded = {name: value for name, value in kept.items() if name not in unbounded}
         if len(encode(bounded).encode("utf-8", "surrogatepass")) <= room:
             break
-        aside |= {name: kept.pop(name) for name in members if name in names}
+        aside |= {name: kept.pop(name) for name in members if name in names - chosen}
     return kept, aside

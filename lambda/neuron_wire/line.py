@@ -95,6 +95,11 @@ def compact(members: Mapping[str, object]) -> str:
         raise WireFormatError(
             NOT_EXTRACTABLE, "the document holds a number that is not finite"
         ) from error
+    return printing(line)
+
+
+def printing(line: str) -> str:
+    """Escape in *line*, which is JSON, what does not print."""
     # JSON escapes the control characters below the blank by itself.
     if (line.isascii() and "\x7f" not in line) or line.isprintable():
         return line

@@ -64,6 +64,9 @@ class MinuteRecord:
 
         holders_more: How many more hold some.
 
+        labels: What people look for and the stack does not read back: the name of
+            the instance, versions of its hardware.
+
         readings: Numbers by the name of their member, for every member of the
             catalogue that says how it `merges`; absent where they were not read.
 
@@ -107,6 +110,7 @@ class MinuteRecord:
     ecc_uncorrected_rise: int | None = None
     holders: tuple[Holder, ...] = ()
     holders_more: int = 0
+    labels: Mapping[str, str | int] = field(default_factory=dict)
     readings: Mapping[str, Number] = field(default_factory=dict)
     details: Mapping[str, int] = field(default_factory=dict)
     health: Mapping[str, Number] = field(default_factory=dict)
@@ -146,6 +150,7 @@ class MinuteRecord:
         if self.identity_guessed:
             line["IdentityGuessed"] = True
         line.update(_texts(self))
+        line.update(self.labels)
         if self.bye:
             line["Bye"] = True
         line["CoveredSeconds"] = round(self.covered_seconds, 2)
@@ -189,7 +194,7 @@ class MinuteRecord:
         Read a record back from the members of its line.
 
         Members we do not know are ignored, so that a function deployed last
-        month still reads an emitter installed today. Details and health are
+        month still reads an emitter installed today. Labels, details and health are
         for people and for queries: they are not read back.
 
         Raises:

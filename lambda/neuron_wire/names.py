@@ -30,6 +30,8 @@ CORE: Final = "core"
 RUNTIME: Final = "runtime"
 EVENT: Final = "event"
 REPORT: Final = "report"
+RAW: Final = "raw"
+"""A report as it came, for people: no metric, and read by nobody of the stack."""
 ROLLUP: Final = "rollup"
 TYPE: Final = "type"
 """The numbers of one instance type within a rollup, a line of their own."""
@@ -49,6 +51,9 @@ WHOLE_MINUTE_S: Final = 45
 
 MAX_CORES: Final = 1024
 """Cores one instance may have; the largest instance today has 128."""
+
+PHYSICAL: Final = "PhysicalCoreUtilization"
+"""The member of a minute line that is there only when somebody chose it as a metric."""
 
 MAX_METRIC_VALUES: Final = 100
 """Values one metric may carry in one EMF line."""

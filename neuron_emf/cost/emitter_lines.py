@@ -10,14 +10,27 @@ line, and a dimension is named in its directive, too.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
-from emitter.lines import legacy
+from emitter.lines import Choice, LineIdentity, Lines, LineSettings, legacy
+from emitter.lines.metrics import line_metrics
+from emitter.lines.raw import raw_line
 from emitter.lines.settings import CORE, INSTANCE, LEGACY, NONE
+from neuron_emf.cost.assumptions import (
+    PHYSICAL_PER_CORE,
+    RAW_CORE_BYTES,
+    RAW_REPORT_BYTES,
+    RAW_RUNTIME_BYTES,
+)
 from neuron_emf.cost.interpolation import minute_of, report_of
-from neuron_emf.cost.measurements import LineVolume
+from neuron_emf.cost.measurements import EVENT_BYTES, LineVolume
 from neuron_emf.cost.tariff import HOURS, MINUTES
-from neuron_wire.catalogue import MINUTE_BY_INSTANCE
+from neuron_wire import MinuteRecord, names
+from neuron_wire.amounts import NUMBERS
+from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE_BY_INSTANCE
+from neuron_wire.extraction import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,6 +38,11 @@ if TYPE_CHECKING:
     from neuron_emf.cost.fleet import FleetSpec, Setup
     from neuron_emf.cost.measurements import Measurements
 
+_SENDER: Final = LineIdentity(
+    "my-cluster", "i-0123456789abcdef0", identity_guessed=False, boot="019b76daa8001efcfc14"
+)
+_AT_MS: Final = 1_767_225_600_000
+_SEQ: Final = 12_345
 _CORE_METRICS: Final = 1  # of the line of a single core: its utilization
 _COMMON: Final[Mapping[str, str]] = {
     legacy.INSTANCE_ID: "i-0123456789abcdef0",
@@ -46,7 +64,74 @@ def emitter_bytes(measurements: Measurements, fleet: FleetSpec, setup: Setup) ->
     if is_high:
         report = report_of(measurements, cores, setup.metrics)
         monthly += MINUTES * 60 / setup.period_s * _billed(report, report, setup)
+    if setup.choice.names:
+        monthly += MINUTES * chosen_bytes(setup, cores)
+    if setup.raw_reports is not None:
+        monthly += MINUTES / setup.raw_reports * raw_bytes(setup, cores)
     return fleet.instances * monthly
+
+
+@cache
+def chosen_bytes(setup: Setup, cores: int) -> int:
+    """What a choice adds to the lines of one minute: made with it and without."""
+    with_choice, without = (
+        sum(
+            len(line.encode()) + EVENT_BYTES
+            for line in Lines(_line_settings(one)).minute(
+                _minute(cores, one.choice), _COMMON[legacy.AMI_ID], _physical(cores, one.choice)
+            )
+        )
+        for one in (setup, replace(setup, choice=Choice()))
+    )
+    return with_choice - without
+
+
+def raw_bytes(setup: Setup, cores: int) -> int:
+    """What one raw report is billed; 0 where it is too long to be written."""
+    line = raw_line(b"{}", _AT_MS, _SENDER, _SEQ, dict(setup.tags)) or ""
+    size = len(line.encode()) + report_bytes(setup, cores)
+    return size + EVENT_BYTES if size <= MAX_LINE_BYTES else 0
+
+
+def report_bytes(setup: Setup, cores: int) -> int:
+    """Of one report of neuron-monitor: as told, else as so many runtimes and cores usually have."""
+    if setup.raw_report_bytes is not None:
+        return setup.raw_report_bytes
+    return RAW_REPORT_BYTES + setup.runtimes * (RAW_RUNTIME_BYTES + RAW_CORE_BYTES * cores)
+
+
+def _line_settings(setup: Setup) -> LineSettings:
+    return LineSettings(
+        tier=setup.metrics,
+        tags=dict(setup.tags),
+        tag_dimensions=setup.tag_dimensions,
+        common_dims=setup.common_dims,
+        high_resolution=setup.is_high_resolution,
+        choice=setup.choice,
+    )
+
+
+def _minute(cores: int, choice: Choice) -> MinuteRecord:
+    """A minute that has every member that can be chosen, as long as they usually are."""
+    numbers: dict[str, Any] = {
+        field: 12_345 if kind is int else 1.2345 for _, field, kind in NUMBERS if field is not None
+    }
+    rare = {one.name for one in EXECUTIONS if one.is_rare}
+    return MinuteRecord(
+        cluster=_SENDER.cluster, instance_id=_SENDER.instance_id, boot=_SENDER.boot, seq=_SEQ,
+        minute_ms=_AT_MS, covered_seconds=60.0, reports=12, core_state="b" * cores,
+        utilization_percent=(42.42,) * cores, idle_minutes=(0,) * cores,
+        instance_type=_COMMON[legacy.INSTANCE_TYPE],
+        readings={name: 12_345 if kind is int else 1.2345 for name, field, kind in NUMBERS
+                  if field is None},
+        details=dict.fromkeys(sorted(rare & choice.names), 0),
+        health={one.name: 12_345 for one in HEALTH if not one.is_rare}, **numbers,
+    )  # fmt: skip
+
+
+def _physical(cores: int, choice: Choice) -> dict[int, float]:
+    chosen = names.PHYSICAL in choice.names
+    return dict.fromkeys(range(cores * PHYSICAL_PER_CORE), 42.42) if chosen else {}
 
 
 def runtime_lines(setup: Setup) -> float:
@@ -81,12 +166,16 @@ def _members(values: Iterable[tuple[str, str]]) -> int:
 
 
 def emitter_series(of_line: int, fleet: FleetSpec, setup: Setup) -> int:
-    """Metrics of a fleet whose minute lines define *of_line* names each."""
-    if setup.metrics == NONE:
-        return 0
+    """Metrics of a fleet whose minute lines define *of_line* names each, and the chosen ones."""
     wanted = legacy.used(setup.common_dims)
+    usual = line_metrics(_line_settings(replace(setup, choice=Choice())), _COMMON)
+    metrics = line_metrics(_line_settings(setup), _COMMON)
+    chosen = len(metrics.by_tier) - len(usual.by_tier)
+    by_instance = len(metrics.by_instance) * fleet.instances
+    if setup.metrics == NONE:
+        return chosen * fleet.clusters + by_instance
     if setup.metrics == LEGACY:
-        return fleet.cores * _values(wanted, fleet, 1)
+        return (fleet.cores + chosen) * _values(wanted, fleet, 1) + by_instance
     sets = fleet.clusters
     if setup.metrics in (INSTANCE, CORE):
         sets += fleet.instances
@@ -95,7 +184,7 @@ def emitter_series(of_line: int, fleet: FleetSpec, setup: Setup) -> int:
     if wanted:
         sets += _values(wanted, fleet, fleet.clusters)
     cores = fleet.instances * fleet.cores if setup.metrics == CORE else 0
-    return of_line * sets + _CORE_METRICS * cores
+    return (of_line + chosen) * sets + by_instance + _CORE_METRICS * cores
 
 
 def _values(wanted: tuple[str, ...], fleet: FleetSpec, clusters: int) -> int:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.cost.alternatives import Alternative, alternatives
 from neuron_emf.cost.bill import bill, unknown, usd
+from neuron_emf.cost.break_even import break_even
+from neuron_emf.cost.emitter_lines import raw_bytes, report_bytes
 from neuron_emf.cost.functions import shards_of
 from neuron_emf.cost.quantities import dollars
 from neuron_emf.cost.tariff import HOURS
 
 if TYPE_CHECKING:
     from neuron_emf.cost.bill import BillEntry
+    from neuron_emf.cost.break_even import BreakEven
     from neuron_emf.cost.fleet import FleetSpec
     from neuron_emf.cost.measurements import Measurements
     from neuron_emf.cost.question import Question
@@ -44,6 +47,8 @@ class Estimate:
         further_instance_usd: What one more instance adds.
 
         further_cluster_usd: What the same instances in one more cluster add.
+
+        break_even: What a fleet is told that is too small for a stack; None if it is not.
     """
 
     question: Question
@@ -52,6 +57,7 @@ class Estimate:
     ways: list[Alternative]
     further_instance_usd: float | None
     further_cluster_usd: float | None
+    break_even: BreakEven | None = None
 
     @property
     def known_usd(self) -> float:
@@ -136,6 +142,8 @@ class Estimate:
                 f"the price of {question.instance_type} is unknown: give it with "
                 f"--price-overrides {question.instance_type}=USD"
             )
+        said += self._small_fleet()
+        said += self._raw_reports()
         said += [f"{name} would save {dollars(less)} USD" for name, less in self.cheaper().items()]
         shards = question.setup.stream_shards
         if question.setup.has_stack and question.setup.mode == "kinesis" and shards:
@@ -154,6 +162,29 @@ class Estimate:
             )
         return said
 
+    def _small_fleet(self) -> list[str]:
+        found = self.break_even
+        if found is None:
+            return []
+        said = "PutMetricData costs less than this"
+        if found.instances is not None:
+            said += f", and more from {found.instances:,} instances on"
+            if found.instances_by_report is not None:
+                said += f" ({found.instances_by_report:,} with a call per report)"
+        alone = dollars(found.without_stack_usd)
+        return [f"{said}: --no-stack, the emitters alone, costs {alone} USD"]
+
+    def _raw_reports(self) -> list[str]:
+        setup, cores = self.question.setup, self.question.fleet.cores
+        if setup.raw_reports is None:
+            return []
+        size = report_bytes(setup, cores)
+        if not raw_bytes(setup, cores):
+            return [f"a report of {size:,} bytes is longer than a log event and is not written"]
+        if setup.raw_report_bytes is None:
+            return [f"a raw report is taken to have {size:,} bytes: see --raw-report-bytes"]
+        return []
+
 
 def estimate(measurements: Measurements, question: Question) -> Estimate:
     """Answer *question*."""
@@ -171,4 +202,5 @@ def estimate(measurements: Measurements, question: Question) -> Estimate:
         ways=alternatives(fleet, setup, tariff),
         further_instance_usd=added_by(replace(fleet, instances=fleet.instances + 1)),
         further_cluster_usd=added_by(replace(fleet, clusters=fleet.clusters + 1)),
+        break_even=break_even(measurements, fleet, setup, tariff),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from emitter.lines import Choice
 from neuron_emf.cost.assumptions import RETENTION_DAYS, RUNTIMES, Mode
 from neuron_emf.cost.measurements import PAGE_CORES
 
@@ -64,6 +65,12 @@ class Setup:
 
         common_dims: Dimensions of every metric, as neuron-monitor-cloudwatch.py
             has them.
+
+        choice: Metrics beyond those of `metrics`.
+
+        raw_reports: Minutes from one raw report to the next; None for none.
+
+        raw_report_bytes: Of a report; None is as assumed.
     """
 
     mode: Mode = "direct"
@@ -79,3 +86,6 @@ class Setup:
     tag_dimensions: tuple[str, ...] = ()
     tag_values: int = 1
     common_dims: tuple[str, ...] = ()
+    choice: Choice = field(default_factory=Choice)
+    raw_reports: int | None = None
+    raw_report_bytes: int | None = None

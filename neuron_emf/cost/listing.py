@@ -92,6 +92,7 @@ def document(estimate: Estimate) -> dict[str, object]:
                 )
             },
         },
+        "break_even": None if estimate.break_even is None else asdict(estimate.break_even),
         "usd_saved_by": estimate.cheaper(),
         "remarks": estimate.remarks(),
         "not_counted": list(NOT_COUNTED),
@@ -105,6 +106,11 @@ def _question(estimate: Estimate) -> list[str]:
         f"--runtime-lines {setup.runtime_lines}": setup.runtime_lines != "changes",
         f"{_many(len(setup.tags), 'tag')}": setup.tags,
         f"--common-dims {','.join(setup.common_dims)}": setup.common_dims,
+        f"{_many(len(setup.choice.by_tier), 'metric')} by choice": setup.choice.by_tier,
+        f"{_many(len(setup.choice.by_instance), 'metric')} by choice and instance": (
+            setup.choice.by_instance
+        ),
+        f"--raw-reports {setup.raw_reports}": setup.raw_reports,
     }
     settings = [f"--metrics {setup.metrics}", *(name for name, is_set in added.items() if is_set)]
     instances = f"{_many(fleet.instances, 'instance')} of {estimate.question.instance_type}"

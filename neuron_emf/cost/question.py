@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, cast
 
 from emitter.errors import SettingsError
-from emitter.lines import LineSettings, check_settings, parse_tags
+from emitter.lines import LineSettings, check_settings, parse_choice, parse_tags
 from neuron_emf.cost.assumptions import RUNTIMES, Mode
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.tariff import listed, with_file
@@ -115,7 +115,7 @@ def _cores(settings: CostSettings) -> int:
 
 
 def _setup(settings: CostSettings) -> Setup:
-    tags = parse_tags(settings.tag)
+    tags, choice = parse_tags(settings.tag), parse_choice(settings.metric)
     check_settings(
         LineSettings(
             tier=settings.metrics,
@@ -123,6 +123,7 @@ def _setup(settings: CostSettings) -> Setup:
             tag_dimensions=settings.tag_dimension,
             common_dims=settings.common_dims,
             high_resolution=settings.high_resolution_metrics,
+            choice=choice,
         )
     )
     if settings.stream_shards is not None and (settings.mode != "kinesis" or settings.no_stack):
@@ -146,4 +147,7 @@ def _setup(settings: CostSettings) -> Setup:
         tag_dimensions=settings.tag_dimension,
         tag_values=settings.tag_values,
         common_dims=settings.common_dims,
+        choice=choice,
+        raw_reports=settings.raw_reports,
+        raw_report_bytes=settings.raw_report_bytes,
     )

@@ -50,6 +50,25 @@ class CostSettings:
     metrics: str = setting(
         "cluster", "Metrics the emitters' lines define, as run has it.", kind=click.Choice(TIERS)
     )
+    metric: tuple[str, ...] = setting(
+        (),
+        "Gauge or tally of the minute lines that is a metric too, NAME or NAME@instance, as run "
+        "has it; by default none.",
+        kind=Texts(),
+        metavar="NAME[@instance]",
+    )
+    raw_reports: int | None = setting(
+        None,
+        "Minutes from one raw report to the next, as run has it, 1 to 1440; by default none.",
+        kind=click.IntRange(1, 1_440),
+        metavar="MINUTES",
+    )
+    raw_report_bytes: int | None = setting(
+        None,
+        "Bytes of a report of your instances, 1 or more; by default what so many runtimes and "
+        "cores usually take.",
+        kind=click.IntRange(min=1),
+    )
     runtime_lines: str = setting(
         "changes",
         "Lines about single runtimes, as run has it: an hourly one ('changes'), each minute "

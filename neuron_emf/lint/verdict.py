@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from neuron_emf.lint.surprises import surprises
 from neuron_wire.extraction import MAX_LINE_BYTES, Violation, document_of, violations
 from neuron_wire.extraction.violation import at_root
+from neuron_wire.names import RAW
 
 if TYPE_CHECKING:
     from neuron_emf.lint.lines import FileLine
@@ -106,6 +107,8 @@ def _of_document(text: str, size: int, now_ms: int | None) -> LineVerdict:
     if document is None:
         return _wrong(*(_explained(one, text) for one in found))
     if "_aws" not in document:
+        if document.get("Kind") == RAW and "Schema" in document:
+            return LineVerdict("json")  # a report of neuron-monitor, whatever its texts hold
         path = _nested(document, "$", _MAX_DEPTH)
         if path:
             sentence = "the document is inside of a member, where nothing is extracted"

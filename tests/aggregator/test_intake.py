@@ -251,3 +251,14 @@ def test_nothing_stored_is_no_call_of_the_table():
     table = MemoryTable()
     table.put_markers = None  # would not be callable
     assert 0 == taken([LogLine("1", "junk")], now_s=END_S + 60, table=table).stored
+
+
+@BOTH_MODES
+def test_a_raw_report_is_nothing_to_the_stack(in_packs):
+    """Also one in which the word of the subscription's filter stands, or a whole minute line."""
+    inner = json.loads(message(record()))
+    raw = {**inner, "Kind": "raw", "CoveredSeconds": None, "Report": inner}
+    table = MemoryTable()
+    line = LogLine("event-0", json.dumps(raw))
+    found = taken([line, *lines(record())], table=table, in_packs=in_packs)
+    assert (1, {}, 1) == (found.stored, dict(found.dropped), stored(table))

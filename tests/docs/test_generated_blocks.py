@@ -28,7 +28,11 @@ OF_OTHER_TESTS = {"demo", "run"}
 """What programs print: test_rehearsal_shown.py and test_shown_commands.py see to it."""
 
 MAKERS = {
-    "README.md": {"bills": lambda: f"{tables.bills(read())}\n"},
+    "README.md": {
+        "bills": lambda: f"{tables.bills(read())}\n",
+        "small-fleets": lambda: tables.small_fleets(read()),
+    },
+    "docs/how-to/migrating.md": {"small-fleets": lambda: tables.small_fleets(read())},
     "docs/reference/metrics.md": metrics.subject_tables(),
     "docs/reference/options.md": {
         "commands": commands.sections,

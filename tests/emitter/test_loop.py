@@ -272,10 +272,10 @@ def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, capl
     made = Writer.minute
     failures = [error]
 
-    def failing(self, record, identity, runtimes):
+    def failing(self, *minute):
         if failures:
             raise failures.pop()
-        return made(self, record, identity, runtimes)
+        return made(self, *minute)
 
     monkeypatch.setattr(Writer, "minute", failing)
     lines, _ = run([(1, chunk(busy())), (61, chunk(busy())), (121, chunk(busy()))], 125)

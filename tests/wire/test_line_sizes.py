@@ -7,6 +7,7 @@ import itertools
 
 import pytest
 from hypothesis import given
+from longest_members import LABELS
 from wire_records import (
     FAILURES,
     HEALTH,
@@ -51,14 +52,15 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
 def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised):
     """
-    Two kinds of failure and two reasons for a drop after a month of idleness are still one line.
+    Two kinds of failure and two reasons for a drop after a month of idleness are still one line,
+    at most without the name and the versions that every other minute has.
     """
     few = dict(itertools.islice(FAILURES.items(), 2))
     dropped = {name: RARE_HEALTH[name] for name in ("DroppedSpoolFull", "SpoolRecordsOlder")}
     for letters in ("bau", "b", "a", "u"):
         record = everything((letters * cores)[:cores], MONTH)
         record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped})
-        assert {} == split(record.members())[1], letters
+        assert split(record.members())[1].items() <= LABELS.items(), letters
         assert size(record) <= promised, letters
 
 
@@ -77,11 +79,22 @@ def test_what_stands_aside_is_not_lost(record):
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
     record = everything("bau" * 17, 1_440)
-    assert list(FAILURES) == list(split(record.members())[1])
+    assert [*LABELS, *FAILURES] == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
-    assert {*FAILURES, *RARE_HEALTH, *RARE_ECC} == aside.keys()
+    assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC} == aside.keys()
     assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
+
+
+def test_a_long_name_stands_aside_where_there_is_no_room():
+    """A tag Name may have 256 characters; what is read of it has 128."""
+    record = dataclasses.replace(everything("a" * 64, MONTH), details={}, health=HEALTH)
+    kept, aside = split({**record.members(), "InstanceName": "x" * 128})
+    assert {**LABELS, "InstanceName": "x" * 128} == aside
+    bounded = {name: value for name, value in kept.items() if name not in LAST}
+    assert len(line_with_metrics(bounded, record.minute_ms, SETS)) <= PROMISED[64]
+    narrow = dataclasses.replace(everything("b", MONTH), details={}, health=HEALTH)
+    assert {} == split({**narrow.members(), "InstanceName": "x" * 128})[1]
 
 
 def test_the_worst_minute_has_every_member():

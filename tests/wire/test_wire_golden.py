@@ -25,6 +25,8 @@ class Golden(NamedTuple):
     reports: str
     interval: float
     metrics: str = "cluster"
+    metric: tuple[str, ...] = ()
+    raw_reports: int | None = None
 
 
 MADE = {
@@ -34,12 +36,20 @@ MADE = {
     "unknown": Golden("unknown", 30.0),
     "nothing": Golden("nothing", 5.0),
     "wide": Golden("wide", 15.0),
+    "chosen": Golden(
+        "chosen",
+        30.0,
+        "none",
+        ("PhysicalCoreUtilization", "ExecutionsTimedOut@instance"),
+        raw_reports=1,
+    ),
 }
 KEPT = {"without_holders"}
 """What emitters wrote once: nothing makes these lines again, and every reader reads them."""
 
 MADE_ELSEWHERE = {"kinds"}  # by test_documented_lines.py, from values and not from reports
 
+LABELS = ("InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig")
 LINES = [
     pytest.param(line, id=f"{path.name.partition('.')[0]}-{number}")
     for path in sorted(FOLDER.glob("*.lines.jsonl"))
@@ -56,6 +66,8 @@ def test_replay_prints_the_lines_it_always_printed(name, golden):
         interval=made.interval,
         start="2026-01-01T00:00:00Z",
         metrics=made.metrics,
+        metric=made.metric,
+        raw_reports=made.raw_reports,
         runtime_lines="none",
     )
     replayed = replay([FOLDER / f"{made.reports}.reports.jsonl"], settings)
@@ -149,3 +161,17 @@ def test_more_than_100_cores_are_one_record_and_one_more_line():
     expected = tuple(core % 100 + 0.25 for core in range(127))
     assert (*expected, None) == record.utilization_percent
     assert "us-0123456789abcdef0" == record.ultraserver_id
+
+
+def test_a_choice_and_a_raw_report_are_beside_the_record():
+    """The stack reads the minute as ever; physical cores by hand, and the report whole."""
+    record, raw = records("chosen")
+    assert ((55.0, 0.0, 1.5, 0.0), "baba") == told(record, "utilization_percent core_state")
+    assert OtherRecord("raw") == raw
+    first, second = map(json.loads, (FOLDER / "chosen.lines.jsonl").read_text().splitlines())
+    assert [70, 40, 0, 0, 3, 0, 0, 0] == first["PhysicalCoreUtilization"]
+    assert 0 == first["ExecutionsTimedOut"]
+    named = ("trainer-7", "v4", "v3d", 2)
+    assert named == tuple(first[one] for one in LABELS)
+    reports = (FOLDER / "chosen.reports.jsonl").read_text().splitlines()
+    assert json.loads(reports[-1]) == second["Report"]

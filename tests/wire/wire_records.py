@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
-from longest_members import LONGEST
+from longest_members import LABELS, LONGEST
 
 from neuron_wire import MinuteRecord
 from neuron_wire.catalogue import MINUTE, READINGS
@@ -88,8 +88,8 @@ HEALTH = {
 }  # fmt: skip
 DROPS = "SpoolFull TooOld TooNew TooLarge Expired Invalid Damaged"
 RARE_HEALTH = {
-    "PartsMalformed": 12_345, "RuntimesGone": 12_345, "MinutesDropped": 1_234,
-    "EventsDropped": 1_234, "ReportLinesWithoutMetrics": 1_234,
+    "PartsMalformed": 12_345, "RuntimesGone": 12_345, "RawReportsTooLarge": 12_345,
+    "MinutesDropped": 1_234, "EventsDropped": 1_234, "ReportLinesWithoutMetrics": 1_234,
     "SpoolRecordsOlder": 20_160, "RecordsDroppedOlder": 12_345,
     "SpoolInMemory": 12_345, "SpoolsSetAside": 123,
     **{f"Dropped{name}": IN_THE_WORST_MINUTE for name in DROPS.split()},
@@ -105,7 +105,7 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
-        **LONGEST, minute_ms=MINUTE_MS, core_state=state,
+        **LONGEST, labels=LABELS, minute_ms=MINUTE_MS, core_state=state,
         utilization_percent=tuple(percent[letter] for letter in state),
         idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),
         identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,

@@ -31,7 +31,7 @@ from neuron_wire.catalogue.health import HEALTH
 from neuron_wire.catalogue.identity import IDENTITY
 from neuron_wire.catalogue.member import EMITTED, INSTANCE_TIER, Family, Member, metrics
 from neuron_wire.catalogue.profiles import PROFILES
-from neuron_wire.catalogue.reports import REPORTS
+from neuron_wire.catalogue.reports import RAW_REPORTS, REPORTS
 from neuron_wire.catalogue.resources import COMPUTE, ECC, FAULTS, HOST, MEMORY
 from neuron_wire.catalogue.rollup_properties import ROLLUP_PROPERTIES
 from neuron_wire.catalogue.rollups import ROLLUP_METRICS
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BY_TYPE",
+    "CHOOSABLE",
     "ECC",
     "EMITTED",
     "EVENT_NAMES",
@@ -78,6 +79,7 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "Runtimes": RUNTIMES,
     "Events": EVENTS,
     "High-resolution reports": REPORTS,
+    "Raw reports": RAW_REPORTS,
     "Rollups: metrics": ROLLUP_METRICS,
     "Rollups: properties": ROLLUP_PROPERTIES,
     "The stack on itself": stack.STACK_MEMBERS,
@@ -94,6 +96,24 @@ MINUTE_BY_INSTANCE: Final = {
     one.name: one for one in MEMBERS if names.MINUTE in one.kinds and one.tier == INSTANCE_TIER
 }
 """Those that a minute line has besides at `--metrics instance` and `core`."""
+
+_NO_CHOICE: Final = frozenset(
+    {
+        "ErrorsGeneric",  # junk in reports of 2023, absent in those of 2026
+        "NeuronCoreUtilizationMore",  # the rest of NeuronCoreUtilization, for the stack
+        "NeuronCoreUtilizationNC0",  # one name for the many of a tier of their own
+    }
+)
+
+CHOOSABLE: Final = {
+    one.name: one
+    for one in MEMBERS
+    if names.MINUTE in one.kinds
+    and one.family in ("gauge", "tally")
+    and "." not in one.name
+    and one.name not in _NO_CHOICE
+}
+"""The gauges and tallies of a minute line, of which `--metric` makes metrics."""
 
 READINGS: Final = {one.name: one for one in MEMBERS if one.merges}
 """The numbers of a minute line that need no field of a record, by name."""

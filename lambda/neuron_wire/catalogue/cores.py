@@ -9,6 +9,7 @@ from neuron_wire.names import CORE, MINUTE, MORE, REPORT
 
 _COUNTERS: Final = "neuron_runtime_data[].report.neuroncore_counters"
 _CORE: Final = f"{_COUNTERS}.neuroncores_in_use.N.neuroncore_utilization"
+_SPLIT: Final = f"{_COUNTERS}.neuroncores_in_use.N.v3d, whatever the key is called"
 _MEMORY: Final = "neuron_runtime_data[].report.memory_used"
 _OWNER: Final = (
     "neuron_k8s_info.neuroncores_k8s_info.N, else neurondevices_k8s_info.N: namespace, pod_name, "
@@ -49,7 +50,13 @@ EACH_CORE: Final = (
     Member("CoreIdleMinutes", "Count", "gauge", "emitter",
            "one more for a whole minute without work, 0 once it was busy",
            "Whole minutes in a row that each core has not been busy, in core order.",
-           read_with="Maximum"),
+           (MINUTE, MORE), read_with="Maximum"),
+    Member("PhysicalCoreUtilization", "Percent", "gauge", f"{_SPLIT}.*.neuroncore_utilization",
+           _MEAN, "Utilization, one value per physical core in PhysicalCores; only when --metric "
+           "chooses it, and only where a logical core is split.", (MINUTE, MORE), is_rare=True),
+    Member("PhysicalCores", "", "label", _SPLIT, "of this line",
+           "Which physical cores these are, such as 0-99: those of logical core 0 first.",
+           (MINUTE, MORE), is_rare=True),
     Member(
         "NeuronCoreUtilizationNC0", "Percent", "gauge", _CORE, _MEAN,
         "Utilization of core 0 as neuron-monitor-cloudwatch.py names it; NC1 and so on likewise.",

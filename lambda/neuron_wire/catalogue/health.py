@@ -34,6 +34,8 @@ HEALTH: Final = (
     _rare("PartsMalformed", "Parts of reports dropped because they could not be meant."),
     _rare("RuntimesGone", "Entries of reports left out because their process had ended."),
     _total("MonitorRestarts", "Times that neuron-monitor was started again after a failure."),
+    _rare("RawReportsTooLarge",
+          "Reports of --raw-reports that were not written: longer than a log event may be."),
     _rare("MinutesDropped", "Minutes dropped because their line could not be made or kept."),
     _rare("EventsDropped", "Events dropped because too many were waiting."),
     _rare("ReportLinesWithoutMetrics",

@@ -8,18 +8,21 @@ from neuron_wire.catalogue.member import EMITTED, Member
 from neuron_wire.names import MINUTE, MORE, PROFILE, REPORT, ROLLUP, TYPE
 
 _INFO: Final = "instance_info"
+_HARDWARE: Final = "neuron_hardware_info"
 _LAST: Final = "last report that named it"
 _ONCE: Final = "once per line"
+_WHERE_ROOM: Final = (MINUTE, MORE)
 
 IDENTITY: Final = (
     Member("Schema", "", "label", "emitter", _ONCE,
            "Version of the contract; a reader refuses a higher one than it knows.",
            (*EMITTED, ROLLUP, TYPE, PROFILE)),
     Member("Kind", "", "label", "emitter", _ONCE,
-           "What the line is: minute, more, core, runtime, event, report, rollup, type or profile.",
+           "What the line is: minute, more, core, runtime, event, report, raw, rollup, type or "
+           "profile.",
            (*EMITTED, ROLLUP, TYPE, PROFILE)),
     Member("Timestamp", "", "label", "emitter",
-           "start of the minute; of an event or report, its moment",
+           "start of the minute; of an event, a report or a raw report, its moment",
            "Milliseconds since 1970, in lines that define no metric; the others have it in _aws.",
            (*EMITTED, PROFILE)),
     Member("Boot", "", "label", "emitter", "once per start of the emitter",
@@ -45,6 +48,15 @@ IDENTITY: Final = (
            "Availability zone of the instance."),
     Member("UltraServerId", "", "label", f"{_INFO}.ultraserver_id", _LAST,
            "The UltraServer that the instance is part of."),
+    Member("InstanceName", "", "label", f"{_INFO}.instance_name", _LAST,
+           "The instance's tag Name, where neuron-monitor may read it.", _WHERE_ROOM),
+    Member("NeuronDeviceVersion", "", "label", f"{_HARDWARE}.neuron_device_version", _LAST,
+           "Version of the Neuron devices, such as v2.", _WHERE_ROOM),
+    Member("NeuronCoreVersion", "", "label", f"{_HARDWARE}.neuroncore_version", _LAST,
+           "Version of the cores, such as v3; v3d where two are one logical core.",
+           _WHERE_ROOM),
+    Member("LogicalNeuronCoreConfig", "", "label", f"{_HARDWARE}.logical_neuroncore_config", _LAST,
+           "Physical cores behind a logical one.", _WHERE_ROOM),
     Member("Bye", "", "label", "emitter", _ONCE,
            "True in the last minute of a planned stop: silence after it is no alarm.",
            is_rare=True),

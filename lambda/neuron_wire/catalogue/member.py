@@ -30,7 +30,9 @@ the last that has one, their sum, or the mean weighted by covered seconds.
 STACK: Final = "stack"
 """Where the stack says something about itself: no kind of line, those have no Kind."""
 
-EMITTED: Final = (names.MINUTE, names.MORE, names.CORE, names.RUNTIME, names.EVENT, names.REPORT)
+EMITTED: Final = (
+    names.MINUTE, names.MORE, names.CORE, names.RUNTIME, names.EVENT, names.REPORT, names.RAW,
+)  # fmt: skip
 """The kinds that an emitter writes."""
 
 Tier = Literal["", "cluster", "instance", "core", "legacy", "always"]

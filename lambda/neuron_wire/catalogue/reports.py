@@ -1,11 +1,11 @@
-"""What the line of a single report says, with --high-resolution-metrics."""
+"""What the line of a single report says: with --high-resolution-metrics, with --raw-reports."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from neuron_wire.catalogue.member import CLUSTER_TIER, Member
-from neuron_wire.names import REPORT
+from neuron_wire.names import RAW, REPORT
 
 _COUNTERS: Final = "neuron_runtime_data[].report.neuroncore_counters"
 _CORE: Final = f"{_COUNTERS}.neuroncores_in_use.N"
@@ -31,4 +31,10 @@ REPORTS: Final = (
            (REPORT,), CLUSTER_TIER),
     Member("NeuronCoreUtilizationMore", "Percent", "gauge", f"{_CORE}.neuroncore_utilization",
            _GREATEST, "Utilization of those cores after the first 100.", (REPORT,), is_rare=True),
+)  # fmt: skip
+
+RAW_REPORTS: Final = (
+    Member("Report", "", "label", "all of the report", "the last of the minute",
+           "The report as neuron-monitor wrote it; only the blanks between its values are gone.",
+           (RAW,)),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from neuron_wire.catalogue import EMITTED, SUBJECTS
+from neuron_wire.catalogue import CHOOSABLE, EMITTED, SUBJECTS
 from tests.docs.reference.markdown import table
 
 TIERS = {
@@ -35,7 +35,7 @@ def members_table(members):
             "name": f"`{one.name}`" + RARE * one.is_rare,
             "meaning": one.meaning,
             "read as": read_as(one),
-            "metric": TIERS[one.tier],
+            "metric": TIERS[one.tier] or "by choice" * (CHOOSABLE.get(one.name) is one),
             "lines": lines_of(one),
             "over the minute": one.folds,
             "comes from": one.source.replace("*", "\\*"),

@@ -24,6 +24,8 @@ GROUPS = {
 EXAMPLES = {
     "cluster": "research",
     "instance_id": "i-0123456789abcdef0",
+    "metric": ("DeviceMemoryUsed@instance",),
+    "raw_reports": 60,
     "tag": ("team=search",),
     "tag_dimension": ("team",),
     "common_dims": ("instance_id",),

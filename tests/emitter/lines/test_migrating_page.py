@@ -6,13 +6,23 @@ import dataclasses
 import re
 import shlex
 
+import msgspec
 import pytest
 
+from emitter.fold.memory import DEVICE_USES, HOST_USES
 from emitter.lines.legacy import COMMON_DIMS
+from emitter.reports import groups, system_groups
+from emitter.reports.report import Report
 from emitter.settings import RunSettings
 from neuron_wire.catalogue import MEMBERS
 
 # Words of AWS and of the page's own examples that look like a member of a line.
+STRUCTS = {
+    name: one
+    for module in (groups, system_groups)
+    for name, one in vars(module).items()
+    if isinstance(one, type) and issubclass(one, msgspec.Struct)
+}
 OTHERS = {"PutMetricData", "EmitterPolicyArn", "NeuronTrial", "NeuronCoreUtilizationNC"}
 
 
@@ -46,6 +56,29 @@ def test_every_member_that_is_named_exists(page):
     named = set(re.findall(r"`((?:[A-Z][a-z0-9]+){2,}[A-Z0-9]*)`", page))
     assert "NeuronCoreUtilizationNC0" in named
     assert set() == named - known
+
+
+def members_of(shape):
+    """The members of a struct and of all that are in it, as neuron-monitor calls them."""
+    for field in msgspec.structs.fields(shape):
+        if not field.encode_name.startswith("("):
+            yield field.encode_name
+        for name in re.findall(r"\w+", str(field.type)):
+            if (inner := STRUCTS.get(name)) is not None:
+                yield from members_of(inner)
+
+
+def test_every_value_of_a_report_has_its_place(page):
+    """Whatever the emitter can read, and what it does not decode, is said to be somewhere."""
+    frame = {"neuron_runtime_data", "report", "system_data", "instance_info", "vcpu_usage"}
+    frame |= {"neuron_hardware_info", "neuron_k8s_info", "neuroncore_counters", "memory_used"}
+    frame |= {"execution_stats", "latency_stats", "neuron_hw_counters"}
+    known = set(members_of(Report)) | {"usage_data", "memory_used_bytes", "model_id", "name"}
+    assert {"p25", "swap_used_bytes", "v3d", "subnet_id", "dma_buffers"} <= known | {*HOST_USES}
+    table = page.partition("### Where each value of a report is")[2].partition("### Cost")[0]
+    assert [] == sorted(
+        name for name in {*known, *HOST_USES, *DEVICE_USES} - frame if f"`{name}`" not in table
+    )
 
 
 def test_every_old_dimension_is_named(page):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.scale.measurement import CORES, minute_lines
 from benchmarks.stack import fleet as made
 from emitter.fold.sample import ReportSample
-from emitter.lines import LineIdentity, Lines, LineSettings
+from emitter.lines import LineIdentity, Lines, LineSettings, parse_choice
 from emitter.settings.minutes import TIERS
 from neuron_emf.cost.assumptions import READINGS
 from neuron_emf.cost.bill import emitter_bytes
@@ -30,6 +30,16 @@ FOUND = read()
 AMI_ID = "ami-0"
 COMMON = st.lists(
     st.sampled_from(["instance_id", "instance_type", "ami_id", "neuron_runtime_tag"]), unique=True
+)
+CHOSEN = st.lists(
+    st.sampled_from(
+        [
+            name + at
+            for name in ("BusyCores", "NeuronCoreUtilization", "CoreIdleMinutes", "HostCpuPercent")
+            for at in ("", "@instance")
+        ]
+    ),
+    unique=True,
 )
 
 
@@ -58,6 +68,7 @@ def fleet_lines(fleet, setup):
                 tag_dimensions=setup.tag_dimensions,
                 common_dims=setup.common_dims,
                 high_resolution=setup.is_high_resolution,
+                choice=setup.choice,
             )
         )
         one = dataclasses.replace(record, instance_type=f"trn1.{place % fleet.types}")
@@ -89,8 +100,9 @@ def report_lines(lines, record):
 def setups(draw):
     """Settings that `run` would take."""
     metrics = draw(st.sampled_from(TIERS))
+    choice = parse_choice(draw(CHOSEN))
     if metrics == "none":
-        return Setup(metrics=metrics)
+        return Setup(metrics=metrics, choice=choice)
     tags = () if metrics == "legacy" else draw(st.sampled_from([(), ("team",), ("team", "stage")]))
     return Setup(
         metrics=metrics,
@@ -98,6 +110,7 @@ def setups(draw):
         tag_values=draw(st.integers(1, 2)),
         common_dims=tuple(draw(COMMON)),
         is_high_resolution=draw(st.booleans()),
+        choice=choice,
     )
 
 
@@ -112,7 +125,7 @@ def small_fleets(draw):
 @settings(max_examples=60)
 @given(small_fleets(), setups())
 def test_the_metrics_are_counted_as_the_lines_define_them(fleet, setup):
-    """Whatever the tier, the tags, the common dimensions and the resolution."""
+    """Whatever the tier, the choice, the tags, the common dimensions and the resolution."""
     found = series_of(fleet_lines(fleet, setup))
     assert len(found) == emitter_series(FOUND.emitter_metrics, fleet, setup)
 
@@ -163,6 +176,54 @@ def test_a_tag_adds_the_bytes_it_has(metrics):
     found = [emitter_bytes(FOUND, fleet, one) / MINUTES for one in (plain, tagged)]
     # Of 100 instances that were measured one has no telemetry, so no lines of its cores.
     assert found[1] - found[0] == pytest.approx(billed[1] - billed[0], rel=0.01)
+
+
+@pytest.mark.parametrize(("metrics", "cores"), [("none", 4), ("cluster", 32), ("legacy", 128)])
+def test_a_choice_adds_the_bytes_it_has(metrics, cores):
+    """To the byte: definitions, a directive of its own, zeros, physical cores in further lines."""
+    names = ["PhysicalCoreUtilization", "ExecutionsTimedOut@instance", "NeuronCoreUtilization"]
+    record = next(iter(made.records(1, 1, cores)))
+    record = dataclasses.replace(
+        record,
+        cluster="my-cluster",
+        instance_id="i-0123456789abcdef0",
+        core_state="b" * cores,
+        utilization_percent=(12.34,) * cores,
+        idle_minutes=(0,) * cores,
+        seq=54_321,
+    )
+    physical = dict.fromkeys(range(2 * cores), 12.34)
+    billed = [
+        sum(
+            len(line.encode()) + EVENT_BYTES
+            for line in Lines(LineSettings(tier=metrics, choice=choice)).minute(one, None, cores_of)
+        )
+        for choice, one, cores_of in (
+            (parse_choice([]), record, {}),
+            (
+                parse_choice(names),
+                dataclasses.replace(record, details={"ExecutionsTimedOut": 0}),
+                physical,
+            ),
+        )
+    ]
+    plain = Setup(metrics=metrics)
+    found = [
+        emitter_bytes(FOUND, FleetSpec(3, 1, cores), one) / MINUTES / 3
+        for one in (plain, dataclasses.replace(plain, choice=parse_choice(names)))
+    ]
+    assert billed[1] - billed[0] == pytest.approx(found[1] - found[0])
+
+
+@pytest.mark.parametrize(
+    ("every", "size", "gb"), [(1, 444_000, 19.4), (60, 444_000, 19.4 / 60), (1, 1_048_500, 0)]
+)
+def test_raw_reports_are_billed_by_their_bytes(every, size, gb):
+    """Each minute's of 32 runtimes is 19 GB a month; one that no log event holds is nothing."""
+    raw = Setup(raw_reports=every, raw_report_bytes=size)
+    fleet = FleetSpec(1, 1)
+    added = emitter_bytes(FOUND, fleet, raw) - emitter_bytes(FOUND, fleet, Setup())
+    assert added / 1e9 == pytest.approx(gb, rel=0.01)
 
 
 def test_the_instances_of_the_page_are_as_they_were_measured():

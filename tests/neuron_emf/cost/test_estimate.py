@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from emitter.lines import parse_choice
 from neuron_emf.cost.estimate import estimate
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.measurements import read
 from neuron_emf.cost.question import Question
 from neuron_emf.cost.tariff import listed
+from neuron_wire.catalogue import CHOOSABLE
 
 MEASUREMENTS = read()
 
@@ -43,3 +45,51 @@ def test_a_size_between_two_that_were_measured_is_said(cores, remarks):
     """With the two; a size that was measured needs no remark."""
     sizes = [remark for remark in answered(Setup(), cores).remarks() if remark.startswith("sizes")]
     assert remarks == sizes
+
+
+def small(instances, **changes):
+    """The answer to so many inf1.xlarge."""
+    setup = Setup(runtimes=4, **changes)
+    fleet = FleetSpec(instances, 1, 4)
+    return estimate(MEASUREMENTS, Question(fleet, "inf1.xlarge", setup, listed(), 0.228))
+
+
+@pytest.mark.parametrize("instances", [1, 2, 3, 4])
+def test_a_fleet_that_is_too_small_for_a_stack_is_told(instances):
+    """Up to three: from when on it pays, and what the emitters alone cost; then no more of it."""
+    answer = small(instances)
+    each_minute = next(way.usd for way in answer.ways if way.name.endswith("each_minute"))
+    assert (instances < 4) == (answer.usd > each_minute) == (answer.break_even is not None)
+    said = [remark for remark in answer.remarks() if "PutMetricData" in remark]
+    alone = small(instances, has_stack=False)
+    assert alone.break_even is None
+    if instances < 4:
+        assert (4, 2) == (answer.break_even.instances, answer.break_even.instances_by_report)
+        assert answer.break_even.without_stack_usd == pytest.approx(alone.usd)
+        assert f"--no-stack, the emitters alone, costs {alone.usd:.2f} USD" in said[0]
+    else:
+        assert [] == said
+
+
+def test_a_fleet_whose_choice_costs_more_each_instance_never_breaks_even():
+    """Where 27 metrics an instance are less than what is chosen, no number of them is named."""
+    choice = parse_choice([f"{name}@instance" for name in CHOOSABLE])
+    answer = small(1, choice=choice)
+    assert answer.break_even.instances is None
+    assert any("costs less than this: --no-stack" in remark for remark in answer.remarks())
+
+
+@pytest.mark.parametrize(
+    ("changes", "remark"),
+    [
+        ({}, "a raw report is taken to have 10,940 bytes: see --raw-report-bytes"),
+        ({"raw_report_bytes": 444_000}, None),
+        ({"raw_report_bytes": 2_000_000}, "longer than a log event and is not written"),
+    ],
+)
+def test_what_a_raw_report_is_taken_for_is_said(changes, remark):
+    """An assumption, or that there will be none."""
+    said = [one for one in small(5, raw_reports=1, **changes).remarks() if "report of" in one
+            or "raw report" in one]  # fmt: skip
+    assert (remark is None) == (said == [])
+    assert remark is None or remark in said[0]

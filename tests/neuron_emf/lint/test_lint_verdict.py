@@ -140,3 +140,11 @@ def test_a_line_that_is_too_long_is_refused_by_its_beginning():
     found = judge(FileLine(1, content, KEPT_BYTES + 1), NOW_MS)
     assert ["size"] == [one.rule for one in found.errors]
     assert str(KEPT_BYTES + 1) in found.errors[0].sentence
+
+
+def test_a_raw_report_is_no_emf_whatever_it_holds():
+    """A process may choose any tag; the same in a line of anybody else is a document in another."""
+    report = {"neuron_runtime_data": [{"neuron_runtime_tag": json.dumps(document())}]}
+    line = {"Schema": 1, "Kind": "raw", "Report": {**report, "x": document()}}
+    assert ("json", ()) == (judged(line).kind, judged(line).errors)
+    assert ["wrapped"] == errors({**line, "Kind": "other"})

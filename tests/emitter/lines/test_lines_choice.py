@@ -1,0 +1,126 @@
+"""Metrics by choice: which members can be chosen, and what CloudWatch makes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from line_records import SETTINGS, data, dimension_names, full, records
+
+from emitter.errors import SettingsError
+from emitter.lines import Lines, LineSettings, parse_choice
+from neuron_wire.catalogue import CHOOSABLE, EXECUTIONS, HEALTH
+from neuron_wire.emf import violations
+
+CLUSTER = ("ClusterName",)
+INSTANCE = ("ClusterName", "InstanceId")
+CORE = ("ClusterName", "InstanceId", "NeuronCore")
+ALL = parse_choice([*CHOOSABLE, *(f"{name}@instance" for name in list(CHOOSABLE)[:5])])
+
+
+@pytest.mark.parametrize(
+    ("tier", "expected"),
+    [
+        ("none", {CLUSTER: 2, INSTANCE: 2}),
+        ("cluster", {CLUSTER: 9, INSTANCE: 2}),
+        ("instance", {CLUSTER: 9, INSTANCE: 10}),
+        ("core", {CLUSTER: 9, INSTANCE: 10, CORE: 4}),
+        ("legacy", {(): 6, INSTANCE: 2}),
+    ],
+)
+def test_a_choice_adds_what_the_tier_lacks(tier, expected):
+    """
+    BusyCores is in most tiers already, and by instance in two: nothing is defined twice.
+    """
+    choice = parse_choice(
+        ["BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance"]
+    )
+    lines = Lines(LineSettings(tier=tier, choice=choice)).minute(full(4))
+    assert expected == dimension_names(lines)
+
+
+CHOICES = st.lists(
+    st.sampled_from([one + at for one in CHOOSABLE for at in ("", "@instance")]), max_size=9
+).map(parse_choice)
+
+
+@given(records(), SETTINGS, CHOICES)
+def test_no_value_is_counted_twice(record, settings, choice):
+    """Whatever the tier and the dimensions: no line defines one metric twice for one set."""
+    for line in Lines(dataclasses.replace(settings, choice=choice)).minute(record):
+        directives = json.loads(line).get("_aws", {}).get("CloudWatchMetrics", [])
+        defined = [
+            (one["Name"], *sorted(names))
+            for directive in directives
+            for names in directive["Dimensions"]
+            for one in directive["Metrics"]
+        ]
+        assert len(set(defined)) == len(defined)
+        assert not directives or [] == violations(line)
+
+
+def test_more_than_100_values_are_in_further_lines():
+    """Of cores, idle minutes and physical cores alike: each value once, each line extracted."""
+    physical = {core: core % 97 + 0.25 for core in range(260)}
+    chosen = ["NeuronCoreUtilization", "CoreIdleMinutes", "PhysicalCoreUtilization"]
+    lines = Lines(LineSettings(tier="none", choice=parse_choice(chosen)))
+    record = full(130)
+    written = lines.minute(record, physical=physical)
+    assert ["minute", "more", "more"] == [json.loads(line)["Kind"] for line in written]
+    assert ["0-99", "100-199", "200-259"] == [json.loads(one)["PhysicalCores"] for one in written]
+    assert [[]] * 3 == [violations(line) for line in written]
+    by_cluster = (("ClusterName", record.cluster),)
+    expected = (record.utilization_percent, record.idle_minutes, physical.values())
+    found = data(written)
+    for name, values in zip(chosen, expected, strict=True):
+        assert [round(one, 2) for one in values] == found["Neuron", name, by_cluster]
+
+
+def test_a_chosen_failure_stays_in_the_minute_line():
+    """When everything fails at once, the others go to a line without metrics."""
+    details = {one.name: 1 << 40 for one in EXECUTIONS if one.is_rare}
+    health = {one.name: 1 << 40 for one in HEALTH}
+    record = dataclasses.replace(full(128), details=details, health=health)
+    name = "ExecutionsTimedOut"
+    lines = Lines(LineSettings(choice=parse_choice([name]))).minute(record)
+    assert [1 << 40] == data(lines)["Neuron", name, (("ClusterName", record.cluster),)]
+    assert "ExecutionsIncorrectInput" in json.loads(lines[1])
+
+
+def test_with_high_resolution_a_choice_does_not_count_reports_again():
+    """What report lines carry by these dimensions stays theirs; by instance it is a metric."""
+    choice = parse_choice(["ExecutionErrors", "ExecutionErrors@instance"])
+    by_dimensions = {
+        tier: {
+            dimensions
+            for _, name, dimensions in data(
+                Lines(LineSettings(tier=tier, high_resolution=True, choice=choice)).minute(full(4))
+            )
+            if name == "ExecutionErrors"
+        }
+        for tier in ("cluster", "instance")
+    }
+    by_instance = (("ClusterName", full(4).cluster), ("InstanceId", full(4).instance_id))
+    assert {"cluster": {by_instance}, "instance": set()} == by_dimensions
+
+
+@pytest.mark.parametrize(
+    ("given_names", "told"),
+    [
+        (["CoreState"], "no gauge or tally"),
+        (["ReportsRead"], "no gauge or tally"),
+        (["LoadedModels"], "no gauge or tally"),
+        (["IdleCores"], "no gauge or tally"),
+        (["ErrorsGeneric"], "no gauge or tally"),
+        (["DeviceMemoryUsed@cluster"], "no gauge or tally"),
+        (["devicememoryused@instance"], "did you mean DeviceMemoryUsed?"),
+        ([f"Number{number}" for number in range(101)], "at most 100 metrics and 101"),
+    ],
+)
+def test_what_is_no_number_of_a_minute_is_refused(given_names, told):
+    """A label, an amount since the start, a member of other lines, junk, a slip, too many."""
+    with pytest.raises(SettingsError, match=told.replace("?", r"\?")):
+        parse_choice(given_names)

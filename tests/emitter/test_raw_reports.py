@@ -1,0 +1,127 @@
+"""Reports as they came: which ones are written, how, and what a log event cannot hold."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from loop_rig import Clock, busy, chunk, run
+from neuron_reports import START_S, report, runtime, written
+
+from emitter.delivery.delivery import Delivery
+from emitter.lines import LineIdentity, Lines, LineSettings
+from emitter.replay import replay
+from emitter.settings import ReplaySettings
+from emitter.spool import Spool
+from emitter.spool.records import NewRecord
+from neuron_wire.catalogue import members_of, undocumented
+from neuron_wire.extraction import MAX_LINE_BYTES
+from proof.logs.in_process import InProcessService
+
+SENDER = LineIdentity(
+    "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e"
+)
+
+
+def of_kind(kind, lines):
+    """Those of *lines*, read."""
+    return [one for one in map(json.loads, lines) if kind == one["Kind"]]
+
+
+def sized(size, lines=None):
+    """A report whose raw line has *size* bytes, and that line if one is made of it."""
+    made = lines or Lines(LineSettings())
+    bare = made.raw(b'{"neuron_runtime_data":[],"a":""}', 1, SENDER, seq=1)
+    whole = b'{"neuron_runtime_data":[],"a":"%b"}' % (b"x" * (size - len(bare)))
+    return whole, made.raw(whole, 1, SENDER, seq=1)
+
+
+@pytest.mark.parametrize(("every", "minutes"), [(1, [0, 1, 2, 3, 4]), (2, [0, 2, 4]), (9, [0])])
+def test_it_is_the_last_report_of_every_so_many_minutes(tmp_path, every, minutes):
+    """From the first minute on, stamped with its receipt; the minute lines are as without."""
+    documents = [busy(number) for number in range(10)]
+    path = tmp_path / "reports.jsonl"
+    path.write_bytes(chunk(*documents))
+    settings = {"cluster": "blue", "interval": 30.0, "start": "2026-01-01T00:00:00Z"}
+    found = list(replay([path], ReplaySettings(**settings, raw_reports=every)))
+    raw = of_kind("raw", found)
+    expected = [1_767_225_600_000 + 60_000 * minute + 30_000 for minute in minutes]
+    assert expected == [one["Timestamp"] for one in raw]
+    assert [documents[2 * minute + 1] for minute in minutes] == [one["Report"] for one in raw]
+    assert list(range(1, len(found) + 1)) == [json.loads(line)["Seq"] for line in found]
+    without = list(replay([path], ReplaySettings(**settings)))
+    assert [] == of_kind("raw", without)
+    assert [one["CoreState"] for one in of_kind("minute", without)] == [
+        one["CoreState"] for one in of_kind("minute", found)
+    ]
+
+
+def test_a_report_keeps_its_words_and_numbers_on_one_line():
+    """
+    Whatever the tool writes: order, numbers as written, what is no member of ours, a value that
+    occurs twice; what does not print is escaped.
+    """
+    text = (
+        '{ "neuron_runtime_data" : [],\n "b": 1.50e-05, "b": 12345678901234567890,\n'
+        ' "é\u009b": "_aws"}'
+    )
+    line = Lines(LineSettings(tags={"team": "a"})).raw(text.encode(), 7, SENDER, seq=3)
+    expected = (
+        '"Report":{"neuron_runtime_data":[],"b":1.50e-05,"b":12345678901234567890,'
+        '"é\\u009b":"_aws"}}'
+    )
+    assert line.endswith(expected)
+    found = json.loads(line)
+    assert (7, "raw", 3, "a") == tuple(found[one] for one in ("Timestamp", "Kind", "Seq", "team"))
+    assert [] == undocumented(found, ["team"])
+    assert members_of("raw").keys() == found.keys() - {"team"}
+
+
+def test_broken_letters_cost_themselves_only():
+    """A text that is no UTF-8 is a line that can be sent all the same."""
+    line = Lines(LineSettings()).raw(b'{"a":"\xff"}', 1, SENDER, seq=1)
+    assert {"a": "\ufffd"} == json.loads(line)["Report"]
+
+
+def test_the_longest_line_is_one_log_event():
+    """1,048,576 bytes less the 26 of an event; one more and it is no line."""
+    assert 1_048_550 == MAX_LINE_BYTES == len(sized(MAX_LINE_BYTES)[1])
+    assert sized(MAX_LINE_BYTES + 1)[1] is None
+
+
+def test_a_line_of_nearly_a_mebibyte_is_kept_and_sent(tmp_path):
+    """Spool on a disk, then a call of its own; the minute lines beside it arrive too."""
+    clock, service = Clock(), InProcessService(Clock())
+    lines = ["a", sized(MAX_LINE_BYTES)[1], "b"]
+    with Spool.open(tmp_path, clock=clock) as spool:
+        spool.append([NewRecord(int(START_S * 1000), line) for line in lines])
+        flushed = Delivery(spool, service, clock=clock, monotonic=clock).flush(60.0)
+    assert 0 == flushed.remaining
+    assert lines == list(service.lines.values())
+    assert set() == set(service.violations)
+
+
+def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
+    """Each report that was due; the next minute line says how many there were."""
+    long = chunk({**busy(), "note": "x" * MAX_LINE_BYTES})
+    with caplog.at_level(logging.WARNING):
+        lines, _ = run([(1 + 60 * minute, long) for minute in range(3)], 185, raw_reports=1)
+    assert [] == of_kind("raw", lines)
+    counts = [one.get("RawReportsTooLarge") for one in of_kind("minute", lines)]
+    assert [None, 1, 2] == counts[:3]
+    said = [one.getMessage() for one in caplog.records if "--raw-reports" in one.getMessage()]
+    assert 1 == len(said)
+    assert "1048550" in said[0]
+
+
+def test_a_running_emitter_writes_them_beside_its_minutes():
+    """Also the minute that a stop closes; pretty-printed reports, and several at once."""
+    pretty = json.dumps(busy(3), indent=1).encode() + b"\n"
+    several = written(busy(1)) + written(report(runtime(pid=7))) + b"\n"
+    lines, _ = run([(1, several), (61, pretty), (125, b"{\n")], 130, raw_reports=1)
+    assert [report(runtime(pid=7)), busy(3)] == [one["Report"] for one in of_kind("raw", lines)]
+    assert ["minute", "raw", "minute", "raw", "minute"] == [
+        json.loads(line)["Kind"] for line in lines
+    ]
+    assert [] == of_kind("raw", run([(1, several)], 130)[0])
