@@ -24,8 +24,8 @@ from tests.stack.template_resources import of_type
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "template.yaml").read_text(encoding="utf-8")
 TEMPLATE = load(TEXT)
-OF_OTHER_TESTS = {"demo", "run"}
-"""What programs print: test_rehearsal_shown.py and test_shown_commands.py see to it."""
+OF_OTHER_TESTS = {"demo", "run", "supervisord"}
+"""What programs print or read: test_rehearsal_shown, test_shown_commands, test_supervised_pipe."""
 
 MAKERS = {
     "README.md": {

@@ -42,7 +42,9 @@ def test_a_sample_has_the_numbers_of_its_report_alone():
 def test_who_asks_for_samples_no_longer_has_none():
     """By default there is none: it costs time. Nor the last one, when settings are read again."""
     document = report(runtime(counters([50, 0, 0, 0])))
-    assert sample_of(document, every_report=False) is None
+    fold = new_fold()
+    add(fold, document, START_S)
+    assert fold.sample is None
     fold = new_fold(every_report=True)
     add(fold, document, START_S)
     assert fold.sample is not None
