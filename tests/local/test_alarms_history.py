@@ -119,7 +119,7 @@ def test_merging_is_as_if_one_metric_had_had_all_values(parts):
     assert StatisticSet.of(everything) == merged
 
 
-@pytest.mark.parametrize(("now_s", "newest_s"), [(119.9, 0), (120.0, 60), (179.0, 60)])
-def test_a_period_counts_when_it_is_over(now_s, newest_s):
-    """At its very end, not before."""
+@pytest.mark.parametrize(("now_s", "newest_s"), [(129.9, 0), (130.0, 60), (189.0, 60)])
+def test_a_period_counts_ten_seconds_after_it_is_over(now_s, newest_s):
+    """Then, and not before."""
     assert newest_s == newest_whole_period_s(60, now_s)
