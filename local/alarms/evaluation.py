@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from aggregator.explain.event import VANISHED
 from local.alarms.history import Dimensions, MetricHistory, StatisticSet, newest_whole_period_s
 from local.alarms.insights import MetricsInsightsQuery
 from neuron_wire.names import MINUTE_S
@@ -33,9 +34,6 @@ EXTRA_PERIODS_AT_10_S: Final = 6
 """Beyond N, as recorded with periods of 10 seconds and N = 3."""
 
 NO_SERIES: Final = "No time series were returned by the query."
-VANISHED: Final = "No data was returned for this contributor"
-"""CloudWatch's own words, of a contributor that goes OK because it is gone."""
-
 TREATED_AS: Final = {
     "breaching": "Breaching",
     "ignore": "Ignore",
