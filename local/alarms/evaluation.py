@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.event import VANISHED
 from local.alarms.history import Dimensions, MetricHistory, StatisticSet, newest_whole_period_s
 from local.alarms.insights import MetricsInsightsQuery
-from neuron_wire.names import MINUTE_S
+from neuron_wire.names import MINUTE_S, VANISHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

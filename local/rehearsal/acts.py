@@ -281,7 +281,7 @@ class Rehearsal:
             "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
             "Ctrl-C ends it and leaves nothing.\n"
         )
-        print("Not as on AWS, in this rehearsal:")
+        print("Differences from AWS, in this rehearsal:")
         for sentence in limits(self.template):
             print(f"  * {sentence}")
         print(flush=True)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
-from aggregator.explain.event import OF_A_CONTRIBUTOR, OF_AN_ALARM
 from local.alarms import State
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import REGION
+from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

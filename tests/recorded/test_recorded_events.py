@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from aggregator.explain.event import OF_A_CONTRIBUTOR, OF_AN_ALARM
 from local.alarms import Alarm, State
 from local.alarms.evaluation import AlarmState
 from local.alarms.insights import parse_query
 from local.rehearsal.notice import events_of
+from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 from proof.factories.alarms import of_a_contributor, of_an_alarm
 from tests.recorded.recording import DELIVERY
 

@@ -19,17 +19,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from aggregator.explain.members import LATEST_S
-from neuron_wire.names import CLUSTER_DIMENSION, CLUSTER_NAMESPACE, NAMESPACE
+from neuron_wire.names import (
+    CLUSTER_DIMENSION,
+    CLUSTER_NAMESPACE,
+    NAMESPACE,
+    OF_A_CONTRIBUTOR,
+    OF_AN_ALARM,
+    VANISHED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
-
-OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
-OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
-VANISHED: Final = "No data was returned for this contributor"
-"""CloudWatch's reason, always the same, of a contributor that is OK because it is gone."""
 
 _FILLED: Final = re.compile(r"missing datapoints? (?:was|were) treated as \[NonBreaching\]")
 _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
