@@ -1,27 +1,30 @@
 """
-Where the expectations of this folder come from: calls to real AWS that others recorded.
+What real AWS answered: tables of cases, one for each subject, in `tables/`.
 
-Each table here restates what a recording shows, figure by figure, with its path beside it.
-The recordings stay where they are: paths are those of github.com/radkawar/stackd at the
-commit below, captured in September and October 2026.
+Each line restates one case of a recording, with the recording's path; the recordings
+themselves stay where they are. Paths are those of github.com/radkawar/stackd at commit
+9dc356f5e5cc49d2d334178a09c1398dd1c62617, captured in September and October 2026.
+Words of patterns and names of groups are ours, one for one for the recorded ones; a case
+"one before" is the evaluation before the recorded one, which changed nothing.
 """
 
 from __future__ import annotations
 
-COMMIT = "9dc356f5e5cc49d2d334178a09c1398dd1c62617"
-CLOUDWATCH = "testdata/aws/cloudwatch/"
-LOGS = "testdata/aws/logs/"
+import json
+from pathlib import Path
 
-EVALUATION = f"{CLOUDWATCH}alarm_evaluation.json"
-SAMPLES = f"{CLOUDWATCH}metric_insights_contributor_samples.json"
-CONTRIBUTORS = f"{CLOUDWATCH}metric_insights_alarm_contributors.json"
-LIFETIME = f"{CLOUDWATCH}metric_insights_contributor_lifetime.json"
-DELIVERY = f"{CLOUDWATCH}metric_insights_contributor_delivery.json"
-DISCOVERY = f"{CLOUDWATCH}metric_discovery_alarms.json"
-ALARM_DELIVERY = f"{CLOUDWATCH}alarm_delivery.json"
-INGESTION = f"{LOGS}ingestion.json"
-FILTERS = f"{LOGS}filters.json"
-SUBSCRIPTIONS = f"{LOGS}subscriptions.json"
-KINESIS = f"{LOGS}kinesis-subscriptions.json"
-OUTPUT = "testdata/aws/lambda_structured_logging.json"
-TAILS = "testdata/aws/lambda/invocation_tails.json"
+import pytest
+
+TABLES = Path(__file__).parent / "tables"
+
+
+def rows(subject):
+    """The cases of a subject."""
+    lines = (TABLES / f"{subject}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def each(subject):
+    """Run a test for every case of a subject, as its argument `row`."""
+    name = lambda row: f"{row['recording'].removeprefix('testdata/aws/')}: {row['case']}"  # noqa: E731
+    return pytest.mark.parametrize("row", rows(subject), ids=name)

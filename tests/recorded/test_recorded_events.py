@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from local.alarms import Alarm, State
 from local.alarms.evaluation import AlarmState
 from local.alarms.insights import parse_query
 from local.rehearsal.notice import events_of
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 from proof.factories.alarms import of_a_contributor, of_an_alarm
-from tests.recorded.recording import DELIVERY
+from tests.recorded.recording import each
 
 TEXT = (
     'SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)'
@@ -31,30 +29,6 @@ OF_ANY_EVENT = {
     "version", "detail-type", "source", "account", "time", "region", "resources", "detail",
 }  # fmt: skip
 OF_QUERIES = {"detail.configuration.metrics.expression", "detail.configuration.metrics.period"}
-SHAPES = [  # recording, kind, members of detail that there are, members that there are not
-    (
-        DELIVERY, OF_A_CONTRIBUTOR,
-        {
-            "detail.alarmName", "detail.alarmContributor.id",
-            "detail.alarmContributor.attributes.ClusterName", "detail.state.value",
-            "detail.state.reason", "detail.state.timestamp", "detail.configuration.description",
-            "detail.configuration.metrics.id", "detail.configuration.metrics.returnData",
-            *OF_QUERIES,
-        },
-        {"detail.previousState", "detail.state.reasonData", "detail.muteDetail"},
-    ),
-    (
-        DELIVERY, OF_AN_ALARM,
-        {
-            "detail.alarmName", "detail.state.value", "detail.state.reason",
-            "detail.state.timestamp", "detail.state.reasonData", "detail.previousState.value",
-            "detail.previousState.reason", "detail.previousState.timestamp",
-            "detail.configuration.description", "detail.configuration.metrics.id",
-            "detail.configuration.metrics.returnData", *OF_QUERIES,
-        },
-        {"detail.alarmContributor"},
-    ),
-]  # fmt: skip
 
 
 def paths(value, at=""):
@@ -67,19 +41,16 @@ def paths(value, at=""):
                 yield from paths(inner, path)
 
 
-@pytest.mark.parametrize(
-    ("recording", "kind", "there", "not_there"),
-    SHAPES,
-    ids=[f"{one[0]}: {one[1]}" for one in SHAPES],
-)
-def test_an_event_has_the_members_that_were_recorded(recording, kind, there, not_there):
+@each("events_of_alarms")
+def test_an_event_has_the_members_that_were_recorded(row):
     """Of both makers, which explain and the rehearsal are tried with."""
+    kind, there = row["case"], set(row["members"])
     made = {OF_A_CONTRIBUTOR: of_a_contributor(), OF_AN_ALARM: of_an_alarm()}[kind]
     rehearsed = {OF_A_CONTRIBUTOR: CONTRIBUTOR, OF_AN_ALARM: ITSELF}[kind]
     for event, expected in ((rehearsed, there), (made, there - OF_QUERIES)):
         found = set(paths(event))
-        assert OF_ANY_EVENT | expected <= found, recording
-        assert not not_there & found
+        assert OF_ANY_EVENT | expected <= found
+        assert not set(row["never"]) & found
         moments = event["time"], event["detail"]["state"]["timestamp"]
         assert re.fullmatch(
             r"[-0-9]{10}T[:0-9]{8}Z [-0-9]{10}T[:0-9]{8}\.\d{3}\+0000", " ".join(moments)

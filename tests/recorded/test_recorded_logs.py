@@ -15,7 +15,6 @@ from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
 from proof.logs.asking import (
     DAY_MS,
-    HOUR_MS,
     NOW_MS,
     NOW_S,
     PLACE,
@@ -25,37 +24,9 @@ from proof.logs.asking import (
     words_of,
 )
 from proof.logs.in_process import InProcessService
-from tests.recorded.recording import ALARM_DELIVERY, FILTERS, INGESTION
+from tests.recorded.recording import each
 
 RETENTION_MS = 7 * DAY_MS
-FULL = 1_048_550
-ORDER = "Log events in a single PutLogEvents request must be in chronological order."
-SPAN = "The batch of log events in a single PutLogEvents request cannot span more than 24 hours."
-LARGE = "Log event too large: 1048578 bytes exceeds limit of 1048576"
-WRITES = [  # what was put, (age in ms, bytes) of each event, what was answered
-    ("chronological order", [(0, 1), (1, 1)], ORDER),
-    ("a span of 24 h", [(DAY_MS, 1), (0, 1)], {}),
-    ("a span of 24 h and 1 ms", [(DAY_MS + 1, 1), (0, 1)], SPAN),
-    ("what is rejected widens no span", [(15 * DAY_MS, 1), (0, 1)], {"tooOldLogEventEndIndex": 1}),
-    (
-        "two of each",
-        [(age_ms, 1) for age_ms in (
-            16 * DAY_MS, 15 * DAY_MS, 9 * DAY_MS, 8 * DAY_MS, 9, 8, -3 * HOUR_MS, -4 * HOUR_MS,
-        )],
-        {
-            "tooOldLogEventEndIndex": 2, "expiredLogEventEndIndex": 4,
-            "tooNewLogEventStartIndex": 6,
-        },
-    ),
-    ("one too old", [(15 * DAY_MS, 1)], {"tooOldLogEventEndIndex": 1}),
-    ("a full event", [(0, FULL)], {}),
-    ("two bytes more", [(0, FULL + 2)], LARGE),
-]  # fmt: skip
-REFUSALS = [  # operation, its parameters, error, words
-    ("create_log_stream", {}, "ResourceAlreadyExists", "The specified log stream already exists"),
-    ("put", {"logGroupName": "/x"}, "ResourceNotFound", "The specified log group does not exist."),
-    ("put", {"logStreamName": "x"}, "ResourceNotFound", "The specified log stream does not exist."),
-]
 
 
 @pytest.fixture
@@ -108,30 +79,25 @@ def places_of(told, count):
     return {why: tuple(places) for why, places in found.items() if places}
 
 
-@pytest.mark.parametrize(
-    ("name", "events", "expected"), WRITES, ids=[f"{INGESTION}: {row[0]}" for row in WRITES]
-)
-def test_a_batch_is_answered_as_recorded(name, events, expected, account, logs):
-    """Through both doors."""
-    assert expected == by_network(account, logs, events), name
-    same = expected if isinstance(expected, str) else places_of(expected, len(events))
+@each("writing_logs")
+def test_a_batch_is_answered_as_recorded(row, account, logs):
+    """Through both doors; events as (age in ms, bytes)."""
+    events, answer = row["events"], row["answer"]
+    assert answer == by_network(account, logs, events)
+    same = answer if isinstance(answer, str) else places_of(answer, len(events))
     assert same == in_process(events)
 
 
-@pytest.mark.parametrize(
-    ("operation", "given", "error", "words"),
-    REFUSALS,
-    ids=[f"{INGESTION}: {r[3]}" for r in REFUSALS],
-)
-def test_a_refusal_has_the_words_of_the_service(operation, given, error, words, logs):
+@each("refusals_of_logs")
+def test_a_refusal_has_the_words_of_the_service(row, logs):
     """With a full stop or without one, as each came."""
-    asked = {**PLACE, **given}
+    asked = {**PLACE, **row["given"]}
     call = {
         "create_log_stream": lambda: logs.create_log_stream(**asked),
         "put": lambda: put(logs, (0, "x"), **asked),
-    }[operation]
-    assert (f"{error}Exception", 400) == error_in(call)
-    assert words == words_of(call)
+    }[row["operation"]]
+    assert (f"{row['error']}Exception", 400) == error_in(call)
+    assert row["words"] == words_of(call)
 
 
 def test_the_same_batch_is_taken_twice_whatever_its_token(account, logs):
@@ -143,30 +109,22 @@ def test_the_same_batch_is_taken_twice_whatever_its_token(account, logs):
 
 # --- reading ---
 
-PAGES = [  # recording, empty pages first, pattern, events on each page
-    (FILTERS, 0, "", [89, 0]),
-    (FILTERS, 0, '"88"', [1, 0]),
-    (FILTERS, 0, '"none"', [0]),
-    (ALARM_DELIVERY, 1, "", [0, 89, 0]),
-]
 
-
-@pytest.mark.parametrize("row", PAGES, ids=lambda row: f"{row[0]}: {row[3]}")
+@each("reading_logs")
 def test_pages_end_with_one_that_has_no_token(row, account, logs):
     """Every page with events has a token, though no event follows."""
-    recording, empty, pattern, expected = row
-    account.reading.empty_pages = empty
-    asked = {"logGroupName": account.records_group, "filterPattern": pattern, "limit": 1000}
+    account.reading.empty_pages = row["empty_pages"]
+    asked = {"logGroupName": account.records_group, "filterPattern": row["pattern"], "limit": 1000}
     counts, token = [], {}
     while True:
         answer = logs.filter_log_events(**asked, **token)
         counts.append(len(answer["events"]))
-        assert all(56 == len(one["eventId"]) for one in answer["events"]), recording
+        assert all(56 == len(one["eventId"]) for one in answer["events"])
         assert [] == answer["searchedLogStreams"]
         if "nextToken" not in answer:
             break
         token = {"nextToken": answer["nextToken"]}
-    assert expected == counts
+    assert row["events"] == counts
 
 
 def test_a_line_that_was_taken_may_not_be_there_yet(account, logs):

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from local.differences import BASES, DIFFERENCES
 from tests.docs.reference.markdown import code, table
-from tests.recorded import (
-    test_recorded_alarms as of_alarms,
-)
-from tests.recorded import (
-    test_recorded_deliveries as of_deliveries,
-)
-from tests.recorded import (
-    test_recorded_events as of_events,
-)
-from tests.recorded import (
-    test_recorded_logs as of_logs,
-)
-from tests.recorded import (
-    test_recorded_patterns as of_patterns,
-)
-from tests.recorded.recording import EVALUATION, FILTERS, INGESTION
+from tests.recorded.recording import rows as cases_of
 
-SUBJECTS = [  # subject, tables with the recording of rows that name none, recorded and not played
-    ("alarms on one metric", [(EVALUATION, of_alarms.SCALAR)], 13),
-    ("alarms on a query with groups", [(None, of_alarms.GROUPED)], 0),
-    ("queries that an alarm may have", [(None, of_alarms.ADMISSION)], 0),
-    ("writing to CloudWatch Logs", [(INGESTION, of_logs.WRITES), (INGESTION, of_logs.REFUSALS)], 0),
-    ("reading from CloudWatch Logs", [(None, of_logs.PAGES)], 0),
-    ("filter patterns", [(FILTERS, of_patterns.MATCHED), (FILTERS, of_patterns.REFUSED)], 75),
-    ("deliveries of subscriptions", [(None, of_deliveries.ENVELOPES)], 0),
-    ("standard output of functions", [(None, of_deliveries.PRINTED)], 0),
-    ("events of alarms", [(None, of_events.SHAPES)], 0),
+SUBJECTS = [  # subject, tables, recorded and not played
+    ("alarms on one metric", ["alarms_on_one_metric"], 13),
+    ("alarms on a query with groups", ["alarms_on_a_query"], 0),
+    ("queries that an alarm may have", ["queries_of_alarms"], 0),
+    ("writing to CloudWatch Logs", ["writing_logs", "refusals_of_logs"], 0),
+    ("reading from CloudWatch Logs", ["reading_logs"], 0),
+    ("filter patterns", ["filter_patterns"], 75),
+    ("deliveries of subscriptions", ["deliveries"], 0),
+    ("standard output of functions", ["standard_output"], 0),
+    ("events of alarms", ["events_of_alarms"], 0),
 ]
 
 
@@ -63,7 +48,7 @@ def recorded():
     """How many recorded cases decide a subject, and where they were recorded."""
     rows = []
     for subject, tables, not_played in SUBJECTS:
-        cases = [recording or row[0] for recording, some in tables for row in some]
+        cases = [row["recording"] for one in tables for row in cases_of(one)]
         names = ", ".join(code(one.rpartition("/")[2]) for one in dict.fromkeys(cases))
         rows.append([subject, str(len(cases)), str(not_played), names])
     return table(["subject", "cases that agree", "not played", "recordings"], rows)
