@@ -37,19 +37,6 @@ def refusal(client, **asked):
 
 @says(
     FILTER,
-    "Partially full or empty pages don't necessarily mean that pagination is finished.",
-    "If the results don't include a nextToken , then pagination is finished.",
-)
-def test_a_page_may_be_empty_and_more_follow(account, logs):
-    """Who stops at an empty page has nothing; how pages end is recorded (`tests/recorded`)."""
-    account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x")])
-    first = logs.filter_log_events(**GROUP)
-    assert [] == first["events"]
-    assert (["x"], 3) == found(logs)
-
-
-@says(
-    FILTER,
     "Each page returned can contain up to 1 MB of log events or up to 10,000 log events.",
     "Specifying the limit parameter only guarantees that a single page doesn't return more log"
     " events than the specified limit",
@@ -114,20 +101,6 @@ def test_a_token_is_for_its_request_and_for_a_day(account, logs):
     assert logs.filter_log_events(**GROUP, **token)["events"]
     account.reading.tokens.clock = lambda: NOW_MS / 1000 + 86_401
     assert INVALID == refusal(logs, **token)
-
-
-@says("FilteredLogEvent.eventId", "The ID of the event.")
-@says("FilteredLogEvent.ingestionTime", "the event was ingested")
-def test_an_event_has_an_id_of_its_own(account, logs):
-    """Two equal lines have two."""
-    account.reading.empty_pages = 0
-    account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x"), (NOW_MS, "x")])
-    events = logs.filter_log_events(**GROUP)["events"]
-    assert 2 == len({one["eventId"] for one in events})
-    assert {("i-0", NOW_MS, "x", NOW_MS)} == {
-        (one["logStreamName"], one["timestamp"], one["message"], one["ingestionTime"])
-        for one in events
-    }
 
 
 @says(CLASSES, "GetLogEvents and FilterLogEvents: yes for Standard, no for Infrequent Access.")
