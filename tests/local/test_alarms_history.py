@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime, timezone
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from local.alarms import CloudWatchHistory, RecordedHistory, StatisticSet
-from local.alarms.history import newest_whole_period_s
 
 START_S = 1_799_999_400
 
@@ -117,9 +115,3 @@ def test_merging_is_as_if_one_metric_had_had_all_values(parts):
     everything = [value for part in parts for value in part]
     merged = StatisticSet.merged([StatisticSet.of(part) for part in parts])
     assert StatisticSet.of(everything) == merged
-
-
-@pytest.mark.parametrize(("now_s", "newest_s"), [(129.9, 0), (130.0, 60), (189.0, 60)])
-def test_a_period_counts_ten_seconds_after_it_is_over(now_s, newest_s):
-    """Then, and not before."""
-    assert newest_s == newest_whole_period_s(60, now_s)

@@ -17,19 +17,6 @@ def create(client, **place):
     return client.create_log_stream(**{**PLACE, **place})
 
 
-@says(CREATE, "Log stream names must be unique within the log group.")
-@says("ResourceAlreadyExistsException", "The specified resource already exists.")
-def test_a_stream_is_made_once(service, client):
-    """Then events can be put; a second time is said to be one too many, and changes nothing."""
-    create(client, logStreamName="i-1")
-    put(client, (0, "x"), logStreamName="i-1")
-    exists = ("ResourceAlreadyExistsException", 400)
-    assert exists == error_in(lambda: create(client, logStreamName="i-1"))
-    service.rules.groups["/other"] = set()
-    create(client, logGroupName="/other", logStreamName="i-2")
-    assert {"i-0": [], "i-1": ["x"], "i-2": []} == service.rules.lines()
-
-
 @says("ResourceNotFoundException", "The specified resource does not exist.")
 def test_a_group_is_not_made_on_the_way(service, client):
     """It must be there."""
