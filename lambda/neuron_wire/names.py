@@ -57,3 +57,9 @@ PHYSICAL: Final = "PhysicalCoreUtilization"
 
 MAX_METRIC_VALUES: Final = 100
 """Values one metric may carry in one EMF line."""
+
+# Of alarms, in CloudWatch's own words: explain reads them, the rehearsal writes them.
+OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
+OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
+VANISHED: Final = "No data was returned for this contributor"
+"""The reason, always the same, of a contributor that is OK because it is gone."""

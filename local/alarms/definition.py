@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.errors import AlarmDefinitionError
 from local.alarms.insights import MetricsInsightsQuery, parse_query
+from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from local.alarms.template import Template
+
+MAX_QUERIED_S: Final = 3 * 60 * MINUTE_S
+"""Of a Metrics Insights query, period times N; CloudWatch refuses more."""
 
 STATISTICS: Final = ("Average", "Maximum", "Minimum", "SampleCount", "Sum")
 TREATMENTS: Final = ("breaching", "ignore", "missing", "notBreaching")
@@ -161,7 +165,21 @@ def _alarm(logical_id: str, properties: Mapping[str, Any]) -> Alarm:
             f"{alarm.evaluation_periods} data points"
         )
         raise AlarmDefinitionError(msg)
+    if isinstance(source, MetricsInsightsQuery):
+        _check_query_periods(alarm)
     return alarm
+
+
+def _check_query_periods(alarm: Alarm) -> None:
+    refusal = ""
+    if alarm.period_s < MINUTE_S:
+        refusal = f"a query with a period of {alarm.period_s} s; the least is {MINUTE_S}"
+    elif alarm.period_s * alarm.evaluation_periods > MAX_QUERIED_S:
+        looked_at = f"{alarm.evaluation_periods} periods of {alarm.period_s} s"
+        refusal = f"a query over {looked_at}; the most is 3 hours in all"
+    if refusal:
+        msg = f"CloudWatch refuses the alarm {alarm.logical_id}: {refusal}"
+        raise AlarmDefinitionError(msg)
 
 
 def _source(properties: Mapping[str, Any]) -> tuple[MetricSource | MetricsInsightsQuery, int]:

@@ -3,10 +3,11 @@ OK, ALARM or INSUFFICIENT_DATA: what CloudWatch would say, and why.
 
 Pure. Every rule is one of
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
-whose two tables are the tests of this module. Where that page is silent:
-
-* it looks at N + 2 periods, as in its tables; the true number is not published;
-* breaching data that is too young to alarm leaves the state as it was.
+or was seen in recordings of CloudWatch (`tests/recorded`), which decide where
+that page is silent. Neither says how far back an alarm on periods of a minute
+or more looks: the page's tables show N + 2 periods, the recordings N + 6 at
+10 seconds. N + 2 decides, and where N + 6 would decide otherwise the reason
+says so.
 """
 
 from __future__ import annotations
@@ -18,13 +19,26 @@ from typing import TYPE_CHECKING, Final
 
 from local.alarms.history import Dimensions, MetricHistory, StatisticSet, newest_whole_period_s
 from local.alarms.insights import MetricsInsightsQuery
+from neuron_wire.names import MINUTE_S, VANISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from local.alarms.definition import Alarm
 
 EXTRA_PERIODS: Final = 2
+"""Beyond N, in the tables of the documentation."""
+
+EXTRA_PERIODS_AT_10_S: Final = 6
+"""Beyond N, as recorded with periods of 10 seconds and N = 3."""
+
+NO_SERIES: Final = "No time series were returned by the query."
+TREATED_AS: Final = {
+    "breaching": "Breaching",
+    "ignore": "Ignore",
+    "missing": "Missing",
+    "notBreaching": "NonBreaching",
+}
 
 
 class State(Enum):
@@ -61,40 +75,91 @@ def evaluate(
     """
     The state of *alarm* at *now_s*, seconds since the epoch.
 
-    A query gives one state per group it finds, and one with OK for every group
-    of *previous* that it no longer finds. No group at all is INSUFFICIENT_DATA,
-    with an empty contributor. A query without groups is one time series, with
-    data or without.
+    A query with groups gives one state per group it finds, and one with OK for
+    every group of *previous* that it no longer finds. When it finds none, the
+    alarm itself has a state, with an empty contributor, by its missing-data
+    rule. A query without groups is one time series, with data or without.
     """
+    source, before = alarm.source, previous or {}
     newest_s = newest_whole_period_s(alarm.period_s, now_s)
-    periods = alarm.evaluation_periods + EXTRA_PERIODS
+    periods = alarm.evaluation_periods + EXTRA_PERIODS_AT_10_S
     starts = [newest_s - age * alarm.period_s for age in range(periods)]
-    source = alarm.source
-    values = history.read(
+    found = history.read(
         source.namespace, source.metric, alarm.period_s, starts[-1], newest_s + alarm.period_s
     )
-    before = previous or {}
     if not isinstance(source, MetricsInsightsQuery):
-        statistics = values.get(source.dimensions, {})
-        points = _points(statistics, source.statistic, starts)
-        state, reason = judge(alarm, points, before.get(source.dimensions))
+        points = _points(found.get(source.dimensions, {}), source.statistic, starts)
+        state, reason = _in_range(judge, alarm, points, before.get(source.dimensions))
         return [AlarmState(alarm, source.dimensions, state, reason)]
-    groups = _groups(values, source)
+    series = {
+        group: _points(statistics, source.function, starts)
+        for group, statistics in _groups(found, source).items()
+    }
+    if source.group_by:
+        return _contributors(alarm, series, before)
+    points = series.get((), [None] * periods)
+    return [AlarmState(alarm, (), *_in_range(judge, alarm, points, before.get(())))]
+
+
+def _contributors(
+    alarm: Alarm,
+    series: Mapping[Dimensions, Sequence[float | None]],
+    before: Mapping[Dimensions, State],
+) -> list[AlarmState]:
+    shown = _shown_periods(alarm)
+    found = {group for group, points in series.items() if _has_data(points[:shown])}
     states = []
-    if not source.group_by:
-        groups = {(): groups.get((), {})}
-    elif not groups:
-        reason = "the query found no time series at all"
-        states.append(AlarmState(alarm, (), State.INSUFFICIENT_DATA, reason))
-    for group in sorted(groups):
-        points = _points(groups[group], source.function, starts)
-        state, reason = judge(alarm, points, before.get(group))
+    if not found:
+        reason = f"{NO_SERIES} Treat missing data is configured as [{TREATED_AS[alarm.missing]}]."
+        states.append(AlarmState(alarm, (), _without_series(alarm, before), reason))
+    for group in (*sorted(found), *sorted(before.keys() - found - {()})):
+        points = series.get(group, [None] * (alarm.evaluation_periods + EXTRA_PERIODS_AT_10_S))
+        state, reason = _in_range(_judge_contributor, alarm, points, before.get(group, State.OK))
         states.append(AlarmState(alarm, group, state, reason))
-    states.extend(
-        AlarmState(alarm, group, State.OK, "no data was returned for this contributor")
-        for group in sorted(before.keys() - groups.keys() - {()})
-    )
     return states
+
+
+def _without_series(alarm: Alarm, before: Mapping[Dimensions, State]) -> State:
+    """What an alarm on a query is in that found no series: fill is all there is."""
+    if alarm.missing == "breaching":
+        return State.ALARM
+    if alarm.missing == "notBreaching":
+        return State.OK
+    if alarm.missing == "missing" or not before:
+        return State.INSUFFICIENT_DATA
+    of_contributors = State.ALARM if State.ALARM in before.values() else State.OK
+    return before.get((), of_contributors)
+
+
+def _judge_contributor(
+    alarm: Alarm, points: Sequence[float | None], previous: State | None
+) -> tuple[State, str]:
+    """One that has no data is gone, and OK whatever the missing-data rule says."""
+    return judge(alarm, points, previous) if _has_data(points) else (State.OK, VANISHED)
+
+
+def _in_range(
+    rule: Callable[[Alarm, Sequence[float | None], State | None], tuple[State, str]],
+    alarm: Alarm,
+    points: Sequence[float | None],
+    previous: State | None,
+) -> tuple[State, str]:
+    """What *rule* says of the periods that CloudWatch looks at, and of more where more may be."""
+    shown = _shown_periods(alarm)
+    state, reason = rule(alarm, points[:shown], previous)
+    in_all, _ = rule(alarm, points, previous)
+    if in_all is not state:
+        reason += f"; {in_all.value} if CloudWatch looks at {len(points)} periods, not {shown}"
+    return state, reason
+
+
+def _shown_periods(alarm: Alarm) -> int:
+    extra = EXTRA_PERIODS if alarm.period_s >= MINUTE_S else EXTRA_PERIODS_AT_10_S
+    return alarm.evaluation_periods + extra
+
+
+def _has_data(points: Sequence[float | None]) -> bool:
+    return any(value is not None for value in points)
 
 
 def judge(

@@ -19,6 +19,9 @@ Dimensions = tuple[tuple[str, str], ...]
 """Names with values, sorted by name."""
 
 _QUERIES_PER_CALL: Final = 500  # GetMetricData takes no more
+SETTLE_S: Final = 10
+"""CloudWatch evaluates up to about so long before now, as its recorded answers show."""
+
 _STATISTICS: Final = ("SampleCount", "Sum", "Minimum", "Maximum")
 
 
@@ -181,6 +184,6 @@ class CloudWatchHistory:
 
 
 def newest_whole_period_s(period_s: int, now_s: float | None = None) -> int:
-    """Start of the newest period that is over, seconds since the epoch."""
-    at_s = time.time() if now_s is None else now_s
+    """Start of the newest period that an alarm looks at, seconds since the epoch."""
+    at_s = (time.time() if now_s is None else now_s) - SETTLE_S
     return (int(at_s // period_s) - 1) * period_s

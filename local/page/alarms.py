@@ -124,13 +124,13 @@ def _warming_up(one: AlarmState) -> AlarmState:
 
 def _judged(alarm: Alarm, states: list[AlarmState]) -> dict[str, Any]:
     worst = min(states, key=lambda one: _WORST_FIRST.index(one.state))
-    is_query = isinstance(alarm.source, MetricsInsightsQuery) and bool(worst.contributor)
+    is_query = isinstance(alarm.source, MetricsInsightsQuery)
     contributors = [
         {"cluster": _name(one.contributor), "state": one.state.value, "reason": one.reason}
         for one in states
         if is_query and one.contributor
     ]
-    of = f"{_name(worst.contributor)}: " if is_query else ""
+    of = f"{_name(worst.contributor)}: " if is_query and worst.contributor else ""
     return {"state": worst.state.value, "reason": of + worst.reason, "contributors": contributors}
 
 

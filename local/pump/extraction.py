@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire import emf
+from neuron_wire.extraction.dimensions import dimension_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MARK: Final = '"_aws"'  # every EMF line has this member at its root
+_STRAY: Final = frozenset({"dimension_blank", "no_dimensions"})  # extracted, without dimensions
 _UNREADABLE: Final = frozenset({"json", "object", "repeated", "metadata"})
 
 
@@ -69,9 +71,9 @@ def extract(message: str, now_ms: int) -> Extraction:
     """The metrics of one log line that arrived at *now_ms*."""
     if not message.lstrip().startswith("{") or _MARK not in message:
         return Extraction()  # a log line like any other
-    violations = emf.violations(message, now_ms=now_ms)
-    if violations:
-        rules = tuple(dict.fromkeys(violation.rule for violation in violations))
+    found = dict.fromkeys(one.rule for one in emf.violations(message, now_ms=now_ms))
+    rules = tuple(rule for rule in found if rule not in _STRAY)
+    if rules:
         return Extraction(refused=rules, unreadable=rules[0] in _UNREADABLE)
     return Extraction(data=tuple(_data(json.loads(message))))
 
@@ -79,9 +81,12 @@ def extract(message: str, now_ms: int) -> Extraction:
 def _data(document: dict[str, Any]) -> Iterator[Datum]:
     timestamp_ms: int = document["_aws"]["Timestamp"]
     for directive in document["_aws"]["CloudWatchMetrics"]:
-        # Every dimension set makes a metric of its own, also from the same value.
-        for names in directive["Dimensions"]:
+        # Every dimension set makes a metric of its own, also from the same value. Without a set,
+        # or with a blank value in one, CloudWatch was seen to make one without dimensions.
+        for names in dimension_sets(directive):
             dimensions = tuple((name, document[name]) for name in names)
+            if not all(value.strip() for _, value in dimensions):
+                dimensions = ()
             for definition in directive["Metrics"]:
                 value = document[definition["Name"]]
                 values = value if isinstance(value, list) else [value]

@@ -3,7 +3,9 @@ The new events of one log group, each exactly once.
 
 A subscription would tell; this one asks, through DescribeLogStreams and
 FilterLogEvents. It reads a stream again as a whole when the stream has been
-written to, because events may arrive with timestamps of an hour ago.
+written to, because events may arrive with timestamps of an hour ago. That it has
+been, `lastIngestionTime` tells on the embedded AWS alone: on AWS it was recorded to
+stand still for more than 100 s of writing.
 
 What identifies an event is its `eventId`. The embedded AWS gives none to the
 lines that a function prints; there the n-th of n equal lines of one stream and

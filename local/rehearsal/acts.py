@@ -22,7 +22,7 @@ from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
 from local.rehearsal.jobs import Jobs
 from local.rehearsal.limits import limits
-from local.rehearsal.notice import ask, event_of, ringing
+from local.rehearsal.notice import ask, events_of, is_chosen, ringing
 from local.rehearsal.overview import Overview
 from local.rehearsal.page import opened
 from local.rehearsal.past import MINUTES, PERIOD_S, Past
@@ -181,8 +181,13 @@ class Rehearsal:
         notices = []
         with self._progress.step("Asking the explain function what the alarms mean"):
             for found in ringing(overview.states):
-                event = event_of(found, overview.properties[found.alarm.logical_id], time.time())
-                notices.append(ask(aws.client("lambda"), stack.resources["ExplainFunction"], event))
+                properties = overview.properties[found.alarm.logical_id]
+                events = events_of(found, overview.states, properties, time.time())
+                notices += [
+                    ask(aws.client("lambda"), stack.resources["ExplainFunction"], event)
+                    for event in events
+                    if is_chosen(event, overview.rules)
+                ]
         for number, notice in enumerate(notices):
             print(f"\nThe alarm topic is told: {notice.subject}")
             if number == 0:
@@ -276,7 +281,7 @@ class Rehearsal:
             "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
             "Ctrl-C ends it and leaves nothing.\n"
         )
-        print("Not as on AWS, in this rehearsal:")
+        print("Differences from AWS, in this rehearsal:")
         for sentence in limits(self.template):
             print(f"  * {sentence}")
         print(flush=True)

@@ -146,7 +146,7 @@ def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, take
         print(f"RIGHT: compared {compared}.")
     if not verdict.live_rollups:
         print("No live minute was over before the end: more seconds would compare some.")
-    print("\nNot as on AWS, in this rehearsal:")
+    print("\nDifferences from AWS, in this rehearsal:")
     for sentence in not_emulated:
         print(f"  * {sentence}")
     steps = [{"what": what, "seconds": seconds} for what, seconds in progress.seconds.items()]

@@ -2,13 +2,13 @@
 What people would be told of an alarm: the deployed explain function, asked.
 
 CloudWatch would send the event by EventBridge when the alarm changes its state;
-here nothing watches alarms but the evaluator, so the event is made from what it
-found, of the form of
-https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html
+here nothing watches alarms but the evaluator, so the events are made from what it
+found, with the members that recorded ones have (`tests/recorded`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 from local.alarms import State
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import REGION
+from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from local.alarms import AlarmState
+    from local.alarms.history import Dimensions
 
 ACCOUNT: Final = "000000000000"
 FIRST: Final = "IdleCores"
@@ -55,38 +57,80 @@ def ringing(states: Iterable[AlarmState]) -> list[AlarmState]:
     return list(chosen.values())
 
 
-def event_of(found: AlarmState, properties: Mapping[str, Any], at_s: float) -> dict[str, object]:
-    """The event of *found* going to ALARM at *at_s*; *properties* are its resource's."""
-    name = f"rehearsal-{found.alarm.logical_id}"
-    at = datetime.fromtimestamp(at_s, timezone.utc)
-    detail: dict[str, object] = {
-        "alarmName": name,
-        "state": {
-            "value": found.state.value,
-            "reason": found.reason,
-            "timestamp": at.strftime("%Y-%m-%dT%H:%M:%S.000+0000"),
-        },
-    }
-    kind = "CloudWatch Alarm State Change"
-    if "Metrics" in properties:
-        kind = "CloudWatch Alarm Contributor State Change"
-        queries = [
-            {"id": one["Id"], "expression": one["Expression"], "period": 60, "returnData": True}
-            for one in properties["Metrics"]
-        ]
-        detail["alarmContributor"] = {
-            "id": "-".join(value for _, value in found.contributor),
-            "attributes": dict(found.contributor),
-        }
-    else:
+def events_of(
+    found: AlarmState, states: Iterable[AlarmState], properties: Mapping[str, Any], at_s: float
+) -> list[dict[str, object]]:
+    """
+    The events of *found* going to ALARM at *at_s*; *properties* are its resource's.
+
+    An alarm on a query has one of its own and one of the contributor; *states*
+    are all there are, of which the first counts those of its alarm.
+    """
+    if "Metrics" not in properties:
         metric = {
             "namespace": properties["Namespace"],
             "name": properties["MetricName"],
             "dimensions": dict(found.contributor),
         }
         stat = {"metric": metric, "period": 60, "stat": properties["Statistic"]}
-        queries = [{"id": "m1", "metricStat": stat, "returnData": True}]
-        detail["previousState"] = {"value": State.OK.value}
+        queries: list[dict[str, Any]] = [{"id": "m1", "metricStat": stat, "returnData": True}]
+        return [_event(OF_AN_ALARM, found, found.reason, properties, queries, at_s)]
+    queries = [
+        {
+            "id": one["Id"], "expression": one["Expression"],
+            "returnData": True, "period": one.get("Period", 60),
+        }
+        for one in properties["Metrics"]
+    ]  # fmt: skip
+    own = [one.state for one in states if one.alarm == found.alarm and one.contributor]
+    reason = f"{own.count(State.ALARM)} out of {len(own)} time series evaluated to ALARM"
+    return [
+        _event(OF_AN_ALARM, found, reason, properties, queries, at_s),
+        _event(OF_A_CONTRIBUTOR, found, found.reason, properties, queries, at_s),
+    ]
+
+
+def is_chosen(event: Mapping[str, object], rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of *rules*, as the template has them, passes *event* on, by its kind."""
+    return any(event["detail-type"] in rule["EventPattern"]["detail-type"] for rule in rules)
+
+
+def contributor_id(contributor: Dimensions) -> str:
+    """Sixteen hex digits of its attributes alone, as CloudWatch's are; which is not known."""
+    text = json.dumps(sorted(contributor)).encode()
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def _event(  # noqa: PLR0917  # what an event has
+    kind: str,
+    found: AlarmState,
+    reason: str,
+    properties: Mapping[str, Any],
+    queries: list[dict[str, Any]],
+    at_s: float,
+) -> dict[str, object]:
+    name = f"rehearsal-{found.alarm.logical_id}"
+    at = datetime.fromtimestamp(at_s, timezone.utc)
+    moment = at.strftime("%Y-%m-%dT%H:%M:%S.000+0000")
+    state = {"value": found.state.value, "reason": reason, "timestamp": moment}
+    detail: dict[str, object] = {
+        "alarmName": name,
+        "state": state,
+        "configuration": {
+            "metrics": queries,
+            "description": str(properties.get("AlarmDescription", "")),
+        },
+    }
+    if kind == OF_A_CONTRIBUTOR:
+        attributes = dict(found.contributor)
+        detail["alarmContributor"] = {
+            "id": contributor_id(found.contributor),
+            "attributes": attributes,
+        }
+    else:
+        state["reasonData"] = json.dumps({"version": "1.0", "queryDate": moment})
+        before = {"value": State.OK.value, "reason": "", "timestamp": moment}
+        detail["previousState"] = before
     return {
         "version": "0",
         "detail-type": kind,
@@ -95,7 +139,7 @@ def event_of(found: AlarmState, properties: Mapping[str, Any], at_s: float) -> d
         "time": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "region": REGION,
         "resources": [f"arn:aws:cloudwatch:{REGION}:{ACCOUNT}:alarm:{name}"],
-        "detail": {**detail, "configuration": {"metrics": queries}},
+        "detail": detail,
     }
 
 

@@ -34,6 +34,8 @@ class Overview:
 
         properties: Of each alarm resource, functions resolved, by logical id.
 
+        rules: The template's rules that pass events of alarms on.
+
         states: Of all alarms, when the last rows were made.
     """
 
@@ -49,6 +51,11 @@ class Overview:
         self.alarms, left_out = survey(read, CLUSTER_NAMESPACE)
         self.left_out = _sentences(left_out)
         self.properties = dict(read.resources("AWS::CloudWatch::Alarm"))
+        self.rules = [
+            rule
+            for _, rule in read.resources("AWS::Events::Rule")
+            if rule["EventPattern"]["source"] == ["aws.cloudwatch"]
+        ]
         self.states: list[AlarmState] = []
         self._history = history
         self._before: dict[str, dict[tuple[tuple[str, str], ...], State]] = {}

@@ -62,11 +62,14 @@ class AwsSequence:
         instance_region: Where this machine is, for settings that say nothing.
 
         region_origin: Where the setting of the region comes from.
+
+        waiting: Hears which share of the wait for the line is over.
     """
 
     settings: CheckSettings
     instance_region: str | None
     region_origin: str
+    waiting: Callable[[float], None] = lambda _: None
 
     def run(self, cluster: str, instance_id: str) -> tuple[Results, Results, Results]:
         """What was found of the account, of its log groups, of the line."""
@@ -189,7 +192,7 @@ class AwsSequence:
             return stream, put, not_tried(probe.READ, "no line was taken")
         if not is_standard:
             return stream, put, not_tried(probe.READ, "a group of this class gives no line back")
-        return stream, put, line_probe.read_back(line)
+        return stream, put, line_probe.read_back(line, self.waiting)
 
 
 def _nowhere(error: EmitterError) -> CheckResult:

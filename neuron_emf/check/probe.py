@@ -20,6 +20,8 @@ from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
 from neuron_wire.names import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from neuron_emf.check.log_groups import LogTarget
 
 KIND: Final = "probe"
@@ -27,8 +29,10 @@ STREAM_TEMPLATE: Final = "check/{instance}"
 STREAM: Final = "log stream"
 PUT: Final = "log line"
 READ: Final = "read back"
-READ_WITHIN_S: Final = 10.0
-LOOK_EVERY_S: Final = 1.0
+READ_WITHIN_S: Final = 180.0
+"""Lines that were taken have been recorded to be unreadable for more than 90 s."""
+
+LOOK_EVERY_S: Final = 2.0
 
 _POLICY: Final = "attach the stack's emitter policy (its output EmitterPolicyArn) to the role"
 
@@ -83,8 +87,15 @@ class Probe:
             )
         return ok(PUT, f"{answer.action} took one line of kind {KIND}")
 
-    def read_back(self, line: str) -> CheckResult:
-        """GetLogEvents until *line* is there, which may take seconds."""
+    def read_back(
+        self, line: str, waiting: Callable[[float], None] = lambda _: None
+    ) -> CheckResult:
+        """
+        GetLogEvents until *line* is there, which may take minutes.
+
+        An answer without it, also an empty one, says nothing: the next may have it.
+        *waiting* hears which share of the longest wait is over.
+        """
         waited_s = 0.0
         while True:
             answer = self._ask("get_log_events", startTime=self.now_ms, startFromHead=True)
@@ -96,8 +107,9 @@ class Probe:
                 return warning(
                     READ,
                     f"the line was taken and cannot be read after {READ_WITHIN_S:g} s",
-                    f"look for it in {self._stream}: CloudWatch Logs shows new lines after seconds",
+                    f"look for it in {self._stream}: CloudWatch Logs may show new lines late",
                 )
+            waiting(waited_s / READ_WITHIN_S)
             time.sleep(LOOK_EVERY_S)
             waited_s += LOOK_EVERY_S
 

@@ -56,7 +56,9 @@ def run_checks(
     instance, instance_id = check_instance(settings, facts, report)
     sections.append(CheckSection("identity", (cluster, instance)))
     advance(3, parts)
-    aws = AwsSequence(settings, facts.region, where["region"])
+    aws = AwsSequence(
+        settings, facts.region, where["region"], lambda share: advance(3 + share, parts)
+    )
     access, groups, lines = aws.run(cluster_name, instance_id)
     sections += [
         CheckSection("account", access),

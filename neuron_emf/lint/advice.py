@@ -1,8 +1,8 @@
 """
 Every rule: what it means to break it, and what to do.
 
-An *error* costs at least one metric of the line. A *warning* is extracted, and
-perhaps not as its writer thinks.
+An *error* costs at least one metric of the line, or puts it where nobody looks. A
+*warning* is extracted, and perhaps not as its writer thinks.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ RULES: Final = {
         "Use 1 to 255 of A-Z a-z 0-9 . _ # : / - and blank, not beginning with AWS/ or a colon.",
     ),
     "dimensions": _error(
-        "Dimensions is not an array of at least one array of at most 30 names.",
+        "Dimensions is not an array of arrays of at most 30 names.",
         'Write [[]] for a metric without dimensions, [["Name"]] for one with one.',
     ),
     "dimension_name": _error(
@@ -75,6 +75,11 @@ RULES: Final = {
     "dimension_value": _error(
         "A dimension has no text of 1 to 1,024 printable ASCII characters at the root of the line.",
         "Write its value as a text at the root, a number in quotes; replace what is not ASCII.",
+    ),
+    "dimension_blank": _error(
+        "A dimension is blank. CloudWatch extracts its metrics without dimensions: stray series "
+        "that mix what should be apart, which is worse than none.",
+        "Write its value, or leave the line out while there is none.",
     ),
     "metrics": _error(
         "A directive has no array Metrics of 1 to 100 definitions.",
@@ -120,6 +125,10 @@ RULES: Final = {
     "unknown_member": _warning(
         "A member of the metadata is none of the specification, which has it ignored.",
         "Correct its spelling, capitals too, or leave it out.",
+    ),
+    "no_dimensions": _warning(
+        "A directive has no dimension set, so its metrics have no dimensions.",
+        "Write [[]] if that is meant, which every reader of EMF takes.",
     ),
     "unit_missing": _warning(
         "A metric has no Unit and gets None. With another unit it is another series.",

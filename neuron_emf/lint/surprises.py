@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire.extraction import Violation
+from neuron_wire.extraction.dimensions import dimension_sets
 from neuron_wire.extraction.violation import at_root, in_directive
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def surprises(document: Mapping[str, Any], size: int, now_ms: int | None) -> Ite
     named: set[str] = set()
     for index, directive in enumerate(metadata["CloudWatchMetrics"]):
         yield from _strangers(directive, _DIRECTIVE, in_directive(index))
-        for name in dict.fromkeys(name for names in directive["Dimensions"] for name in names):
+        sets = dimension_sets(directive)
+        for name in dict.fromkeys(name for names in sets for name in names):
             if name not in named:
                 named.add(name)
                 yield from _identifying(name, document[name])
@@ -119,7 +121,7 @@ def _metric(
 def _twice(
     directive: Mapping[str, Any], name: str, path: str, series: set[tuple[object, ...]]
 ) -> Iterator[Violation]:
-    for names in directive["Dimensions"]:
+    for names in dimension_sets(directive):
         one = (directive["Namespace"], name, tuple(sorted(names)))
         if one in series:
             by = ", ".join(sorted(names)) or "no dimension"

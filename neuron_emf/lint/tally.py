@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.lint.advice import RULES
+from neuron_wire.extraction.dimensions import dimension_sets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +93,7 @@ class Tally:
         if self.is_full:
             return
         for directive in document["_aws"]["CloudWatchMetrics"]:
-            for names in directive["Dimensions"]:
+            for names in dimension_sets(directive):
                 values = tuple(sorted((name, document[name]) for name in names))
                 for name, value in values:
                     if name in self._values or len(self._values) < MAX_NAMES:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from neuron_emf.lint.advice import RULES
 from neuron_emf.lint.surprises import surprises
 from neuron_wire.extraction import MAX_LINE_BYTES, Violation, document_of, violations
 from neuron_wire.extraction.violation import at_root
@@ -41,7 +42,7 @@ class LineVerdict:
     Attributes:
         kind: `emf` when it is meant to be, else what it is instead.
 
-        errors: What costs at least one metric.
+        errors: What costs at least one metric, or puts it where nobody looks.
 
         warnings: What surprises; none where there are errors.
 
@@ -115,10 +116,11 @@ def _of_document(text: str, size: int, now_ms: int | None) -> LineVerdict:
             return _wrong(Violation("wrapped", path.rpartition(".")[2], sentence, path))
         if not any(name.lower() in ("_aws", "cloudwatchmetrics") for name in document):
             return LineVerdict("json")
-    errors = violations(text, now_ms=now_ms)
+    broken = violations(text, now_ms=now_ms)
+    errors = [one for one in broken if RULES[one.rule].level == "error"]
     if errors:
         return _wrong(*errors)
-    return LineVerdict("emf", (), tuple(surprises(document, size, now_ms)), document)
+    return LineVerdict("emf", (), (*broken, *surprises(document, size, now_ms)), document)
 
 
 def _wrong(*errors: Violation) -> LineVerdict:

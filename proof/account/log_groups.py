@@ -117,6 +117,8 @@ class StoredGroups:
             "arn": f"{self.arn}{name}:*",
             "metricFilterCount": 0,
             "storedBytes": 0,
+            "deletionProtectionEnabled": False,
+            "bearerTokenAuthenticationEnabled": False,
             "logGroupClass": group.log_group_class,
             "logGroupArn": f"{self.arn}{name}",
             **({} if days is None else {"retentionInDays": days}),

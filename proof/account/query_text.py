@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timezone
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from local.insights.engine import shown_by
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from local.insights.tree import Command
 
 MALFORMED = "MalformedQueryException"
+LEAST_WITH_EXPONENT = 10_000_000
 COMPUTING = ("avg", "pct", "sum")
 TIMES = ("@timestamp", "@ingestionTime")
 
@@ -98,6 +100,15 @@ def text_of(value: Any, decimals: int | None) -> str:
         return value
     if isinstance(value, bool):
         return str(int(value))
-    if isinstance(value, float) and decimals is not None:
-        return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
+    if isinstance(value, (int, float)) and decimals is not None:
+        return _double(round(float(value), decimals))
     return json.dumps(value)
+
+
+def _double(value: float) -> str:
+    """As Java writes one, which is what answers show: 15.0, and 6.7E7 from ten million on."""
+    if abs(value) < LEAST_WITH_EXPONENT:
+        return repr(value)
+    decimal = Decimal(repr(value))
+    mantissa = float(decimal.scaleb(-decimal.adjusted()))
+    return f"{mantissa!r}E{decimal.adjusted()}"

@@ -36,6 +36,11 @@ def state(value, timestamp=RANG_MS, reason=REASON):
     return {"value": value, "reason": reason, "timestamp": timestamp}
 
 
+def _with_data(one):
+    """The state of an alarm, not of a contributor, says what it saw as a text of JSON."""
+    return {**one, "reasonData": '{"version":"1.0","queryDate":"2026-11-21T03:17:00.125+0000"}'}
+
+
 def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="training", **detail):
     """A plain alarm on one cluster changed its state."""
     stat = {
@@ -52,7 +57,7 @@ def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="tra
         "CloudWatch Alarm State Change",
         {
             "alarmName": name,
-            "state": now or state("ALARM"),
+            "state": _with_data(now or state("ALARM")),
             "previousState": before or state("OK", "2026-11-20T22:01:00.000+0000"),
             "configuration": {
                 "metrics": [{"id": "m1", "metricStat": stat, "returnData": True}],
@@ -78,7 +83,8 @@ def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", 
             "configuration": {
                 "metrics": [
                     {"id": "q1", "expression": expression, "returnData": True, "period": 60}
-                ]
+                ],
+                "description": "Too many idle cores.",
             },
             **detail,
         },

@@ -60,13 +60,6 @@ def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
         assert [0.0] == document["MinutesDropped"]
 
 
-def test_a_control_message_is_dropped(dynamodb, capsys):
-    """CloudWatch Logs only wants to know whether somebody is there."""
-    event = delivery(*lines(record()), kind="CONTROL_MESSAGE")
-    assert {} == ingest.handler(event, Context())
-    assert ("", []) == (capsys.readouterr().out, items(dynamodb))
-
-
 def test_the_rollups_own_group_is_refused(dynamodb, capsys):
     """Nothing is stored, and somebody is told."""
     event = delivery(*lines(record()), log_group="/neuron-emf/rollups")

@@ -18,7 +18,16 @@ from local.alarms.template import load
 from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
-from tests.docs.reference import alarms, commands, events, metrics, parameters, settings, walk
+from tests.docs.reference import (
+    alarms,
+    commands,
+    differences,
+    events,
+    metrics,
+    parameters,
+    settings,
+    walk,
+)
 from tests.stack.template_resources import of_type
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +55,13 @@ MAKERS = {
     "docs/reference/alarms.md": {
         "on-clusters": lambda: alarms.alarms_table(TEMPLATE, on_clusters=True),
         "on-the-pipeline": lambda: alarms.alarms_table(TEMPLATE, on_clusters=False),
+    },
+    "docs/reference/differences.md": {
+        "bases": differences.bases,
+        "in-the-rehearsal": lambda: differences.played(is_rehearsed=True),
+        "in-tests": lambda: differences.played(is_rehearsed=False),
+        "not-deployed": lambda: differences.not_deployed(TEMPLATE),
+        "recorded": differences.recorded,
     },
     "docs/reference/parameters.md": {
         "parameters": lambda: parameters.groups(TEMPLATE),

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from local.alarms import Alarm, MetricSource, RecordedHistory, State, evaluate
+from local.alarms.history import SETTLE_S
 from local.alarms.template import load
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.names import CLUSTER_NAMESPACE
@@ -81,7 +82,7 @@ def rings_after(watching, before, after, late):
             if minute + 1 + late <= now:  # the minute is over, and its rollup is there
                 value = after if minute >= CHANGE else before
                 history.put(CLUSTER_NAMESPACE, "NeuronCoreUtilization", NAME, minute * 60, [value])
-        (found,) = evaluate(watching, history, now * 60.0)
+        (found,) = evaluate(watching, history, now * 60.0 + SETTLE_S)
         if found.state is State.ALARM:
             return now - late - CHANGE, now - CHANGE
     return None

@@ -123,39 +123,14 @@ def state_of(alarm: Alarm, history: RecordedHistory) -> dict[str, State]:
     }
 
 
-BUSY, NEWEST_MISSING = minutes(0, 20, 0.0), minutes(4, 20, 80.0)
-
-
-@pytest.mark.parametrize("alarm", [IDLE, EVERY_CLUSTER])
-@pytest.mark.parametrize(
-    ("by_age", "expected"),
-    [
-        (NEWEST_MISSING, State.ALARM),
-        ({**BUSY, **minutes(0, 8, 20.0)}, State.OK),
-        ({**BUSY, **minutes(0, 9, 20.0)}, State.ALARM),
-        (minutes(8, 30, 0.0), State.OK),
-    ],
-    ids=["the newest four minutes missing", "nine idle", "ten idle", "busy, then silent"],
-)
-def test_ten_idle_minutes_of_fifteen_fire(alarm, by_age, expected):
-    """Rollups arrive two to four minutes late: M of N leaves room for it; silence never fires."""
-    assert {"a": expected} == state_of(alarm, recorded({"a": by_age}))
-
-
-def test_a_cluster_that_vanishes_goes_ok_and_the_alarm_lacks_data():
-    """A contributor that is gone is OK whatever the missing-data rule says."""
-    gone = (("ClusterName", "a"),)
-    alarm = replace(EVERY_CLUSTER, missing="breaching")
-    found = evaluate(alarm, RecordedHistory(), NOW_S, previous={gone: State.ALARM})
-    assert {(): State.INSUFFICIENT_DATA, gone: State.OK} == {
-        one.contributor: one.state for one in found
-    }
-
-
-def test_the_minute_in_progress_is_not_evaluated():
-    """It is not over: its point does not count yet."""
-    history = recorded({"a": {**minutes(0, 8, 50.0), -1: 50.0}})
+def test_a_metric_of_other_dimensions_is_another_metric():
+    """Idle cores of one instance type are not those of the cluster, nor those of another one."""
+    assert {"a": State.OK} == state_of(IDLE, recorded({"b": minutes(0, 20, 90.0)}))
+    history = recorded({"a": minutes(0, 20, 90.0)}, InstanceType="trn1.32xlarge")
+    assert {"": State.OK} == state_of(EVERY_CLUSTER, history)
     assert {"a": State.OK} == state_of(IDLE, history)
+    missing = replace(IDLE, missing="missing")
+    assert {"a": State.INSUFFICIENT_DATA} == state_of(missing, history)
 
 
 def test_a_group_of_several_metrics_is_averaged_over_all_values():

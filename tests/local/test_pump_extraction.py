@@ -81,7 +81,7 @@ def test_an_unreadable_line_counts_as_a_parsing_error(text):
         (line({"A": ({"Unit": "Cores"}, 1)}), "unit"),
         (line({"A": ({"StorageResolution": 5}, 1)}), "resolution"),
         (line({"A": ({}, 1)}, sets=[("Missing",)]), "dimension_value"),
-        (line({"A": ({}, 1)}, sets=[]), "dimensions"),
+        (line({"A": ({}, 1)}).replace('[["ClusterName"]]', "null"), "dimensions"),
         (line({"A": ({}, 1)}, timestamp_ms=NOW_MS + 2 * 3_600_000 + 1), "timestamp"),
         (line({"A": ({}, 1)}, timestamp_ms=NOW_MS - 14 * 86_400_000 - 1), "timestamp"),
     ],
@@ -92,6 +92,21 @@ def test_one_bad_metric_loses_the_whole_line_and_is_counted(text, rule):
     assert () == found.data
     assert (rule,) == found.refused
     assert not found.unreadable
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        line({"A": ({}, 1)}, sets=[]),
+        line({"A": ({}, 1)}).replace('"Dimensions": [["ClusterName"]], ', ""),
+        line({"A": ({}, 1)}, ClusterName=" "),
+    ],
+    ids=["no set", "no member", "a blank value"],
+)
+def test_without_a_dimension_it_is_a_metric_without_dimensions(text):
+    """As others saw it: OpenTelemetry's exporters leave them out, a blank value strays."""
+    (datum,) = extract(text, NOW_MS).data
+    assert ((), {1.0: 1}) == (datum.dimensions, datum.counts)
 
 
 @pytest.mark.parametrize("age_ms", [0, 14 * 86_400_000, -2 * 3_600_000])

@@ -13,7 +13,7 @@ from local.alarms import Alarm, MetricSource, State
 from local.alarms.evaluation import AlarmState
 from local.alarms.insights import parse_query
 from local.embedded_aws import EmbeddedAwsError
-from local.rehearsal.notice import ask, event_of, ringing
+from local.rehearsal.notice import ask, events_of, is_chosen, ringing
 
 QUERY = (
     'SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)'
@@ -49,7 +49,11 @@ def test_each_cluster_that_has_one_gets_one_alarm_explained():
 def test_explain_reads_the_event_of_a_query_as_cloudwatchs():
     """State, moment, metric and cluster: all that decides what is said."""
     properties = {"Metrics": [{"Id": "idle", "Expression": QUERY, "ReturnData": True}]}
-    read = transition_of(event_of(found("IdleCoresByClusterAlarm"), properties, AT_S))
+    state = found("IdleCoresByClusterAlarm")
+    itself, of_contributor = events_of(state, [state], properties, AT_S)
+    rules = [{"EventPattern": {"detail-type": [of_contributor["detail-type"]]}}]
+    assert [False, True] == [is_chosen(one, rules) for one in (itself, of_contributor)]
+    read = transition_of(of_contributor)
     assert ("ALARM", AT_S, ("IdleCorePercent",)) == (read.state, read.at_s, read.metrics)
     assert ("training", "15 of 15") == (read.cluster, read.reason)
 
@@ -63,7 +67,8 @@ def test_explain_reads_the_event_of_a_metric_as_cloudwatchs():
     }
     source = MetricSource("Neuron/Cluster", "SilentInstances", TRAINING, "Maximum")
     state = AlarmState(alarm("SilentInstancesAlarm", source), TRAINING, State.ALARM, "5 of 10")
-    read = transition_of(event_of(state, properties, AT_S))
+    (event,) = events_of(state, [state], properties, AT_S)
+    read = transition_of(event)
     assert ("ALARM", "OK", "training") == (read.state, read.before, read.cluster)
     assert ("SilentInstances",) == read.metrics
 

@@ -57,7 +57,7 @@ def test_the_page_shows_what_is_deployed(stack, document):
     assert {"neuron-emf-Close-1", "neuron-emf-Undelivered-1", "/r"} <= dimensions(page)
     alarms = {one["name"] for widget in page["widgets"] for one in widget.get("alarms", [])}
     assert "IdleCoresByClusterAlarm" in alarms
-    assert any("red graphs" in sentence for sentence in page["limits"])
+    assert any("empty graphs" in sentence for sentence in page["limits"])
 
 
 def test_where_commands_look_they_are_named(stack, document, capsys, monkeypatch):

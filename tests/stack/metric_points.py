@@ -6,6 +6,7 @@ from collections import defaultdict
 from math import nextafter
 
 from local.alarms import MetricsInsightsQuery, State, StatisticSet, evaluate
+from local.alarms.history import SETTLE_S
 
 START = 30_000_000
 """The epoch minute that offsets count from."""
@@ -64,7 +65,8 @@ def states(alarm, told, last, contributor=None):
     before, found = {}, []
     for minute in range(last):
         told.now_s = (START + minute + 1) * 60
-        now = {one.contributor: one.state for one in evaluate(alarm, told, told.now_s, before)}
+        at_s = told.now_s + SETTLE_S
+        now = {one.contributor: one.state for one in evaluate(alarm, told, at_s, before)}
         before = now
         if contributor is None:
             ((_, state),) = now.items()

@@ -112,7 +112,7 @@ def test_without_a_directive_nothing_is_extracted(metadata, rule):
     ("changes", "rule"),
     [
         ({"Namespace": None}, "namespace"), ({"Namespace": 5}, "namespace"),
-        ({"Dimensions": None}, "dimensions"), ({"Dimensions": {}}, "dimensions"),
+        ({"Dimensions": None}, "no_dimensions"), ({"Dimensions": {}}, "dimensions"),
         ({"Dimensions": ["ClusterName"]}, "dimensions"), ({"Dimensions": [[5]]}, "dimension_name"),
         ({"Metrics": None}, "metrics"), ({"Metrics": {}}, "metrics"),
         ({"Metrics": ["BusyCores"]}, "metrics"), ({"Metrics": [{"Unit": "Count"}]}, "metric_name"),

@@ -16,7 +16,7 @@ def test_every_violation_is_found_and_said():
     """A line that breaks three rules has three violations, each with its member and a sentence."""
     broken = {**directive(Namespace="", Dimensions=[]), "BusyCores": True}
     found = violations(json.dumps(broken))
-    assert ["namespace", "dimensions", "value"] == [one.rule for one in found]
+    assert ["namespace", "no_dimensions", "value"] == [one.rule for one in found]
     assert "BusyCores" == found[2].member
     assert all(20 < len(one.sentence) < 200 for one in found)
 

@@ -19,15 +19,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from aggregator.explain.members import LATEST_S
-from neuron_wire.names import CLUSTER_DIMENSION, CLUSTER_NAMESPACE, NAMESPACE
+from neuron_wire.names import (
+    CLUSTER_DIMENSION,
+    CLUSTER_NAMESPACE,
+    NAMESPACE,
+    OF_A_CONTRIBUTOR,
+    OF_AN_ALARM,
+    VANISHED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 
-OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
-OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
+_FILLED: Final = re.compile(r"missing datapoints? (?:was|were) treated as \[NonBreaching\]")
 _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
 _REGION: Final = re.compile(r"[a-z0-9-]{1,30}")
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
@@ -96,6 +102,16 @@ class Transition:
         if self.before_at_s is None or self.before_at_s > self.at_s:
             return None
         return (self.at_s - self.before_at_s) / 60
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is OK for want of any data: nobody knows whether it is over."""
+        return self.state == "OK" and self.reason.startswith(VANISHED)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether it is OK because missing data points counted as good ones."""
+        return self.state == "OK" and _FILLED.search(self.reason) is not None
 
 
 def transition_of(event: Mapping[str, object]) -> Transition:

@@ -79,9 +79,10 @@ class Explanation:
 
     @property
     def word(self) -> str:
-        """The state for people."""
+        """The state for people, to whom a contributor that is gone is not OK."""
         muted = " (muted)" if self.transition.muted_by else ""
-        return f"{WORDS[self.transition.state]}{muted}"
+        state = "INSUFFICIENT_DATA" if self.transition.is_gone else self.transition.state
+        return f"{WORDS[state]}{muted}"
 
     @property
     def title(self) -> str:
@@ -91,7 +92,7 @@ class Explanation:
         what = self.subject.title if self.subject else printable(transition.alarm, LONGEST_CLUSTER)
         if transition.state == "ALARM":
             what = self.finding.figure or what
-        elif transition.state == "INSUFFICIENT_DATA":
+        elif transition.state == "INSUFFICIENT_DATA" or transition.is_gone:
             what = f"{what}, was in ALARM"
         elif transition.lasted_minutes is not None:
             what = f"{what}, after {duration(transition.lasted_minutes)}"

@@ -65,8 +65,8 @@ def _typed(query: InsightsQuery | None, region: str) -> list[str]:
 
 def _over(explanation: Explanation) -> list[str]:
     """What to say when an alarm rings no longer."""
-    transition, subject = explanation.transition, explanation.subject
-    if transition.state == "INSUFFICIENT_DATA":
+    transition = explanation.transition
+    if transition.state == "INSUFFICIENT_DATA" or transition.is_gone:
         first = (
             "It was in ALARM; CloudWatch has no data to judge it by any more: unknown, not over."
         )
@@ -75,9 +75,8 @@ def _over(explanation: Explanation) -> list[str]:
     else:
         first = f"Over after {duration(transition.lasted_minutes)}."
     lines = ["", first, *explanation.finding.brief]
-    is_last_minute = subject is not None and subject.about == "minute"
-    if transition.state == "OK" and is_last_minute and explanation.evidence.is_old:
-        lines.append("No newer rollup has come, which may be all that ended the alarm.")
+    if transition.is_filled:
+        lines.append("Missing minutes counted as good ones, which may be all that ended the alarm.")
     return lines
 
 

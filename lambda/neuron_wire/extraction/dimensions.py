@@ -1,4 +1,9 @@
-"""The dimension sets of a directive, and the texts at the root that they name."""
+"""
+The dimension sets of a directive, and the texts at the root that they name.
+
+Two rules may be broken and the metric is extracted all the same, without dimensions: a
+blank value, and no set, which is what AWS's own exporters for OpenTelemetry write.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +20,23 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
 
+def dimension_sets(directive: Mapping[str, Any]) -> list[list[str]]:
+    """The sets of a *directive* that is by the rules: an empty one where it has none."""
+    return directive.get("Dimensions") or [[]]
+
+
 def dimension_violations(
     sets: object, document: Mapping[str, Any], index: int
 ) -> Generator[Violation, None, set[str]]:
     """What is wrong with the *sets* of directive *index*; returns the names in them."""
     keys: set[str] = set()
-    if not isinstance(sets, list) or not sets:
-        sentence = "Dimensions holds no dimension set, expected at least [[]]"
+    if not isinstance(sets, list):
+        sentence = "Dimensions is no array of dimension sets"
         yield Violation("dimensions", "Dimensions", sentence, in_directive(index, ".Dimensions"))
         return keys
+    if not sets:
+        sentence = "the directive has no dimension set, so its metrics have no dimensions"
+        yield Violation("no_dimensions", "Dimensions", sentence, in_directive(index))
     for number, names in enumerate(sets):
         if not isinstance(names, list) or len(names) > MAX_DIMENSIONS:
             sentence = f"a dimension set is not an array of at most {MAX_DIMENSIONS} names"
@@ -67,9 +80,10 @@ def _dimension(
     if not isinstance(value, str):
         sentence = f"the dimension {name} has no text at the root of the line"
         yield Violation("dimension_value", name, sentence, at_root(name))
-    elif (
-        not value.strip() or len(value) > MAX_DIMENSION_VALUE_CHARS or not is_printable_ascii(value)
-    ):
+    elif not value.strip():
+        sentence = f"the dimension {name} is blank, so the metric is extracted without dimensions"
+        yield Violation("dimension_blank", name, sentence, at_root(name))
+    elif len(value) > MAX_DIMENSION_VALUE_CHARS or not is_printable_ascii(value):
         printable = f"1 to {MAX_DIMENSION_VALUE_CHARS} printable ASCII characters"
         sentence = f"the dimension {name} is not {printable}"
         yield Violation("dimension_value", name, sentence, at_root(name))

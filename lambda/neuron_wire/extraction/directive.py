@@ -60,7 +60,7 @@ def _directive(
     index: int,
 ) -> Iterator[Violation]:
     yield from _namespace(directive.get("Namespace"), index)
-    keys = yield from dimension_violations(directive.get("Dimensions"), document, index)
+    keys = yield from dimension_violations(directive.get("Dimensions", []), document, index)
     metrics = directive.get("Metrics")
     path = in_directive(index, ".Metrics")
     if not isinstance(metrics, list):

@@ -77,6 +77,11 @@ UNPRICED = rollup(
         }
     ],
 )
+FILLED = (
+    "Threshold Crossed: 2 out of the last 15 datapoints were greater than or equal to the threshold"
+    " (20.0) and 13 missing datapoints were treated as [NonBreaching]."
+)
+GONE = "No data was returned for this contributor"
 ENDED = {"now": state("OK", OVER, "Threshold Crossed: 6 of 15."), "before": state("ALARM")}
 NO_DATA = {"now": state("INSUFFICIENT_DATA", OVER, "No data."), "before": state("ALARM")}
 FREE = rollup(
@@ -97,7 +102,14 @@ SCENES = {
         of_an_alarm(**ENDED),
         table_with(rollup(minute=MINUTE + 47, IdleCores=2, IdleCorePercent=1.5625)),
     ),
-    "idle-cores-over-without-data": (of_an_alarm(**ENDED), table_with(rollup())),
+    "idle-cores-over-without-data": (
+        of_an_alarm(**{**ENDED, "now": state("OK", OVER, FILLED)}),
+        table_with(rollup()),
+    ),
+    "idle-cores-over-and-gone": (
+        of_a_contributor(now=state("OK", OVER, GONE)),
+        table_with(rollup()),
+    ),
     "idle-cores-no-data": (of_an_alarm(**NO_DATA), table_with(rollup())),
     "idle-cores-old": (of_an_alarm(), table_with(rollup(minute=MINUTE - 90))),
     "idle-cores-no-rollup": (of_an_alarm(), MemoryTable()),

@@ -6,6 +6,7 @@ import re
 
 from local.alarms import Template, read_alarms
 from local.alarms.definition import COMPARISONS
+from local.alarms.evaluation import EXTRA_PERIODS
 from local.alarms.insights import MetricsInsightsQuery
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.docs.reference.markdown import code, codes, table
@@ -76,7 +77,10 @@ def rings(alarm, stated):
     elif alarm.source.metric in MILLISECONDS:
         limit += " ms"
     length = "minutes" if alarm.period_s == 60 else f"periods of {alarm.period_s // 60} minutes"
-    missing = "; missing data breaches" if alarm.missing == "breaching" else ""
+    missing = ""
+    if alarm.missing == "breaching":
+        least = alarm.evaluation_periods + EXTRA_PERIODS
+        missing = f"; missing data breaches when there is no other in at least {least} {length}"
     return f"{limit} in {alarm.datapoints_to_alarm} of {alarm.evaluation_periods} {length}{missing}"
 
 

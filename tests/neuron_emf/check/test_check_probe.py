@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from aggregator.arrivals.arrival import LogLine
 from aggregator.ingest.intake import take_in
 from local.alarms.template import load
+from neuron_emf.check import probe
+from neuron_emf.check.aws_client import Answer
 from neuron_emf.check.probe import KIND, probe_line
 from neuron_emf.check.subscription import PATTERN
 from neuron_wire import parse
@@ -107,6 +109,18 @@ def test_without_a_stack_nothing_of_it_is_asked(checked, reach, monitor):
     assert 0 == found.code
     for check in ("rollups log group", "rollups log group class", "subscription"):
         assert "not needed" == found.states[check]
+
+
+def test_a_line_that_appears_after_minutes_is_read_back(monkeypatch):
+    """Empty answers until then, and who waits sees how far it is."""
+    slept, shares = [], []
+    monkeypatch.setattr(probe.time, "sleep", slept.append)
+    answers = lambda: [{"message": "line"}] if sum(slept) >= 95 else []  # noqa: E731
+    aws = Mock()
+    aws.ask.side_effect = lambda *_, **__: Answer("GetLogEvents", {"events": answers()})
+    found = probe.Probe(aws, Mock(), "i-0", now_ms=0).read_back("line", shares.append)
+    assert ("ok", sorted(shares)) == (found.state, shares)
+    assert 0.5 < shares[-1] < 1
 
 
 def test_another_line_is_not_taken_for_this_one(checked, reach, monitor):

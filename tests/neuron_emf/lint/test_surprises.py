@@ -13,6 +13,7 @@ from tests.neuron_emf.lint.linted import (
     NOW_MS,
     changed,
     document,
+    errors,
     judged,
     warnings,
 )
@@ -33,6 +34,12 @@ def test_old_points_appear_late():
     (more,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS + 1).warnings
     assert "take up to 2 hours" in day.sentence
     assert "take at least 48 hours" in more.sentence
+
+
+def test_no_dimension_set_is_a_warning_and_a_blank_value_an_error():
+    """Both are extracted without dimensions; only the second can be nobody's intention."""
+    assert ["no_dimensions"] == warnings(changed((*DIRECTIVE, "Dimensions"), []))
+    assert ["dimension_blank"] == errors(document(Service=" "))
 
 
 def test_a_line_over_256_kb_is_cut_by_many():

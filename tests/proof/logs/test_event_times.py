@@ -14,8 +14,6 @@ from proof.logs.calls import (
     NOW_MS,
     NOW_S,
     PLACE,
-    messages,
-    put,
 )
 from proof.logs.documentation import quotes_in, says, text_at
 from proof.logs.forms import ServiceError
@@ -87,31 +85,6 @@ def test_order_is_asked_of_the_whole_call(ages_ms):
     rules, told = of_ages(ages_ms)
     in_order = ages_ms == sorted(ages_ms, reverse=True)
     assert (in_order, len(ages_ms) if in_order else 0) == (told is not None, len(rules.applied))
-
-
-@says(
-    "RejectedLogEventsInfo.tooNewLogEventStartIndex",
-    "The index of the first log event that is too new. This field is inclusive.",
-)
-@says("RejectedLogEventsInfo.tooOldLogEventEndIndex", "too old. This field is exclusive.")
-@says("RejectedLogEventsInfo.expiredLogEventEndIndex", "The expired log events.")
-def test_age_is_asked_of_every_event(service, client):
-    """What is too old, expired or too new is left out and named by its place; the rest is taken."""
-    answer = put(client, (15 * DAY_MS, "a"), (14 * DAY_MS + 1, "b"), (14 * DAY_MS, "c"))
-    assert {"tooOldLogEventEndIndex": 2} == answer["rejectedLogEventsInfo"]
-    answer = put(client, (0, "d"), (-2 * HOUR_MS, "e"), (-2 * HOUR_MS - 1, "f"))
-    assert {"tooNewLogEventStartIndex": 2} == answer["rejectedLogEventsInfo"]
-    answer = put(client, (-3 * HOUR_MS, "g"))
-    assert {"tooNewLogEventStartIndex": 0} == answer["rejectedLogEventsInfo"]
-    service.rules.retention_ms = DAY_MS
-    answer = put(client, (2 * DAY_MS, "h"), (DAY_MS, "i"))
-    assert {"expiredLogEventEndIndex": 1} == answer["rejectedLogEventsInfo"]
-    assert ["c", "d", "e", "i"] == messages(service)
-    assert {
-        "tooOldLogEventEndIndex": 1,
-        "tooNewLogEventStartIndex": 2,
-        "expiredLogEventEndIndex": 1,
-    } == service.rules.rejected
 
 
 @pytest.mark.parametrize("quote", quotes_in(globals()), ids=str)

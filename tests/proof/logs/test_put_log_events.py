@@ -10,7 +10,6 @@ import pytest
 
 from proof.logs.calls import (
     INVALID,
-    NOT_FOUND,
     NOW_MS,
     NOW_S,
     PLACE,
@@ -55,17 +54,6 @@ def test_a_call_holds_1048576_bytes_with_26_an_event(service, client):
     assert 2 == len(messages(service))
 
 
-@says(PUT, "Each log event can be no larger than 1 MB.")
-@says("InputLogEvent.message", "Each log event can be no larger than 1 MB.")
-def test_an_event_holds_one_mebibyte_with_its_overhead(service, client):
-    """So one that fills a call alone is taken, and the words of one byte more are its own."""
-    full = "x" * (1_048_576 - 26)
-    put(client, (0, full))
-    assert INVALID == error_of(client, (0, full + "x"))
-    assert "event too large" in words_of(lambda: put(client, (0, full + "x")))
-    assert 1 == len(messages(service))
-
-
 @says(PUT, "The maximum number of log events in a batch is 10,000.")
 @says("InputLogEvents", "min: 1 max: 10000")
 def test_a_call_holds_10000_events(service, client):
@@ -103,16 +91,6 @@ def test_what_is_no_event_is_not_read(service, client):
     assert [] == messages(service)
 
 
-@says("ResourceNotFoundException", "The specified resource does not exist.")
-def test_group_and_stream_must_be_there(service, client):
-    """The words say which of the two is missing; nothing is made on the way."""
-    assert NOT_FOUND == error_of(client, (0, "x"), logStreamName="i-1")
-    assert "log stream" in words_of(lambda: put(client, (0, "x"), logStreamName="i-1"))
-    assert NOT_FOUND == error_of(client, (0, "x"), logGroupName="/other")
-    assert "log group" in words_of(lambda: put(client, (0, "x"), logGroupName="/other"))
-    assert {"i-0": []} == service.rules.lines()
-
-
 @pytest.mark.parametrize(
     ("member", "name"),
     [
@@ -127,19 +105,6 @@ def test_a_name_that_cannot_be_is_not_looked_for(member, name, client):
     """It is invalid, not missing, and the member is named."""
     assert INVALID == error_of(client, (0, "x"), **{member: name})
     assert f"at '{member}'" in words_of(lambda: put(client, (0, "x"), **{member: name}))
-
-
-@says("PutLogEventsRequest.sequenceToken", "The sequenceToken parameter is now ignored")
-@says(PUT, "PutLogEvents actions are always accepted", "You can use parallel PutLogEvents actions")
-@says(
-    "DataAlreadyAcceptedException",
-    "regardless of whether a given batch of log events has already been accepted",
-)
-def test_the_same_call_again_is_taken_again(service, client):
-    """Nothing at the service's side knows a copy."""
-    put(client, (0, "x"))
-    put(client, (0, "x"), sequenceToken="of another call")
-    assert ["x", "x"] == messages(service)
 
 
 @says(

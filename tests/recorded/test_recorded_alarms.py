@@ -1,0 +1,101 @@
+"""The alarm evaluator says what CloudWatch said: state by state, at the moments of recordings."""
+
+from __future__ import annotations
+
+import pytest
+
+from local.alarms import (
+    Alarm,
+    AlarmDefinitionError,
+    MetricsInsightsQuery,
+    MetricSource,
+    RecordedHistory,
+    State,
+    Template,
+    evaluate,
+    read_alarms,
+)
+from neuron_wire.names import VANISHED
+from tests.recorded.recording import each
+
+DAY_S = 1_800_000_000 // 86_400 * 86_400
+NOW_S = DAY_S + 21 * 3600 + 8 * 60 + 21.561
+STATES = {"OK": State.OK, "ALARM": State.ALARM, "-": State.INSUFFICIENT_DATA}
+SIGNAL = MetricSource("N", "Signal", (("Probe", "p"),), "Average")
+QUERY = MetricsInsightsQuery("MAX", "Load", "N", ("Team",), ("Team",))
+
+
+def at(clock):
+    """A time of day in seconds since the epoch."""
+    hours, minutes, seconds = clock.split(":")
+    return DAY_S + int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+
+
+def key(team):
+    """The contributor of one team."""
+    return (("Team", team),)
+
+
+@each("alarms_on_one_metric")
+def test_one_metric(row):
+    """Above 50 in periods of 10 s, N = 3: the state after an evaluation, from the one before."""
+    history = RecordedHistory()
+    for clock, value in row["points"]:
+        history.put("N", "Signal", {"Probe": "p"}, at(clock), [value])
+    alarm = Alarm("A", SIGNAL, "GreaterThanThreshold", 50, 10, 3, row["needed"], row["missing"])
+    previous = {SIGNAL.dimensions: STATES[row["before"]]}
+    (found,) = evaluate(alarm, history, at(row["at"]), previous)
+    assert STATES[row["after"]] is found.state, found.reason
+
+
+@each("alarms_on_a_query")
+def test_a_query_with_groups(row):
+    """
+    Above 10 in periods of 60 s, points by team and age: the teams in ALARM and the alarm's state.
+
+    Who is gone is OK, with that reason.
+    """
+    history, points = RecordedHistory(), row["points"]
+    for team, of_team in points.items():
+        for age, value in of_team:
+            history.put("N", "Load", {"Team": team}, NOW_S // 60 * 60 - 60 * (age + 1), [value])
+    numbers = row["periods"], row["needed"]
+    alarm = Alarm("A", QUERY, "GreaterThanThreshold", 10, 60, *numbers, row["missing"])
+    previous = {key(team): State.ALARM for team in row["before"]}
+    found = {one.contributor: one for one in evaluate(alarm, history, NOW_S, previous)}
+    ringing = {
+        team for team in "abc" if key(team) in found and found[key(team)].state is State.ALARM
+    }
+    assert set(row["in_alarm"]) == ringing
+    itself = found[()].state if () in found else State.ALARM if ringing else State.OK
+    assert STATES[row["alarm"]] is itself
+    gone = [found[key(team)].reason for team in row["before"] if team not in points]
+    assert all(reason.startswith(VANISHED) for reason in gone)
+    assert points or found[()].reason.startswith("No time series were returned by the query.")
+
+
+def test_where_the_range_is_not_known_both_states_are_shown():
+    """At 60 s nobody has measured it: N + 2 periods decide, and N + 6 is said where it differs."""
+    history = RecordedHistory()
+    history.put("N", "Signal", {"Probe": "p"}, at("21:01:00"), [0])
+    alarm = Alarm("A", SIGNAL, "GreaterThanThreshold", 50, 60, 3, 3, "breaching")
+    (found,) = evaluate(alarm, history, NOW_S)
+    assert State.ALARM is found.state
+    assert found.reason.endswith("; OK if CloudWatch looks at 9 periods, not 5")
+
+
+@each("queries_of_alarms")
+def test_a_query_that_an_alarm_may_have(row):
+    """What CloudWatch refuses to make is not evaluated here either."""
+    query = {"Id": "q", "Expression": row["query"], "Period": row["period_s"]}
+    properties = {
+        "ComparisonOperator": "GreaterThanThreshold", "Threshold": 10, "DatapointsToAlarm": 1,
+        "EvaluationPeriods": row["periods"], "Metrics": [query],
+    }  # fmt: skip
+    resources = {"A": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}
+    template = Template({"Resources": resources}, {})
+    if row["is_taken"]:
+        assert [row["period_s"]] == [one.period_s for one in read_alarms(template)]
+    else:
+        with pytest.raises(AlarmDefinitionError):
+            read_alarms(template)

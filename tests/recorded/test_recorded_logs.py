@@ -1,0 +1,159 @@
+"""
+CloudWatch Logs as it answered: the double through both of its doors, and its readers.
+
+A door is a real boto3 client on 127.0.0.1, or the destination that tests of the emitter
+send to without a network.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from emitter.delivery.destination import Delivered
+from emitter.spool.records import SpooledRecord
+from proof.account.account import AccountDouble
+from proof.account.account_faults import break_account
+from proof.logs.calls import (
+    DAY_MS,
+    NOW_MS,
+    NOW_S,
+    PLACE,
+    error_in,
+    messages,
+    put,
+    words_of,
+)
+from proof.logs.in_process import InProcessService
+from tests.recorded.recording import each
+
+RETENTION_MS = 7 * DAY_MS
+
+
+@pytest.fixture
+def account():
+    """An account at one moment, with 89 events in one stream."""
+    with AccountDouble(lambda: NOW_S) as made:
+        made.put(made.records_group, "i-0", [(NOW_MS + n, f"{n}") for n in range(89)])
+        yield made
+
+
+@pytest.fixture
+def logs(account):
+    """A client of its CloudWatch Logs."""
+    made = account.client("logs")
+    yield made
+    made.close()
+
+
+def by_network(account, client, events):
+    """What a real client is answered: the words of an error, or what was not taken."""
+    account.rules.retention_ms = RETENTION_MS
+    sent = [(age_ms, "x" * size) for age_ms, size in events]
+    try:
+        return put(client, *sent).get("rejectedLogEventsInfo", {})
+    except client.exceptions.InvalidParameterException as error:
+        return error.response["Error"]["Message"]
+
+
+def in_process(events):
+    """The same of a destination of the emitter's."""
+    service = InProcessService(lambda: NOW_S)
+    service.retention_days = 7
+    outcome = service.send([
+        SpooledRecord(place, "0" * 20, place, NOW_MS - age_ms, "x" * size)
+        for place, (age_ms, size) in enumerate(events)
+    ])  # fmt: skip
+    if not isinstance(outcome, Delivered):
+        return outcome.reason
+    return {why: tuple(places) for why, places in outcome.rejected.items()}
+
+
+def places_of(told, count):
+    """The places that an answer of the network names, by reason."""
+    old = told.get("tooOldLogEventEndIndex", 0)
+    found = {
+        "too_old": range(old),
+        "expired": range(old, told.get("expiredLogEventEndIndex", old)),
+        "too_new": range(told.get("tooNewLogEventStartIndex", count), count),
+    }
+    return {why: tuple(places) for why, places in found.items() if places}
+
+
+@each("writing_logs")
+def test_a_batch_is_answered_as_recorded(row, account, logs):
+    """Through both doors; events as (age in ms, bytes)."""
+    events, answer = row["events"], row["answer"]
+    assert answer == by_network(account, logs, events)
+    same = answer if isinstance(answer, str) else places_of(answer, len(events))
+    assert same == in_process(events)
+
+
+@each("refusals_of_logs")
+def test_a_refusal_has_the_words_of_the_service(row, logs):
+    """With a full stop or without one, as each came."""
+    asked = {**PLACE, **row["given"]}
+    call = {
+        "create_log_stream": lambda: logs.create_log_stream(**asked),
+        "put": lambda: put(logs, (0, "x"), **asked),
+    }[row["operation"]]
+    assert (f"{row['error']}Exception", 400) == error_in(call)
+    assert row["words"] == words_of(call)
+
+
+def test_the_same_batch_is_taken_twice_whatever_its_token(account, logs):
+    """And a token comes back, of 56 digits (ingestion.json)."""
+    put(logs, (0, "x"))
+    assert 56 == len(put(logs, (0, "x"), sequenceToken="stale")["nextSequenceToken"])
+    assert ["x", "x"] == messages(account)[-2:]
+
+
+# --- reading ---
+
+
+@each("reading_logs")
+def test_pages_end_with_one_that_has_no_token(row, account, logs):
+    """Every page with events has a token, though no event follows."""
+    account.reading.empty_pages = row["empty_pages"]
+    asked = {"logGroupName": account.records_group, "filterPattern": row["pattern"], "limit": 1000}
+    counts, ids, token = [], set(), {}
+    while True:
+        answer = logs.filter_log_events(**asked, **token)
+        counts.append(len(answer["events"]))
+        ids |= {one["eventId"] for one in answer["events"]}
+        assert [] == answer["searchedLogStreams"]
+        if "nextToken" not in answer:
+            break
+        token = {"nextToken": answer["nextToken"]}
+    assert row["events"] == counts
+    assert (len(ids), sum(map(len, ids))) == (sum(counts), 56 * sum(counts))
+
+
+def test_a_line_that_was_taken_may_not_be_there_yet(account, logs):
+    """For more than 90 s, and a successful answer in between may be empty (ingestion.json)."""
+    asked = {
+        "logGroupName": account.records_group, "logStreamName": "i-0", "startFromHead": True,
+    }  # fmt: skip
+    account.reading.lag_ms = 100_000
+    assert [] == logs.get_log_events(**asked)["events"]
+    account.reading.lag_ms = -1000  # some lines here are milliseconds ahead
+    assert [0, 89] == [len(logs.get_log_events(**asked)["events"]) for _ in range(2)]
+
+
+CALLERS = [  # what is wrong, error
+    ("credentials unknown", "UnrecognizedClientException"),
+    ("denied FilterLogEvents", "AccessDeniedException"),
+]
+
+
+@pytest.mark.parametrize(("fault", "error"), CALLERS)
+def test_who_may_not_ask_gets_400(fault, error, account, logs):
+    """Not 403, as of other services (authentication.json)."""
+    break_account(account, fault)
+    call = lambda: logs.filter_log_events(logGroupName=account.records_group)  # noqa: E731
+    assert (error, 400) == error_in(call)
+
+
+def test_a_log_group_has_the_members_of_today(logs):
+    """Two that the documentation of the model does not have yet (ingestion.json)."""
+    for row in logs.describe_log_groups()["logGroups"]:
+        assert {"deletionProtectionEnabled", "arn", "logGroupArn"} <= row.keys()
