@@ -25,8 +25,8 @@ def test_every_report_has_the_shape_of_a_captured_one(scenario):
 
 def test_devices_and_cores_are_those_of_the_type():
     """In the hardware block, in the ECC table and in what a runtime lists."""
-    assert set(INSTANCE_TYPES) == set(HOST_NAMES)
-    for instance_type, row in INSTANCE_TYPES.items():
+    for instance_type in HOST_NAMES:
+        row = INSTANCE_TYPES[instance_type]
         report = reports_of(instance_type, reports=1)[0]
         hardware = report["neuron_hardware_info"]
         assert row.devices == hardware["neuron_device_count"], instance_type

@@ -63,8 +63,8 @@ COMES_FROM = {
     "neuron_hw_counters": ECC,
     "memory_info": HOST_MEMORY,
     "vcpu_usage": HOST_CPU,
-    "instance_info": IDENTITY | {"device_memory_total_bytes"},
-    "neuron_hardware_info": CORES | {"device_memory_total_bytes"},
+    "instance_info": IDENTITY | {"device_memory_total_bytes", "labels"},
+    "neuron_hardware_info": CORES | {"device_memory_total_bytes", "labels"},
     "neuron_k8s_info": {"holders", "holders_more"},
 }
 
