@@ -122,6 +122,7 @@ def test_what_is_measured_is_kept_and_read_again(monkeypatch, tmp_path):
     """
     monkeypatch.setattr(measurement, "delivered", lambda records, *_: MADE.ingest.get(records, ONE))
     monkeypatch.setattr(measurement, "close_of", lambda *_, **__: MADE.scattered)
+    monkeypatch.setattr(measurement, "closed", lambda *_, **__: MADE.scattered)
     monkeypatch.setattr(measurement, "FILE", tmp_path / "measurements.json")
     monkeypatch.setattr(measurement, "CORES", (1, 32))
     monkeypatch.setattr(measurement, "WORK_CORES", (1, 32))
@@ -139,7 +140,7 @@ def test_the_functions_are_those_of_the_template(mode, resources):
     found = resources(mode)
     ingest, close = (found[f"{name}Function"]["Properties"] for name in ("Ingest", "Close"))
     assert assumptions.INGEST_MB[mode] == ingest["MemorySize"]
-    assert assumptions.CLOSE_MB == close["MemorySize"]
+    assert assumptions.CLOSE_MB == int(close["MemorySize"])
     assert assumptions.CLOSE_TIMEOUT_S == close["Timeout"]
     rollups = found["RollupsLogGroup"]["Properties"]
     assert assumptions.RETENTION_DAYS == int(rollups["RetentionInDays"])

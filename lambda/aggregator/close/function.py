@@ -7,6 +7,7 @@ would no longer see their metrics.
 
 from __future__ import annotations
 
+import gc
 import time
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from aggregator.close.outcome import CloseOutcome
 
 logger = Logger()
+
+# A minute of a large fleet is millions of objects and hardly a circle among them: to look for
+# circles after each 700, as Python does by itself, takes an eighth of the time.
+gc.set_threshold(50_000, 20, 100)
 
 
 @logger.inject_lambda_context
