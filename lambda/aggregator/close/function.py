@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 logger = Logger()
 
 # A minute of a large fleet is millions of objects and hardly a circle among them: to look for
-# circles after each 700, as Python does by itself, takes an eighth of the time.
+# circles after each 700, as Python does by itself, takes a tenth of the time.
 gc.set_threshold(50_000, 20, 100)
 
 
