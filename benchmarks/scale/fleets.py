@@ -9,6 +9,9 @@ from neuron_emf.cost.measurements import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SC
 
 FLEETS: Final = tuple(FleetSpec(*one) for one in CLUSTERS_MEASURED.items())
 SMALL, MIDDLE, LARGE = FLEETS
+FLEETS_OF_CLOSE: Final = tuple(
+    FleetSpec(instances, 100) for instances in (10_000, 40_000, 60_000, 80_000, 100_000)
+)
 SCATTERED: Final = FleetSpec(MIDDLE_INSTANCES, SCATTERED_CLUSTERS)
 
 PROMISED_SHARE: Final = 0.03  # of what PutMetricData would cost, at 1,000 instances

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.storage.item import item_of, stored_bytes
-from benchmarks.scale.fleets import FLEETS, MIDDLE, SCATTERED
+from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, SCATTERED
 from benchmarks.stack import fleet
 from benchmarks.stack.close_runs import closed
 from benchmarks.stack.deliveries import delivered, payload_of
@@ -56,6 +56,7 @@ a value of its metric.
 
 WORK_CORES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 BATCHES: Final = (1, 10, 100, BATCH_DELIVERIES)
+PROCESSES: Final = (1, 2, 3, 4, 5, 6)
 _KIB: Final = 1_024
 _REPORT_PERIOD_S: Final = 5.0
 _DEVICE_USES: Final = (
@@ -159,6 +160,10 @@ def measure(folder: Path, as_of: str, machine: str, sample: int = SAMPLE) -> Mea
             for form in FORMS
         },
         scattered=close_of(folder / "scattered", SCATTERED, "items"),
+        split={
+            processes: closed(folder / f"packs-{LARGE.instances}", boto3=True, processes=processes)
+            for processes in PROCESSES
+        },
         by_cores={cores: of_cores(cores, sample) for cores in CORES},
         work_by_cores={cores: work_of(folder / f"{cores}", cores) for cores in WORK_CORES},
     )  # fmt: skip

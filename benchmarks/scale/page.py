@@ -47,6 +47,8 @@ def _settings(found: Measurements) -> dict[str, str]:
         "ingest_direct_mb": f"{INGEST_MB['direct']:,}",
         "ingest_kinesis_mb": f"{INGEST_MB['kinesis']:,}",
         "close_mb": f"{assumptions.CLOSE_MB:,}",
+        "first_close_s": f"{assumptions.FIRST_CLOSE_S}",
+        "late_share": percent(assumptions.LATE_SHARE),
         "batch_deliveries": f"{assumptions.BATCH_DELIVERIES:,}",
         "batch_window_s": f"{assumptions.BATCH_WINDOW_S}",
         "hours": f"{HOURS}",
@@ -81,6 +83,7 @@ def _tables(found: Measurements) -> dict[str, str]:
     return {
         "measured": tables.measured(found),
         "requests": tables.requests(found),
+        "close_memory": tables.close_memory(found),
         "limits": tables.limits(found),
         "month": tables.month(found),
         "prices": tables.prices(),

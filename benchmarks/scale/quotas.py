@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.cost.assumptions import CLOSE_MB, CLOSE_TIMEOUT_S, SPREAD_S, Mode
+from neuron_emf.cost.assumptions import CLOSE_TIMEOUT_S, SPREAD_S, WHOLE_PROCESSOR_MB, Mode
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import close_of, ingest_of, shard_load
 
@@ -89,6 +89,7 @@ def loads(found: Measurements, fleet: FleetSpec, mode: Mode) -> Iterator[QuotaUs
     """Every limit that grows with the fleet."""
     setup = Setup(mode)
     ingest, close = ingest_of(found, fleet, setup), close_of(found, fleet, setup)
+    processors = close.memory_mb / WHOLE_PROCESSOR_MB
     yield _load("put_log_events", fleet.instances / SPREAD_S)
     yield _load("concurrency", ingest.busiest_at_a_time + 1)
     yield _load("new_concurrency", ingest.busiest_at_a_time + 1)
@@ -97,7 +98,8 @@ def loads(found: Measurements, fleet: FleetSpec, mode: Mode) -> Iterator[QuotaUs
     yield _load("item_bytes", close.largest_item_bytes)
     yield _load("series", fleet.clusters)
     yield QuotaUse("seconds of a run of close", close.seconds, CLOSE_TIMEOUT_S)
-    yield QuotaUse("MB of memory of close", close.peak_mib, CLOSE_MB)
+    memory = f"MB of each {WHOLE_PROCESSOR_MB:,} of memory of close"
+    yield QuotaUse(memory, close.peak_mib / processors, WHOLE_PROCESSOR_MB)
     if mode == "kinesis":
         yield QuotaUse("seconds of ingest in a second of a shard", shard_load(found, fleet), 1)
 

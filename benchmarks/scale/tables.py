@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.scale.fleets import FLEETS, LARGE, SMALL
+from benchmarks.scale.fleets import FLEETS, FLEETS_OF_CLOSE, LARGE, SMALL
 from benchmarks.scale.quotas import QUOTAS, loads
 from neuron_emf.cost.alternatives import counterfactual_usd
 from neuron_emf.cost.assumptions import BATCH_DELIVERIES, MODES, RUNTIMES, SPREAD_S
@@ -60,6 +60,13 @@ def _measured_rows(found: Measurements) -> Iterator[tuple[str, str]]:
                     )
                 ),
             )
+    for processes, run in found.split.items():
+        if run.busiest_cpu_s:
+            reading, publishing = f"{run.busiest_cpu_s:.3g} s", f"{run.cpu_s:.3g} s"
+            yield (
+                f"the same in {processes} processes",
+                f"the busiest {reading}, then {publishing} to publish, {run.peak_mib:,.0f} MiB",
+            )
 
 
 def requests(found: Measurements) -> str:
@@ -67,7 +74,7 @@ def requests(found: Measurements) -> str:
     heads = (
         "instances", "mode", "lines in the busiest second", "shards", "records of one invocation",
         "invocations a minute", "each takes", "at a time, busiest", "write units a minute",
-        "read units a minute", "close takes",
+        "read units a minute", "`CloseMemory`", "a minute is published in", "a run of close",
     )  # fmt: skip
     rows = []
     for fleet, mode in _COLUMNS:
@@ -85,9 +92,22 @@ def requests(found: Measurements) -> str:
                 amount(ingest.busiest_at_a_time),
                 amount(ingest.write_units / MINUTES + close.write_units),
                 amount(close.read_units),
+                f"{close.memory_mb:,}",
+                f"{close.first_s:.1f} s",
                 f"{close.seconds:.1f} s",
             )
         )
+    return table(heads, rows)
+
+
+def close_memory(found: Measurements) -> str:
+    """What close needs for fleets between those of the other tables."""
+    rows = []
+    for fleet in FLEETS_OF_CLOSE:
+        load = close_of(found, fleet, Setup("kinesis"))
+        cells = f"{load.memory_mb:,}", f"{load.first_s:.1f} s", f"{load.peak_mib:,.0f} MiB"
+        rows.append((f"{fleet.instances:,}", *cells))
+    heads = ("instances", "`CloseMemory`", "a minute is published in", "memory used")
     return table(heads, rows)
 
 

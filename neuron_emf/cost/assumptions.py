@@ -23,6 +23,7 @@ RAW_RUNTIME_BYTES: Final = 1_000  # of each of its runtimes, and
 RAW_CORE_BYTES: Final = 340  # of each core that a runtime lists: all that there are
 PHYSICAL_PER_CORE: Final = 2  # where physical cores are chosen
 READINGS: Final = 1.5  # of a minute by close: a run that finds it incomplete reads in vain
+LATE_SHARE: Final = 0.001  # of the records, after their minute was closed: it is read again
 LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda for that of the machine measured
 RUNTIME_CPU_S: Final = 0.0005  # of Lambda's own client, each invocation
 CALL_S: Final = 0.010  # until the table has answered one request
@@ -36,8 +37,15 @@ STREAM_UNIT_BYTES: Final = 25 * 1_024
 HEALTH_LINE_BYTES: Final = 700  # what close says about itself each minute
 COUNTERFACTUAL_METRICS: Final = 27  # of an instance, by PutMetricData
 
+FIRST_CLOSE_S: Final = 12
+"""
+Within which a minute should be read and published: what the memory of close is chosen for.
+Then no late record of the last hour waits for more than half an hour: `proof.lateness`.
+"""
+
 # The template's own; a test compares.
 CLOSE_MB: Final = 1_769
+MOST_CLOSE_MB: Final = 10_240
 CLOSE_TIMEOUT_S: Final = 55
 INGEST_MB: Final[Mapping[Mode, int]] = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.cost.assumptions import (
-    CLOSE_MB,
     CLUSTER_ALARMS,
     HEALTH_LINE_BYTES,
     INGEST_MB,
@@ -127,7 +126,7 @@ class _Month:
     def functions(self, ingest: IngestLoad, close: CloseLoad) -> Iterator[BillEntry]:
         """Invocations and time."""
         ingest_gb_s = ingest.invocations * ingest.seconds * INGEST_MB[self.setup.mode] / 1_024
-        close_gb_s = MINUTES * close.seconds * CLOSE_MB / 1_024
+        close_gb_s = MINUTES * close.seconds * close.memory_mb / 1_024
         calls, time = "lambda-requests", "lambda-gb-s"
         yield self._entry("Lambda", "ingest, invocations", ingest.invocations, calls)
         yield self._entry("Lambda", "ingest, time", ingest_gb_s, time)

@@ -10,9 +10,11 @@ from neuron_emf.cost.assumptions import (
     BATCH_DELIVERIES,
     BATCH_WINDOW_S,
     CALL_S,
-    CLOSE_MB,
+    FIRST_CLOSE_S,
     INGEST_MB,
     LAMBDA_SLOWNESS,
+    LATE_SHARE,
+    MOST_CLOSE_MB,
     READINGS,
     RUNTIME_CPU_S,
     SHARD_BYTES_S,
@@ -67,6 +69,10 @@ class CloseLoad:
     What close does for a fleet, each minute.
 
     Attributes:
+        memory_mb: Of the function: the stack's parameter `CloseMemory`.
+
+        first_s: Until a minute that is complete has been read and published.
+
         seconds: Of one run, as it is billed.
 
         peak_mib: Most memory of it.
@@ -84,6 +90,8 @@ class CloseLoad:
         largest_item_bytes: Of the items it puts.
     """
 
+    memory_mb: int
+    first_s: float
     seconds: float
     peak_mib: float
     read_units: float
@@ -147,10 +155,21 @@ def _units_alone(measurements: Measurements, fleet: FleetSpec) -> float:
 
 
 def close_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> CloseLoad:
-    """CloseLoad for *fleet*."""
+    """CloseLoad for *fleet*, with the least memory with which close keeps up."""
+    loads = [
+        _close_with(measurements, fleet, setup, processes)
+        for processes in sorted(measurements.split)
+    ]
+    return next((load for load in loads if load.first_s <= FIRST_CLOSE_S), loads[-1])
+
+
+def _close_with(
+    measurements: Measurements, fleet: FleetSpec, setup: Setup, processes: int
+) -> CloseLoad:
     form: Form = "items" if setup.mode == "direct" else "packs"
     runs = measurements.close[form]
     further = fleet.clusters - between(CLUSTERS_MEASURED, fleet.instances)
+    alone, split = measurements.split[1], measurements.split[processes]
 
     def at(name: str, clusters: float = 0.0) -> float:
         values = {count: float(getattr(run, name)) for count, run in runs.items()}
@@ -160,17 +179,29 @@ def close_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> Clos
     def by_clusters(name: str) -> float:
         return at(name, further)
 
-    calls = READINGS * by_clusters("calls")
+    cpu_s = at("cpu_s") * (split.cpu_s + split.busiest_cpu_s) / alone.cpu_s
+    # What several processes ask at the same time takes the time of one.
+    calls = by_clusters("calls") * (1 - (processes - 1) * split.busiest_calls / split.calls)
+    memory_mb = min(processes * WHOLE_PROCESSOR_MB, MOST_CLOSE_MB)
+    readings = READINGS + any_late(fleet.instances)
+    published = 1 + any_late(fleet.instances / fleet.clusters)
     return CloseLoad(
-        seconds=seconds_of(READINGS * at("cpu_s"), calls, CLOSE_MB),
-        peak_mib=at("peak_mib"),
-        read_units=READINGS * by_clusters("read_units"),
-        write_units=by_clusters("write_units"),
-        printed_bytes=by_clusters("printed_bytes"),
-        lines=by_clusters("lines"),
+        memory_mb=memory_mb,
+        first_s=seconds_of(cpu_s, calls, memory_mb),
+        seconds=seconds_of(readings * cpu_s, readings * calls, memory_mb),
+        peak_mib=at("peak_mib") * split.peak_mib / alone.peak_mib,
+        read_units=readings * by_clusters("read_units"),
+        write_units=published * by_clusters("write_units"),
+        printed_bytes=published * by_clusters("printed_bytes"),
+        lines=published * by_clusters("lines"),
         metrics=by_clusters("metrics") if fleet.types is None else cluster_metrics(fleet),
         largest_item_bytes=at("largest_item_bytes"),
     )
+
+
+def any_late(instances: float) -> float:
+    """How probable it is that a record of so many comes late: then all are read again, once."""
+    return float(1 - (1 - LATE_SHARE) ** instances)
 
 
 def cluster_metrics(fleet: FleetSpec) -> int:

@@ -108,7 +108,7 @@ class CloseMeasurement:
     Attributes:
         cpu_s: Processor time.
 
-        peak_mib: Most memory that the process ever had.
+        peak_mib: Most memory that the process ever had, or the sum over processes.
 
         records: Records read.
 
@@ -125,6 +125,11 @@ class CloseMeasurement:
         write_units: Of the table.
 
         largest_item_bytes: Of the items that were put.
+
+        busiest_cpu_s: Processor time of the busiest of the processes that read,
+            where they are others than the one that publishes; else 0.
+
+        busiest_calls: Requests of that one.
     """
 
     cpu_s: float
@@ -137,6 +142,8 @@ class CloseMeasurement:
     read_units: float
     write_units: int
     largest_item_bytes: int
+    busiest_cpu_s: float = 0.0
+    busiest_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +208,9 @@ class Measurements:
         scattered: One run for as many instances as in the middle of `close` but
             more clusters, whose items are single ones.
 
+        split: One run for as many instances as the most of `close`, packed, by the processes
+            that read.
+
         by_cores: What instances of other cores write.
 
         work_by_cores: What the functions do for them.
@@ -214,6 +224,7 @@ class Measurements:
     ingest: Mapping[int, IngestRun]
     close: Mapping[Form, Mapping[int, CloseMeasurement]]
     scattered: CloseMeasurement
+    split: Mapping[int, CloseMeasurement]
     by_cores: Mapping[int, InstanceSizes]
     work_by_cores: Mapping[int, FunctionRuns]
 
@@ -230,6 +241,7 @@ def read(path: Path = FILE) -> Measurements:
         **{
             **kept,
             "scattered": CloseMeasurement(**kept["scattered"]),
+            "split": {int(count): CloseMeasurement(**one) for count, one in kept["split"].items()},
             "ingest": _ingest(kept["ingest"]),
             "close": {
                 form: {int(count): CloseMeasurement(**one) for count, one in by_count.items()}

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from aggregator.close.processes import ProcessLostError
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
+from aggregator.storage.values import TableError
 from neuron_wire import MinuteRecord, emf, names
 from neuron_wire.prices import Prices
 from proof.factories.records import MINUTE, lines, record
@@ -21,6 +26,36 @@ RULES = Rules()
 PRICES = Prices({"inf2.xlarge": 0.6})
 INSTANCES = ("i-1", "i-2", "i-3")
 BOOTS = ("019a000000aa00000000", "019a000000bb00000000", "019a000000cc00000000")
+
+
+class FragileTable:
+    """What a forked process sees of the table, until it reads the bucket at which it ends."""
+
+    def __init__(self, table, how: str, ends):
+        self._table = table
+        self._how = how
+        self._ends = ends
+
+    def __getattr__(self, name):
+        return getattr(self._table, name)
+
+    def read_bucket(self, minute, bucket):
+        if self._ends(minute, bucket):
+            match self._how:
+                case "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                case "memory":
+                    raise MemoryError
+                case "pipe":
+                    os.closerange(3, 256)
+                case "orphan":
+                    os.kill(os.getppid(), signal.SIGKILL)
+                case "silent":
+                    time.sleep(60)
+                case "refused":
+                    msg = "the table is busy"
+                    raise TableError(msg)
+        return self._table.read_bucket(minute, bucket)
 
 
 @dataclass
@@ -63,17 +98,24 @@ class World:
             KillableProcess(self.table, self.printed, **fate).put_departure(instance_id, minute, 0)
         self.departed.add((instance_id, minute))
 
-    def close(self, *, patience: int = 10_000, **fate):
-        """One invocation of close, with time for *patience* looks at the clock; None if killed."""
+    def close(self, *, patience: int = 10_000, processes=1, lost=None, **fate):
+        """
+        One invocation of close, with time for *patience* looks at the clock; None if killed.
+
+        One of its *processes* is *lost*: how, and when it reads which bucket for a minute.
+        """
         process = KillableProcess(self.table, self.printed, **fate)
+        how, at = lost or ("", -1)
+        fragile = FragileTable(process, how, lambda minute, bucket: (minute + bucket) % 41 == at)
         looks = iter(range(patience))
         closing = CloseRun(
             table=process, rules=self.rules, emit=process.emit, now_s=lambda: self.now_s,
             remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0, prices=PRICES,
+            processes=processes, connect=lambda: fragile,
         )  # fmt: skip
         try:
             return closing.run()
-        except KilledError:
+        except (KilledError, ProcessLostError):
             return None
 
     def settle(self) -> None:
@@ -198,7 +240,8 @@ def live_through(records, fates, rules=RULES) -> World:
         elif fate["what"] == "depart":
             world.depart(*fate["departure"], meets=meets, **interference)
         else:
-            world.close(patience=fate["patience"], meets=meets, **interference)
+            forked = {name: fate[name] for name in ("processes", "lost") if name in fate}
+            world.close(patience=fate["patience"], meets=meets, **forked, **interference)
         world.now_s += fate["wait_s"]
     world.deliver([one for one in records if identity(one) not in world.stored])
     world.settle()

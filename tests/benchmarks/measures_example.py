@@ -36,6 +36,7 @@ LINES = dict.fromkeys(("none", "cluster", "instance", "core", "legacy"), LineVol
 MADE = Measurements(
     as_of="2026-01-01", machine="made up", runtime_line=474, emitter_metrics=8, stack_metrics=10,
     ingest=INGEST, close={"items": RUNS, "packs": RUNS}, scattered=made_run(SCATTERED),
+    split={1: made_run(FLEETS[-1])},
     by_cores={
         PAGE_CORES: InstanceSizes(
             sizes=Sizes(

@@ -24,6 +24,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120), ON_THE_DEFAULT]
 FORMATS = {
     "text": {"AWS_LAMBDA_LOG_FORMAT": "Text"},
     "json": {"AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "INFO"},
+    "two_processes": {
+        "AWS_LAMBDA_LOG_FORMAT": "JSON",
+        "AWS_LAMBDA_LOG_LEVEL": "INFO",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "3538",  # close reads in a process for each 1,769 MB
+    },
     "json_errors_only": {"AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "ERROR"},
 }
 
@@ -46,7 +51,8 @@ def test_a_rollup_line_comes_out_byte_for_byte(warm, log_format):
     assert sorted(expected) == sorted(of_minute(printed, minute))
     assert "größe".encode() in b"".join(expected)
     assert [[]] * len(printed) == [emf.violations(line.decode()) for line in printed]
-    assert [] == close.messages()
+    # A process that is forked makes a client, and botocore says which endpoint a test gives it.
+    assert [] == [one for one in close.messages() if "botocore.configprovider" not in one]
 
 
 @pytest.mark.usefixtures("dynamodb")

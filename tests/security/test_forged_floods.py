@@ -208,7 +208,7 @@ def test_a_flood_that_goes_on_costs_a_minute_each_run(attacked, monkeypatch):
 
 
 def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
-    """Minutes are closed meanwhile, and other late lines are added after ten runs."""
+    """Minutes are closed meanwhile, and other late lines are added by the next run."""
     for offset in range(3):
         attacked.live(offset, real(offset))
     slow(attacked, monkeypatch, MINUTE)
@@ -217,7 +217,7 @@ def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
     counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 230)
     assert all(one["MinutesClosed"] for one in counts[:-1])
     assert [0] * RUNS_IN_VAIN + [1, 0] == dropped(counts)
-    assert 1 == counts[-1]["MinutesRestated"]
+    assert [0, 1] == [one["MinutesRestated"] for one in counts[:2]]
     assert {} == attacked.table.markers
 
 

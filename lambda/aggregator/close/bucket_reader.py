@@ -26,7 +26,7 @@ from neuron_wire.names import MAX_CORES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aggregator.close.outcome import CloseOutcome
+    from aggregator.close.outcome import ReadingCounts
     from aggregator.close.registry import Key, Registry
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
@@ -70,7 +70,7 @@ class BucketReader:
 
     table: Table
     registry: Registry
-    outcome: CloseOutcome
+    outcome: ReadingCounts
     check_time: Callable[[], None]
     minute: int
     _published: frozenset[str] | None = field(default=None)

@@ -10,9 +10,46 @@ MAX_REFUSED_CLUSTERS: Final = 5
 
 
 @dataclass(slots=True)
-class CloseOutcome:
+class ReadingCounts:
     """
-    What one run did.
+    What was read of the records.
+
+    Attributes:
+        records_read: Records read, counting every copy and every reading.
+
+        records_unreadable: Records dropped because they are none of ours.
+
+        records_refused: Records left out of their minute because they are over
+            a bound, counting every reading.
+
+        refused_clusters: The first few clusters that these name.
+    """
+
+    records_read: int = 0
+    records_unreadable: int = 0
+    records_refused: int = 0
+    refused_clusters: list[str] = field(default_factory=list)
+
+    def refuse(self, cluster: str, records: int = 1) -> None:
+        """Count *records* of *cluster* over a bound; name the cluster while there are few."""
+        self.records_refused += records
+        named = self.refused_clusters
+        if len(named) < MAX_REFUSED_CLUSTERS and cluster not in named:
+            named.append(cluster)
+
+    def count(self, other: ReadingCounts) -> None:
+        """Add what *other* counted."""
+        self.records_read += other.records_read
+        self.records_unreadable += other.records_unreadable
+        self.records_refused += other.records_refused
+        for cluster in other.refused_clusters:
+            self.refuse(cluster, records=0)
+
+
+@dataclass(slots=True)
+class CloseOutcome(ReadingCounts):
+    """
+    What one run did, beside what it read.
 
     Attributes:
         left: Another run has the lease; nothing was done.
@@ -30,15 +67,6 @@ class CloseOutcome:
         minutes_dropped: Minutes never closed, because closing paused too long
             or no run could read them whole.
 
-        records_read: Records read, counting every copy and every reading.
-
-        records_unreadable: Records dropped because they are none of ours.
-
-        records_refused: Records left out of their minute because they are over
-            a bound, counting every reading.
-
-        refused_clusters: The first few clusters that these name.
-
         lines_printed: Lines of clusters and of instance types.
 
         lines_refused: Rollups dropped because CloudWatch would not extract them.
@@ -54,17 +82,6 @@ class CloseOutcome:
     minutes_restated: int = 0
     minutes_waiting: int = 0
     minutes_dropped: int = 0
-    records_read: int = 0
-    records_unreadable: int = 0
-    records_refused: int = 0
-    refused_clusters: list[str] = field(default_factory=list)
     lines_printed: int = 0
     lines_refused: int = 0
     seconds_behind: float = 0.0
-
-    def refuse(self, cluster: str) -> None:
-        """Count a record of *cluster* over a bound; name the cluster while there are few."""
-        self.records_refused += 1
-        named = self.refused_clusters
-        if len(named) < MAX_REFUSED_CLUSTERS and cluster not in named:
-            named.append(cluster)

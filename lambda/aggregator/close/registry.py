@@ -24,7 +24,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from aggregator.close.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.close.presence import PresenceRun, RegistryEntry
@@ -41,6 +41,14 @@ Presence = Literal["live", "silent", "gone"]
 Key = tuple[str, str]  # cluster, instance
 
 
+class Newcomer(NamedTuple):
+    """A cluster that was not remembered: where it was met first, and whether it is published."""
+
+    bucket: int
+    cluster: str
+    is_published: bool
+
+
 @dataclass(slots=True)
 class Registry:
     """
@@ -54,17 +62,22 @@ class Registry:
             forgotten.
 
         max_clusters: Clusters that are remembered at a time.
+
+        clusters: Those that are remembered.
+
+        newcomers: Those among them that `agree` did not name.
     """
 
     silent_after_minutes: int
     silent_forget_minutes: int
     max_clusters: int = MAX_CLUSTERS
+    clusters: set[str] = field(default_factory=set)
+    newcomers: list[Newcomer] = field(default_factory=list)
     _buckets: list[dict[str, list[RegistryEntry]]] = field(  # of each instance an entry per cluster
         default_factory=lambda: [{} for _ in range(BUCKETS)]
     )
     _changed: set[int] = field(default_factory=set)
     _departures: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    _clusters: set[str] = field(default_factory=set)
     _capacities: list[BucketCapacity] = field(
         default_factory=lambda: [BucketCapacity() for _ in range(BUCKETS)]
     )
@@ -75,7 +88,7 @@ class Registry:
             clusters: dict[str, dict[str, list[Any]]] = json.loads(zlib.decompress(payload))
             entries: dict[str, list[RegistryEntry]] = {}
             capacity = self._capacities[bucket]
-            self._clusters.update(clusters)
+            self.clusters.update(clusters)
             for cluster, instances in clusters.items():
                 for instance_id, (instance_type, *runs) in instances.items():
                     capacity.take(cluster, instance_id, instance_type)
@@ -84,6 +97,16 @@ class Registry:
                         RegistryEntry(cluster, instance_type, presence)
                     )
             self._buckets[bucket] = entries
+
+    def agree(self, clusters: Collection[str]) -> None:
+        """Remember *clusters* and no others: those that all processes together have room for."""
+        refused = self.clusters.difference(clusters)
+        self.clusters, self.newcomers = set(clusters), []
+        if not refused:
+            return
+        for instances in self._buckets:
+            for instance_id, entries in list(instances.items()):
+                instances[instance_id] = [one for one in entries if one.cluster not in refused]
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
         """The buckets that changed since they were loaded."""
@@ -127,12 +150,14 @@ class Registry:
         for entry in entries:
             if entry.cluster == cluster:
                 return entry
-        is_full = len(self._clusters) >= self.max_clusters
-        if is_full and not is_published and cluster not in self._clusters:
+        is_full = len(self.clusters) >= self.max_clusters
+        if is_full and not is_published and cluster not in self.clusters:
             return None
         if not self._capacities[bucket].admits(cluster, instance_id):
             return None
-        self._clusters.add(cluster)
+        if cluster not in self.clusters:
+            self.clusters.add(cluster)
+            self.newcomers.append(Newcomer(bucket, cluster, is_published))
         entry = RegistryEntry(cluster, None, [])
         self._buckets[bucket][instance_id] = [*entries, entry]
         return entry

@@ -88,6 +88,17 @@ class Amounts:
                 failing = Failing(record.instance_id, count)
                 self._failing[name].add((-count, record.instance_id), failing)
 
+    def include(self, other: Amounts) -> None:
+        """Add the instances of *other*."""
+        for metric, whole in other._whole.items():
+            self._whole[metric] = self._whole.get(metric, 0) + whole
+        for metric, parts in other._parts.items():
+            self._parts.setdefault(metric, array("d")).extend(parts)
+        for metric, amount in other._greatest.items():
+            self._greatest[metric] = max(self._greatest.get(metric, amount), amount)
+        for name, ranking in other._failing.items():
+            self._failing[name].include(ranking)
+
     def of(self, family: Family) -> dict[str, float]:
         """The metrics of one family, `gauge` or `tally`."""
         sums: dict[str, float] = dict(self._whole)

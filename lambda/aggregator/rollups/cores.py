@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -58,6 +58,15 @@ class CoreSums:
         self.unattached += state.count(UNATTACHED)
         self.hundredths += hundredths
 
+    def include(self, other: CoreSums) -> None:
+        """Add the instances of *other*."""
+        self.instances += other.instances
+        self.cores += other.cores
+        self.busy += other.busy
+        self.attached_idle += other.attached_idle
+        self.unattached += other.unattached
+        self.hundredths += other.hundredths
+
     def gauges(self) -> dict[str, float]:
         """
         What there is to say, by metric.
@@ -96,9 +105,17 @@ class CoresByType:
         """Add an instance; None is one of which nobody knows the type."""
         self._sums.setdefault(instance_type, CoreSums()).add(state, hundredths)
 
+    def include(self, other: CoresByType) -> None:
+        """Add the instances of *other*."""
+        for instance_type, sums in other._sums.items():
+            self._sums.setdefault(instance_type, CoreSums()).include(sums)
+
     def total(self) -> CoreSums:
         """The sums over all types."""
-        return CoreSums(*map(sum, zip(*map(astuple, self._sums.values()), strict=True)))
+        total = CoreSums()
+        for sums in self._sums.values():
+            total.include(sums)
+        return total
 
     def gauges(self) -> tuple[dict[str, dict[str, float]], int]:
         """

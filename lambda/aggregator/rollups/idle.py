@@ -134,6 +134,15 @@ class IdleCores:
         )
         self._most.add((-len(idle), -longest, record.instance_id), candidate)
 
+    def include(self, other: IdleCores) -> None:
+        """Add the instances of *other*."""
+        self.cores += other.cores
+        self.unpriced_cores += other.unpriced_cores
+        self.overridden |= other.overridden
+        self._priced_known_cores += other._priced_known_cores
+        self._by_price.update(other._by_price)
+        self._most.include(other._most)
+
     @property
     def usd_per_hour(self) -> float | None:
         """List price of the idle cores; None when no core with a price is known."""

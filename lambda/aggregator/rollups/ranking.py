@@ -35,6 +35,15 @@ class Ranking(Generic[_Thing]):
         if len(self._kept) >= _SLACK * self.limit:
             self._kept = self._first()
 
+    def include(self, other: Ranking[_Thing]) -> None:
+        """Add all that was added to *other*."""
+        self.count += other.count
+        self._kept = [*self._first(), *other._first()]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """To another process goes what may still be among the first."""
+        return type(self), (self.limit, self.count, self._first())
+
     def first(self) -> list[_Thing]:
         """At most *limit* of what was added, the smallest key first."""
         return [thing for _, thing in self._first()]

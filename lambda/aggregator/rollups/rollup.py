@@ -1,9 +1,9 @@
 """
 The records of one cluster and minute become its numbers.
 
-Pure, and streaming: instances are added one at a time and in any order,
-nothing is kept per core but how often each utilization occurred. What nobody
-reported is absent, never zero.
+Pure, and streaming: instances are added one at a time and in any order, or
+by the hundred as what another process made of them; nothing is kept per core but
+two bytes, its utilization. What nobody reported is absent, never zero.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class RollupInProgress:
         self._cluster = cluster
         self._records = 0
         self._cores = CoresByType()
-        self._utilization: Counter[int] = Counter()  # in hundredths of a percent
+        self._utilization = array("H")  # of each known core, in hundredths of a percent
         self._idle = IdleCores(idle_after_minutes, prices or Prices())
         self._stragglers = Stragglers()
         self._duplicates: list[str] = []
@@ -150,13 +150,29 @@ class RollupInProgress:
         hundredths = [
             round(percent * 100) for percent in record.utilization_percent if percent is not None
         ]
-        self._utilization.update(hundredths)
+        self._utilization.extend(hundredths)
         self._cores.add(instance_type, state, sum(hundredths))
         self._idle.add(record)
         if instance_type is not None and (busy := state.count(BUSY)):
             self._stragglers.add(
                 record.instance_id, instance_type, _busy_hundredths(state, hundredths), busy
             )
+
+    def include(self, other: RollupInProgress) -> None:
+        """Count the instances of *other*, of which this one has none."""
+        self._records += other._records
+        self._cores.include(other._cores)
+        self._utilization.extend(other._utilization)
+        self._idle.include(other._idle)
+        self._stragglers.include(other._stragglers)
+        self._duplicates += other._duplicates
+        self._amounts.include(other._amounts)
+        self._covered_s.extend(other._covered_s)
+        self._memory_bytes = [
+            sum(pair) for pair in zip(self._memory_bytes, other._memory_bytes, strict=True)
+        ]
+        self._p50_weighted_s.extend(other._p50_weighted_s)
+        self._p50_weight += other._p50_weight
 
     def _add_memory(self, record: MinuteRecord) -> None:
         used, capacity = record.device_memory_used_bytes, record.device_memory_total_bytes
@@ -237,15 +253,16 @@ def _rounded(values: Mapping[str, float | None]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in values.items() if value is not None}
 
 
-def _percentiles(hundredths: Counter[int]) -> dict[int, float]:
+def _percentiles(utilization: array[int]) -> dict[int, float]:
     """
-    The percentiles of values counted in hundredths; empty when there is none.
+    The percentiles of values in hundredths; empty when there is none.
 
     By nearest rank: each percentile is a value that somebody has.
     """
-    total = hundredths.total()
+    total = len(utilization)
     if not total:
         return {}
+    hundredths = Counter(utilization)
     found: dict[int, float] = {}
     wanted = list(PERCENTILES)
     seen = 0

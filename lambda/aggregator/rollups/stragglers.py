@@ -63,6 +63,11 @@ class Stragglers:
             _Busy(hundredths / cores, hundredths, cores, instance_id)
         )
 
+    def include(self, other: Stragglers) -> None:
+        """Add the instances of *other*."""
+        for instance_type, busy in other._by_type.items():
+            self._by_type[instance_type].extend(busy)
+
     def found(self) -> Ranking[Straggler] | None:
         """The stragglers, farthest behind first; None where no type has enough busy instances."""
         judged = [

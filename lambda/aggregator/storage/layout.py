@@ -97,6 +97,7 @@ def progress_item(progress: CloseProgress) -> Attributes:
         "open": progress.open_minutes,
         "markers_from": progress.markers_from,
         "tried": [progress.tried, progress.tried_late],
+        "restated": list(progress.restated.items()),
     }
     return {**PROGRESS, "r": _packed(members)}
 
@@ -106,7 +107,12 @@ def progress_of(item: Attributes) -> CloseProgress:
     members = _unpacked(item)
     tried, tried_late = members.get("tried", (0, 0))  # a release before wrote none
     return CloseProgress(
-        members["next"], tuple(members["open"]), members["markers_from"], tried, tried_late
+        members["next"],
+        tuple(members["open"]),
+        members["markers_from"],
+        tried,
+        tried_late,
+        dict(members.get("restated", ())),  # nor this
     )
 
 

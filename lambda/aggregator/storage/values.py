@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -83,6 +83,9 @@ class CloseProgress:
         tried: Runs in a row that could not finish a minute that nobody has closed.
 
         tried_late: Runs in a row that could not finish a minute to restate.
+
+        restated: The minute in which each marked minute was last looked at,
+            where it was.
     """
 
     next_minute: int
@@ -90,3 +93,4 @@ class CloseProgress:
     markers_from: int
     tried: int = 0
     tried_late: int = 0
+    restated: Mapping[int, int] = field(default_factory=dict)

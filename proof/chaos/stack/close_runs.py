@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from proof.chaos.stack.fates import Pack, Steps
-from proof.chaos.stack.functions import FAILED, HEALTH, KILLED, PRINT, Fate, Functions
+from proof.chaos.stack.functions import FAILED, HEALTH, KILLED, NEVER_READ, PRINT, Fate, Functions
 
 if TYPE_CHECKING:
     import random
@@ -28,7 +28,7 @@ BETWEEN = 7  # runs between two ticks
 LONGEST_PAUSE_S = 40.0  # less than the time that a run has
 TICKS = {
     "": 1, "killed": 1, "held up": 3, "refused": 1, "out of time": 1, "two at once": 1,
-    "met by ingest": 4, "missed": 1, "missed three times": 1,
+    "met by ingest": 4, "process lost": 1, "missed": 1, "missed three times": 1,
 }  # fmt: skip
 MEETING_IN = (
     *("read_bucket", "read_publications", PRINT, "write_publication", "write_registry"),
@@ -46,6 +46,7 @@ HAPPENS = {
     "killed": "close: lease of a dead run", "held up": "close: held up",
     "refused": "close: the table refused", "out of time": "close: out of time",
     "two at once": "close: two at once", "met by ingest": "close: met by ingest",
+    "process lost": "close: process lost",
     "missed": "close: tick missed",
 }  # fmt: skip
 HAPPENINGS = tuple(HAPPENS.values())
@@ -95,13 +96,19 @@ class Closes:
         elif seen.ended == FAILED:
             if seen.error == "TableError" and fate.refused_at is not None:
                 happened["close: the table refused"] += 1
+            elif seen.error == "ProcessLostError" and fate.lost_at is not None:
+                happened["close: process lost"] += 1
             else:
                 self._timeline.complain(f"expected close to end in order, found {seen.error}")
         elif seen.calls == ["take_lease"]:
             happened["close: lease of a dead run"] += 1
         else:
             happened["close: runs to the end"] += 1
-            one_minute = seen.health["MinutesClosed"] == 1 and not seen.health["MinutesRestated"]
+            one_minute = (
+                fate.lost_at is None
+                and seen.health["MinutesClosed"] == 1
+                and not seen.health["MinutesRestated"]
+            )
             if one_minute and seen.calls.count("read_bucket") <= OF_ONE_MINUTE:
                 self.steps.took(len(seen.calls))
             for name in ("MinutesDropped", "RecordsUnreadable", "LinesRefused"):
@@ -142,6 +149,9 @@ class Closes:
         soon = self._rng.randint(1, FEWEST_STEPS)
         fates = {
             "refused": Fate(refused_at=at),
+            "process lost": Fate(
+                lost_at=NEVER_READ if self.is_late else self._rng.randrange(NEVER_READ, BUCKETS)
+            ),
             "held up": Fate(meets_in=meeting, meets=self._hold_up),
             "two at once": Fate(meets_at=soon, meets=self._meet_close),
             "met by ingest": Fate(meets_in=meeting, meets=self._meet_ingest),

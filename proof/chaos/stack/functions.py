@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 from collections import Counter
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -34,6 +36,7 @@ TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.schedul
 PRINT = "print"
 HEALTH = "print_health"
 DONE, FAILED, KILLED = "done", "failed", "killed"
+NEVER_READ = -1
 
 
 def nothing() -> None:
@@ -62,6 +65,8 @@ class Fate:
 
         pause: What happens between storing and reading the clock.
 
+        lost_at: Bucket at which one of two processes that read is killed, or -1 before it reads.
+
         patience: Looks at the time left until there is next to none.
 
         remaining_s: Seconds the function says it has.
@@ -75,6 +80,7 @@ class Fate:
     meets_in: tuple[str, int] | None = None
     meets: Callable[[], None] = nothing
     pause: Callable[[], None] = nothing
+    lost_at: int | None = None
     patience: int = 1_000_000
     remaining_s: float = 50.0
 
@@ -139,6 +145,24 @@ class _Life(KillableProcess):
         return self._step(effect)
 
 
+class _LostProcess:
+    """The table as a forked process has it, until it is killed."""
+
+    def __init__(self, life: _Life, lost_at: int | None) -> None:
+        if lost_at == NEVER_READ:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._life = life
+        self._lost_at = lost_at
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return getattr(self._life, name)
+
+    def read_bucket(self, minute: int, bucket: int) -> Any:
+        if bucket == self._lost_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self._life.read_bucket(minute, bucket)
+
+
 class _Output:
     """Standard output: whole lines are handed on."""
 
@@ -201,7 +225,12 @@ class Functions:
 
     def close(self, fate: Fate) -> InvocationResult:
         """One invocation of close."""
-        return self._invoke(close, TICK, fate, self._now_s)
+        if fate.lost_at is None:
+            return self._invoke(close, TICK, fate, self._now_s)
+        replace = mock.patch.object
+        table = SimpleNamespace(connect=lambda _: _LostProcess(runtime.stack()[1], fate.lost_at))
+        with replace(close, "processes_for", lambda _: 2), replace(close, "Table", table):
+            return self._invoke(close, TICK, fate, self._now_s)
 
     def _invoke(
         self, module: Any, event: dict[str, Any], fate: Fate, now_s: Callable[[], float]

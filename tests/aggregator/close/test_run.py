@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from aggregator.close.clock import RunClock
+from aggregator.close.run import restating_order
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
 from tests.aggregator.made_stack import END_S, RULES, Stack, on_time
@@ -162,6 +164,47 @@ def test_an_empty_stack_closes_its_minutes_too():
     outcome = stack.close(END_S + 110)
     assert (1, 0) == (outcome.minutes_closed, outcome.lines_printed)
     assert [] == stack.printed
+
+
+@pytest.mark.parametrize(("of_a_run", "longest"), [(1, 118), (2, 59), (4, 30)])
+def test_no_late_minute_starves(of_a_run, longest):
+    """
+    Records come late for each of the last two hours all the time: with time for
+    four minutes in a run none waits longer than half an hour.
+    """
+    restated, waited = {}, []
+    for now in range(MINUTE, MINUTE + 500):
+        marked = range(now - 120, now - 1)
+        for minute in restating_order(marked, restated, now)[:of_a_run]:
+            restated[minute] = now
+        waited.append(max(now - restated.get(minute, minute + 1) for minute in marked))
+    assert longest >= max(waited[150:])
+
+
+@pytest.mark.parametrize(
+    ("remaining_s", "longest_s", "allowed"),
+    [(10.1, 0.0, True), (10.0, 0.0, False), (25.0, 20.0, True), (24.9, 20.0, False)],
+)
+def test_a_minute_is_restated_in_45_seconds_and_where_it_has_time(remaining_s, longest_s, allowed):
+    """What begins later than that, or would take longer than is left, is read in vain."""
+    assert allowed == RunClock(lambda: 55.0).allows(remaining_s, longest_s)
+
+
+def test_what_a_run_does_not_restate_the_next_one_does():
+    """It goes on with those that this one had no time for."""
+    stack = Stack()
+    on_time(stack, *range(6))
+    stack.close(END_S + 6 * 60)
+    stack.told()
+    late = [record(minute=MINUTE + offset, instance_id="i-2") for offset in range(6)]
+    stack.deliver(END_S + 6 * 60 + 10, *late)
+    outcome = stack.close(END_S + 7 * 60, lambda: 55.0 - 7.6 * len(stack.printed))
+    assert (3, 3) == (outcome.minutes_restated, outcome.minutes_waiting)
+    assert outcome.out_of_time
+    first = stack.told()
+    stack.close(END_S + 8 * 60)
+    assert {(offset, 2) for offset in range(6)} <= {*first, *stack.told()}
+    assert {} == stack.table.markers
 
 
 # --- one at a time ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import reduce
 from operator import add
 
@@ -55,12 +56,17 @@ def clusters(draw, most_parts=3):
     return [draw(parts(f"i-{number}", most_parts)) for number in range(count)]
 
 
+def in_progress(instances):
+    """The sums over the records of each instance."""
+    sums = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}))
+    for own in instances:
+        sums.add(merge(own))
+    return sums
+
+
 def rolled_up(instances):
     """The rollup of the records of each instance."""
-    in_progress = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}))
-    for own in instances:
-        in_progress.add(merge(own))
-    return in_progress.finish([])
+    return in_progress(instances).finish([])
 
 
 @given(clusters())
@@ -90,6 +96,19 @@ def test_the_order_of_instances_and_records_does_not_matter(instances, draw):
         draw.shuffle(own)
     draw.shuffle(instances)
     assert expected == rolled_up(instances)
+
+
+@given(clusters(), st.data())
+def test_the_split_into_processes_does_not_matter(instances, data):
+    """Whichever of them adds which instance, put together it is the same rollup."""
+    owners = st.lists(st.integers(0, 5), min_size=len(instances), max_size=len(instances))
+    sums = [in_progress([]) for _ in range(6)]
+    for owner, own in zip(data.draw(owners), instances, strict=True):
+        sums[owner].add(merge(own))
+    first, *others = [pickle.loads(pickle.dumps(one)) for one in sums]
+    for other in others:
+        first.include(other)
+    assert rolled_up(instances) == first.finish([])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from aggregator import runtime
-from aggregator.close import bucket_reader, run
+from aggregator.close import bucket_reader, publishing, share
 from aggregator.close import function as close
 from aggregator.close.registry import Registry
 from aggregator.close.run import CloseRun
@@ -78,9 +78,11 @@ def late_records_leave_no_marker(patch):
 @fault
 def each_publication_adds_the_whole(patch):
     """A restated minute counts its tallies again."""
-    due = run.due
+    due = publishing.due
     patch.setattr(
-        run, "due", lambda rollup, before: due(rollup, before and replace(before, tallies={}))
+        publishing,
+        "due",
+        lambda rollup, before: due(rollup, before and replace(before, tallies={})),
     )
 
 
@@ -89,12 +91,12 @@ def progress_goes_ahead_of_the_lines(patch):
     """A run that dies has closed what it never printed."""
     reduce_all = CloseRun._reduce_all
 
-    def hurried(self, open_minutes, marked, registry, now_s):
+    def hurried(self, open_minutes, marked, now_s):
         progress = self.table.read_progress()
         self.table.write_progress(
             replace(progress, next_minute=max([*open_minutes, progress.next_minute - 1]) + 1)
         )
-        return reduce_all(self, open_minutes, marked, registry, now_s)
+        return reduce_all(self, open_minutes, marked, now_s)
 
     patch.setattr(CloseRun, "_reduce_all", hurried)
 
@@ -132,8 +134,8 @@ def silence_begins_a_minute_early(patch):
 @fault
 def goodbye_is_not_heard(patch):
     """An instance that was stopped in order rings an alarm."""
-    merge = run.merge
-    patch.setattr(run, "merge", lambda found: replace(merge(found), gone=False))
+    merge = share.merge
+    patch.setattr(share, "merge", lambda found: replace(merge(found), gone=False))
 
 
 @fault
@@ -155,8 +157,8 @@ def control_messages_are_read(patch):
 @fault
 def the_second_line_of_an_instance_is_dropped(patch):
     """An emitter that was restarted within a minute loses half of it."""
-    merge = run.merge
-    patch.setattr(run, "merge", lambda found: merge(list(found)[:1]))
+    merge = share.merge
+    patch.setattr(share, "merge", lambda found: merge(list(found)[:1]))
 
 
 @fault

@@ -1,0 +1,107 @@
+"""
+The rollups of a minute, printed and remembered.
+
+The lines of instance types are printed, then the cluster's own, then that one
+is kept as the last rollup, then all of it is remembered: a crash in between
+repeats the lines under the same RollupIds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from aggregator.minutes import expires_s
+from aggregator.rollups.line import lines_of
+from aggregator.rollups.publication import due
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire import WireFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from aggregator.close.outcome import CloseOutcome
+    from aggregator.close.reduction import ReducedMinute
+    from aggregator.environment import Rules
+    from aggregator.rollups.rollup import Rollup
+    from aggregator.storage.table import Table
+    from aggregator.storage.values import LastRollup
+    from neuron_wire.prices import Prices
+
+KEPT_FOR: Final[Mapping[LastRollup, str]] = {
+    "ecc": "EccUncorrectedRise",
+    "faults": "HardwareFaults",
+    "errors": "ExecutionErrors",
+}
+"""The tallies whose last minute above 0 is kept beside the last minute."""
+
+
+class SupersededError(Exception):
+    """Another run published at the same time: this one must write nothing more."""
+
+
+@dataclass(slots=True)
+class Publisher:
+    """
+    Publishes minutes.
+
+    Attributes:
+        table: Where it is remembered what was published.
+
+        rules: What counts as idle, how long it is remembered.
+
+        prices: What a core costs.
+
+        emit: Prints one line and returns once it is out.
+
+        outcome: Where it is counted.
+
+        check_time: Raises when the run must stop.
+    """
+
+    table: Table
+    rules: Rules
+    prices: Prices
+    emit: Callable[[str], None]
+    outcome: CloseOutcome
+    check_time: Callable[[], None]
+
+    def publish(self, minute: int, reduced: ReducedMinute) -> None:
+        """
+        Print what *reduced* adds to what was published of *minute*.
+
+        Raises:
+            SupersededError: If somebody else publishes it, too.
+        """
+        clusters, silent = reduced.clusters, reduced.silent
+        published = self.table.read_publications(minute)
+        # Also those that only an earlier publication knows: what it said of them may have changed.
+        for cluster in sorted(clusters.keys() | silent.keys() | published.keys()):
+            self.check_time()
+            in_progress = clusters.get(cluster) or RollupInProgress(
+                cluster, self.rules.idle_after_minutes, self.prices
+            )
+            rollup = in_progress.finish(silent.get(cluster, []))
+            lacking = due(rollup, published.get(cluster))
+            if lacking is None:
+                continue
+            try:
+                lines = lines_of(rollup, minute, lacking)
+            except WireFormatError:
+                self.outcome.lines_refused += 1
+                continue
+            for line in lines:
+                self.emit(line)
+            self.outcome.lines_printed += len(lines)
+            self._keep(rollup, minute, lines[-1])
+            if not self.table.write_publication(
+                minute, cluster, lacking.publication, expires_s(minute, self.rules.late_minutes)
+            ):
+                raise SupersededError
+
+    def _keep(self, rollup: Rollup, minute: int, line: str) -> None:
+        """Keep *line* for explain: an alarm may fire when its minute is no longer the last."""
+        self.table.write_last_rollup("minute", rollup.cluster, minute, line)
+        for about, tally in KEPT_FOR.items():
+            if rollup.tallies.get(tally, 0) > 0:
+                self.table.write_last_rollup(about, rollup.cluster, minute, line)

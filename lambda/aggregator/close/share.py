@@ -1,0 +1,153 @@
+"""
+What one process does of every minute: some of its buckets, and their part of the registry.
+
+A bucket has all records of its instances and all that is remembered of them,
+so no process needs to know what another one reads. What does cross buckets is
+which clusters there are: each process admits new ones as if it were alone, and
+learns with the next question which of them count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aggregator.close.bucket_reader import BucketReader
+from aggregator.close.outcome import ReadingCounts
+from aggregator.close.registry import Registry
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire.merging import merge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from mmap import mmap
+
+    from aggregator.close.registry import Newcomer
+    from aggregator.environment import Rules
+    from aggregator.rollups.rollup import SilentInstance
+    from aggregator.storage.table import Table
+    from neuron_wire.prices import Prices
+
+
+@dataclass(frozen=True, slots=True)
+class MinuteShare:
+    """
+    What some buckets have of one minute.
+
+    Attributes:
+        clusters: What their records add up to, by cluster.
+
+        silent: The clusters that their instances are known in, each with those
+            that are silent.
+
+        newcomers: Clusters that were not remembered, in the order of their buckets.
+
+        counts: What was read and what was left out.
+
+        lacks: Somebody has not reported who ought to; then the rest is not whole.
+    """
+
+    clusters: Mapping[str, RollupInProgress]
+    silent: Mapping[str, Sequence[SilentInstance]]
+    newcomers: Sequence[Newcomer]
+    counts: ReadingCounts
+    lacks: bool
+
+
+@dataclass(slots=True)
+class BucketShare:
+    """
+    Some of the buckets.
+
+    Attributes:
+        buckets: Their numbers.
+
+        connect: Opens the table in the process that asks for it.
+
+        rules: When an instance is silent, when a core is idle.
+
+        prices: What a core costs.
+
+        check_time: Raises when the run must stop.
+
+        registered: The registry as it was read, by bucket.
+
+        departures: The minutes in which EC2 said that each instance stopped.
+
+        lacking: One byte that all processes see: not 0 once one of them lacks an instance.
+    """
+
+    buckets: Sequence[int]
+    connect: Callable[[], Table]
+    rules: Rules
+    prices: Prices
+    check_time: Callable[[], None]
+    registered: Mapping[int, bytes]
+    departures: Mapping[str, Sequence[int]]
+    lacking: mmap
+    _table: Table = field(init=False)
+    _registry: Registry = field(init=False)
+
+    def begin(self) -> set[str]:
+        """Load what is remembered; the clusters in it."""
+        self._table = self.connect()
+        self._registry = Registry(
+            self.rules.silent_after_minutes,
+            self.rules.silent_forget_minutes,
+            self.rules.max_clusters,
+        )
+        own = {bucket: text for bucket, text in self.registered.items() if bucket in self.buckets}
+        self._registry.load(own)
+        self._registry.depart(self.departures)
+        return self._registry.clusters
+
+    def reduce(self, minute: int, clusters: set[str], *, wait: bool) -> MinuteShare:
+        """
+        Read *minute*; with *wait*, until an instance is found to be missing.
+
+        *clusters* are those that are remembered, in whichever process.
+        """
+        self._registry.agree(clusters)
+        counts = ReadingCounts()
+        reader = BucketReader(self._table, self._registry, counts, self.check_time, minute)
+        found: dict[str, RollupInProgress] = {}
+        for bucket in self.buckets:
+            self.check_time()
+            if not (wait and self.lacking[0]) and self._add(reader, bucket, found, wait=wait):
+                continue
+            self.lacking[0] = 1
+            break
+        is_whole = not (wait and self.lacking[0])
+        return MinuteShare(
+            clusters=found if is_whole else {},
+            silent=self._registry.silent_by_cluster(minute) if is_whole else {},
+            newcomers=self._registry.newcomers,
+            counts=counts,
+            lacks=not is_whole,
+        )
+
+    def _add(
+        self, reader: BucketReader, bucket: int, found: dict[str, RollupInProgress], *, wait: bool
+    ) -> bool:
+        """Add one bucket; with *wait*, only if nobody is missing in it."""
+        minute = reader.minute
+        records_of = reader.read(bucket)
+        if wait and self._registry.lacks(bucket, minute, records_of.keys()):
+            return False
+        for (cluster, instance_id), records in records_of.items():
+            instance = merge(records)
+            self._registry.see(
+                cluster, instance_id, minute, instance.record.instance_type, gone=instance.gone
+            )
+            if cluster not in found:
+                found[cluster] = RollupInProgress(
+                    cluster, self.rules.idle_after_minutes, self.prices
+                )
+            found[cluster].add(instance)
+        return True
+
+    def pack(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
+        """Forget what was before *before_minute*; the buckets of the registry that changed."""
+        self._registry.agree(clusters)
+        self._registry.forget(before_minute)
+        return list(self._registry.packed())

@@ -1,0 +1,151 @@
+"""However many processes read a minute, and whichever of them ends, the minute is the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+import zlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aggregator.close.processes import ProcessLostError, processes_for
+from aggregator.close.run import CloseRun
+from aggregator.environment import Rules
+from aggregator.storage.item import BUCKETS
+from aggregator.storage.values import TableError
+from proof.factories.records import MINUTE, record
+from tests.aggregator.close.test_exactness import compare, compare_types
+from tests.aggregator.made_stack import END_S, Stack
+from tests.aggregator.world import FATES, ONE_EACH, FragileTable, live_through
+
+pytestmark = pytest.mark.timeout(120)  # a fork of the tests' own process takes its time
+
+ENDS = ("killed", "memory", "pipe")
+FORKED_FATES = st.builds(
+    lambda fate, **more: fate | more,
+    FATES,
+    processes=st.integers(1, 4),
+    lost=st.none() | st.tuples(st.sampled_from(ENDS), st.integers(0, 40)),
+)
+
+
+def gone():
+    """Whether this process has no child, not even a dead one."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return not multiprocessing.active_children()
+    return False
+
+
+def closed(processes, *, rules=None, connect=None, instances=40, remaining_s=lambda: 50.0):
+    """A stack on which that many processes closed a minute, and what they did."""
+    stack = Stack()
+    stack.close(END_S - 10)
+    stack.deliver(
+        END_S + 5,
+        *(record(instance_id=f"i-{n}", cluster=f"cluster-{n % 7}") for n in range(instances)),
+    )
+    outcome = CloseRun(
+        table=stack.table, rules=rules or Rules(), emit=stack.printed.append,
+        now_s=lambda: END_S + 50, remaining_s=remaining_s, processes=processes,
+        connect=connect and (lambda: connect(stack.table)),
+    ).run()  # fmt: skip
+    return stack, outcome
+
+
+def remembered(stack):
+    """The registry, without buckets that hold nobody."""
+    read = {bucket: zlib.decompress(one) for bucket, one in stack.table.registry.items()}
+    return {bucket: text for bucket, text in read.items() if text != b"{}"}
+
+
+@pytest.mark.parametrize("max_clusters", [3, 7])
+def test_the_same_lines_and_the_same_registry_from_any_number_of_processes(max_clusters):
+    """Byte for byte, also where new clusters have no room, and which do must be agreed on."""
+    rules = Rules(max_clusters=max_clusters)
+    alone, outcome = closed(1, rules=rules)
+    assert max_clusters == outcome.lines_printed // 2
+    for processes in (2, 3, 6):
+        together, same = closed(processes, rules=rules)
+        assert alone.printed == together.printed
+        assert remembered(alone) == remembered(together)
+        assert outcome.records_refused == same.records_refused
+        assert gone()
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(ONE_EACH, st.lists(FORKED_FATES, max_size=5))
+def test_a_process_that_ends_loses_nothing_and_doubles_nothing(records, fates):
+    """The run that forked it fails, at whichever bucket it was; the next makes up for it."""
+    world = live_through(records, fates)
+    compare(world, records, may_overstate=False)
+    compare_types(world, records)
+    assert gone()
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_run_ends_with_the_process_it_lost(how):
+    """Nothing is printed, nothing remembered, the lease is given back."""
+
+    def connect(table):
+        return FragileTable(table, how, lambda _, bucket: bucket == BUCKETS - 1)
+
+    tables = []
+    with pytest.raises(ProcessLostError, match="one of 2 processes"):
+        closed(2, connect=lambda table: tables.append(table) or connect(table), instances=200)
+    assert gone()
+
+
+def test_a_process_that_does_not_answer_is_not_waited_for_beyond_the_run():
+    """Lambda would kill the run together with its lease."""
+    begun_s = time.monotonic()
+
+    def connect(table):
+        return FragileTable(table, "silent", lambda _, bucket: bucket == 1)
+
+    with pytest.raises(ProcessLostError, match="1 of 2 processes did not answer"):
+        closed(2, connect=connect, remaining_s=lambda: 5.5 + begun_s - time.monotonic())
+    assert gone()
+
+
+def test_what_the_table_refuses_a_process_it_refuses_the_run():
+    """With the words of the table."""
+    with pytest.raises(TableError, match="the table is busy"):
+        closed(3, connect=lambda table: FragileTable(table, "refused", lambda _, bucket: bucket))
+    assert gone()
+
+
+def test_nobody_waits_for_processes_that_outlive_the_one_that_forked_them():
+    """They see the end of it, and end."""
+    reads, writes = os.pipe()
+    if not os.fork():
+        connect = lambda table: FragileTable(table, "orphan", lambda *_: True)  # noqa: E731
+        os.close(reads)
+        closed(3, connect=connect)
+        os._exit(0)
+    os.close(writes)
+    os.wait()
+    # The end of the pipe is seen once every process that holds its other end is gone.
+    assert b"" == os.read(reads, 1)
+    os.close(reads)
+
+
+@pytest.mark.parametrize(
+    ("memory_mb", "processors", "expected"),
+    [(256, 2, 1), (1_769, 2, 1), (3_538, 2, 2), (8_845, 6, 5), (10_240, 6, 6), (10_240, 2, 2)],
+)
+def test_a_process_for_each_processor(monkeypatch, memory_mb, processors, expected):
+    """Lambda gives one for 1,769 MB, six for 10,240."""
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    assert expected == processes_for(memory_mb)
+
+
+def test_one_process_forks_none(monkeypatch):
+    """The same code, without a pipe."""
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
+    stack, _ = closed(1)
+    assert {MINUTE} == {minute for minute, held in stack.table.publications.items() if held}
