@@ -25,7 +25,8 @@ _SHORT_WITHOUT_FN: Final = frozenset({"Ref", "Condition"})
 _SUBSTITUTED: Final = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
 _PSEUDO_PARAMETERS: Final = {
     "AWS::AccountId": "000000000000", "AWS::NotificationARNs": "", "AWS::Partition": "aws",
-    "AWS::Region": "us-east-1", "AWS::StackName": "neuron-emf", "AWS::URLSuffix": "amazonaws.com",
+    "AWS::Region": "us-east-1", "AWS::StackId": "<AWS::StackId>", "AWS::StackName": "neuron-emf",
+    "AWS::URLSuffix": "amazonaws.com",
 }  # fmt: skip
 
 
