@@ -18,7 +18,16 @@ from local.alarms.template import load
 from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
-from tests.docs.reference import alarms, commands, events, metrics, parameters, settings, walk
+from tests.docs.reference import (
+    alarms,
+    change_set,
+    commands,
+    events,
+    metrics,
+    parameters,
+    settings,
+    walk,
+)
 from tests.stack.template_resources import of_type
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +44,7 @@ MAKERS = {
         "exit-codes": commands.exit_codes,
         "errors": commands.error_classes,
     },
+    "docs/reference/commands.md": {"change-set": change_set.shown},
     "docs/reference/settings.md": {
         name: lambda group=group: settings.sections(group)
         for name, group in settings.GROUPS.items()

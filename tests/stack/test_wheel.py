@@ -70,7 +70,7 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
             (repository / "lambda", "neuron_wire"),
         )
         for path in (root / package).rglob("*")
-        if path.suffix in (".html", ".json", ".py", ".toml") or path.name == "py.typed"
+        if path.suffix in (".html", ".json", ".py", ".toml", ".yaml") or path.name == "py.typed"
     }
     assert expected == names
     assert {f"{name}/py.typed" for name in ("emitter", "neuron_emf", "neuron_wire")} <= names
