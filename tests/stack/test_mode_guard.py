@@ -40,7 +40,7 @@ def ask(template, monkeypatch):
                     raise PermissionError
                 return {"Stacks": [{"StackStatus": status}]}
 
-        monkeypatch.setattr(boto3, "client", lambda _service: CloudFormation())
+        monkeypatch.setattr(boto3, "client", lambda _service, **_: CloudFormation())
         old = {"OldResourceProperties": {"Mode": before}} if kind == "Update" else {}
         event = {
             "RequestType": kind,

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import product
 
 import pytest
+import yaml
 from aws_lambda_powertools.shared import constants as powertools
 
 from aggregator import environment
@@ -72,6 +73,12 @@ def test_every_output_says_who_needs_it(template):
     """An output that nobody needs is not there."""
     for name, output in template["Outputs"].items():
         assert re.match(r"For (whoever|the operator)\b.+\.$", output["Description"]), name
+
+
+def test_no_part_of_the_template_is_an_alias(template_text):
+    """CloudFormation reads YAML without them, and the SAM CLI would hide that."""
+    tokens = yaml.scan(template_text)
+    assert [] == [one for one in tokens if isinstance(one, (yaml.AliasToken, yaml.AnchorToken))]
 
 
 def test_the_samconfig_names_no_account_and_no_region(repository):
