@@ -71,6 +71,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     from neuron_emf.deploy.bucket import release_bucket  # noqa: PLC0415 - as above
     from neuron_emf.deploy.listing import change_listing, output_listing  # noqa: PLC0415 - as above
     from neuron_emf.deploy.package import template_key  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.shards import require_one_step  # noqa: PLC0415 - as above
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
         Stack,
         drop_change_set,
@@ -89,6 +90,8 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     stack = Stack.read(cloudformation, settings.stack_name)
     require_usable(stack)
     given = given_parameters(package.parameters, named, stack)
+    if stack is not None and stack.parameters:
+        require_one_step(stack.parameters, named)
     bucket = release_bucket(where)
     template = package.template(bucket.code_uri(package.functions_key))
     bucket.put(package.functions_key, package.functions)

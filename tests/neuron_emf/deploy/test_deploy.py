@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from emitter.errors import SettingsError, SourceError
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy.bucket import ReleaseBucket
+from neuron_emf.deploy.shards import require_one_step, steps
 from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_usable
 from tests.programs import run_program
 from tests.stack.carried import write_zip
@@ -119,6 +123,46 @@ def test_a_stack_in_trouble_is_left_alone(status):
     """And the sentence says what comes first."""
     with pytest.raises(SourceError, match=f"it is in {status}"):
         require_usable(stack(status))
+
+
+# --- shards ---
+
+
+@given(now=st.integers(1, 500), wanted=st.integers(1, 500))
+def test_every_number_of_shards_is_reached_by_steps_that_kinesis_takes(now, wanted):
+    """At most the double, at least the half, and the last is the one that was wanted."""
+    numbers = [now, *steps(now, wanted)]
+    assert wanted == numbers[-1]
+    assert all(2 * first >= then and 2 * then >= first for first, then in pairwise(numbers))
+    assert len(numbers) <= 10
+
+
+def test_the_steps_that_the_pages_name(repository):
+    """From 1 to 5 and back."""
+    assert ((2, 4, 5), (3, 2, 1)) == (steps(1, 5), steps(5, 1))
+    page = (repository / "docs" / "how-to" / "large-fleets.md").read_text("utf-8")
+    assert "From 1 to 5 shards they are 2, 4 and 5; from 5 to 1 they are 3, 2 and 1" in page
+    assert "from 1 to 5 by 2 and 4" in (repository / "template.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("before", "named", "is_taken"),
+    [
+        ({"Mode": "kinesis", "StreamShards": "1"}, {"StreamShards": "5"}, False),
+        ({"Mode": "kinesis", "StreamShards": "1"}, {"StreamShards": "2"}, True),
+        ({"Mode": "drain", "StreamShards": "5"}, {"StreamShards": "1"}, False),
+        ({"Mode": "drain", "StreamShards": "5"}, {"StreamShards": "1", "Mode": "direct"}, True),
+        ({"Mode": "direct", "StreamShards": "1"}, {"StreamShards": "5", "Mode": "kinesis"}, True),
+        ({"Mode": "kinesis", "StreamShards": "0"}, {"StreamShards": "5"}, True),
+    ],
+)
+def test_what_kinesis_would_refuse_is_not_begun(before, named, is_taken):
+    """A new stream takes any number, and how many one on demand has is not in the stack."""
+    if is_taken:
+        require_one_step(before, named)
+        return
+    with pytest.raises(SettingsError, match=r"Deploy StreamShards=[23], then"):
+        require_one_step(before, named)
 
 
 # --- the bucket ---
