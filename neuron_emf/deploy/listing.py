@@ -51,6 +51,8 @@ def _parameters(after: Mapping[str, str], before: Mapping[str, str]) -> Renderab
         for name, value in after.items()
         if before.get(name) != value
     ]
+    # An older release forgets them: the next upgrade would give them their defaults.
+    rows += [(name, was, "forgotten") for name, was in before.items() if name not in after]
     if before and not rows:
         return Text("Parameters: all stay as they are.")
     table = Table("parameter", "before", "after", title="Parameters", title_justify="left")

@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from emitter.errors import SettingsError, SourceError
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy.bucket import ReleaseBucket
+from neuron_emf.deploy.listing import change_listing
 from neuron_emf.deploy.shards import require_one_step, steps
-from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_usable
+from neuron_emf.deploy.stack import NEW, ChangeSet, Stack, given_parameters, require_usable
+from neuron_emf.printing import show
 from tests.programs import run_program
 from tests.stack.carried import write_zip
 
@@ -116,6 +118,13 @@ def test_what_is_not_named_keeps_what_the_stack_has():
         assert [] == given_parameters(declared, {}, nothing)
     with pytest.raises(SettingsError, match="no parameter Mood"):
         given_parameters(declared, {"Mood": "kinesis"}, stack())
+
+
+def test_an_older_release_says_what_it_forgets(capsys):
+    """The next upgrade would give a forgotten parameter its default."""
+    show(*change_listing(ChangeSet("neuron-emf", "1", (), {"Mode": "kinesis"}), stack()))
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "Gone" in line]
+    assert "forgotten" in row
 
 
 @pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "UPDATE_IN_PROGRESS", "DELETE_FAILED"])
