@@ -78,7 +78,13 @@ NEEDS: Final = (
 def check_deployment(settings: CheckSettings) -> list[CheckSection]:
     """What a deployment with *settings*' region, stack and log group will meet."""
     aws = AwsClient(
-        account(AccountSettings(stack_name=settings.stack_name, region=settings.region))
+        account(
+            AccountSettings(
+                stack_name=settings.stack_name,
+                region=settings.region,
+                rehearsal=settings.rehearsal,
+            )
+        )
     )
     try:
         region = ok(REGION, aws.region)
