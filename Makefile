@@ -34,7 +34,7 @@ help:
 	@echo "make unit             pytest; one folder or test: make unit TESTS=tests/wire"
 	@echo "make template         sam validate --lint"
 	@echo "make build            sam build, into .aws-sam/"
-	@echo "make wheel            the wheel for instances, into dist/"
+	@echo "make wheel            the wheel for instances and for neuron-emf deploy, into dist/"
 	@echo "make proof            what is claimed, shown: the next five; RECORD=1 keeps the figures in docs/"
 	@echo "make bench            what it costs: time, memory, bytes, beside what others do; CHECK=1 fails above a limit"
 	@echo "make chaos            20 emitters and the stack through every trouble; SEED=N, PLAN=1 only says what would happen"
@@ -185,7 +185,10 @@ checkov: .venv-checkov/.ready
 # build/ first: what setuptools left there of an older tree would get into the wheel
 wheel: .venv/.editable
 	@rm -rf build
-	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@# what it carries for `neuron-emf deploy` is not left behind: a later installation would take it, stale
+	$(PY) deploy/wheel/carried.py neuron_emf/deploy
+	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .; \
+		ended=$$?; rm -f neuron_emf/deploy/template.yaml neuron_emf/deploy/functions.zip; exit $$ended
 	@ls dist/*.whl
 
 # As a systemd service of this machine, with a Python of its own; without .venv: these run where nothing else does

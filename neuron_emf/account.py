@@ -1,10 +1,10 @@
 """
 Which stack an operator's command looks at, and the clients to read it.
 
-The one module of the commands that knows boto3; it reads with the credentials
-of whoever types, and changes nothing. With `--rehearsal` the clients reach the
-embedded AWS of `make demo` on this machine and nothing else: the page of the
-rehearsal says where that is.
+The one module of the commands that knows boto3; it acts with the credentials of
+whoever types, and only `deploy` changes anything. With `--rehearsal` the clients
+reach the embedded AWS of `make demo` on this machine and nothing else: the page
+of the rehearsal says where that is.
 """
 
 from __future__ import annotations
@@ -138,6 +138,12 @@ def account(settings: AccountSettings) -> Account:
     )
 
 
+def error_code(error: Exception) -> str:
+    """AWS's code of *error*, such as `ValidationError`; empty for what is no answer of AWS."""
+    response: Mapping[str, Any] = getattr(error, "response", {})
+    return str(response.get("Error", {}).get("Code", ""))
+
+
 def is_refusal(error: Exception) -> bool:
     """
     Whether *error* is what a client raises when AWS refuses or does not answer.
@@ -183,8 +189,7 @@ def refusal(error: Exception, action: str) -> SourceError:
     """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
     if SDK_NOT_SENT & {kind.__name__ for kind in type(error).__mro__}:
         return SourceError("; ".join(unreachable(bounded(str(error)))))
-    response: Mapping[str, Any] = getattr(error, "response", {})
-    code = str(response.get("Error", {}).get("Code", ""))[:100] or type(error).__name__
+    code = error_code(error)[:100] or type(error).__name__
     advice = _ADVICE.get(code, "see what AWS says of it, and try again")
     said = " ".join(str(error).split())[:300]
     return SourceError(f"{action} was expected to answer and did not ({code}): {said}; {advice}")

@@ -54,6 +54,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "neuron_emf.lint.command:command",
         "Say whether CloudWatch would extract the metrics of log lines, and why not.",
     ),
+    "deploy": CommandSpec(
+        "neuron_emf.deploy.command:command",
+        "Deploy the stack of this release, or change or upgrade the one that is there.",
+    ),
     "profile": CommandSpec(
         "neuron_emf.profile.command:command",
         "Turn the summary of a profiler into log lines beside the fleet's metrics.",

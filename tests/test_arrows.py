@@ -54,6 +54,7 @@ KEEPERS = {
     ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
         "neuron_emf.check.listing",
         "neuron_emf.cost.listing",
+        "neuron_emf.deploy.listing",
         "neuron_emf.report.terminal",
         "neuron_emf.lint.listing",
         "neuron_emf.printing",

@@ -1,7 +1,7 @@
 """
 A CloudFormation template with its functions resolved, as far as alarms need it.
 
-Pure. Knows Ref, Sub, If, Equals, Not, And, Or, Join, GetAtt and conditions, as
+Pure. Knows Ref, Sub, If, Equals, Not, And, Or, Join, Split, GetAtt and conditions, as
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
 describes them, and refuses the rest. What only a deployment knows (names of
 other resources) is taken from the deployment or stays as `<LogicalId>`.
@@ -25,7 +25,8 @@ _SHORT_WITHOUT_FN: Final = frozenset({"Ref", "Condition"})
 _SUBSTITUTED: Final = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
 _PSEUDO_PARAMETERS: Final = {
     "AWS::AccountId": "000000000000", "AWS::NotificationARNs": "", "AWS::Partition": "aws",
-    "AWS::Region": "us-east-1", "AWS::StackName": "neuron-emf", "AWS::URLSuffix": "amazonaws.com",
+    "AWS::Region": "us-east-1", "AWS::StackId": "<AWS::StackId>", "AWS::StackName": "neuron-emf",
+    "AWS::URLSuffix": "amazonaws.com",
 }  # fmt: skip
 
 
@@ -131,6 +132,7 @@ class Template:
             "Fn::If": self._if,
             "Fn::Join": lambda parts: parts[0].join(str(one) for one in self._resolve(parts[1])),
             "Fn::Not": lambda terms: not self._resolve(terms[0]),
+            "Fn::Split": lambda parts: str(self._resolve(parts[1])).split(parts[0]),
             "Fn::Or": lambda terms: any(self._resolve(term) for term in terms),
             "Fn::Sub": self._sub,
             "Ref": self._ref,

@@ -85,6 +85,7 @@ class SamCli:
         command = [
             *("deploy", "--template-file", str(template), "--stack-name", stack_name),
             *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
+            "--no-fail-on-empty-changeset",  # as samconfig.toml has it
             *("--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"),
         ]
         if parameters:

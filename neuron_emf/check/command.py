@@ -38,9 +38,17 @@ def command(context: click.Context, /, **values: object) -> int:
 
     With --quick nothing is tried: it looks whether the emitter that runs here
     does its work, and is what a health check calls.
+
+    With --deployment nothing of an emitter is tried either: it says, before
+    the stack is deployed or changed, what the region and the account lack.
     """
     settings = CheckSettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
-    sections, given = _quick(settings) if settings.quick else _whole(context, settings, values)
+    if settings.quick:
+        sections, given = _quick(settings)
+    elif settings.deployment:
+        sections, given = _deployment(settings)
+    else:
+        sections, given = _whole(context, settings, values)
     if settings.json:
         from neuron_emf.check.listing import document  # noqa: PLC0415 - --help needs none of it
         from neuron_emf.printing import show_json  # noqa: PLC0415 - as above
@@ -55,7 +63,7 @@ def command(context: click.Context, /, **values: object) -> int:
         from neuron_emf.check.listing import parts  # noqa: PLC0415 - as above
         from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
-        show(*parts(sections, given))
+        show(*parts(sections, given, "deployment" if settings.deployment else "record"))
     return EXIT_SOMETHING_FAILED if any(section.has_failed for section in sections) else 0
 
 
@@ -69,6 +77,14 @@ def _whole(
     given = origins(settings, {name: context.get_parameter_source(name) for name in values}, file)
     with progress("Checking") as advance:
         return run_checks(settings, given, advance), given
+
+
+def _deployment(settings: CheckSettings) -> tuple[list[CheckSection], tuple[Origin, ...]]:
+    from neuron_emf.check.deployment import check_deployment  # noqa: PLC0415 - as above
+    from neuron_emf.printing import progress  # noqa: PLC0415 - as above
+
+    with progress("Checking"):
+        return check_deployment(settings), ()
 
 
 def _quick(settings: CheckSettings) -> tuple[list[CheckSection], tuple[Origin, ...]]:

@@ -34,23 +34,30 @@ _STATE_COLUMNS: Final = max(map(len, STATES))
 _CHECK_COLUMNS: Final = 23  # of `rollups log group class`, and no more
 
 
-def parts(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> Iterator[RenderableType]:
+_VERDICTS: Final = {
+    "record": ("A first record can be sent", "A first record will not arrive as it should"),
+    "deployment": ("The stack can be deployed", "The stack cannot be deployed as it is"),
+}
+"""What is said when nothing failed, and when something did, by what was checked for."""
+
+
+def parts(
+    sections: Sequence[CheckSection], origins: Sequence[Origin], purpose: str = "record"
+) -> Iterator[RenderableType]:
     """What a person reads, from the top."""
     for section in sections:
         yield Text(section.title, style="bold")
         yield _table(section.results)
         yield Text()
     yield from _settings(origins)
-    yield Text(summary(sections))
+    yield Text(summary(sections, purpose))
 
 
-def summary(sections: Sequence[CheckSection]) -> str:
+def summary(sections: Sequence[CheckSection], purpose: str = "record") -> str:
     """How many checks ended how, in one sentence."""
     states = [result.state for section in sections for result in section.results]
     counted = ", ".join(_counted(states.count(state), state) for state in STATES if state in states)
-    if FAILED in states:
-        return f"A first record will not arrive as it should: {counted}."
-    return f"A first record can be sent: {counted}."
+    return f"{_VERDICTS[purpose][FAILED in states]}: {counted}."
 
 
 def document(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> dict[str, object]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT: Final = "default"
 
-_FORMS: Final = frozenset({"json", "quick"})  # of the answer, not of what is checked
+_FORMS: Final = frozenset({"deployment", "json", "quick"})  # of the answer, not of what is checked
 
 _PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
@@ -51,6 +51,11 @@ class CheckSettings(RunSettings):
         help_text="Only look whether the emitter of this machine does its work, for a health "
         "check: no network, no neuron-monitor; fails on what a restart can mend, and on nothing "
         "else.",
+    )
+    deployment: bool = setting(
+        default=False,
+        help_text="Before a deployment: say what the region and the account lack for the stack; "
+        "nothing of an emitter is tried.",
     )
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
 

@@ -20,6 +20,7 @@ from neuron_emf.cost.measurements import read
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
 from tests.docs.reference import (
     alarms,
+    change_set,
     commands,
     differences,
     events,
@@ -48,6 +49,7 @@ MAKERS = {
         "exit-codes": commands.exit_codes,
         "errors": commands.error_classes,
     },
+    "docs/reference/commands.md": {"change-set": change_set.shown},
     "docs/reference/settings.md": {
         name: lambda group=group: settings.sections(group)
         for name, group in settings.GROUPS.items()

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from local.alarms.template import Template
 from tests.stack.policy_statements import as_list
 from tests.stack.template_resources import of_type
 
 KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
+IN_VPC = {"SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"}
 FUNCTIONS = ["Ingest", "Close", "Departure", "Explain"]
 
 ENCRYPTED = {
@@ -102,6 +104,36 @@ def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed
     writing = policy["PolicyDocument"]["Statement"][1]
     assert ("kms:GenerateDataKey", KEY) == (writing["Action"], writing["Resource"])
     assert "kms:ViaService" in writing["Condition"]["StringEquals"]
+
+
+# --- organizations that allow less ---
+
+
+def test_every_role_is_bounded_and_under_the_path(deployed):
+    """An organization that asks for either refuses a single role without it."""
+    bound = "arn:aws:iam::111122223333:policy/bound"
+    asked = deployed(PermissionsBoundaryArn=bound, RolePath="/team/", Mode="kinesis", **IN_VPC)
+    roles = of_type(asked, "AWS::IAM::Role")
+    assert 7 == len(roles)
+    assert {(bound, "/team/")} == {
+        (one["PermissionsBoundary"], one["Path"]) for one in roles.values()
+    }
+    policies = of_type(asked, "AWS::IAM::ManagedPolicy")
+    assert {"/team/"} == {one["Path"] for one in policies.values()}
+    usual = of_type(deployed(), "AWS::IAM::Role").values()
+    assert not [one for one in usual if "PermissionsBoundary" in one or "ManagedPolicyArns" in one]
+
+
+def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed):
+    """Also the guard of the mode; a rule of an organization knows no exceptions."""
+    resources = deployed(**IN_VPC)
+    network = {"SubnetIds": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
+    shared = Template(template, IN_VPC).resolve(template["Globals"]["Function"]["VpcConfig"])
+    assert network == shared == resources["ModeGuardFunction"]["Properties"]["VpcConfig"]
+    for name in [*FUNCTIONS, "ModeGuard"]:
+        assert ["<NetworkPolicy>"] == resources[f"{name}Role"]["Properties"]["ManagedPolicyArns"]
+    assert "NetworkPolicy" not in deployed()
+    assert "VpcConfig" not in deployed()["ModeGuardFunction"]["Properties"]
 
 
 # --- limits and tracing ---

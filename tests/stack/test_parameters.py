@@ -13,6 +13,10 @@ SENSIBLE = {
     "AlarmEmail": ["ops@example.org", ""],
     "KmsKeyArn": [f"{KEY}:key/1234abcd-12ab-34cd-56ef-1234567890ab", ""],
     "CloseConcurrency": ["1", ""],
+    "PermissionsBoundaryArn": ["arn:aws-us-gov:iam::111122223333:policy/team/bound", ""],
+    "RolePath": ["/", "/monitoring/neuron/"],
+    "SubnetIds": ["subnet-0a1b,subnet-2c3d", ""],
+    "SecurityGroupIds": ["sg-0a1b", ""],
     "Runbook": ["https://wiki.example.org/neuron#alarms", "docs/operations.md"],
 }
 USELESS = {
@@ -23,6 +27,10 @@ USELESS = {
     "AlarmTopicArn": [f"{TOPIC}:pager.fifo", "pager"],
     "AlarmEmail": ["ops", "ops@example.org, more@example.org"],
     "KmsKeyArn": ["alias/neuron", f"{KEY}:alias/neuron"],
+    "PermissionsBoundaryArn": ["bound", "arn:aws:iam::111122223333:role/bound"],
+    "RolePath": ["", "monitoring", "/monitoring", "//"],
+    "SubnetIds": ["subnet-0a1b, subnet-2c3d", "vpc-0a1b"],
+    "SecurityGroupIds": ["default"],
     "IngestConcurrency": ["0", "10000", "-1"],
     "Runbook": ["", "our wiki"],
 }

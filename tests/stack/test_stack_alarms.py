@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from local.alarms import MetricsInsightsQuery
+from local.alarms.template import Template
 from neuron_wire.catalogue import ROLLUP, STACK
 from tests.stack.stated_alarms import ALARM, ONE_CLUSTER, SUBJECTS, on_rollups, stated
 from tests.stack.template_resources import of_type
@@ -93,9 +94,9 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
     """All points of the window must be missing, and none is expected right after a deployment."""
     alarm = stated(template)["NoMinuteClosedAlarm"]
     assert 10 == alarm.evaluation_periods == alarm.datapoints_to_alarm
-    properties = template["Resources"]["NoMinuteClosedAlarm"]["Properties"]
-    warm_up = properties["WarmUpConfiguration"]["WarmUpPeriodDurationInMinutes"]
-    assert alarm.evaluation_periods < warm_up
+    properties = dict(Template(template).resources("AWS::CloudWatch::Alarm"))
+    warm_up = properties["NoMinuteClosedAlarm"]["WarmUpConfiguration"]
+    assert alarm.evaluation_periods < warm_up["WarmUpPeriodDurationInMinutes"]
 
 
 # --- what they ask for ---

@@ -7,11 +7,13 @@ from dataclasses import asdict
 from itertools import product
 
 import pytest
+import yaml
 from aws_lambda_powertools.shared import constants as powertools
 
 from aggregator import environment
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.minute import MinuteRecord
+from tests.docs.shown_blocks import tomllib
 from tests.stack.template_resources import of_type
 
 FUNCTION = "AWS::Serverless::Function"
@@ -73,10 +75,25 @@ def test_every_output_says_who_needs_it(template):
         assert re.match(r"For (whoever|the operator)\b.+\.$", output["Description"]), name
 
 
+def test_no_part_of_the_template_is_an_alias(template_text):
+    """CloudFormation reads YAML without them, and the SAM CLI would hide that."""
+    tokens = yaml.scan(template_text)
+    assert [] == [one for one in tokens if isinstance(one, (yaml.AliasToken, yaml.AnchorToken))]
+
+
 def test_the_samconfig_names_no_account_and_no_region(repository):
     """The same file serves everyone who deploys."""
     text = (repository / "samconfig.toml").read_text(encoding="utf-8")
     assert not re.search(r"\d{12}|region *=|beta|s3_bucket", text)
+
+
+def test_the_samconfig_saves_no_parameters(repository):
+    """
+    The stack holds them: a saved list is replaced whole by the next --parameter-overrides, and
+    what it named falls back to its default.
+    """
+    sections = tomllib.loads((repository / "samconfig.toml").read_text("utf-8"))["default"]
+    assert [] == [name for name, one in sections.items() if "parameter_overrides" in str(one)]
 
 
 # --- two stacks in one account ---

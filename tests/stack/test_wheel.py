@@ -12,6 +12,7 @@ from email.parser import Parser
 import pytest
 
 import emitter
+from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE
 from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -27,6 +28,9 @@ def wheel(repository, tmp_path_factory):
     for name in ("emitter", "lambda", "local", "neuron_emf", "tests"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(repository / name, source / name, ignore=ignored)
+    # as `make wheel` does, which also takes them away again
+    shutil.copy(repository / "template.yaml", source / "neuron_emf" / "deploy")
+    (source / "neuron_emf" / "deploy" / FUNCTIONS).write_bytes(b"zip")
     made = tmp_path_factory.mktemp("wheel")
     command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
     run = run_program(command, cwd=source)
@@ -70,9 +74,10 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
             (repository / "lambda", "neuron_wire"),
         )
         for path in (root / package).rglob("*")
-        if path.suffix in (".html", ".json", ".py", ".toml") or path.name == "py.typed"
+        if path.suffix in (".html", ".json", ".py", ".toml", ".yaml") or path.name == "py.typed"
     }
-    assert expected == names
+    carried = {f"neuron_emf/deploy/{name}" for name in (FUNCTIONS, TEMPLATE)}
+    assert expected | carried == names
     assert {f"{name}/py.typed" for name in ("emitter", "neuron_emf", "neuron_wire")} <= names
 
 
@@ -106,6 +111,13 @@ def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
     run = python(installed, tmp_path, "-m", "neuron_emf", "--version")
     assert run.returncode == 0, run.stderr
     assert emitter.__version__ in run.stdout
+
+
+def test_the_stack_is_written_from_the_wheel_alone(installed, tmp_path):
+    """Its template and the zip, found beside the modules."""
+    run = python(installed, tmp_path, "-m", "neuron_emf", "deploy", "--write-template", "out")
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "out" / TEMPLATE).exists()
 
 
 def test_the_bill_needs_nothing_but_the_wheel(installed, tmp_path):

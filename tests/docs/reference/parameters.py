@@ -8,7 +8,7 @@ INTERFACE = "AWS::CloudFormation::Interface"
 
 
 def groups(template):
-    """A heading and a table for each group that `sam deploy --guided` and the console show."""
+    """A heading and a table for each group that the console shows."""
     found = []
     for group in template["Metadata"][INTERFACE]["ParameterGroups"]:
         rows = [row(name, template["Parameters"][name]) for name in group["Parameters"]]

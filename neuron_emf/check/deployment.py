@@ -1,0 +1,210 @@
+"""
+Before a deployment: what the region or the account lacks for the stack. Reads only.
+
+What a region offers is asked of CloudFormation's registry, whose schema of a
+type names its properties; a region may get a type, and a type a property,
+months after others.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import SettingsError
+from neuron_emf.account import AccountSettings, account
+from neuron_emf.check import extraction
+from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, unknown
+from neuron_emf.check.credentials import check_caller
+from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
+from neuron_emf.deploy.shards import steps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from neuron_emf.check.settings import CheckSettings
+
+REGION: Final = "region"
+GROUP: Final = "log group"
+FILTERS: Final = "subscription filters"
+CONCURRENCY: Final = "concurrency"
+SHARDS: Final = "shards"
+
+MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
+NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
+WITHOUT: Final = "deploy with NewFeatures=false"
+
+_UNKNOWN_TYPE: Final = "TypeNotFoundException"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """
+    Something of CloudFormation that the template uses and not every region has.
+
+    Attributes:
+        check: Name of the check.
+
+        kind: The type.
+
+        member: The property.
+
+        is_young: The template does without it with `NewFeatures=false`.
+    """
+
+    check: str
+    kind: str
+    member: str
+    is_young: bool = False
+
+
+NEEDS: Final = (
+    Need("field indexes", "AWS::Logs::LogGroup", "FieldIndexPolicies", is_young=True),
+    Need("query parameters", "AWS::Logs::QueryDefinition", "Parameters", is_young=True),
+    Need("alarm warm-up", "AWS::CloudWatch::Alarm", "WarmUpConfiguration", is_young=True),
+    Need("log group class", "AWS::Logs::LogGroup", "LogGroupClass"),
+    Need("grouped alarms", "AWS::CloudWatch::Alarm", "Metrics"),
+    Need("function logging", "AWS::Lambda::Function", "LoggingConfig"),
+    Need("function processors", "AWS::Lambda::Function", "Architectures"),
+    Need("failed invocations", "AWS::Lambda::EventInvokeConfig", "DestinationConfig"),
+    Need("stream reading", "AWS::Lambda::EventSourceMapping", "FunctionResponseTypes"),
+    Need("stream modes", "AWS::Kinesis::Stream", "StreamModeDetails"),
+    Need("schedules", "AWS::Scheduler::Schedule", "Target"),
+)
+"""A test compares them with the template."""
+
+
+def check_deployment(settings: CheckSettings) -> list[CheckSection]:
+    """What a deployment with *settings*' region, stack and log group will meet."""
+    aws = AwsClient(
+        account(
+            AccountSettings(
+                stack_name=settings.stack_name,
+                region=settings.region,
+                rehearsal=settings.rehearsal,
+            )
+        )
+    )
+    try:
+        region = ok(REGION, aws.region)
+    except SettingsError as error:
+        return [CheckSection("account", (failed(REGION, str(error), "name it with --region"),))]
+    caller, answer = check_caller(aws)
+    sections = [CheckSection("account", (region, caller))]
+    if answer.reason in NOBODY:
+        return sections
+    parameters = _stack(aws, settings.stack_name)
+    group = settings.log_group
+    sections.append(CheckSection("region", tuple(check_need(aws, need) for need in NEEDS)))
+    found = (
+        check_concurrency(aws),
+        check_free_group(aws, group, is_deployed=parameters is not None),
+        check_filters(aws, group, settings.stack_name),
+        extraction.check_extraction(aws, [group, f"/neuron-emf/{settings.stack_name}/rollups"]),
+        check_shards(aws, settings.stack_name, parameters),
+    )
+    return [*sections, CheckSection("quotas and what is there", found)]
+
+
+def check_need(aws: AwsClient, need: Need) -> CheckResult:
+    """Whether CloudFormation knows the property in this region."""
+    answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=need.kind)
+    if answer.reason:
+        if not answer.words.startswith(_UNKNOWN_TYPE):
+            return unknown(need.check, answer, "*", "; the deployment will tell")
+        known: Mapping[str, object] = {}
+    else:
+        try:
+            known = json.loads(answer.response["Schema"])["properties"]
+        except (KeyError, TypeError, ValueError):
+            return warning(need.check, f"the schema of {need.kind} cannot be read", "try again")
+    if need.member in known:
+        return ok(need.check, f"{need.kind} has {need.member}")
+    lacks = f"{need.kind} has no {need.member} in this region"
+    if need.is_young:
+        return warning(need.check, lacks, WITHOUT)
+    return failed(need.check, lacks, "deploy in another region")
+
+
+def check_concurrency(aws: AwsClient) -> CheckResult:
+    """How many invocations the account allows at a time, for all functions together."""
+    answer = aws.ask("lambda", "get_account_settings")
+    limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
+    if answer.reason or not isinstance(limit, int):
+        return unknown(CONCURRENCY, answer, "*", "; the deployment does without")
+    if limit > NEW_ACCOUNT:
+        return ok(CONCURRENCY, f"{limit} invocations at a time, all functions together")
+    return warning(
+        CONCURRENCY,
+        f"{limit} invocations at a time, all functions together: enough for some hundred instances",
+        "ask for more (quota Concurrent executions), and reserve none",
+    )
+
+
+def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckResult:
+    """Whether the stack can make its log group, or has it already."""
+    answer, groups = aws.ask_all(
+        "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=group, limit=50
+    )
+    if answer.reason:
+        return unknown(GROUP, answer, "*", "; the deployment will tell")
+    is_there = any(one.get("logGroupName") == group for one in groups)
+    if is_there and not is_deployed:
+        return warning(
+            GROUP,
+            f"{group} is there and no stack of this name: a deployment cannot make it",
+            "deploy with AdoptLogGroup=true, or another LogGroupName",
+        )
+    return ok(GROUP, f"{group} is {'there' if is_there else 'free'}")
+
+
+def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
+    """Whether the group has room for the stack's subscription filter."""
+    answer, filters = aws.ask_all(
+        "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=group
+    )
+    if answer.reason == MISSING:
+        return ok(FILTERS, f"none, {group} is not there")
+    if answer.reason:
+        return unknown(FILTERS, answer, group, "; the deployment will tell")
+    others = [one for one in filters if one.get("filterName") != f"{stack_name}-minutes"]
+    found = f"{len(others)} of others, {MOST_FILTERS} are allowed"
+    if len(others) < MOST_FILTERS:
+        return ok(FILTERS, found)
+    return failed(FILTERS, found, "delete one that nobody needs")
+
+
+def check_shards(
+    aws: AwsClient, stack_name: str, parameters: Mapping[str, str] | None
+) -> CheckResult:
+    """Which numbers of shards the next deployment reaches."""
+    if parameters is None or parameters.get("Mode", "direct") == "direct":
+        return ok(SHARDS, "no stream yet: a new one takes any number at once")
+    answer = aws.ask(
+        "cloudformation",
+        "describe_stack_resource",
+        StackName=stack_name,
+        LogicalResourceId="RecordsStream",
+    )
+    stream = answer.response.get("StackResourceDetail", {}).get("PhysicalResourceId", "")
+    if not answer.reason:
+        answer = aws.ask("kinesis", "describe_stream_summary", StreamName=stream)
+    now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount")
+    if answer.reason or not isinstance(now, int):
+        return unknown(SHARDS, answer, "the stream", "; the deployment will tell")
+    double = ", ".join(map(str, steps(now, 5 * now)))
+    return ok(
+        SHARDS,
+        f"{now} open: the next deployment reaches {(now + 1) // 2} to {2 * now}, "
+        f"and {5 * now} are reached by {double}",
+    )
+
+
+def _stack(aws: AwsClient, name: str) -> Mapping[str, str] | None:
+    """The stack's parameters; None where there is none, or nobody may look."""
+    answer = aws.ask("cloudformation", "describe_stacks", StackName=name)
+    if answer.reason:
+        return None
+    (stack,) = answer.response["Stacks"]
+    return {one["ParameterKey"]: one.get("ParameterValue", "") for one in stack["Parameters"]}

@@ -1,0 +1,111 @@
+"""
+The bucket of the releases: private, encrypted, versioned, TLS only, its name generated.
+
+A stack of its own owns it, so that it is found again by the stack's name and
+never by a name that somebody else could have taken. Every call on it also says
+which account must own it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.errors import SourceError
+from neuron_emf.account import documented, error_code
+from neuron_emf.deploy.stack import Stack, wait_until_done
+
+if TYPE_CHECKING:
+    from neuron_emf.account import Account
+
+STACK_NAME: Final = "neuron-emf-deploy"
+_ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseBucket:
+    """
+    One bucket.
+
+    Attributes:
+        name: As CloudFormation generated it.
+
+        owner: Number of the account that must own it.
+    """
+
+    name: str
+    owner: str
+    _client: Any
+
+    def url(self, key: str) -> str:
+        """Where CloudFormation reads *key*."""
+        return f"{self._client.meta.endpoint_url}/{self.name}/{key}"
+
+    def code_uri(self, key: str) -> str:
+        """Where Lambda reads *key*."""
+        return f"s3://{self.name}/{key}"
+
+    def put(self, key: str, content: bytes) -> bool:
+        """
+        Have *content* under *key*; whether it had to be uploaded.
+
+        Raises:
+            SourceError: If S3 refuses, or the bucket is another account's.
+        """
+        checksum = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        if self._checksum(key) == checksum:
+            return False
+        with documented("s3:PutObject"):
+            self._client.put_object(
+                Bucket=self.name,
+                Key=key,
+                Body=content,
+                ChecksumSHA256=checksum,
+                ExpectedBucketOwner=self.owner,
+            )
+        return True
+
+    def _checksum(self, key: str) -> str:
+        """SHA-256 of what is there, empty for nothing; S3 reckoned it at the upload."""
+        with documented("s3:GetObject"):
+            try:
+                found = self._client.head_object(
+                    Bucket=self.name,
+                    Key=key,
+                    ChecksumMode="ENABLED",
+                    ExpectedBucketOwner=self.owner,
+                )
+            except Exception as error:
+                if error_code(error) in _ABSENT:
+                    return ""
+                raise
+        return str(found.get("ChecksumSHA256", ""))
+
+
+def release_bucket(account: Account) -> ReleaseBucket:
+    """
+    The bucket of *account* in its region, made when there is none.
+
+    Raises:
+        SourceError: If AWS refuses, or its stack is in no state to be used.
+    """
+    with documented("sts:GetCallerIdentity"):
+        owner = str(account.client("sts").get_caller_identity()["Account"])
+    cloudformation = account.client("cloudformation")
+    stack = Stack.read(cloudformation, STACK_NAME)
+    if stack is None:
+        body = Path(__file__).with_name("bucket.yaml").read_text(encoding="utf-8")
+        with documented("cloudformation:CreateStack"):
+            cloudformation.create_stack(StackName=STACK_NAME, TemplateBody=body)
+        stack = wait_until_done(cloudformation, STACK_NAME)
+    name = stack.outputs.get("BucketName", "")
+    if not name:
+        msg = (
+            f"The stack {STACK_NAME}, which owns the bucket of the releases, has no bucket "
+            f"({stack.status}). Delete that stack and deploy again."
+        )
+        raise SourceError(msg)
+    return ReleaseBucket(name, owner, account.client("s3"))

@@ -1,0 +1,143 @@
+"""The command `neuron-emf deploy`, and its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from emitter.command_line import CONTEXT
+from emitter.errors import SettingsError
+from emitter.settings.declaration import setting
+from emitter.settings.options import options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neuron_emf.deploy.package import Package
+
+EXIT_NOT_CONFIRMED: Final = 1
+_EPILOG: Final = (
+    "Exit codes: 0 the stack is as asked for, 1 nobody said yes, 2 wrong use, "
+    "3 AWS refused or the deployment failed."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeploySettings:
+    """Which stack, and whether to ask."""
+
+    stack_name: str = setting("neuron-emf", "Name of the stack.", metavar="NAME")
+    region: str | None = setting(
+        None, "AWS region; by default what the AWS SDK finds.", metavar="NAME", short="-r"
+    )
+    yes: bool = setting(default=False, help_text="Do not ask before the change is made.")
+    write_template: str = setting(
+        "",
+        "Write the template and the functions to this folder, for another tool; deploy nothing.",
+        metavar="FOLDER",
+    )
+
+
+@click.command(name="deploy", context_settings=CONTEXT, epilog=_EPILOG)
+@click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
+@options(DeploySettings)
+def command(parameters: tuple[str, ...], **values: object) -> int:
+    """
+    Deploy the stack of this release, or change or upgrade the one that is there.
+
+    NAME=VALUE gives a parameter of the template. What is not named keeps the
+    value that the stack has, so an upgrade names nothing. What would change is
+    shown and confirmed first. The release is kept in a private bucket of the
+    account, which the stack neuron-emf-deploy owns.
+    """
+    from neuron_emf.deploy.package import carried  # noqa: PLC0415 - --help needs none of it
+
+    settings = DeploySettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
+    return deploy(carried(), settings, parameters)
+
+
+def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]) -> int:
+    """
+    Do to *package* what *settings* say; the exit code.
+
+    Raises:
+        SettingsError: If a parameter cannot be read, or the template has none of its name.
+        SourceError: If AWS refuses, or the deployment fails.
+    """
+    from neuron_emf.account import AccountSettings, account  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.bucket import release_bucket  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.listing import change_listing, output_listing  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.package import template_key  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.shards import require_one_step  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
+        Stack,
+        drop_change_set,
+        execute,
+        given_parameters,
+        make_change_set,
+        require_usable,
+    )
+    from neuron_emf.printing import show  # noqa: PLC0415 - as above
+
+    if settings.write_template:
+        return _write(package, Path(settings.write_template))
+    named = dict(_pair(one) for one in parameters)
+    where = account(AccountSettings(stack_name=settings.stack_name, region=settings.region))
+    cloudformation = where.client("cloudformation")
+    stack = Stack.read(cloudformation, settings.stack_name)
+    require_usable(stack)
+    given = given_parameters(package.parameters, named, stack)
+    if stack is not None and stack.parameters:
+        require_one_step(stack.parameters, named)
+    bucket = release_bucket(where)
+    template = package.template(bucket.code_uri(package.functions_key))
+    bucket.put(package.functions_key, package.functions)
+    bucket.put(template_key(template), template.encode())
+    url = bucket.url(template_key(template))
+    change_set = make_change_set(cloudformation, stack, settings.stack_name, url, given)
+    if change_set is None:
+        click.echo(f"Nothing to change: {settings.stack_name} is as asked for.")
+        return 0
+    show(*change_listing(change_set, stack))
+    if not settings.yes and not _is_confirmed(settings.stack_name):
+        drop_change_set(cloudformation, change_set.stack_name, change_set.name)
+        click.echo("Nothing was changed.", err=True)
+        return EXIT_NOT_CONFIRMED
+    done = execute(cloudformation, change_set, lambda reason: click.echo(reason, err=True))
+    show(output_listing(done))
+    return 0
+
+
+def _is_confirmed(stack_name: str) -> bool:
+    try:
+        return click.confirm(f"Change the stack {stack_name} like this?", err=True)
+    except click.Abort:  # the end of the input is no yes, and the change set must not stay
+        click.echo("", err=True)
+        return False
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, is_given, value = text.partition("=")
+    if not is_given or not name:
+        msg = f"A parameter is NAME=VALUE, found {text!r}. Write for example Mode=kinesis."
+        raise SettingsError(msg)
+    return name, value
+
+
+def _write(package: Package, folder: Path) -> int:
+    from neuron_emf.deploy.stack import CAPABILITIES  # noqa: PLC0415 - as above
+
+    try:
+        template, functions = package.write(folder)
+    except OSError as error:
+        msg = f"Cannot write to {folder}: {error.strerror}."
+        raise SettingsError(msg) from error
+    click.echo(f"template      {template}")
+    click.echo(f"functions     {functions}")
+    click.echo(f"capabilities  {' '.join(CAPABILITIES)}")
+    click.echo("CodeUri of each function is the zip beside the template: upload it, or let")
+    click.echo(f"aws cloudformation package --template-file {template} --s3-bucket BUCKET do it.")
+    return 0

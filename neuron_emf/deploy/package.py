@@ -1,0 +1,94 @@
+"""
+What the wheel carries for a deployment: the template, and the functions in one zip.
+
+Both are named by the SHA-256 of their content, so the same release has the same
+names everywhere and an upload can be compared. Knows no AWS.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from emitter.errors import SettingsError
+
+TEMPLATE: Final = "template.yaml"
+FUNCTIONS: Final = "functions.zip"
+
+_CODE: Final = "    CodeUri: lambda/\n"  # of Globals, for every function
+_FUNCTION: Final = re.compile(
+    r"^    Type: AWS::Serverless::Function\n(?:.+\n)*?    Properties:\n", re.MULTILINE
+)
+_SECTION: Final = re.compile(r"^Parameters:\n((?:(?: .*)?\n)+)", re.MULTILINE)
+_NAME: Final = re.compile(r"^  (\w+):$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """
+    One release of the stack.
+
+    Attributes:
+        source: The template as it is in the repository.
+
+        functions: The zip that all functions run from.
+    """
+
+    source: str
+    functions: bytes
+
+    @property
+    def functions_key(self) -> str:
+        """Name of the zip, `<sha256>.zip`."""
+        return f"{hashlib.sha256(self.functions).hexdigest()}.zip"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters that the template declares, in its order."""
+        section = _SECTION.search(self.source)
+        return tuple(_NAME.findall(section[1])) if section else ()
+
+    def template(self, code_uri: str) -> str:
+        """
+        The template with its functions at *code_uri*, said at each function.
+
+        Not in Globals: what the AWS CLI packages is at functions alone.
+        """
+        text = self.source.replace(_CODE, "")
+        return _FUNCTION.sub(lambda head: f"{head[0]}      CodeUri: {code_uri}\n", text)
+
+    def write(self, folder: Path) -> tuple[Path, Path]:
+        """Write template and functions beside each other; where they are."""
+        folder.mkdir(parents=True, exist_ok=True)
+        template, functions = folder / TEMPLATE, folder / self.functions_key
+        functions.write_bytes(self.functions)
+        template.write_text(self.template(self.functions_key), encoding="utf-8")
+        return template, functions
+
+
+def template_key(text: str) -> str:
+    """Name of a template, `<sha256>.yaml`."""
+    return f"{hashlib.sha256(text.encode()).hexdigest()}.yaml"
+
+
+def carried(folder: Path = Path(__file__).parent) -> Package:
+    """
+    What this installation carries, beside this module.
+
+    Raises:
+        SettingsError: If it carries nothing, as an installation from a clone does.
+    """
+    try:
+        return Package(
+            source=(folder / TEMPLATE).read_text(encoding="utf-8"),
+            functions=(folder / FUNCTIONS).read_bytes(),
+        )
+    except FileNotFoundError as error:
+        msg = (
+            "This installation carries no stack, because it was made from a clone. Install a wheel "
+            "that `make wheel` built, or deploy from the clone: sam build && sam deploy."
+        )
+        raise SettingsError(msg) from error

@@ -1,0 +1,29 @@
+"""What `neuron-emf deploy` shows of a change from kinesis to drain and a longer idle time."""
+
+from __future__ import annotations
+
+import io
+
+from neuron_emf.deploy.listing import change_listing
+from neuron_emf.deploy.stack import Change, ChangeSet, Stack
+from neuron_emf.printing import console
+
+BEFORE = {"Mode": "drain", "IdleAfterMinutes": "15", "AlarmEmail": "ops@example.org"}
+CHANGES = (
+    Change("Modify", "CloseFunction", "AWS::Lambda::Function", is_replaced=False),
+    Change("Modify", "ModeGuard", "Custom::ModeGuard", is_replaced=False),
+    Change("Remove", "RecordsStream", "AWS::Kinesis::Stream", is_replaced=False),
+    Change("Remove", "StreamReader", "AWS::Lambda::EventSourceMapping", is_replaced=False),
+)
+
+
+def shown():
+    """The command and the block that it prints."""
+    named = {"Mode": "direct", "IdleAfterMinutes": "30"}
+    out = io.StringIO()
+    change_set = ChangeSet("neuron-emf", "1", CHANGES, {**BEFORE, **named})
+    for part in change_listing(change_set, Stack("neuron-emf", "UPDATE_COMPLETE", BEFORE, {})):
+        console(out).print(part)
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    typed = " ".join(f"{name}={value}" for name, value in named.items())
+    return "\n".join(["```", f"$ neuron-emf deploy {typed}", *lines, "```"])

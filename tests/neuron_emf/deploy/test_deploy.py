@@ -1,0 +1,225 @@
+"""What a release is made of, what it asks of AWS, and when it does not begin."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from botocore.exceptions import ClientError
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.errors import SettingsError, SourceError
+from neuron_emf.deploy import command, package
+from neuron_emf.deploy.bucket import ReleaseBucket
+from neuron_emf.deploy.listing import change_listing
+from neuron_emf.deploy.shards import require_one_step, steps
+from neuron_emf.deploy.stack import NEW, ChangeSet, Stack, given_parameters, require_usable
+from neuron_emf.printing import show
+from tests.programs import run_program
+from tests.stack.carried import write_zip
+
+OWNER = "111122223333"
+
+
+@pytest.fixture
+def release(repository):
+    """The template of this tree, with a zip of no use."""
+    return package.Package((repository / "template.yaml").read_text("utf-8"), b"zip")
+
+
+# --- the package ---
+
+
+def test_the_same_files_give_the_same_zip(tmp_path):
+    """Whenever and in whatever order they were written, with whatever rights; no bytecode."""
+    contents = {"b/module.py": "one", "a.py": "two", "b/__pycache__/module.pyc": "three"}
+    zips = []
+    for number, names in enumerate([sorted(contents), sorted(contents, reverse=True)]):
+        folder = tmp_path / str(number)
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(contents[name])
+            os.utime(folder / name, (number * 1e9, number * 1e9))
+            (folder / name).chmod(0o600 + number * 0o44)
+        write_zip(folder, tmp_path / f"{number}.zip")
+        zips.append((tmp_path / f"{number}.zip").read_bytes())
+    assert zips[0] == zips[1]
+    assert b"module.pyc" not in zips[0]
+
+
+def test_the_release_knows_the_parameters_of_its_template(release, repository):
+    """In their order; read without a YAML parser, which the product does not have."""
+    from local.alarms.template import load  # noqa: PLC0415 - beside the product
+
+    declared = load((repository / "template.yaml").read_text("utf-8"))["Parameters"]
+    assert tuple(declared) == release.parameters
+
+
+@pytest.mark.timeout(60)
+def test_both_ways_give_the_same_resources(release, repository, tmp_path):
+    """
+    `sam deploy` and `neuron-emf deploy`, by AWS's own translator; every function has its code.
+    """
+    python = repository / ".venv-sam" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(".venv-sam is missing: make venvs makes it")
+    template, _ = release.write(tmp_path)
+    stated = template.read_text("utf-8")
+    assert stated.count(f"CodeUri: {release.functions_key}\n") == stated.count("::Serverless::F")
+    resources = []
+    for path in (repository / "template.yaml", template):
+        run = run_program(
+            [python, "-B", "tests/stack/translation.py", path, "Mode=kinesis"], cwd=repository
+        )
+        assert run.returncode == 0, run.stderr
+        resources.append(json.loads(run.stdout)["Resources"])
+    assert resources[0] == resources[1]
+
+
+def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
+    """Without an account: the template, the zip that it names, and what must be allowed."""
+    monkeypatch.setattr(package, "carried", lambda: release)
+    ended = CliRunner().invoke(command.command, ["--write-template", str(tmp_path / "out")])
+    assert {"template.yaml", release.functions_key} == {
+        one.name for one in (tmp_path / "out").iterdir()
+    }
+    assert "CAPABILITY_IAM CAPABILITY_AUTO_EXPAND" in ended.output
+
+
+def test_an_installation_from_a_clone_says_what_to_do(tmp_path):
+    """It carries no stack: `make wheel` alone puts one there, and takes it away again."""
+    with pytest.raises(SettingsError, match="make wheel"):
+        package.carried(tmp_path)
+
+
+# --- what keeps its value ---
+
+
+def stack(status="UPDATE_COMPLETE"):
+    """A stack that was deployed with two parameters."""
+    return Stack("neuron-emf", status, {"Mode": "kinesis", "Gone": "1"}, {})
+
+
+def test_what_is_not_named_keeps_what_the_stack_has():
+    """New parameters take their default, those that the release has no more are not sent."""
+    declared = ("Mode", "IdleAfterMinutes", "New")
+    assert [
+        {"ParameterKey": "Mode", "UsePreviousValue": True},
+        {"ParameterKey": "IdleAfterMinutes", "ParameterValue": "20"},
+    ] == given_parameters(declared, {"IdleAfterMinutes": "20"}, stack())
+    for nothing in (None, stack(NEW)):
+        assert [] == given_parameters(declared, {}, nothing)
+    with pytest.raises(SettingsError, match="no parameter Mood"):
+        given_parameters(declared, {"Mood": "kinesis"}, stack())
+
+
+def test_an_older_release_says_what_it_forgets(capsys):
+    """The next upgrade would give a forgotten parameter its default."""
+    show(*change_listing(ChangeSet("neuron-emf", "1", (), {"Mode": "kinesis"}), stack()))
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "Gone" in line]
+    assert "forgotten" in row
+
+
+@pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "UPDATE_IN_PROGRESS", "DELETE_FAILED"])
+def test_a_stack_in_trouble_is_left_alone(status):
+    """And the sentence says what comes first."""
+    with pytest.raises(SourceError, match=f"it is in {status}"):
+        require_usable(stack(status))
+
+
+# --- shards ---
+
+
+@given(now=st.integers(1, 500), wanted=st.integers(1, 500))
+def test_every_number_of_shards_is_reached_by_steps_that_kinesis_takes(now, wanted):
+    """At most the double, at least the half, and the last is the one that was wanted."""
+    numbers = [now, *steps(now, wanted)]
+    assert wanted == numbers[-1]
+    assert all(2 * first >= then and 2 * then >= first for first, then in pairwise(numbers))
+    assert len(numbers) <= 10
+
+
+def test_the_steps_that_the_pages_name(repository):
+    """From 1 to 5 and back."""
+    assert ((2, 4, 5), (3, 2, 1)) == (steps(1, 5), steps(5, 1))
+    page = (repository / "docs" / "how-to" / "large-fleets.md").read_text("utf-8")
+    assert "From 1 to 5 shards they are 2, 4 and 5; from 5 to 1 they are 3, 2 and 1" in page
+    assert "from 1 to 5 by 2 and 4" in (repository / "template.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("before", "named", "is_taken"),
+    [
+        ({"Mode": "kinesis", "StreamShards": "1"}, {"StreamShards": "5"}, False),
+        ({"Mode": "kinesis", "StreamShards": "1"}, {"StreamShards": "2"}, True),
+        ({"Mode": "drain", "StreamShards": "5"}, {"StreamShards": "1"}, False),
+        ({"Mode": "drain", "StreamShards": "5"}, {"StreamShards": "1", "Mode": "direct"}, True),
+        ({"Mode": "direct", "StreamShards": "1"}, {"StreamShards": "5", "Mode": "kinesis"}, True),
+        ({"Mode": "kinesis", "StreamShards": "0"}, {"StreamShards": "5"}, True),
+    ],
+)
+def test_what_kinesis_would_refuse_is_not_begun(before, named, is_taken):
+    """A new stream takes any number, and how many one on demand has is not in the stack."""
+    if is_taken:
+        require_one_step(before, named)
+        return
+    with pytest.raises(SettingsError, match=r"Deploy StreamShards=[23], then"):
+        require_one_step(before, named)
+
+
+# --- the bucket ---
+
+
+class PlayedBucket:
+    """An S3 client that keeps what it is given, and every call."""
+
+    def __init__(self):
+        self.meta = SimpleNamespace(endpoint_url="https://s3.eu-west-1.amazonaws.com")
+        self.calls, self.kept = [], {}
+
+    def head_object(self, **asked):
+        self.calls.append(asked)
+        if asked["Key"] not in self.kept:
+            raise ClientError({"Error": {"Code": "404"}}, "HeadObject")
+        return {"ChecksumSHA256": self.kept[asked["Key"]]}
+
+    def put_object(self, **asked):
+        self.calls.append(asked)
+        self.kept[asked["Key"]] = asked["ChecksumSHA256"]
+
+
+def test_every_call_says_whose_bucket_it_must_be():
+    """And a release that is there is not sent again, one with another content is."""
+    client = PlayedBucket()
+    bucket = ReleaseBucket("bucket", OWNER, client)
+    assert [True, False] == [bucket.put("k.zip", b"zip") for _ in range(2)]
+    client.kept["k.zip"] = "of somebody else"
+    assert bucket.put("k.zip", b"zip")
+    assert 5 == len(client.calls)
+    assert {OWNER} == {one["ExpectedBucketOwner"] for one in client.calls}
+    assert "https://s3.eu-west-1.amazonaws.com/bucket/k.yaml" == bucket.url("k.yaml")
+
+
+def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
+    """Its name is generated, and deleting its stack deletes no release."""
+    from local.alarms.template import load  # noqa: PLC0415 - beside the product
+
+    path = Path(sys.modules[ReleaseBucket.__module__].__file__).with_name("bucket.yaml")
+    resources = load(path.read_text("utf-8"))["Resources"]
+    bucket = resources["Bucket"]
+    assert "RetainExceptOnCreate" == bucket["DeletionPolicy"]
+    properties = bucket["Properties"]
+    assert "BucketName" not in properties
+    assert {True} == set(properties["PublicAccessBlockConfiguration"].values())
+    assert {"Status": "Enabled"} == properties["VersioningConfiguration"]
+    assert properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    (statement,) = resources["BucketPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    assert ("Deny", "*") == (statement["Effect"], statement["Principal"])
+    assert {"Bool": {"aws:SecureTransport": "false"}} == statement["Condition"]

@@ -1,0 +1,120 @@
+"""
+`neuron-emf deploy` on the embedded AWS: deployed, changed, upgraded, deleted, adopted, and taken
+over from `sam deploy`. What is not named keeps its value, each time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from emitter.errors import SourceError
+from local.rehearsal.stack import overrides
+from neuron_emf.deploy import command, package
+from neuron_emf.deploy import stack as stack_of
+from tests.stack.carried import write_zip
+
+GROUP = "/neuron-emf/records"
+PATIENCE_S = 120.0
+
+pytestmark = [
+    pytest.mark.embedded,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
+]
+
+
+@pytest.fixture(scope="module")
+def release(sam_build, repository, tmp_path_factory):
+    """What a wheel of this tree carries."""
+    folder = tmp_path_factory.mktemp("carried")
+    write_zip(sam_build.template.parent / "IngestFunction", folder / package.FUNCTIONS)
+    (folder / package.TEMPLATE).write_bytes((repository / "template.yaml").read_bytes())
+    return package.carried(folder)
+
+
+@pytest.fixture
+def deploy(aws, release, monkeypatch):
+    """The command with these parameters; answers what the stack holds then."""
+    for name, value in aws.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(stack_of, "POLL_S", 0.2)
+
+    def deploy_with(*named, name="released", of=release, said="", code=0):
+        monkeypatch.setattr(package, "carried", lambda: of)
+        answer = ["--yes"] if not said else []
+        words = ["--stack-name", name, *answer, *named]
+        ended = CliRunner().invoke(command.command, words, input=said, standalone_mode=False)
+        if isinstance(ended.exception, SourceError):
+            raise ended.exception
+        assert (None, code) == (ended.exception, ended.return_value), ended.output
+        return parameters(aws, name)
+
+    return deploy_with
+
+
+def parameters(aws, name):
+    """What the stack holds."""
+    (stack,) = aws.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
+    return {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
+
+
+def resources(aws, name):
+    """Logical ids and types of a stack."""
+    rows = aws.client("cloudformation").describe_stack_resources(StackName=name)["StackResources"]
+    return {(row["LogicalResourceId"], row["ResourceType"]) for row in rows}
+
+
+def delete(aws, name):
+    """Delete a stack and wait until it is gone."""
+    aws.client("cloudformation").delete_stack(StackName=name)
+    deadline = time.monotonic() + PATIENCE_S
+    while stack_of.Stack.read(aws.client("cloudformation"), name) is not None:
+        assert time.monotonic() < deadline, f"{name} was not deleted"
+        time.sleep(0.2)
+
+
+def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy, release, template):
+    """And what is not named keeps its value; without a yes nothing is changed."""
+    local = [f"{name}={value}" for name, value in overrides(template).items()]
+    made = deploy(*local, "Mode=kinesis", "AlarmEmail=ops@example.org", "IdleAfterMinutes=20")
+    assert ("kinesis", "ops@example.org", "20") == tuple(
+        made[name] for name in ("Mode", "AlarmEmail", "IdleAfterMinutes")
+    )
+    assert made == deploy("IdleAfterMinutes=30", said="n\n", code=command.EXIT_NOT_CONFIRMED)
+    assert {**made, "IdleAfterMinutes": "30"} == (changed := deploy("IdleAfterMinutes=30"))
+    assert changed == deploy()  # nothing to change
+    source = release.source.replace("Closes the minutes that are due.", "Closes what is due.")
+    next_release = replace(release, source=source)
+    assert changed == deploy(of=next_release)
+    with pytest.raises(SourceError, match="not deployed, it is in UPDATE_ROLLBACK_COMPLETE"):
+        deploy("Mode=direct")
+    assert changed == parameters(aws, "released")
+
+    bucket = stack_of.Stack.read(aws.client("cloudformation"), "neuron-emf-deploy").outputs
+    keys = aws.client("s3").list_objects_v2(Bucket=bucket["BucketName"])["Contents"]
+    assert release.functions_key in {one["Key"] for one in keys}
+
+    delete(aws, "released")
+    groups = aws.client("logs").describe_log_groups(logGroupNamePrefix=GROUP)["logGroups"]
+    assert [GROUP] == [one["logGroupName"] for one in groups]
+    adopted = deploy(*local, "AdoptLogGroup=true")
+    assert ("true", "direct") == (adopted["AdoptLogGroup"], adopted["Mode"])
+    delete(aws, "released")
+
+
+def test_a_stack_of_sam_is_upgraded_by_the_command(aws, deploy, sam_build, template):
+    """Both ways give the same stack: the same resources, and every value stays."""
+    asked = {**overrides(template), "AdoptLogGroup": "true", "IdleAfterMinutes": "20"}
+    logs = aws.client("logs")
+    if not logs.describe_log_groups(logGroupNamePrefix=GROUP)["logGroups"]:
+        logs.create_log_group(logGroupName=GROUP)
+    sam_build.sam.deploy(sam_build.template, "of-sam", asked, aws)
+    before, of_sam = parameters(aws, "of-sam"), resources(aws, "of-sam")
+    assert before == deploy(name="of-sam")
+    assert of_sam == resources(aws, "of-sam")
