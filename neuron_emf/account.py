@@ -211,14 +211,14 @@ _ADVICE: Final[Mapping[str, str]] = {
 def _rehearsal() -> Account:
     try:
         with _DIRECTLY.open(REHEARSAL, timeout=_REHEARSAL_TIMEOUT_S) as answer:
-            found = json.loads(answer.read(_MAX_ANSWER_BYTES))
+            rehearsal = json.loads(answer.read(_MAX_ANSWER_BYTES))
         return Account(
-            log_group=str(found["log_group"]),
-            rollups_log_group=str(found["rollups_log_group"]),
-            stack_name=str(found["stack_name"]),
+            log_group=str(rehearsal["log_group"]),
+            rollups_log_group=str(rehearsal["rollups_log_group"]),
+            stack_name=str(rehearsal["stack_name"]),
             is_rehearsal=True,
-            _region=str(found["region"]),
-            _endpoint_url=_loopback(str(found["endpoint_url"])),
+            _region=str(rehearsal["region"]),
+            _endpoint_url=_loopback(str(rehearsal["endpoint_url"])),
         )
     except (*_MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
         msg = (

@@ -116,9 +116,9 @@ def _shards(template: str, shards: int) -> int:
     return shards
 
 
-def _wrong(template: str, found: str) -> SettingsError:
+def _wrong(template: str, problem: str) -> SettingsError:
     known = ", ".join(PLACEHOLDERS)
     return SettingsError(
         f"--log-stream was expected to be a name with {known} (N from 1 to {MAX_SHARDS}) in it, "
-        f"and {template[:80]!r} has {found}"
+        f"and {template[:80]!r} has {problem}"
     )

@@ -198,8 +198,8 @@ def _version(found: str | None) -> str | None:
     return None if found is None or len(found) > MAX_VERSION_CHARS else _text(found)
 
 
-def _text(found: str | None) -> str | None:
+def _text(text: str | None) -> str | None:
     """A text that may stand in a record, or None: metadata that is empty or no id."""
-    if found is None or not found.strip() or len(found) > MAX_TEXT_CHARS:
+    if text is None or not text.strip() or len(text) > MAX_TEXT_CHARS:
         return None
-    return found if found.isascii() and found.isprintable() else None
+    return text if text.isascii() and text.isprintable() else None

@@ -87,17 +87,17 @@ def read_state(encoded: bytes | None) -> FoldState:
         members = _decode_members(encoded)
     except (ValueError, RecursionError):
         return FoldState()
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(FoldState):
         if field.name in members:
             try:
-                found[field.name] = msgspec.json.decode(members[field.name], type=field.type)
+                fields[field.name] = msgspec.json.decode(members[field.name], type=field.type)
             except (ValueError, RecursionError):
                 continue  # of another release, or damaged
-    if found.get("idle_label") is None:
+    if fields.get("idle_label") is None:
         # Counts without their label are of any age.
-        found.pop("idle_minutes", None)
-    return FoldState(**found)
+        fields.pop("idle_minutes", None)
+    return FoldState(**fields)
 
 
 def with_kernel(state: bytes | None, kernel: LogState) -> bytes:

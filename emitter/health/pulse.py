@@ -141,12 +141,12 @@ def read_pulse(directory: Path) -> Pulse | None:
         text = file.read(PULSE_BYTES)
     try:
         members: Any = json.loads(text)
-        found = {name: members[name] for name in _FIELDS}
+        fields = {name: members[name] for name in _FIELDS}
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    for name, value in found.items():
+    for name, value in fields.items():
         if isinstance(value, bool) or not isinstance(value, _FIELDS[name]):
             return None
-    if not all(0 <= (value or 0) <= _MOST for value in found.values()):
+    if not all(0 <= (value or 0) <= _MOST for value in fields.values()):
         return None  # nobody can count with it; nor with NaN
-    return Pulse(**found)
+    return Pulse(**fields)

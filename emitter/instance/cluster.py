@@ -122,11 +122,11 @@ def find_cluster(
     raise SettingsError(_none_found(tried))
 
 
-def _require_name(found: FoundCluster) -> None:
+def _require_name(cluster: FoundCluster) -> None:
     try:
-        require_cluster(found.name)
+        require_cluster(cluster.name)
     except SettingsError as error:
-        msg = f"{found.where} gave the cluster's name, but {error} with --cluster NAME"
+        msg = f"{cluster.where} gave the cluster's name, but {error} with --cluster NAME"
         raise SettingsError(msg) from error
 
 

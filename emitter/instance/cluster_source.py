@@ -84,13 +84,13 @@ class ClusterSource(Protocol):
         ...
 
 
-def name_in(found: object) -> str:
+def name_in(value: object) -> str:
     """
-    The cluster's name out of a name or an ARN, empty when *found* is neither.
+    The cluster's name out of a name or an ARN, empty when *value* is neither.
 
     `arn:aws:ecs:us-east-1:123456789012:cluster/training` is `training`.
     """
-    if not isinstance(found, str):
+    if not isinstance(value, str):
         return ""
-    text = found.strip()
+    text = value.strip()
     return text.rpartition("/")[2] if text.startswith("arn:") else text

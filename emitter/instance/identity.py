@@ -48,11 +48,11 @@ def find_instance(
     """
     service = service or MetadataService.from_environment(os.environ)
     try:
-        found = ask(service)
+        facts = ask(service)
     except MetadataError as error:
         _log.debug("metadata service not available", extra={"why": str(error)})
-        found = InstanceFacts()
-    return found if found.instance_id else with_id(found, board_instance_id(root))
+        facts = InstanceFacts()
+    return facts if facts.instance_id else with_id(facts, board_instance_id(root))
 
 
 def ask(service: MetadataService) -> InstanceFacts:
@@ -64,15 +64,15 @@ def ask(service: MetadataService) -> InstanceFacts:
     """
     ends_at_s = time.monotonic() + WITHIN_S
     document = _document(service, ends_at_s)
-    found = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _MEMBERS}
+    facts = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _MEMBERS}
     for ours, _, path in _MEMBERS:
-        if found[ours] is None:
+        if facts[ours] is None:
             try:
-                found[ours] = _value(ours, service.text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s))
+                facts[ours] = _value(ours, service.text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s))
             except MetadataError:
-                if not any(found.values()):
+                if not any(facts.values()):
                     raise
-    return InstanceFacts(**found)
+    return InstanceFacts(**facts)
 
 
 def with_id(facts: InstanceFacts, instance_id: str | None) -> InstanceFacts:

@@ -61,9 +61,9 @@ class InstanceTags:
             msg = "the instance does not allow tags in its metadata"
             raise TagsUnavailableError(msg)
         keys = reply.body.decode("utf-8", errors="replace").split("\n")[:MAX_TAGS]
-        found = {}
+        tags = {}
         for key in keys:
             if key in self._wanted and _KEY.fullmatch(key):
                 value = self._service.text(f"{TAGS_PATH}/{key}", ends_at_s=ends_at_s)
-                found[key] = value or ""
-        return found
+                tags[key] = value or ""
+        return tags

@@ -64,14 +64,14 @@ class Reply:
             LocalHttpError: If it is none.
         """
         try:
-            found = json.loads(self.body)
+            document = json.loads(self.body)
         except (ValueError, RecursionError) as error:
             msg = "the answer is no JSON"
             raise LocalHttpError(msg) from error
-        if not isinstance(found, dict):
+        if not isinstance(document, dict):
             msg = "the answer is no JSON object"
             raise LocalHttpError(msg)
-        return found
+        return document
 
 
 def exchange(

@@ -66,14 +66,14 @@ class BackgroundLookup:
     def _look(self) -> None:
         while not self._closed.is_set():
             try:
-                found = ask(self._service)
+                facts = ask(self._service)
             except MetadataError as error:
                 _log.debug("metadata service not available", extra={"why": str(error)})
             else:
                 # What answers without an id may be known later; the rest holds already.
-                known = found.instance_id or self._facts.instance_id
-                self._facts = with_id(found, known)
-                if found.instance_id:
+                known = facts.instance_id or self._facts.instance_id
+                self._facts = with_id(facts, known)
+                if facts.instance_id:
                     self._tried.set()
                     return
             self._tried.set()

@@ -88,10 +88,10 @@ def _seed(root: Path, environ: Mapping[str, str]) -> str:
 
 def _mounts(root: Path) -> dict[str, str]:
     """File system type by mount point, as proc_pid_mountinfo(5) has them."""
-    found = {}
+    mounts = {}
     for line in (read_text(root / MOUNTS_FILE) or "").splitlines():
         left, dash, right = line.partition(" - ")
         fields, kinds = left.split(), right.split()
         if dash and len(fields) > 4 and kinds:
-            found[fields[4]] = kinds[0]
-    return found
+            mounts[fields[4]] = kinds[0]
+    return mounts

@@ -84,11 +84,11 @@ def boot_id(root: Path) -> str:
     Raises:
         UnreadableLogError: If /proc does not say.
     """
-    found = (read_text(root / BOOT_ID_FILE) or "").replace("-", "").lower()
-    if not _BOOT_ID.fullmatch(found):
+    boot = (read_text(root / BOOT_ID_FILE) or "").replace("-", "").lower()
+    if not _BOOT_ID.fullmatch(boot):
         msg = f"the id of this boot was expected in /{BOOT_ID_FILE} and is not there: mount /proc"
         raise UnreadableLogError(msg)
-    return found
+    return boot
 
 
 class KernelRing:
@@ -133,9 +133,9 @@ class KernelRing:
             UnreadableLogError: If it can be read no more.
         """
         self._ready.poll(timeout_s * 1000)
-        found: list[KernelMessage] = []
+        messages: list[KernelMessage] = []
         for _ in range(RECORDS_A_READ):  # also of a file that never ends and holds none
-            if len(found) >= RECORDS_A_READ:
+            if len(messages) >= RECORDS_A_READ:
                 break
             try:
                 chunk = os.read(self._file, _READ_BYTES)
@@ -148,8 +148,8 @@ class KernelRing:
             if not chunk:
                 time.sleep(min(PAUSE_S, timeout_s))
                 break
-            found += self._records(chunk)
-        return found
+            messages += self._records(chunk)
+        return messages
 
     def close(self) -> None:
         """Let go of it. May be called twice."""

@@ -97,15 +97,15 @@ class Pods(msgspec.Struct, frozen=True, gc=False):
 
 def pod_name(container: str, pod: str | None, root: Path, kubelet: Endpoint) -> PodName | None:
     """The names of the container with the id *container*, in the pod with the id *pod*."""
-    if found := _in_container_logs(container, root):
-        return found
-    found = _in_pod_logs(pod, root) if pod else None
-    if found and found.container:
-        return found
+    if known_pod := _in_container_logs(container, root):
+        return known_pod
+    known_pod = _in_pod_logs(pod, root) if pod else None
+    if known_pod and known_pod.container:
+        return known_pod
     annotated = (
         _annotated(bundle_annotations(container, root))
         or _annotated(docker_container(container, root)[1])
-        or found
+        or known_pod
     )
     return annotated or (_asked(container, pod, kubelet) if pod else None)
 

@@ -148,14 +148,14 @@ def _of_user(parts: Sequence[str], manager: int, *, is_systemd: bool) -> Members
 
 def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
     for at in range(len(parts) - 1, -1, -1):
-        found = _JOB.fullmatch(parts[at])
-        if not found:
+        job = _JOB.fullmatch(parts[at])
+        if not job:
             continue
         user = _JOB_USER.fullmatch(parts[at - 1]) if at else None
         if user:
-            return found[1], int(user[1])
+            return job[1], int(user[1])
         if _is_of_slurm(parts, at):
-            return found[1], None
+            return job[1], None
     return None, None
 
 

@@ -87,13 +87,13 @@ class ProcessReader:
             PermissionError: If it may not be looked at.
         """
         text = self._read("cgroup", MAX_CGROUP_BYTES).decode("utf-8", errors="replace")
-        found = []
+        groups = []
         for line in text.split("\n"):
             _, _, rest = line.partition(":")
             controllers, colon, path = rest.partition(":")
             if colon and path.startswith("/"):
-                found.append((controllers, path.removesuffix(" (deleted)")))
-        return found
+                groups.append((controllers, path.removesuffix(" (deleted)")))
+        return groups
 
     def variables(self, *names: str) -> Mapping[str, str]:
         """
@@ -104,12 +104,12 @@ class ProcessReader:
             PermissionError: If its environment may not be read.
         """
         wanted = tuple(f"{name}=".encode() for name in names)
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for entry in self._read("environ", MAX_ENVIRON_BYTES).split(b"\0"):
             if entry.startswith(wanted) and len(entry) <= MAX_VALUE_BYTES:
                 name, _, value = entry.decode("utf-8", errors="replace").partition("=")
-                found.setdefault(name, value)
-        return found
+                values.setdefault(name, value)
+        return values
 
     def _read(self, name: str, max_bytes: int) -> bytes:
         """At most *max_bytes* of a file; what such a bound cuts in two is left out."""

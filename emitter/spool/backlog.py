@@ -45,14 +45,14 @@ class Backlog:
     def places(self, ids: Iterable[int]) -> list[RecordSize]:
         """The same without the lines, each once."""
         on_disk: list[int] = []
-        found: list[RecordSize] = []
+        sizes: list[RecordSize] = []
         for each in dict.fromkeys(ids):
             if each in self.pending.added:
                 record, line_bytes = self.pending.added[each]
-                found.append(RecordSize(each, record.boot, line_bytes))
+                sizes.append(RecordSize(each, record.boot, line_bytes))
             elif not self._has_left(each):
                 on_disk.append(each)
-        return found if self.ledger is None else found + self.ledger.find(on_disk)
+        return sizes if self.ledger is None else sizes + self.ledger.find(on_disk)
 
     def older_than(self, earliest_ms: int) -> list[int]:
         """Ids of records with a timestamp before *earliest_ms*, also of some that have left."""

@@ -110,15 +110,15 @@ class Ledger:
 
     def find(self, ids: Iterable[int]) -> list[RecordSize]:
         """Those of *ids* that have a row."""
-        found = []
+        sizes = []
         with reading():
             for record_id in ids:
                 row = self._database.execute(
                     "SELECT boot_id, bytes FROM records WHERE id = ?", (self._row(record_id),)
                 ).fetchone()
                 if row is not None:
-                    found.append(RecordSize(record_id, self._boot(row[0]), _whole(row[1])))
-        return found
+                    sizes.append(RecordSize(record_id, self._boot(row[0]), _whole(row[1])))
+        return sizes
 
     def find_record(self, record_id: int) -> SpooledRecord | None:
         """One record, None without a row."""

@@ -114,13 +114,13 @@ class _Reader:
             self.left += 1
         else:
             try:
-                found = _delivery(unpacked(record.kinesis.data_as_bytes()))
+                delivery = _delivery(unpacked(record.kinesis.data_as_bytes()))
             except Exception as error:  # noqa: BLE001  # of whatever kind: the others count
                 self.faults.add(type(error).__name__)
             else:
-                for line in found.lines:
+                for line in delivery.lines:
                     self._held_bytes += len(line.message) + _LINE_BYTES
-                return found
+                return delivery
         # Powertools keeps what is raised, with its frames and the megabytes that are in them:
         # so not the error itself, and out here, where it is no longer the context.
         raise _UnreadError
@@ -136,22 +136,22 @@ def _delivery(document: dict[str, object]) -> LogDelivery:
     )
 
 
-def _name(found: object) -> str:
+def _name(value: object) -> str:
     """A text short enough to be said, half a character made whole."""
-    if isinstance(found, str) and found.isascii() and len(found) <= MAX_NAME_CHARS:
-        return found
-    name = _text(found)
+    if isinstance(value, str) and value.isascii() and len(value) <= MAX_NAME_CHARS:
+        return value
+    name = _text(value)
     if len(name) > MAX_NAME_CHARS:
         msg = f"a name in the delivery has {len(name)} characters, expected {MAX_NAME_CHARS}"
         raise ValueError(msg)
     return name.encode(errors="replace").decode()
 
 
-def _text(found: object) -> str:
-    if not isinstance(found, str):
-        msg = f"a member of the delivery is {type(found).__name__}, expected text"
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        msg = f"a member of the delivery is {type(value).__name__}, expected text"
         raise TypeError(msg)
-    return found
+    return value
 
 
 def publish_health(stack_name: str, counts: Mapping[str, float]) -> None:

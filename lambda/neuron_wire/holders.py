@@ -97,12 +97,12 @@ def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
     """The holders of a line, and how many more there are."""
     given = line.get("Holders")
     listed = given if isinstance(given, list) else []
-    found = tuple(
+    holders = tuple(
         one for one in (_holder(value) for value in listed[:MAX_HOLDERS]) if one is not None
     )
     more = line.get("HoldersMore")
     uncounted = more if _is_count(more) else 0
-    return found, min(uncounted + len(listed) - len(found), checked.MAX_COUNT)
+    return holders, min(uncounted + len(listed) - len(holders), checked.MAX_COUNT)
 
 
 def _holder(value: object) -> Holder | None:

@@ -145,12 +145,12 @@ def _refuse_constant(name: str) -> NoReturn:
 def _timestamp_ms(line: Mapping[str, Any]) -> int:
     # A line without metrics is no EMF document and carries its time at the root.
     metadata = line.get("_aws")
-    found = metadata.get("Timestamp") if isinstance(metadata, dict) else line.get("Timestamp")
-    if found is None:
+    value = metadata.get("Timestamp") if isinstance(metadata, dict) else line.get("Timestamp")
+    if value is None:
         raise WireFormatError(MISSING_MEMBER, "the line has no Timestamp")
-    if isinstance(found, bool) or not isinstance(found, int):
+    if isinstance(value, bool) or not isinstance(value, int):
         raise WireFormatError(BAD_MEMBER, "Timestamp is not a whole number of milliseconds")
-    return found
+    return value
 
 
 def _shown(letter: str) -> str:

@@ -203,10 +203,10 @@ class MinuteRecord:
         """
         state = cores.core_state(line)
         amounts, readings = read_amounts(line)
-        found: dict[str, object] = dict(amounts)
+        fields: dict[str, object] = dict(amounts)
         for member, name in _TEXTS:
             if line.get(member) is not None:
-                found[name] = checked.text(line, member, MAX_TEXT_CHARS)
+                fields[name] = checked.text(line, member, MAX_TEXT_CHARS)
         if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
             msg = "the timestamp is not the start of a minute"
             raise checked.bad(msg)
@@ -239,7 +239,7 @@ class MinuteRecord:
             holders=held_by,
             holders_more=holders_more,
             readings=readings,
-            **found,  # type: ignore[arg-type]  # the table pairs each name with its type
+            **fields,  # type: ignore[arg-type]  # the table pairs each name with its type
         )
 
 

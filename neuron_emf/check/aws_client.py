@@ -109,14 +109,14 @@ class AwsClient:
     ) -> tuple[Answer, list[Mapping[str, Any]]]:
         """The last answer, and the entries of *member* in all pages until then."""
         answer = self.ask(service, operation, **parameters)
-        found = list(answer.response.get(member, ()))
+        entries = list(answer.response.get(member, ()))
         for _ in range(MAX_PAGES - 1):
             token = answer.response.get("nextToken")
             if not token:
                 break
             answer = self.ask(service, operation, **parameters, nextToken=token)
-            found += answer.response.get(member, ())
-        return answer, found
+            entries += answer.response.get(member, ())
+        return answer, entries
 
     def _client(self, service: str) -> Any:  # noqa: ANN401 - as the account gives it
         if service not in self._clients:

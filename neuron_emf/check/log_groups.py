@@ -138,12 +138,12 @@ def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:
 
 
 def _class(check: str, group: Mapping[str, object]) -> CheckResult:
-    found = str(group.get("logGroupClass", STANDARD))  # older regions have no classes
-    if found == STANDARD:
+    group_class = str(group.get("logGroupClass", STANDARD))  # older regions have no classes
+    if group_class == STANDARD:
         return ok(check, f"{STANDARD}: metrics are extracted, subscriptions deliver")
     return failed(
         check,
-        f"{found}, where lines are kept but no metric is extracted and nothing is subscribed",
+        f"{group_class}, where lines are kept but no metric is extracted and nothing is subscribed",
         f"make a group of class {STANDARD} under another name: a class cannot be changed",
     )
 

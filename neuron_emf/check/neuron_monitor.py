@@ -51,8 +51,8 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
     try:
         path = find_monitor(settings.monitor_command)
     except SourceError as error:
-        found, _, advice = str(error).partition(": ")
-        return failed(MONITOR, found, advice), None
+        result, _, advice = str(error).partition(": ")
+        return failed(MONITOR, result, advice), None
     try:
         with tempfile.TemporaryDirectory(prefix="neuron-emf-") as folder:
             file = Path(folder) / "monitor.json"
@@ -60,8 +60,8 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
             return _started([path, "-c", str(file)], settings.monitor_seconds)
     except OSError as error:
         said = error.strerror or type(error).__name__
-        found = f"no temporary file takes its configuration: {said}"
-        return failed(MONITOR, found, "name a folder for it with TMPDIR"), None
+        result = f"no temporary file takes its configuration: {said}"
+        return failed(MONITOR, result, "name a folder for it with TMPDIR"), None
 
 
 def check_input(settings: CheckSettings) -> CheckResult:
@@ -98,8 +98,8 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
     try:
         child = Child(command)
     except OSError as error:
-        found = f"{name} could not be started: {error.strerror or type(error).__name__}"
-        return failed(MONITOR, found, "make it a program that can run"), None
+        result = f"{name} could not be started: {error.strerror or type(error).__name__}"
+        return failed(MONITOR, result, "make it a program that can run"), None
     try:
         while report is None and not has_ended and passed_s < within_s:
             chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
@@ -115,22 +115,22 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
     what = f" but what is no report: {framer.last_problem}" if framer.malformed else ""
     if has_ended:
         how = f"signal {end.signal_name}" if end.exit_code is None else f"exit code {end.exit_code}"
-        found = f"{name} ended with {how} and wrote nothing{what}{words}"
-        return failed(MONITOR, found, _RUN_IT), None
-    found = f"{name} runs and wrote nothing{what} within {within_s:g} s{words}"
-    return failed(MONITOR, found, f"{_RUN_IT}, or allow more with --monitor-seconds"), None
+        result = f"{name} ended with {how} and wrote nothing{what}{words}"
+        return failed(MONITOR, result, _RUN_IT), None
+    result = f"{name} runs and wrote nothing{what} within {within_s:g} s{words}"
+    return failed(MONITOR, result, f"{_RUN_IT}, or allow more with --monitor-seconds"), None
 
 
 def _answered(report: Report, name: str, after_s: float) -> CheckResult:
-    found = f"{name} answered within {after_s:.1f} s"
+    result = f"{name} answered within {after_s:.1f} s"
     if report.dropped_groups:
         groups = ", ".join(sorted(set(report.dropped_groups)))
         return warning(
             MONITOR,
-            f"{found}, with values of a wrong type in {groups}",
+            f"{result}, with values of a wrong type in {groups}",
             "what these groups tell is unknown in records: look for a newer neuron-emf",
         )
-    return ok(MONITOR, found)
+    return ok(MONITOR, result)
 
 
 def check_devices(report: Report | None, instance_type: str | None) -> CheckResult:

@@ -46,13 +46,13 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed(ATTRIBUTION, "the pids in a file may be of another machine")
     places = Places.beside(settings.proc_dir)
-    found = reach(places)
-    if found.why_not:
-        return warning(ATTRIBUTION, f"nobody is named by the pid: {found.why_not}", found.advice)
-    if found.limits:
-        advice = f"{found.advice}; {SLUID_ADVICE}" if sees_sluids(places) else found.advice
+    access = reach(places)
+    if access.why_not:
+        return warning(ATTRIBUTION, f"nobody is named by the pid: {access.why_not}", access.advice)
+    if access.limits:
+        advice = f"{access.advice}; {SLUID_ADVICE}" if sees_sluids(places) else access.advice
         return warning(
-            ATTRIBUTION, f"owners are named, but for {' and '.join(found.limits)}", advice
+            ATTRIBUTION, f"owners are named, but for {' and '.join(access.limits)}", advice
         )
     return ok(ATTRIBUTION, f"owners are named by what {settings.proc_dir} says of their processes")
 

@@ -122,8 +122,8 @@ def _twice(
     directive: Mapping[str, Any], name: str, path: str, series: set[tuple[object, ...]]
 ) -> Iterator[Violation]:
     for names in dimension_sets(directive):
-        one = (directive["Namespace"], name, tuple(sorted(names)))
-        if one in series:
+        key = (directive["Namespace"], name, tuple(sorted(names)))
+        if key in series:
             by = ", ".join(sorted(names)) or "no dimension"
             yield Violation(
                 "counted_twice",
@@ -131,4 +131,4 @@ def _twice(
                 f"the metric {name} is defined twice by {by}: each of its values counts twice",
                 path,
             )
-        series.add(one)
+        series.add(key)

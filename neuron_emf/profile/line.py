@@ -143,21 +143,21 @@ def _number(value: object) -> float | None:
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     """The members that are numbers, in the order of the catalogue."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     if is_in_fractions(values):
         for key, name in keys.FRACTIONS.items():
-            _put(found, name, _number(values.get(key)), 100.0)
+            _put(numbers, name, _number(values.get(key)), 100.0)
     for key, name in keys.NUMBERS.items():
-        _put(found, name, _number(values.get(key)))
-    _put_share(found, "TransposePercent", "TransposeFlops", "HardwareFlops")
-    _put_share(found, "SpillReloadPercent", "SpillReloadBytes", "HbmReadBytes")
+        _put(numbers, name, _number(values.get(key)))
+    _put_share(numbers, "TransposePercent", "TransposeFlops", "HardwareFlops")
+    _put_share(numbers, "SpillReloadPercent", "SpillReloadBytes", "HbmReadBytes")
     limits = _all(values, keys.THROTTLE_LIMIT)
     if limits and is_in_fractions(values):
-        _put(found, "ThrottleLimitPercent", min(limits), 100.0)
+        _put(numbers, "ThrottleLimitPercent", min(limits), 100.0)
     times = _all(values, keys.THROTTLED_TIME)
     if times:
-        _put(found, "ThrottledSeconds", sum(times) / keys.NS)
-    return found
+        _put(numbers, "ThrottledSeconds", sum(times) / keys.NS)
+    return numbers
 
 
 def _put(found: dict[str, float], name: str, value: float | None, factor: float = 1.0) -> None:
@@ -176,25 +176,25 @@ def _all(values: Mapping[str, Any], pattern: re.Pattern[str]) -> list[float]:
 
 
 def _labels(values: Mapping[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    labels: dict[str, object] = {}
     for key, name in keys.TEXTS.items():
         value = values.get(key)
         if isinstance(value, str) and _is_text(value):
-            found[name] = value
+            labels[name] = value
     for key, name in keys.INDEXES.items():
         number = _number(values.get(key))
         if number is not None and float(number).is_integer():
-            found[name] = int(number)
-    return found
+            labels[name] = int(number)
+    return labels
 
 
 def _named(summary: Summary, subject: ProfileSubject) -> dict[str, object]:
-    found: dict[str, object] = {}
+    names: dict[str, object] = {}
     if subject.instance_id is not None:
-        found["InstanceId"] = subject.instance_id
+        names["InstanceId"] = subject.instance_id
     if summary.name and _is_text(summary.name):
-        found["Profile"] = summary.name
-    return found
+        names["Profile"] = summary.name
+    return names
 
 
 def _core(labels: Mapping[str, object]) -> str:

@@ -62,20 +62,20 @@ def summaries_in(path: Path) -> list[Summary]:
         SourceError: If it holds none.
     """
     file, raw = _content(path)
-    found = _summaries(file, _document(file, raw))
-    if not found:
+    summaries = _summaries(file, _document(file, raw))
+    if not summaries:
         msg = (
             f"{file} was expected to hold the summary of a profile and has none of its keys: make "
             "it with neuron-explorer view --output-format summary-json"
         )
         raise SourceError(msg)
-    if len(found) > MAX_SUMMARIES:
+    if len(summaries) > MAX_SUMMARIES:
         msg = (
             f"{file} was expected to hold at most {MAX_SUMMARIES} summaries and holds "
-            f"{len(found)}: split it"
+            f"{len(summaries)}: split it"
         )
         raise SourceError(msg)
-    return found
+    return summaries
 
 
 def _content(path: Path) -> tuple[str, bytes]:

@@ -26,12 +26,12 @@ def doubts(values: Mapping[str, Any]) -> Iterator[str]:
     """What to say before somebody trusts the line of a summary; nothing when it is well known."""
     known = f"{_text(FIRST)} to {_text(LAST)}"
     version = values.get("profiler_version")
-    found = _VERSION.match(version) if isinstance(version, str) else None
-    if found is None:
+    match = _VERSION.match(version) if isinstance(version, str) else None
+    if match is None:
         yield f"it names no version of the profiler; the keys known here are those of {known}"
-    elif not FIRST <= (int(found[1]), int(found[2])) <= LAST:
+    elif not FIRST <= (int(match[1]), int(match[2])) <= LAST:
         yield (
-            f"it is of profiler {found[1]}.{found[2]}, and the keys known here are those of "
+            f"it is of profiler {match[1]}.{match[2]}, and the keys known here are those of "
             f"{known}: compare a figure or two with what the profiler shows"
         )
     for key in _SCHEMA_KEYS:

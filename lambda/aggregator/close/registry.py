@@ -207,17 +207,17 @@ class Registry:
                 if presence == "live":
                     yield entry.cluster, instance_id
 
-    def lacks(self, bucket: int, minute: int, found: Collection[Key]) -> bool:
+    def lacks(self, bucket: int, minute: int, keys: Collection[Key]) -> bool:
         """
-        Whether an instance of *bucket* ought to report in *minute* and is not in *found*.
+        Whether an instance of *bucket* ought to report in *minute* and is not in *keys*.
 
         One that has just come to another cluster is not waited for in the old one.
         """
         expected = set(self.expected(bucket, minute))
-        missing = expected.difference(found)
+        missing = expected.difference(keys)
         if not missing:
             return False
-        moved = {instance_id for _, instance_id in set(found) - expected}
+        moved = {instance_id for _, instance_id in set(keys) - expected}
         return any(instance_id not in moved for _, instance_id in missing)
 
     def silent_by_cluster(self, minute: int) -> dict[str, list[SilentInstance]]:

@@ -127,11 +127,11 @@ def _published(
     start_s = rollup.minute_s("Minute")
     of_rollup = this_minute if start_s is None else minute_at(start_s)
     hour = range(this_minute - _MINUTES_IN_HOUR, this_minute + 1)
-    found = _tallies(metric, cluster, table, {*hour, of_rollup})
+    tallies = _tallies(metric, cluster, table, {*hour, of_rollup})
     in_line = rollup.number(metric) or 0.0  # the line may be out before it is remembered
     return RecentErrors(
-        in_minute=max(in_line, found.get(of_rollup, 0.0)),
-        in_hour=max(in_line, sum(found.get(minute, 0.0) for minute in hour)),
+        in_minute=max(in_line, tallies.get(of_rollup, 0.0)),
+        in_hour=max(in_line, sum(tallies.get(minute, 0.0) for minute in hour)),
     )
 
 

@@ -170,7 +170,7 @@ def _query(
     silent_since_s = None
     if subject == SILENCE and evidence.rollup is not None:
         silent_since_s = _first_silent_s(evidence.rollup)
-    found = query_of(
+    query = query_of(
         subject,
         printable(transition.cluster, 256),
         groups,
@@ -178,7 +178,7 @@ def _query(
         instances=finding.instances,
         since_s=silent_since_s,
     )
-    return found if found.log_group else None
+    return query if query.log_group else None
 
 
 def _first_silent_s(rollup: Members) -> float | None:

@@ -263,11 +263,11 @@ def _percentiles(utilization: array[int]) -> dict[int, float]:
     if not total:
         return {}
     hundredths = Counter(utilization)
-    found: dict[int, float] = {}
+    percentiles: dict[int, float] = {}
     wanted = list(PERCENTILES)
     seen = 0
     for value in sorted(hundredths):
         seen += hundredths[value]
         while wanted and seen * 100 >= wanted[0] * total:
-            found[wanted.pop(0)] = value / 100
-    return found
+            percentiles[wanted.pop(0)] = value / 100
+    return percentiles

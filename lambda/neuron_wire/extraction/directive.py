@@ -43,12 +43,12 @@ def document_violations(
             yield Violation("directives", "CloudWatchMetrics", sentence, in_directive(index))
 
 
-def _timestamp(found: object, now_ms: int | None) -> Iterator[Violation]:
+def _timestamp(value: object, now_ms: int | None) -> Iterator[Violation]:
     path = "$._aws.Timestamp"
-    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         sentence = "_aws.Timestamp is not a whole number of milliseconds"
         yield Violation("timestamp", "Timestamp", sentence, path)
-    elif now_ms is not None and not -MAX_AGE_MS <= found - now_ms <= MAX_FUTURE_MS:
+    elif now_ms is not None and not -MAX_AGE_MS <= value - now_ms <= MAX_FUTURE_MS:
         sentence = "_aws.Timestamp is not within 14 days before and 2 hours after now"
         yield Violation("timestamp", "Timestamp", sentence, path)
 

@@ -18,20 +18,20 @@ def document_of(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
 
     There is no object where one of the violations says why.
     """
-    found = text_violations(line)
-    if any(one.rule == "json" for one in found):
-        return None, found
+    violations = text_violations(line)
+    if any(one.rule == "json" for one in violations):
+        return None, violations
     try:
         document = _read(line)
     except _RepeatedMemberError as error:
         name = str(error)
         sentence = f"the member {name} stands twice in one object"
-        return None, [*found, Violation("repeated", name, sentence, at_root(name))]
+        return None, [*violations, Violation("repeated", name, sentence, at_root(name))]
     except (ValueError, RecursionError):
-        return None, [*found, Violation("json", "", "the line is not one JSON value")]
+        return None, [*violations, Violation("json", "", "the line is not one JSON value")]
     if not isinstance(document, dict):
-        return None, [*found, Violation("object", "", "the line is JSON but not an object")]
-    return document, found
+        return None, [*violations, Violation("object", "", "the line is JSON but not an object")]
+    return document, violations
 
 
 def text_violations(line: str) -> list[Violation]:
