@@ -27,6 +27,7 @@ ENDS = ("killed", "memory", "pipe")
 FORKED_FATES = st.builds(
     lambda fate, **more: fate | more,
     FATES,
+    what=st.sampled_from(["deliver", "close"]),
     processes=st.integers(1, 4),
     lost=st.none() | st.tuples(st.sampled_from(ENDS), st.integers(0, 40)),
 )
@@ -41,14 +42,20 @@ def gone():
     return False
 
 
-def closed(processes, *, rules=None, connect=None, instances=40, remaining_s=lambda: 50.0):
-    """A stack on which that many processes closed a minute, and what they did."""
+def reported():
+    """A stack to which 40 instances of seven clusters have reported a minute."""
     stack = Stack()
     stack.close(END_S - 10)
     stack.deliver(
         END_S + 5,
-        *(record(instance_id=f"i-{n}", cluster=f"cluster-{n % 7}") for n in range(instances)),
+        *(record(instance_id=f"i-{n}", cluster=f"cluster-{n % 7}") for n in range(40)),
     )
+    return stack
+
+
+def closed(processes, *, stack=None, rules=None, connect=None, remaining_s=lambda: 50.0):
+    """A stack on which that many processes closed a minute, and what they did."""
+    stack = stack or reported()
     outcome = CloseRun(
         table=stack.table, rules=rules or Rules(), emit=stack.printed.append,
         now_s=lambda: END_S + 50, remaining_s=remaining_s, processes=processes,
@@ -77,8 +84,8 @@ def test_the_same_lines_and_the_same_registry_from_any_number_of_processes(max_c
         assert gone()
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
-@given(ONE_EACH, st.lists(FORKED_FATES, max_size=5))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(ONE_EACH, st.lists(FORKED_FATES, min_size=2, max_size=8))
 def test_a_process_that_ends_loses_nothing_and_doubles_nothing(records, fates):
     """The run that forked it fails, at whichever bucket it was; the next makes up for it."""
     world = live_through(records, fates)
@@ -94,10 +101,18 @@ def test_a_run_ends_with_the_process_it_lost(how):
     def connect(table):
         return FragileTable(table, how, lambda _, bucket: bucket == BUCKETS - 1)
 
-    tables = []
+    stack = reported()
+    before = stack.table.progress
     with pytest.raises(ProcessLostError, match="one of 2 processes"):
-        closed(2, connect=lambda table: tables.append(table) or connect(table), instances=200)
+        closed(2, stack=stack, connect=connect)
+    assert ([], before, {}, None) == (
+        stack.printed,
+        stack.table.progress,
+        stack.table.registry,
+        stack.table.lease,
+    )
     assert gone()
+    assert closed(1)[0].printed == closed(2, stack=stack)[0].printed
 
 
 def test_a_process_that_does_not_answer_is_not_waited_for_beyond_the_run():
