@@ -23,7 +23,7 @@ _BYTES_PER_FURTHER_CORE: Final = 14
 
 METADATA_BYTES: Final = 488
 """
-What `_aws` takes of a line with the eight metrics at `--metrics instance`.
+What the value of `_aws` takes of a line with the eight metrics at `--metrics instance`.
 What defines further metrics of that tier comes on top: only who asks for them has it.
 """
 
@@ -77,7 +77,7 @@ def split(
     if is_short and (_RARE - chosen).isdisjoint(members):
         return dict(members), {}
     cores = members.get("NeuronCores")
-    room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES
+    room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES - len('"_aws":,')
     kept = dict(members)
     aside: dict[str, object] = {}
     unbounded = _UNBOUNDED | (_RARE & chosen)

@@ -78,7 +78,7 @@ def test_what_stands_aside_is_not_lost(record):
 
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
-    record = everything("bau" * 17, 1_440)
+    record = everything("bau" * 15, 1_440)
     assert [*LABELS, *FAILURES] == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
