@@ -51,7 +51,7 @@ class ReportSample:
         known_cores: int | None,
         matched: AbstractSet[int] | None,
         *,
-        none_ran: bool = False,
+        none_ran: bool,
     ) -> ReportSample | None:
         """
         What a report said, or None when it gave neither cores nor executions.

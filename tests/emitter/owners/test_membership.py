@@ -22,6 +22,23 @@ def of(groups):
     return membership((controllers, path) for controllers, _, path in lines)
 
 
+SLURM = f"/system.slice/slurmstepd.scope/{SLUID}"
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        f"2:memory:{SLURM}/step_0\n1:name=systemd:/system.slice/a.service",
+        f"0::{SLURM}",
+        f"0::{SLURM}/step_0/user/a.service",
+        f"0::/../{SLUID}/step_0",
+    ],
+)
+def test_a_job_counts_before_the_unit_it_is_in(groups):
+    """Also where its group is the last one or the first one that can be seen."""
+    assert Membership(sluid=SLUID) == of(groups)
+
+
 @pytest.mark.parametrize(
     ("form", "expected"),
     [

@@ -139,11 +139,12 @@ def test_an_instance_keeps_the_type_that_was_told_last():
 
 
 def test_only_what_was_asked_for_counts():
-    """Other times and clusters are counted apart."""
+    """Other times and clusters are counted apart; clusters of other times are not offered."""
     period = Period(START_MS, START_MS + 2 * MINUTE_MS)
-    records = [minute(0), minute(1), minute(2), minute(1, cluster="serving", instance="i-0b")]
+    records = [minute(0), minute(1), minute(2, cluster="gone"), minute(1, cluster="serving")]
     counting = counted(*records, period=period, cluster="research")
     assert (8, 2) == (the_one(counting).idle.core_minutes, counting.outside)
+    assert "Clusters found: serving" == counting.others.beside("research")
 
 
 def test_lines_in_another_order_are_the_same_report():
