@@ -123,7 +123,6 @@ class HeldCores:
 
     def nobody(self) -> None:
         """The report said that there is no runtime."""
-        self._open_places = 0  # their evidence has gone
         self.clear()
         self.with_memory = []
 

@@ -101,6 +101,15 @@ def test_idle_physical_cores_are_0():
     assert (dict.fromkeys(range(4), 0), (0, 0)) == (found, record.utilization_percent)
 
 
+def test_physical_cores_are_those_of_the_minute_alone():
+    """Nothing of the minute before is in it."""
+    fold = new_fold(chosen=PHYSICAL)
+    for minute, share in enumerate((80, 20)):
+        add(fold, report(runtime(split([(share, 0), (0, 0)])), **LNC_2), START_S + 60 * minute)
+        closed(fold)
+    assert {0: 20, 1: 0, 2: 0, 3: 0} == fold.physical
+
+
 def test_physical_cores_are_measured_only_by_choice():
     """They cost a look at every core of every report."""
     documents = [report(runtime(split([(80, 20), (0, 0)])), **LNC_2)]

@@ -128,6 +128,15 @@ def test_no_runtime_executes_nothing(first, settings, expected):
     assert expected == (sample and sample.executions)
 
 
+def test_no_runtime_of_a_minute_says_nothing_of_the_next():
+    """Whose reports do not tell of runtimes at all."""
+    fold = new_fold(executions_asked=True)
+    for minute, document in enumerate((nobody(), report(neuron_runtime_data=None))):
+        add(fold, document, START_S + 60 * minute)
+        record = closed(fold)
+    assert None is record.executions
+
+
 def test_executions_of_a_runtime_that_did_not_tell_them_are_not_0():
     """A minute with a runtime whose group is missing, and then without any runtime."""
     documents = one(None), nobody(), nobody()
@@ -214,6 +223,8 @@ def test_total_and_device_latencies_do_not_mix():
     ("medians", "gap_s"),
     [
         ({"total": {"p50": 0.75}, "device": {"p50": 0.25}}, 0.5),
+        ({"total": {"p50": 1.0 + 2**-29}, "device": {"p50": 1.0}}, 2**-29),
+        ({"total": {"p50": 2**-10 + 2**-35}, "device": {"p50": 2**-10}}, 2**-35),
         ({"total": {"p50": 6.29e-05}, "device": {"p50": 6.29e-05}}, 0.0),
         ({"total": {"p50": 6.2e-05}, "device": {"p50": 6.3e-05}}, 0.0),
         ({"total": TOTAL}, None),

@@ -157,3 +157,30 @@ def test_another_instance_in_one_run_shares_nothing_either():
     assert ("i-2", None) == (record.instance_id, record.ultraserver_id)
     assert None is record.region is record.availability_zone is fold.instance.ami_id
     assert "uuuu" == record.core_state, "its hardware is read, though it is the same"
+
+
+@pytest.mark.parametrize("physical", [1, 8])
+@pytest.mark.parametrize("other", [None, -1, 0, 9])
+def test_labels_are_those_told_last(physical, other):
+    """What is not told again, or cannot be meant, changes nothing; another instance has its own."""
+    long = {"neuron_device_version": "v" * 9, "neuroncore_version": None}
+    told = report(
+        instance_info=instance(instance_name="trainer"),
+        neuron_hardware_info=hardware(
+            neuron_device_version="v" * 8,
+            neuroncore_version="v3d",
+            logical_neuroncore_config=physical,
+        ),
+    )
+    again = report(
+        instance_info=instance(),
+        neuron_hardware_info=hardware(**long, logical_neuroncore_config=other),
+    )
+    expected = {
+        "InstanceName": "trainer", "NeuronDeviceVersion": "v" * 8, "NeuronCoreVersion": "v3d",
+        "LogicalNeuronCoreConfig": physical,
+    }  # fmt: skip
+    assert expected == minute_of(told, again).labels
+    assert {} == minute_of(again).labels
+    another = report(instance_info=instance("trn1.2xlarge"))
+    assert {} == minute_of(told, another).labels
