@@ -173,6 +173,8 @@ def test_an_idle_core_costs_its_share_of_the_instance():
     assert (0.1, {"trn1.2xlarge"}) == (the_one(own).idle.usd, own.basis.overridden)
     others = counted(minute(state="ab"), prices=Prices({"inf2.xlarge": 12.0}))
     assert set() == others.basis.overridden
+    tokyo = counted(minute(state="ab", instance_type="inf2.xlarge", region="ap-northeast-1"))
+    assert the_one(tokyo).idle.usd == pytest.approx(1.1373 / 2 / 60)
 
 
 def test_what_has_no_price_is_not_free():
