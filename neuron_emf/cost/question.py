@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, cast
 
@@ -47,7 +47,7 @@ class Question:
     setup: Setup
     tariff: Tariff
     usd_per_hour: float | None
-    price_basis: PriceBasis
+    price_basis: PriceBasis = field(default_factory=PriceBasis)
 
 
 def question(settings: CostSettings) -> Question:
