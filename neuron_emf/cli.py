@@ -46,6 +46,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "neuron_emf.cost.command:command",
         "Say what a month of a fleet costs, and what it would cost by other ways.",
     ),
+    "prices": CommandSpec(
+        "neuron_emf.price_list:command",
+        "Print the on-demand prices of a region, as the stack's PriceOverrides takes them.",
+    ),
     "check": CommandSpec(
         "neuron_emf.check.command:command",
         "Try everything that a first record needs, and say what is missing.",

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire import phrases
 from neuron_wire.names import ATTACHED_IDLE, UNATTACHED
+from neuron_wire.prices import PRICES_AS_OF, basis_words
 
 if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
+    from neuron_wire.prices import PriceBasis
 
 UNKNOWN: Final = "unknown"
 LONGEST_NAME: Final = 128
 _NOT_BUSY: Final = ATTACHED_IDLE + UNATTACHED
 _GB: Final = 1e9
+_NAMED: Final = 5  # of what has no price
 
 
 def idle_cores(record: MinuteRecord, idle_after_minutes: int) -> list[int]:
@@ -35,6 +38,22 @@ def name(text: str | None) -> str:
 def dollars(value: float | None) -> str:
     """`1,234.50`, under a heading that says USD."""
     return "no price" if value is None else phrases.dollars(value)
+
+
+def prices_of(basis: PriceBasis) -> str:
+    """By which prices amounts are: `list price, us-east-1, 2026-11-22`; empty without any."""
+    as_of = PRICES_AS_OF if basis.regions else None
+    return basis_words(basis.regions, as_of, sorted(basis.overridden))
+
+
+def unpriced(basis: PriceBasis, cores: int) -> str:
+    """`4 cores have no price and are in no amount (us-east-2/trn2.48xlarge)`."""
+    names = [name(one) for one in basis.unpriced_names()]
+    which = phrases.joined(names[:_NAMED], len(names) - _NAMED)
+    verbs = ("has", "is") if cores == 1 else ("have", "are")
+    return f"{phrases.counted(cores, 'core')} {verbs[0]} no price and {verbs[1]} in no amount" + (
+        f" ({which})" if which else ""
+    )
 
 
 def hours(minutes: int) -> str:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
 
-USD_PER_HOUR = {"trn1.2xlarge": Fraction("1.34375"), "inf2.xlarge": Fraction("0.7582")}
+USD_PER_HOUR = {
+    "us-east-1/trn1.2xlarge": Fraction("1.34375"),
+    "us-east-1/inf2.xlarge": Fraction("0.7582"),
+    "eu-north-1/inf2.xlarge": Fraction("0.83402"),
+}
+"""By region and type; what stands by type alone counts in each region, and first."""
 IDLE_AFTER_MINUTES = 15
 
 
@@ -171,7 +176,10 @@ def _cores(
 ) -> list[dict[str, object]]:
     cores = []
     count = max(len(part.core_state) for part in parts)
-    price = usd_per_hour.get(_type_of(parts))
+    instance_type, region = _type_of(parts), _last(part.region for part in parts)
+    price = usd_per_hour.get(
+        instance_type, usd_per_hour.get(f"{region or 'us-east-1'}/{instance_type}")
+    )
     for index in range(count):
         knowing = [p for p in parts if p.core_state[index : index + 1] not in ("", "?")]
         core: dict[str, object] = {

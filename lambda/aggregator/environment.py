@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.prices import PriceOverridesError, price_overrides
+from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, price_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,8 +65,10 @@ class Environment:
 
         rules: See `Rules`.
 
-        price_overrides: USD per hour by instance type, instead of the list
-            price or where there is none.
+        price_overrides: USD per hour by `TYPE` or `REGION/TYPE`, instead of the
+            list price or where there is none.
+
+        region: Of the stack, and of instances whose lines name none.
 
         records_log_group: Where the emitters write.
 
@@ -88,6 +90,7 @@ class Environment:
     own_log_groups: frozenset[str]
     own_log_group: str | None
     price_overrides: Mapping[str, float] = field(default_factory=dict)
+    region: str = DEFAULT_REGION
     records_log_group: str = ""
     rollups_log_group: str = ""
     alarm_topic_arn: str = ""
@@ -132,6 +135,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         own_log_groups=frozenset(group for group in written_to if group),
         own_log_group=own_log_group,
         price_overrides=_prices(variables, "PRICE_OVERRIDES"),
+        region=variables.get("AWS_REGION") or DEFAULT_REGION,
         records_log_group=variables.get("RECORDS_LOG_GROUP", ""),
         rollups_log_group=rollups_log_group,
         alarm_topic_arn=variables.get("ALARM_TOPIC_ARN", ""),

@@ -107,6 +107,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         holders=tuple(holders),
         holders_more=holders_more,
         instance_type=_last(part.instance_type for part in parts),
+        region=_last(part.region for part in parts),
         executions=_sum(part.executions for part in parts),
         execution_errors=_sum(part.execution_errors for part in parts),
         ecc_corrected_rise=_sum(part.ecc_corrected_rise for part in parts),

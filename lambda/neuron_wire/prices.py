@@ -1,10 +1,10 @@
 """
-What an instance costs: the one place to edit when a price changes.
+What an instance costs: the list in `list_prices.json`, and what its owner says instead.
 
-On-demand list prices of us-east-1 in USD per hour, gathered from several public
-price tables that agree with each other, not read from AWS and not what a
-customer with a discount, a reservation or a capacity block pays. A type that is
-not here has no price: its cores are counted as unpriced, never as free. The
+The list holds on-demand prices by region and type, each with its source, and one
+date: no customer's discount, reservation or capacity block. An instance that is
+not in it has no price: its cores are counted as unpriced and named, never free.
+No other region's price is taken instead, for it may be half as much again. The
 template's parameter PriceOverrides replaces prices and adds types; its
 AllowedPattern is the grammar of `price_overrides`, in commands too.
 
@@ -15,33 +15,34 @@ their number, not the bill.
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
-PRICES_AS_OF: Final = "2026-11-21"
+FILE: Final = Path(__file__).with_name("list_prices.json")
+_LIST: Final[dict[str, Any]] = json.loads(FILE.read_text("utf-8"))
+PRICES_AS_OF: Final[str] = _LIST["as_of"]
 
-USD_PER_HOUR: Final[dict[str, float]] = {
-    "inf1.xlarge": 0.228,
-    "inf1.2xlarge": 0.362,
-    "inf1.6xlarge": 1.180,
-    "inf1.24xlarge": 4.721,
-    "inf2.xlarge": 0.7582,
-    "inf2.8xlarge": 1.9679,
-    "inf2.24xlarge": 6.4906,
-    "inf2.48xlarge": 12.9813,
-    "trn1.2xlarge": 1.34375,
-    "trn1.32xlarge": 21.50,
-    "trn1n.32xlarge": 24.78,
-}
+USD_PER_HOUR: Final[dict[str, dict[str, float]]] = {}
+"""List prices by region and instance type."""
+
+for _row in _LIST["prices"]:
+    USD_PER_HOUR.setdefault(_row["region"], {})[_row["type"]] = _row["usd_per_hour"]
+
+DEFAULT_REGION: Final = "us-east-1"
+"""Of lines that name none, where nobody says which region they are from."""
 
 MAX_OVERRIDES_CHARS: Final = 1_024
 """The parameter's MaxLength, which its pattern cannot say."""
 
-_OVERRIDE: Final = re.compile(r"([a-z0-9.\-]+)=([0-9]{1,5}(?:\.[0-9]{1,6})?)")
+UNKNOWN_TYPE: Final = "unknown type"
+_OVERRIDE: Final = re.compile(r"((?:[a-z0-9\-]+/)?[a-z0-9.\-]+)=([0-9]{1,5}(?:\.[0-9]{1,6})?)")
 
 
 class PriceOverridesError(ValueError):
@@ -50,9 +51,9 @@ class PriceOverridesError(ValueError):
 
 def price_overrides(text: str) -> dict[str, float]:
     """
-    USD per hour by instance type out of `trn1.32xlarge=13.5,inf2.xlarge=0.4`.
+    USD per hour by `TYPE` or `REGION/TYPE` out of `trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4`.
 
-    Of a type that stands twice the last price counts. Empty text is no override.
+    Of what stands twice the last price counts. Empty text is no override.
 
     Raises:
         PriceOverridesError: If *text* is not what the template accepts.
@@ -67,8 +68,9 @@ def price_overrides(text: str) -> dict[str, float]:
         match = _OVERRIDE.fullmatch(override)
         if match is None:
             msg = (
-                f"{override[:40]!a}, which is not TYPE=USD: write it as trn1.32xlarge=13.5,"
-                "inf2.xlarge=0.4, in small letters and without blanks or exponents"
+                f"{override[:40]!a}, which is not [REGION/]TYPE=USD: write it as "
+                "trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, in small letters and without "
+                "blanks or exponents"
             )
             raise PriceOverridesError(msg)
         prices[match[1]] = float(match[2])
@@ -81,18 +83,99 @@ class Prices:
     List prices, and what whoever deployed the stack says instead.
 
     Attributes:
-        overrides: USD per hour by instance type.
+        overrides: USD per hour by `TYPE`, or by `REGION/TYPE`, which goes before it.
+
+        region: Of instances whose lines name none.
     """
 
     overrides: Mapping[str, float] = field(default_factory=dict)
+    region: str = DEFAULT_REGION
 
-    def usd_per_core_hour(self, instance_type: str | None, cores: int) -> float | None:
+    def usd_per_core_hour(
+        self, instance_type: str | None, cores: int, region: str | None = None
+    ) -> float | None:
         """Price of one of the *cores* of an instance; None when nobody knows it."""
         if instance_type is None or cores <= 0:
             return None
-        usd_per_hour = self.overrides.get(instance_type, USD_PER_HOUR.get(instance_type))
+        where = region or self.region
+        override = self.override_of(instance_type, where)
+        if override is not None:
+            return self.overrides[override] / cores
+        usd_per_hour = USD_PER_HOUR.get(where, {}).get(instance_type)
         return None if usd_per_hour is None else usd_per_hour / cores
 
-    def is_overridden(self, instance_type: str | None) -> bool:
-        """Whether the price of *instance_type* is not the one of the list."""
-        return instance_type in self.overrides
+    def override_of(self, instance_type: str | None, region: str | None = None) -> str | None:
+        """The override by which *instance_type* is priced, as it was written; None by the list."""
+        if not self.overrides:
+            return None
+        for name in (f"{region or self.region}/{instance_type}", instance_type):
+            if name is not None and name in self.overrides:
+                return name
+        return None
+
+
+@dataclass(slots=True)
+class PriceBasis:
+    """
+    What the amounts of many instances are based on.
+
+    Attributes:
+        regions: Whose list prices are in them.
+
+        overridden: The overrides that are in them, as they were written.
+
+        unpriced: Cores of what has no price and is in no amount, by `REGION/TYPE`.
+    """
+
+    regions: set[str] = field(default_factory=set)
+    overridden: set[str] = field(default_factory=set)
+    unpriced: Counter[str] = field(default_factory=Counter)
+
+    def usd_per_core_hour(
+        self,
+        prices: Prices,
+        instance_type: str | None,
+        cores: int,
+        region: str | None,
+        counted_cores: int | None = None,
+    ) -> float | None:
+        """
+        As `Prices.usd_per_core_hour`, and remember what it is based on.
+
+        Of the *cores* without a price *counted_cores* count, all unless given.
+        """
+        usd = prices.usd_per_core_hour(instance_type, cores, region)
+        where = region or prices.region
+        if usd is None:
+            if cores:
+                name = f"{where}/{instance_type or UNKNOWN_TYPE}"
+                self.unpriced[name] += cores if counted_cores is None else counted_cores
+        elif override := prices.override_of(instance_type, where):
+            self.overridden.add(override)
+        else:
+            self.regions.add(where)
+        return usd
+
+    def include(self, other: PriceBasis) -> None:
+        """Add what *other* met."""
+        self.regions |= other.regions
+        self.overridden |= other.overridden
+        self.unpriced.update(other.unpriced)
+
+    def unpriced_names(self) -> list[str]:
+        """What has no price, that of most cores first."""
+        return sorted(self.unpriced, key=lambda name: (-self.unpriced[name], name))
+
+
+def basis_words(regions: Collection[str], as_of: str | None, overridden: Sequence[str] = ()) -> str:
+    """
+    What an amount is based on: `list price, us-east-1, 2026-11-22`.
+
+    Empty when nothing has a price. "List price" is said of what is of the list alone.
+    """
+    parts = []
+    if regions or as_of:
+        parts.append(", ".join(["list price", *sorted(regions), *([as_of] if as_of else [])]))
+    if overridden:
+        parts.append(f"override of {', '.join(overridden)}")
+    return "; ".join(parts)

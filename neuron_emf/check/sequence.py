@@ -22,6 +22,7 @@ from neuron_emf.check.neuron_monitor import (
     check_input,
     check_monitor,
 )
+from neuron_emf.check.price import check_price
 from neuron_emf.check.result import CheckResult, CheckSection, not_needed, not_tried
 from neuron_emf.check.spool import check_spool
 from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_output
@@ -54,7 +55,8 @@ def run_checks(
     where = {origin.name: origin.where for origin in origins}
     cluster, cluster_name = check_cluster(settings, where["cluster"])
     instance, instance_id = check_instance(settings, facts, report)
-    sections.append(CheckSection("identity", (cluster, instance)))
+    price = check_price(facts, report)
+    sections.append(CheckSection("identity", (cluster, instance, price)))
     advance(3, parts)
     aws = AwsSequence(
         settings, facts.region, where["region"], lambda share: advance(3 + share, parts)

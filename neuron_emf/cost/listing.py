@@ -15,12 +15,13 @@ from neuron_emf.cost.estimate import NOT_COUNTED
 from neuron_emf.cost.interpolation import minute_of
 from neuron_emf.cost.quantities import UNKNOWN, amount, dollars, percent
 from neuron_emf.cost.tariff import HOURS, MINUTES
-from neuron_wire.prices import PRICES_AS_OF
+from neuron_emf.figures import prices_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.cost.estimate import Estimate
+    from neuron_emf.cost.question import Question
     from neuron_emf.cost.tariff import Price
 
 
@@ -64,8 +65,8 @@ def document(estimate: Estimate) -> dict[str, object]:
         "percent_of_fleet": _percent(estimate.share_of(estimate.fleet_usd)),
         "fleet_price": {
             "usd_per_hour": question.usd_per_hour,
-            "is_yours": question.is_price_yours,
-            "as_of": PRICES_AS_OF,
+            "is_yours": bool(question.price_basis.overridden),
+            "basis": prices_of(question.price_basis) or None,
         },
         "other_ways": [
             {
@@ -182,12 +183,22 @@ def _origin(estimate: Estimate) -> list[str]:
         f"An instance is billed for {billed:,.0f} bytes a minute; {own}.",
         f"Sizes and times measured {measurements.as_of} ({measurements.machine}), not on AWS.",
         f"List prices of {tariff.region} as of {tariff.as_of}.",
+        _instance_price(question),
     ]
     if tariff.replaced:
         said.append(f"Prices of yours: {', '.join(tariff.replaced)}.")
     if estimate.unverified:
         said.append(f"Prices no published page was read for: {'; '.join(estimate.unverified)}.")
     return [*said, "Not counted:", *(f"  {what}" for what in NOT_COUNTED)]
+
+
+def _instance_price(question: Question) -> str:
+    if words := prices_of(question.price_basis):
+        return f"Price of the instances: {words}."
+    return (
+        f"{question.instance_type} has no list price in {question.tariff.region}: give one with "
+        "--price-overrides."
+    )
 
 
 def _sentence(text: str) -> Text:

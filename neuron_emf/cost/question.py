@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, cast
 
@@ -14,6 +14,7 @@ from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.tariff import listed, with_file
 from neuron_emf.prices import prices
 from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.prices import PriceBasis
 
 if TYPE_CHECKING:
     from neuron_emf.cost.settings import CostSettings
@@ -38,7 +39,7 @@ class Question:
 
         usd_per_hour: For one instance; None if nobody knows.
 
-        is_price_yours: That price is not of the list.
+        price_basis: What that price is based on.
     """
 
     fleet: FleetSpec
@@ -46,7 +47,7 @@ class Question:
     setup: Setup
     tariff: Tariff
     usd_per_hour: float | None
-    is_price_yours: bool = False
+    price_basis: PriceBasis = field(default_factory=PriceBasis)
 
 
 def question(settings: CostSettings) -> Question:
@@ -59,14 +60,17 @@ def question(settings: CostSettings) -> Question:
     tariff = listed()
     if settings.prices is not None:
         tariff = with_file(settings.prices, datetime.now(tz=timezone.utc).date().isoformat())
-    instance_prices = prices(settings.price_overrides)
+    basis = PriceBasis()
+    usd_per_hour = basis.usd_per_core_hour(
+        prices(settings.price_overrides), settings.instance_type, 1, tariff.region
+    )
     return Question(
         fleet=_fleet(settings),
         instance_type=settings.instance_type,
         setup=_setup(settings),
         tariff=tariff,
-        usd_per_hour=instance_prices.usd_per_core_hour(settings.instance_type, 1),
-        is_price_yours=instance_prices.is_overridden(settings.instance_type),
+        usd_per_hour=usd_per_hour,
+        price_basis=basis,
     )
 
 

@@ -16,6 +16,7 @@ import click
 from emitter.settings.declaration import Texts, setting
 from emitter.settings.minutes import RUNTIME_LINES, TIERS
 from neuron_emf.cost.assumptions import MODES, RETENTION_DAYS, RUNTIMES
+from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
 
 MOST_INSTANCES: Final = 100_000
 MOST_CORES: Final = 128
@@ -128,10 +129,5 @@ class CostSettings:
         kind=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
     )
-    price_overrides: str = setting(
-        "",
-        "USD per hour by instance type, such as trn1.32xlarge=13.5, where you pay something else "
-        "than the on-demand list price or the type has none.",
-        metavar="TYPE=USD,...",
-    )
+    price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")

@@ -38,6 +38,7 @@ class _BufferedRecord:
     holders: tuple[Holder, ...]
     holders_more: int
     instance_type: str | None
+    region: str | None
     bye: bool
 
     def record(self, cluster: str, instance_id: str, minute_ms: int) -> MinuteRecord:
@@ -57,6 +58,7 @@ class _BufferedRecord:
             idle_minutes=tuple(array("I", self.idle_minutes)),
             bye=self.bye,
             instance_type=self.instance_type,
+            region=self.region,
             holders=self.holders,
             holders_more=self.holders_more,
         )
@@ -99,6 +101,7 @@ class MinuteBuffer:
                 holders=self._holders.setdefault(record.holders, record.holders),
                 holders_more=record.holders_more,
                 instance_type=record.instance_type and self._shared(record.instance_type),
+                region=record.region and self._shared(record.region),
                 bye=record.bye,
             )
         )

@@ -74,9 +74,8 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     since = settings.since or ("" if files else SINCE)
     asked = periods.period_between(since, settings.until, made_ms) if since else None
     within = asked or _until(settings, made_ms)
-    counting = Counting(
-        within, settings.idle_after, prices(settings.price_overrides), settings.cluster
-    )
+    own_prices = prices(settings.price_overrides, settings.region)
+    counting = Counting(within, settings.idle_after, own_prices, settings.cluster)
     published = PublishedRollups(within, settings.cluster)
     if files:
         provenance = from_files(files, counting, published)

@@ -17,6 +17,7 @@ from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_emf.report.owners import NOBODY, owners
 from neuron_wire.names import MINUTE_MS
+from neuron_wire.prices import PriceBasis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +166,7 @@ class Counting:
 
         others: The clusters among them, of the time that was asked for.
 
-        overridden: Types whose price is not the one of the list, as met.
+        basis: What the amounts are based on, and which idle cores have no price.
 
         idle_after_minutes: From when on a core is idle.
 
@@ -181,7 +182,7 @@ class Counting:
         self.minutes: dict[tuple[str, int], ClusterMinute] = defaultdict(ClusterMinute)
         self.outside = 0
         self.others = ClusterNames()
-        self.overridden: set[str] = set()
+        self.basis = PriceBasis()
         self._period = period
         self.idle_after_minutes = idle_after_minutes
         self._prices = prices
@@ -220,9 +221,9 @@ class Counting:
         idle = idle_cores(record, self.idle_after_minutes)
         if not idle:
             return
-        price = self._prices.usd_per_core_hour(record.instance_type, len(record.core_state))
-        if record.instance_type is not None and self._prices.is_overridden(record.instance_type):
-            self.overridden.add(record.instance_type)
+        price = self.basis.usd_per_core_hour(
+            self._prices, record.instance_type, len(record.core_state), record.region, len(idle)
+        )
         of_cluster.idle.add(len(idle), price)
         by_core = owners(record, idle)
         instance.add_idle(idle, minute, by_core, price)

@@ -90,10 +90,11 @@ def document(report: IdleReport) -> dict[str, Any]:
         "idle_cores": report.core_count,
         "prices": {
             "as_of": PRICES_AS_OF,
-            "overridden": list(report.overridden),
+            "regions": sorted(report.basis.regions),
+            "overridden": sorted(report.basis.overridden),
             "idle_without_a_price": [
-                {"instance_type": name, "core_minutes": minutes}
-                for name, minutes in report.unpriced
+                {"what": name, "core_minutes": report.basis.unpriced[name]}
+                for name in report.basis.unpriced_names()
             ],
         },
         "rollups": _comparison(report.comparison, report.provenance.rollups_problem),

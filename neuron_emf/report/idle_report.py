@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from neuron_emf.report.comparison import Comparison
     from neuron_emf.report.counting import Counting, IdleCore, InstanceTime, OwnerTime
     from neuron_emf.report.owners import IdleOwner
+    from neuron_wire.prices import PriceBasis
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,7 @@ class IdleReport:
 
         core_count: Cores that were idle at all, in these rows or not.
 
-        unpriced: Idle core minutes without a price, by instance type.
-
-        overridden: Types whose price is not the one of the list.
+        basis: What the amounts are based on, and the idle core minutes without a price.
     """
 
     start_ms: int
@@ -150,8 +149,7 @@ class IdleReport:
     owners: Sequence[OwnerRow]
     cores: Sequence[CoreRow]
     core_count: int
-    unpriced: Sequence[tuple[str | None, int]]
-    overridden: Sequence[str]
+    basis: PriceBasis
     comparison: Comparison
 
     @property
@@ -177,12 +175,9 @@ def idle_report(
     """Put in order what was counted; *asked* is the period, None for all there is."""
     total = Sums()
     clusters: dict[str, Sums] = {}
-    unpriced: dict[str | None, int] = {}
     for instance in counting.instances.values():
         total.add(instance)
         clusters.setdefault(instance.cluster, Sums()).add(instance)
-        if minutes := instance.idle.unpriced_core_minutes:
-            unpriced[instance.instance_type] = unpriced.get(instance.instance_type, 0) + minutes
     starts_ms = [minute_ms for _, minute_ms in counting.minutes]
     cores = [row for instance in counting.instances.values() for row in _core_rows(instance)]
     cores.sort(key=_worst_first)
@@ -204,8 +199,7 @@ def idle_report(
         owners=_owner_rows(counting),
         cores=cores[:worst_cores],
         core_count=sum(len(row.cores) for row in cores),
-        unpriced=sorted(unpriced.items(), key=lambda pair: (-pair[1], pair[0] or "")),
-        overridden=sorted(counting.overridden),
+        basis=counting.basis,
         comparison=comparison,
     )
 

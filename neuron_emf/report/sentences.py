@@ -8,7 +8,6 @@ from neuron_emf import figures
 from neuron_emf.report.comparison import Cause
 from neuron_emf.report.saved_queries import usd_of
 from neuron_wire.phrases import counted, duration, joined, moment, usd
-from neuron_wire.prices import PRICES_AS_OF
 
 if TYPE_CHECKING:
     from neuron_emf.report.comparison import ByCause
@@ -26,7 +25,9 @@ def headline(report: IdleReport) -> str:
         return "No core was idle."
     if idle.usd is None:
         return f"Cores were idle for {hours}, {share} of the known time; their price is unknown."
-    return f"Idle cores cost {usd(idle.usd)}: {hours}, {share} of the known time."
+    basis = figures.prices_of(report.basis)
+    cost = f"Idle cores cost {usd(idle.usd)}{f' ({basis})' if basis else ''}"
+    return f"{cost}: {hours}, {share} of the known time."
 
 
 def period(report: IdleReport) -> str:
@@ -96,24 +97,22 @@ def coverage(report: IdleReport) -> list[str]:
 
 def money(report: IdleReport) -> list[str]:
     """What the prices are, and what has none."""
-    own = ""
-    if report.overridden:
-        own = f", yours for {', '.join(map(figures.name, report.overridden))}"
-    sentences = [
-        (
-            f"Prices are on-demand list prices of us-east-1 as of {PRICES_AS_OF}{own}: not what a "
-            "discount, a reservation or a capacity block makes of them."
-        )
-    ]
-    if report.unpriced:
-        types = ", ".join(
-            f"{figures.name(name)} ({figures.hours(minutes)} core hours)"
-            for name, minutes in report.unpriced[:MAX_NAMED]
-        )
+    sentences = []
+    basis = report.basis
+    if unpriced := basis.unpriced_names():
+        named = [
+            f"{figures.name(name)} ({figures.hours(basis.unpriced[name])} core hours)"
+            for name in unpriced[:MAX_NAMED]
+        ]
         sentences.append(
-            f"Idle without a price, and in no amount of USD: {types}; give one with "
-            "--price-overrides."
+            "Idle without a price, and in no amount of USD: "
+            f"{joined(named, len(unpriced) - MAX_NAMED)}; give one with --price-overrides."
         )
+    if words := figures.prices_of(basis):
+        on_demand = (
+            " On demand: not what a discount, a reservation or a capacity block makes of it."
+        )
+        sentences.append(f"Prices: {words}.{on_demand if basis.regions else ''}")
     return sentences
 
 

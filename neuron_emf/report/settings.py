@@ -10,6 +10,7 @@ import click
 
 from emitter.settings.declaration import setting
 from neuron_emf.account import AccountSettings
+from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
 
 SINCE: Final = "7d"
 """The period of an account where none is asked for; of files it is all they hold."""
@@ -36,12 +37,7 @@ class IdleReportSettings(AccountSettings):
         kind=click.IntRange(1, 1440),
         metavar="MINUTES",
     )
-    price_overrides: str = setting(
-        "",
-        "USD per hour by instance type, such as trn1.32xlarge=13.5,inf2.xlarge=0.4, where you "
-        "pay something else than the on-demand list price or the type has none.",
-        metavar="TYPE=USD,...",
-    )
+    price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
     read: str = setting(
         QUERIES,
         "How to read an account: 'queries' runs the stack's saved queries in Logs Insights, which "

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 def document(fleet: FleetSnapshot, order: str, records: Records) -> dict[str, Any]:
     """All that `top` knows."""
+    basis = fleet.basis()
     return {
         "as_of": None if fleet.as_of_ms is None else iso(fleet.as_of_ms),
         "idle_after_minutes": fleet.idle_after,
         "prices_as_of": PRICES_AS_OF,
+        "price_regions": sorted(basis.regions),
+        "prices_overridden": sorted(basis.overridden),
+        "unpriced_types": basis.unpriced_names(),
         "lines": {
             "records": records.read,
             "repeated": records.repeated,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.figures import idle_cores
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, MINUTE_S, UNATTACHED, UNKNOWN
-from neuron_wire.prices import Prices
+from neuron_wire.prices import PriceBasis, Prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,7 @@ class Figures:
 
         priced_known_cores: Known cores with a price.
 
-        unpriced_cores: Cores of a type whose price is unknown.
+        unpriced_cores: Cores of a type without a price in its region.
 
         unpriced_idle_cores: The idle ones among them; not in *usd*.
 
@@ -107,7 +107,7 @@ class Figures:
 
     @property
     def usd_per_hour(self) -> float | None:
-        """List price of the idle cores; None when no known core has a price."""
+        """Price of the idle cores; None when no known core has a price."""
         return round(self.usd, _SUMS_OF_CENTS) if self.priced_known_cores else None
 
     @property
@@ -122,7 +122,7 @@ def figures_of(minute: InstanceMinute, idle_after: int, prices: Prices) -> Figur
     record = minute.record
     state = record.core_state
     idle = idle_cores(record, idle_after)
-    price = prices.usd_per_core_hour(record.instance_type, len(state))
+    price = prices.usd_per_core_hour(record.instance_type, len(state), record.region)
     known = len(state) - state.count(UNKNOWN)
     return Figures(
         instances=1,
@@ -219,12 +219,26 @@ class FleetSnapshot:
         clusters: In order of their names.
 
         figures: Of all of them.
+
+        prices: By which the figures are.
     """
 
     as_of_ms: int | None
     idle_after: int
     clusters: tuple[Cluster, ...] = ()
     figures: Figures = field(default_factory=Figures)
+    prices: Prices = field(default_factory=Prices)
+
+    def basis(self, cluster: str | None = None) -> PriceBasis:
+        """What the amounts of *cluster*, or of all, are based on, and what has no price."""
+        basis = PriceBasis()
+        for each in self.clusters:
+            for record in (one.record for one in each.instances if one.reports):
+                if cluster in {None, each.name}:
+                    basis.usd_per_core_hour(
+                        self.prices, record.instance_type, len(record.core_state), record.region
+                    )
+        return basis
 
 
 def fleet_of(
@@ -237,15 +251,17 @@ def fleet_of(
     as_of_ms = newest_ms + MINUTE_MS
     if now_ms is not None:  # one instance whose clock is ahead does not make others silent
         as_of_ms = (now_ms - ARRIVAL_S * 1000) // MINUTE_MS * MINUTE_MS
+    prices = prices or Prices()
     instances = [
-        _instance(minute, as_of_ms, idle_after, prices or Prices(), is_now=now_ms is not None)
+        _instance(minute, as_of_ms, idle_after, prices, is_now=now_ms is not None)
         for minute in window.newest_minutes()
     ]
     clusters = tuple(
         _cluster(name, own)
         for name, own in groupby(instances, key=lambda instance: instance.record.cluster)
     )
-    return FleetSnapshot(as_of_ms, idle_after, clusters, total(one.figures for one in clusters))
+    figures = total(one.figures for one in clusters)
+    return FleetSnapshot(as_of_ms, idle_after, clusters, figures, prices)
 
 
 def _instance(

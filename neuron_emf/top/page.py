@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
+from neuron_emf.figures import prices_of, unpriced
 from neuron_emf.top import texts
 from neuron_emf.top.order import clusters_in, instances_in
 from neuron_emf.top.texts import BLOCKS, grouped, legend, strip_of
@@ -95,18 +96,22 @@ def page(
 
 def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
     """What the tables need to be understood, a sentence each."""
+    basis = prices_of(fleet.basis())
     sentences = [
         f"Cores: {legend(signs, fleet.idle_after)}.",
         (
             f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
-            "core-h: the time of all; USD/h: what they cost."
+            "core-h: the time of all; USD/h: what they cost"
+            f"{f' ({basis})' if basis else ''}."
         ),
     ]
     for cluster in fleet.clusters:
         figures = cluster.figures
         if figures.unpriced_cores:
-            cores = counted(figures.unpriced_cores, "core")
-            sentences.append(f"{cluster.name}: no list price of {cores}.")
+            sentences.append(
+                f"{cluster.name}: {unpriced(fleet.basis(cluster.name), figures.unpriced_cores)}; "
+                "give one with --price-overrides."
+            )
         if figures.silent:
             instances = counted(figures.silent, "silent instance")
             sentences.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
@@ -162,7 +167,7 @@ def _idle(figures: Figures) -> str:
         return ""
     cores = counted(figures.idle_cores, "core")
     price = texts.usd(figures)
-    cost = "no list price" if price == texts.UNKNOWN else f"{price} USD/h"
+    cost = "no price" if price == texts.UNKNOWN else f"{price} USD/h"
     return f"{cores} idle for up to {texts.idle_for(figures)}, {cost}"
 
 

@@ -21,6 +21,7 @@ from textual.message import Message
 from textual.widgets import DataTable, Footer, Static
 
 from emitter.errors import EmitterError
+from neuron_emf.figures import prices_of, unpriced
 from neuron_emf.top import texts
 from neuron_emf.top.order import ORDERS
 from neuron_emf.top.page import colored
@@ -232,6 +233,7 @@ class TopScreen(App[None]):
         if fleet is not None:
             cluster = cluster_at(fleet, self._path)
             figures = (cluster or fleet).figures
+            basis = fleet.basis(cluster.name if cluster else None)
             instance = instance_at(fleet, self._path)
             if instance is not None and not instance.reports:
                 parts = [f"{texts.status(instance)}: what its cores do is unknown"]
@@ -240,8 +242,10 @@ class TopScreen(App[None]):
             if figures.silent:
                 parts.append(f"{figures.silent:,} silent, not counted")
             if figures.unpriced_cores:
-                parts.append(f"no list price of {counted(figures.unpriced_cores, 'core')}")
+                parts.append(unpriced(basis, figures.unpriced_cores))
             parts.append(f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h")
+            if words := prices_of(basis):
+                parts.append(words)
         if unreadable := self._watch.feed.records.unreadable:
             parts.append(f"unreadable: {counted(unreadable, 'line')}")
         return "; ".join(parts)

@@ -8,6 +8,7 @@ import click
 
 from emitter.settings.declaration import Amount, setting
 from neuron_emf.account import AccountSettings
+from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
 from neuron_emf.top.order import IDLE, ORDERS
 
 
@@ -33,12 +34,7 @@ class TopSettings(AccountSettings):
         "IdleAfterMinutes.",
         kind=click.IntRange(1, 1440),
     )
-    price_overrides: str = setting(
-        "",
-        "USD per hour by instance type, as the stack's parameter takes them, such as "
-        "trn1.32xlarge=13.5,inf2.xlarge=0.4.",
-        metavar="TYPE=USD,...",
-    )
+    price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
     refresh: float = setting(
         5.0, "Seconds between two readings of the live view, 1 to 3600.", kind=Amount(1, 3600)
     )

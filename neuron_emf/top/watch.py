@@ -61,7 +61,7 @@ class FleetWatch:
         self.can_be_live = _is_terminal() and not any(map(is_standard_input, files))
         self.feed = _feed(files, settings, is_live=self.is_live)
         self._now_ms = now_ms
-        self._prices = prices(settings.price_overrides)
+        self._prices = prices(settings.price_overrides, settings.region)
         self._window = Window(settings.cluster)
 
     def require_cluster(self, fleet: FleetSnapshot) -> None:

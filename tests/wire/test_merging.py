@@ -136,9 +136,13 @@ def test_median_latency_is_weighted_by_executions_and_the_greatest_p99_stays():
 
 def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
     """Type and memory: the last that was reported."""
-    told = {"instance_type": ("trn1.2xlarge", None), "device_memory_used_bytes": (5, None)}
+    told = {
+        "instance_type": ("trn1.2xlarge", None), "region": ("eu-north-1", None),
+        "device_memory_used_bytes": (5, None),
+    }  # fmt: skip
     merged = restarted(30.0, 30.0, **told)
-    assert ("trn1.2xlarge", 5) == (merged.instance_type, merged.device_memory_used_bytes)
+    assert ("trn1.2xlarge", "eu-north-1") == (merged.instance_type, merged.region)
+    assert 5 == merged.device_memory_used_bytes
 
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from emitter.errors import SettingsError
 from local.alarms.template import load
 from neuron_emf.prices import prices
 from neuron_wire.prices import (
+    FILE,
     MAX_OVERRIDES_CHARS,
     PRICES_AS_OF,
     USD_PER_HOUR,
+    PriceBasis,
     PriceOverridesError,
     Prices,
+    basis_words,
     price_overrides,
 )
 
@@ -33,14 +37,17 @@ def nearly(draw):
     """Text of the grammar with one character put in, replaced or left out."""
     text = draw(OVERRIDES)
     at = draw(st.integers(0, len(text)))
-    put = draw(st.sampled_from(["", ",", "=", ".", " ", "\n", "e", "E", "-", "0", "T", "\u0663"]))
+    put = draw(st.sampled_from(["", *",=. \neE-/0T\u0663"]))
     return text[:at] + put + text[at + draw(st.integers(0, 1)) :]
 
 
-@given(st.one_of(OVERRIDES, nearly(), st.text("at1.-=, eE+_\n", max_size=12)))
+@given(st.one_of(OVERRIDES, nearly(), st.text("at1.-=/, eE+_\n", max_size=12)))
 @example("trn1.32xlarge=1e2")
 @example("TRN1.32xlarge=1")
 @example("trn1.32xlarge=1,")
+@example("us-east-2/trn2.48xlarge=35.76,trn2.48xlarge=1")
+@example("us.east/trn1=1")
+@example("/trn1=1")
 @example("trn1.32xlarge=nan")
 @example("trn1.32xlarge=99999.999999,-.=00000")
 @example("trn1.32xlarge=100000")
@@ -67,7 +74,7 @@ def test_the_length_is_bounded_as_the_template_bounds_it():
 
 def test_whoever_wrote_it_reads_where_and_what_is_wrong():
     """The flag or the variable, the part that is wrong, and how to write it."""
-    words = r"has 'inf2=1e2', which is not TYPE=USD: write it as trn1.32xlarge=13.5"
+    words = r"has 'inf2=1e2', which is not \[REGION/\]TYPE=USD: write it as trn1.32xlarge=13.5"
     with pytest.raises(SettingsError, match=f"--price-overrides {words}"):
         prices("trn1.32xlarge=13.5,inf2=1e2")
     with pytest.raises(SettingsError, match=f"has '{'a' * 40}', which"):
@@ -82,14 +89,55 @@ def test_an_override_goes_before_the_list():
     found = Prices({"trn1.2xlarge": 0.0, "new.large": 6.0})
     assert 0 == found.usd_per_core_hour("trn1.2xlarge", 2)
     assert 3 == found.usd_per_core_hour("new.large", 2)
-    assert USD_PER_HOUR["inf2.xlarge"] == found.usd_per_core_hour("inf2.xlarge", 1)
+    assert USD_PER_HOUR["us-east-1"]["inf2.xlarge"] == found.usd_per_core_hour("inf2.xlarge", 1)
     for instance_type, cores in (("other.large", 2), (None, 2), ("new.large", 0)):
         assert found.usd_per_core_hour(instance_type, cores) is None
-    assert (True, False, False) == tuple(
-        map(found.is_overridden, ("new.large", "inf2.xlarge", None))
-    )
+    assert ["new.large", None, None] == [
+        found.override_of(one) for one in ("new.large", "inf2.xlarge", None)
+    ]
+
+
+def test_a_price_is_that_of_the_region():
+    """Never another region's; a line that names none takes the stack's. Trainium2 has none."""
+    stack = Prices(region="ap-northeast-1")
+    assert [12.98127, 19.4719, 19.4719] == [
+        stack.usd_per_core_hour("inf2.48xlarge", 1, region)
+        for region in ("us-east-1", "ap-northeast-1", None)
+    ]
+    assert stack.usd_per_core_hour("trn1.32xlarge", 1) is None
+    assert stack.usd_per_core_hour("trn2.48xlarge", 1, "us-east-2") is None
+
+
+def test_an_override_of_a_region_goes_before_one_of_all():
+    """In whichever order they stand."""
+    both = ("trn2.3xlarge=2", "sa-east-1/trn2.3xlarge=3")
+    for parts in (both, both[::-1]):
+        found = Prices(price_overrides(",".join(parts)))
+        assert 3 == found.usd_per_core_hour("trn2.3xlarge", 1, "sa-east-1")
+        assert 2 == found.usd_per_core_hour("trn2.3xlarge", 1, "us-east-2")
+
+
+def test_the_basis_says_what_amounts_are_of():
+    """The list is named with region and date, never for overrides; what has no price is named."""
+    basis, prices_ = PriceBasis(), Prices({"trn1.2xlarge": 1.0})
+    for instance_type, cores, region in (
+        ("trn1.2xlarge", 2, "us-east-1"), ("trn2.48xlarge", 64, "us-east-2"), (None, 4, None),
+    ):  # fmt: skip
+        basis.usd_per_core_hour(prices_, instance_type, cores, region)
+    words = basis_words(basis.regions, None, sorted(basis.overridden))
+    assert "override of trn1.2xlarge" == words
+    assert ["us-east-2/trn2.48xlarge", "us-east-1/unknown type"] == basis.unpriced_names()
+    tokyo = PriceBasis()
+    tokyo.usd_per_core_hour(prices_, "inf2.48xlarge", 24, "ap-northeast-1")
+    basis.include(tokyo)
+    words = basis_words(basis.regions, PRICES_AS_OF, sorted(basis.overridden))
+    assert f"list price, ap-northeast-1, {PRICES_AS_OF}; override of trn1.2xlarge" == words
 
 
 def test_a_price_that_changes_has_a_new_date():
     """Whoever edits the list edits its date with it, and both here: the sum of all prices."""
-    assert ("2026-11-21", 76.31275) == (PRICES_AS_OF, round(sum(USD_PER_HOUR.values()), 5))
+    rows = json.loads(FILE.read_text("utf-8"))
+    every = [row["usd_per_hour"] for row in rows["prices"]]
+    assert ("2026-11-22", 140, 643.18797) == (PRICES_AS_OF, len(every), round(sum(every), 5))
+    assert len(every) == len({(row["region"], row["type"]) for row in rows["prices"]})
+    assert {row["source"] for row in rows["prices"]} == rows["sources"].keys()

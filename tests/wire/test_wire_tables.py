@@ -40,6 +40,7 @@ def test_an_instance_type_has_the_cores_and_memory_of_its_page(name, cores, gib)
 
 def test_no_price_is_free():
     """An unknown price is None, never 0: its cores are unpriced, not free."""
-    assert all(usd_per_hour > 0 for usd_per_hour in USD_PER_HOUR.values())
-    assert USD_PER_HOUR.keys() <= INSTANCE_TYPES.keys()
+    for by_type in USD_PER_HOUR.values():
+        assert all(usd_per_hour > 0 for usd_per_hour in by_type.values())
+        assert by_type.keys() <= INSTANCE_TYPES.keys()
     assert all(name == one.name for name, one in INSTANCE_TYPES.items())

@@ -38,7 +38,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         emit=_print,
         now_s=time.time,
         remaining_s=lambda: context.get_remaining_time_in_millis() / 1000,
-        prices=Prices(stack.price_overrides),
+        prices=Prices(stack.price_overrides, stack.region),
         processes=processes_for(int(context.memory_limit_in_mb)),
         connect=lambda: Table.connect(stack.table_name),
     ).run()

@@ -34,7 +34,7 @@ _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 @dataclass(frozen=True, slots=True)
 class CostToday:
     """
-    What the idle cores of a cluster have cost since midnight UTC, at list price.
+    What the idle cores of a cluster have cost since midnight UTC.
 
     Attributes:
         usd: The sum over what has been published.

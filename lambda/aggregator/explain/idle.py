@@ -18,6 +18,7 @@ from aggregator.explain.finding import (
 from aggregator.explain.foreign_text import name
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
 from neuron_wire.phrases import amount, counted, duration, joined, percent, usd
+from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import ClusterEvidence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 MAX_HOLDERS: Final = 4  # named of one instance
 _LONGEST_CORES: Final = 120  # characters of a list of core ranges
 _KNOWN: Final = ("BusyCores", "AttachedIdleCores", "UnattachedCores")
+_NO_PRICE: Final = ", no price"
 _NONE_KNOWN: Final = "No core of the cluster was known in its last rollup."
 
 
@@ -49,6 +51,7 @@ def idle_cores(case: Case) -> AlarmFinding:
     per_hour = rollup.number("IdleCostPerHour")
     return AlarmFinding(
         figure=f"{amount(idle)} of {counted(_known(rollup), 'core')} idle"
+        + (_NO_PRICE if per_hour is None and rollup.number("UnpricedCores") else "")
         + ("" if per_hour is None else f", {usd(per_hour)}/h"),
         worst=_worst(entries),
         sentences=(sentence, *_cost(rollup, case.evidence), *_letters(rollup), *_left_out(rollup)),
@@ -122,10 +125,9 @@ def cost_today(evidence: ClusterEvidence) -> tuple[str, ...]:
     today = evidence.cost_today
     if today is None:
         return ()
-    sentence = (
-        f"Idle cores have cost {usd(today.usd)} so far today (UTC, at list price,"
-        f" {counted(today.minutes, 'minute')} published)."
-    )
+    basis = "" if evidence.rollup is None else _basis(evidence.rollup)
+    marks = ["UTC", *([basis] if basis else []), f"{counted(today.minutes, 'minute')} published"]
+    sentence = f"Idle cores have cost {usd(today.usd)} so far today ({'; '.join(marks)})."
     return (sentence,)
 
 
@@ -134,21 +136,33 @@ def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
     found: list[str] = []
     per_hour = rollup.number("IdleCostPerHour")
     if per_hour is not None and rollup.number("IdleCores"):
-        as_of = rollup.text("PricesAsOf")
-        dated = f" of {as_of}" if as_of else ""
-        found.append(f"At the list price{dated} they cost {usd(per_hour)} per hour.")
+        basis = _basis(rollup)
+        found.append(f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.")
     found += cost_today(evidence)
     unpriced = rollup.number("UnpricedCores")
     if unpriced:
+        types = _some(rollup.names("UnpricedTypes"))
         found.append(
-            f"{counted(unpriced, 'core')} of the cluster are of a type without a list price and in"
-            " no amount."
+            f"{counted(unpriced, 'core')} of the cluster"
+            f" {'has' if unpriced == 1 else 'have'} no price and"
+            f" {'is' if unpriced == 1 else 'are'} in no amount{f': {types}' if types else ''}."
+            " The alarm on cost does not see them; give a price by the parameter PriceOverrides."
         )
-    overridden = rollup.names("PricesOverridden")
-    if overridden:
-        types = joined(overridden[:MAX_INSTANCES], len(overridden) - MAX_INSTANCES)
-        found.append(f"Priced by the parameter PriceOverrides, not by the list: {types}.")
     return tuple(found)
+
+
+def _basis(rollup: Members) -> str:
+    """By which prices the amounts of *rollup* are; a rollup of an older stack names no region."""
+    overridden = rollup.names("PricesOverridden")
+    return basis_words(
+        rollup.names("PriceRegions"),
+        rollup.text("PricesAsOf"),
+        [_some(overridden)] if overridden else [],
+    )
+
+
+def _some(names: list[str]) -> str:
+    return joined(names[:MAX_INSTANCES], len(names) - MAX_INSTANCES)
 
 
 def _known(rollup: Members) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.rollups.ranking import Ranking
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE, UNATTACHED, UNKNOWN
+from neuron_wire.prices import PriceBasis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ class IdleInstance:
 
         minutes: For how long the longest idle of them has not been busy.
 
-        usd_per_hour: List price of those cores, or None when unknown.
+        usd_per_hour: Price of those cores, or None when unknown.
 
         holders: Who holds the attached ones, the most idle first.
 
@@ -86,14 +87,14 @@ class IdleCores:
 
         unpriced_cores: Cores, idle or not, whose price nobody knows.
 
-        overridden: Types whose price is not the one of the list.
+        basis: What the amounts are based on, and what has no price.
     """
 
     after_minutes: int
     prices: Prices
     cores: int = 0
     unpriced_cores: int = 0
-    overridden: set[str] = field(default_factory=set)
+    basis: PriceBasis = field(default_factory=PriceBasis)
     _priced_known_cores: int = 0
     _by_price: Counter[float] = field(default_factory=Counter)
     _most: Ranking[_Candidate] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
@@ -101,13 +102,11 @@ class IdleCores:
     def add(self, record: MinuteRecord) -> None:
         """Add an instance."""
         state, instance_type = record.core_state, record.instance_type
-        price = self.prices.usd_per_core_hour(instance_type, len(state))
+        price = self.basis.usd_per_core_hour(self.prices, instance_type, len(state), record.region)
         if price is None:
             self.unpriced_cores += len(state)
         else:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
-            if instance_type is not None and self.prices.is_overridden(instance_type):
-                self.overridden.add(instance_type)
         after = self.after_minutes
         if max(record.idle_minutes, default=0) < after:
             return
@@ -138,14 +137,14 @@ class IdleCores:
         """Add the instances of *other*."""
         self.cores += other.cores
         self.unpriced_cores += other.unpriced_cores
-        self.overridden |= other.overridden
+        self.basis.include(other.basis)
         self._priced_known_cores += other._priced_known_cores
         self._by_price.update(other._by_price)
         self._most.include(other._most)
 
     @property
     def usd_per_hour(self) -> float | None:
-        """List price of the idle cores; None when no core with a price is known."""
+        """Price of the idle cores; None when no core with a price is known."""
         if not self._priced_known_cores:
             return None
         return fsum(price * cores for price, cores in self._by_price.items())

@@ -76,7 +76,7 @@ def _cluster_line(rollup: Rollup, minute: int, due: Due) -> str:
         **_identity(ROLLUP_KIND, rollup.cluster, minute, due.publication.number),
         "Records": rollup.records,
     }
-    if "IdleCostPerHour" in rollup.gauges:
+    if rollup.price_regions:
         properties["PricesAsOf"] = PRICES_AS_OF
     for percentile, percent in rollup.utilization_percentiles.items():
         properties[f"NeuronCoreUtilizationP{percentile}"] = percent

@@ -34,7 +34,9 @@ def lists_of(rollup: Rollup) -> Lists:
             name: [_failing(one, FAILING[name]) for one in instances]
             for name, instances in rollup.failing.items()
         },
+        "PriceRegions": list(rollup.price_regions),
         "PricesOverridden": list(rollup.prices_overridden),
+        "UnpricedTypes": list(rollup.unpriced_types),
     }
     return {name: names for name, names in lists.items() if names}
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MAX_NAMES: Final = 50
 """Instances a rollup names in one list; the number beside it is always whole."""
 
+MAX_UNPRICED: Final = 20
 PERCENTILES: Final = (10, 50, 90, 99)
 _MINUTES_IN_HOUR: Final = 60
 
@@ -87,7 +88,11 @@ class Rollup:
         failing: Lists of instances with failures, most first, at most 20 each,
             by the name of the list.
 
-        prices_overridden: Types whose price is not the one of the list.
+        price_regions: Whose list prices are in the amounts.
+
+        prices_overridden: The overrides that are in them.
+
+        unpriced_types: What has no price, as `REGION/TYPE`, at most 20.
     """
 
     cluster: str
@@ -103,7 +108,9 @@ class Rollup:
     stragglers: Sequence[Straggler]
     duplicates: Sequence[str]
     failing: Mapping[str, Sequence[Failing]]
-    prices_overridden: Sequence[str]
+    price_regions: Sequence[str] = ()
+    prices_overridden: Sequence[str] = ()
+    unpriced_types: Sequence[str] = ()
 
 
 class RollupInProgress:
@@ -185,6 +192,7 @@ class RollupInProgress:
         self._cores.name(one.instance_type for one in silent)
         stragglers = self._stragglers.found()
         types, types_left_out = self._cores.gauges()
+        basis = self._idle.basis
         return Rollup(
             cluster=self._cluster,
             gauges=self._gauges(len(silent), None if stragglers is None else stragglers.count),
@@ -199,7 +207,9 @@ class RollupInProgress:
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],
             failing=self._amounts.failing(),
-            prices_overridden=sorted(self._idle.overridden),
+            price_regions=sorted(basis.regions),
+            prices_overridden=sorted(basis.overridden),
+            unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
         )
 
     def _gauges(self, silent: int, stragglers: int | None) -> dict[str, float]:

@@ -67,6 +67,7 @@ UNPRICED = rollup(
     UnknownCores=12,
     SilentInstances=1,
     UnpricedCores=64,
+    UnpricedTypes=["us-east-2/trn2.48xlarge"],
     PricesOverridden=["trn1.32xlarge"],
     StragglerInstances=[
         {
@@ -88,6 +89,10 @@ FREE = rollup(
     IdleCores=1,
     IdleCorePercent=0.8,
     IdleCostPerHour=None,
+    PricesAsOf=None,
+    PriceRegions=None,
+    UnpricedCores=128,
+    UnpricedTypes=["us-east-2/trn2.48xlarge", "us-east-2/unknown type"],
     TopIdleInstances=[
         {"InstanceId": "i-0a1b2c3d4e5f60718", "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}
     ],

@@ -37,6 +37,20 @@ def test_an_overridden_price_is_used_and_named():
     assert ["trn1.2xlarge", "trn9.huge"] == found.prices_overridden
 
 
+def test_an_instance_has_the_price_of_its_region_or_is_unpriced_and_named():
+    """Tokyo is half as much again as Virginia; Trainium2 has no list price anywhere."""
+
+    def idle(region, instance_type):
+        return rollup(cores("u", idle=(60,), region=region, instance_type=instance_type))
+
+    virginia, tokyo = idle("us-east-1", "inf2.48xlarge"), idle("ap-northeast-1", "inf2.48xlarge")
+    assert [12.98127, 19.4719] == [one.gauges["IdleCostPerHour"] for one in (virginia, tokyo)]
+    assert [["us-east-1"], ["ap-northeast-1"]] == [one.price_regions for one in (virginia, tokyo)]
+    trn2 = idle("us-east-2", "trn2.48xlarge")
+    assert (None, 1) == (trn2.gauges.get("IdleCostPerHour"), trn2.gauges["UnpricedCores"])
+    assert ([], ["us-east-2/trn2.48xlarge"]) == (trn2.price_regions, trn2.unpriced_types)
+
+
 def test_the_most_idle_instances_come_first():
     """By idle cores, then by minutes, then by name; at most 20, of however many."""
     few = cores("uu", idle=(20, 0), instance_id="i-few")

@@ -47,9 +47,9 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
         replace(one, holders=(Holder("1", "n", 1, "t"),), holders_more=2, **failures)
         for one in SOME
     ]
-    slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), instance_type="trn1.2xlarge")
+    slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), region="eu-west-1")
     odd = record(instance_id="i-10", instance_type="a machine of our own")
-    in_progress = RollupInProgress("training", 15, Prices({"trn1.2xlarge": 1.0}))
+    in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
     for one in (*failing, slow, odd):
         in_progress.add(merge([one, replace(one, boot=LATER_BOOT)]))
     rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])

@@ -76,13 +76,15 @@ def test_instances_with_uncorrectable_errors_or_hardware_faults_are_named():
 
 
 def test_a_line_with_a_price_says_whose_price_it_is():
-    """The date of the list, and the types that have another price."""
-    prices = Prices({"trn1.2xlarge": 1.0, "inf2.xlarge": 1.0})
-    line = published(rollup_of(record(), prices=prices))
-    assert "2026-11-21" == line["PricesAsOf"]
-    assert ["trn1.2xlarge"] == line["PricesOverridden"]
-    assert 0.5 == line["IdleCostPerHour"]
-    assert "PricesAsOf" not in published(rollup_of(record(instance_type="trn9.huge")))
+    """Region and date of the list, never of overrides; what has no price is named as one has it."""
+    own = published(rollup_of(record(), prices=Prices({"trn1.2xlarge": 1.0, "inf2.xlarge": 1.0})))
+    assert (["trn1.2xlarge"], 0.5) == (own["PricesOverridden"], own["IdleCostPerHour"])
+    assert not {"PricesAsOf", "PriceRegions"} & own.keys()
+    listed = published(rollup_of(record()))
+    assert ("2026-11-22", ["us-east-1"]) == (listed["PricesAsOf"], listed["PriceRegions"])
+    unpriced = published(rollup_of(record(instance_type="trn9.huge")))
+    assert ["us-east-1/trn9.huge"] == unpriced["UnpricedTypes"]
+    assert not {"PricesAsOf", "PriceRegions", "IdleCostPerHour"} & unpriced.keys()
 
 
 def test_duplicate_emitters_are_named():

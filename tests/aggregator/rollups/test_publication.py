@@ -20,7 +20,6 @@ def rollup(records=1, gauges=None, types=None, **tallies):
         cluster="training", gauges=gauges or {"Instances": 1}, tallies=tallies, records=records,
         utilization_percentiles={}, types=types or {}, types_left_out=0, idle_instances=(),
         idle_instance_count=0, silent=(), stragglers=(), duplicates=(), failing={},
-        prices_overridden=(),
     )  # fmt: skip
 
 

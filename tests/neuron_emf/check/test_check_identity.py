@@ -11,6 +11,7 @@ from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
 from neuron_emf.check import sequence
 from neuron_emf.check.identity import check_instance
+from neuron_emf.check.price import check_price
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
 
@@ -45,6 +46,31 @@ def test_the_instance_is_the_first_that_is_named(known, state, words, name):
     )
     assert (state, name) == (found.state, instance_id)
     assert words in found.found
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "region", "state", "words"),
+    [
+        ("inf2.48xlarge", "us-east-1", "ok", "12.98 USD per hour (list price, us-east-1, 2026-"),
+        ("inf2.48xlarge", "ap-northeast-1", "ok", "19.47 USD per hour (list price, ap-northeast-1"),
+        ("trn2.48xlarge", "us-east-2", "warning", "trn2.48xlarge has no list price in us-east-2"),
+        ("new.large", "us-east-1", "warning", "new.large has no list price in us-east-1"),
+        (None, "us-east-1", "warning", "the type of this instance is not known"),
+        ("inf2.xlarge", None, "warning", "the region of this instance is not known"),
+    ],
+)
+def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, state, words):
+    """Without one it is a warning, with what to write where; the report goes before the facts."""
+    facts = InstanceFacts(instance_type=instance_type, region=region)
+    found = check_price(facts, None)
+    assert (state, True) == (found.state, words in found.found)
+    if state == "warning" and instance_type and region:
+        assert f"PriceOverrides: {region}/{instance_type}=USD" in found.advice
+    info = {"instance_type": "inf1.xlarge", "instance_region": "eu-north-1"}
+    told = decode(json.dumps(monitors.report(instance_info=info)).encode())
+    assert (
+        "inf1.xlarge: 0.24 USD per hour (list price, eu-north-1" in check_price(facts, told).found
+    )
 
 
 def test_a_guess_is_a_warning():

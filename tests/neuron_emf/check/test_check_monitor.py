@@ -132,7 +132,8 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
     said = found.of("neuron-monitor")
     assert "was expected on PATH or in /opt/aws/neuron/bin and was not found" in said["found"]
     assert said["advice"].startswith("install the package aws-neuronx-tools")
-    changed = {"neuron-monitor": "failed", "devices": "not tried", "instance": "warning"}
+    changed = {"neuron-monitor": "failed", "devices": "not tried"}
+    changed |= {"instance": "warning", "price": "warning"}
     assert {**CHECKS, **changed} == found.states
 
 
@@ -189,6 +190,7 @@ def test_reports_from_elsewhere_need_no_monitor(checked, tmp_path, given):
         "devices": "not needed",
         "input": "ok",
         "instance": "warning",
+        "price": "warning",
         # What comes through a pipe is of this machine.
         "attribution": "not needed" if given == "FILE" else "ok",
         "kernel log": "not needed" if given == "FILE" else "ok",

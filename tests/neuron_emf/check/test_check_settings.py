@@ -99,7 +99,7 @@ def test_what_does_not_depend_on_them_is_tried_all_the_same(checked, monitor):
     """Nobody knows what the monitor is to be asked for; the list is whole."""
     states = checked("--monitor-command", monitor, "--groups", "weather").states
     changed = {"settings": "failed", "neuron-monitor": "not tried", "devices": "not tried"}
-    assert {**CHECKS, **changed, "instance": "warning"} == states
+    assert {**CHECKS, **changed, "instance": "warning", "price": "warning"} == states
 
 
 def test_what_run_would_warn_of_is_a_warning(checked, monitor):

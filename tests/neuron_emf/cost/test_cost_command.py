@@ -63,7 +63,8 @@ def test_json_adds_up(answer):
     assert sum(one["usd"] for one in found["entries"]) == pytest.approx(total)
     assert sum(found["groups_usd"].values()) == pytest.approx(total)
     assert (total / 500, total / 5) == (found["usd_per_instance"], found["usd_per_cluster"])
-    assert found["fleet_usd"] == pytest.approx(500 * 730 * USD_PER_HOUR["trn1.32xlarge"])
+    each_hour = USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
+    assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
     assert found["percent_of_fleet"] == pytest.approx(100 * total / found["fleet_usd"])
     for way in found["other_ways"]:
         if way["usd"] is not None:
@@ -81,8 +82,8 @@ def test_every_instance_type_has_a_bill(name, answer):
     assert INSTANCE_TYPES[name].cores == found["fleet"]["cores"]
     assert found["usd"] > 0
     assert [] == found["unknown"]
-    if name in USD_PER_HOUR:
-        assert found["fleet_usd"] == pytest.approx(73_000 * USD_PER_HOUR[name])
+    if name in USD_PER_HOUR["us-east-1"]:
+        assert found["fleet_usd"] == pytest.approx(73_000 * USD_PER_HOUR["us-east-1"][name])
     else:
         assert (None, None) == (found["fleet_usd"], found["percent_of_fleet"])
         assert any(f"--price-overrides {name}=USD" in one for one in found["remarks"])

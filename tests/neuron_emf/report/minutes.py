@@ -94,7 +94,8 @@ def fleets(draw: Any) -> list[MinuteRecord]:
 
     Every record has an identity of its own.
     """
-    types = st.sampled_from(["trn1.2xlarge", "trn1.32xlarge", "trn2.3xlarge", None])
+    types = st.sampled_from(["inf2.xlarge", "trn1.2xlarge", "trn2.3xlarge", None])
+    regions = st.sampled_from(["us-east-1", "ap-northeast-1", None])
     keys = st.tuples(
         st.sampled_from(["research", "serving"]),
         st.sampled_from(["i-0a", "i-0b", "i-0c"]),
@@ -121,6 +122,7 @@ def fleets(draw: Any) -> list[MinuteRecord]:
                 seq=2 * number + 1 + (cluster == "serving"),
                 covered_seconds=draw(st.sampled_from([10.0, 30.0, 36.0, 56.0, 60.0])),
                 instance_type=draw(types),
+                region=draw(regions),
                 holders=tuple(draw(st.lists(st.sampled_from(HOLDERS), max_size=3, unique=True))),
                 bye=draw(st.booleans()),
             )

@@ -168,12 +168,14 @@ def test_more_records_than_can_be_kept_are_refused():
 def test_an_idle_core_costs_its_share_of_the_instance():
     """For a minute; the price of whoever pays replaces the list's."""
     assert the_one(counted(minute(state="ab"))).idle.usd == pytest.approx(
-        USD_PER_HOUR["trn1.2xlarge"] / 2 / 60
+        USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 2 / 60
     )
     own = counted(minute(state="ab"), prices=Prices({"trn1.2xlarge": 12.0}))
-    assert (0.1, {"trn1.2xlarge"}) == (the_one(own).idle.usd, own.overridden)
+    assert (0.1, {"trn1.2xlarge"}) == (the_one(own).idle.usd, own.basis.overridden)
     others = counted(minute(state="ab"), prices=Prices({"inf2.xlarge": 12.0}))
-    assert set() == others.overridden
+    assert set() == others.basis.overridden
+    tokyo = counted(minute(state="ab", instance_type="inf2.xlarge", region="ap-northeast-1"))
+    assert the_one(tokyo).idle.usd == pytest.approx(1.1373 / 2 / 60)
 
 
 def test_what_has_no_price_is_not_free():

@@ -41,7 +41,7 @@ def test_files_are_counted_whole(typed, lines):
     """All they hold, however old; 8 core minutes of trn1.2xlarge are two minutes of it."""
     code, out, err = typed(lines)
     assert (0, "") == (code, err)
-    assert "Idle cores cost 0.04 USD: 0.1 core hours, 100.0 % of the known time." in out
+    assert "Idle cores cost 0.04 USD (list price, us-east-1, 2026-11-22): 0.1 core hours" in out
     assert "The rollups say the same in all 2 minutes of clusters." in out
     assert "\x1b" not in out
 
@@ -51,7 +51,7 @@ def test_json_is_one_document(typed, lines):
     code, out, _ = typed(lines, "--json")
     found = json.loads(out)
     assert 0 == code
-    usd = 2 * USD_PER_HOUR["trn1.2xlarge"] / 60
+    usd = 2 * USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 60
     assert usd == pytest.approx(found["total"]["idle_usd"], abs=1e-6)
     assert usd == pytest.approx(found["would_be_saved"]["by_stopping_idle_instances_usd"], abs=1e-6)
     assert ("2026-11-18T11:07:00Z", "2026-11-18T11:09:00Z") == (found["start"], found["end"])
@@ -150,7 +150,7 @@ def test_a_device_is_written_to_and_stays(typed, lines):
         (["--since", "yesterday"], 2, "--since was expected to be a period"),
         (["--since", "1h", "--until", "2h"], 2, "between --since and --until"),
         (["--price-overrides", "trn1=cheap"], 2, "write it as trn1.32xlarge=13.5"),
-        (["--price-overrides", "trn1=nan"], 2, "is not TYPE=USD"),
+        (["--price-overrides", "trn1=nan"], 2, "is not [REGION/]TYPE=USD"),
         (["--cluster", "nobody"], 3, "of cluster nobody in "),
         (["--cluster", "nobody"], 3, ". Clusters found: research; check --cluster"),
         (["--since", "1h"], 3, "2 lines of other times or clusters"),

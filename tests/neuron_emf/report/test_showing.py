@@ -103,7 +103,7 @@ def test_what_nobody_knows_is_no_zero_anywhere():
         "never counted as idle",
         "two emitters reported",
         "trn2.3xlarge (under 0.1 core hours)",
-        "yours for inf2.xlarge",
+        "override of inf2.xlarge",
         "2 lines came again and counted once",
         "1 line could not be read",
         "1.235 GB: 0.01 USD",

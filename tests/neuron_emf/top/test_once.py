@@ -107,7 +107,7 @@ def test_json_has_all_of_it(top, hour):
     assert 24 == worst["cores"] == len(worst["core_state"])
     assert 24 == len(worst["core_utilization_percent"]) == len(worst["core_idle_minutes"])
     assert ["18-23"] == [one["Cores"] for one in worst["holders"]]
-    assert worst["idle_usd_per_hour"] == pytest.approx(12.9813 * 6 / 24)
+    assert worst["idle_usd_per_hour"] == pytest.approx(12.98127 * 6 / 24)
 
 
 def test_json_says_null_where_nobody_knows(top, file_of):

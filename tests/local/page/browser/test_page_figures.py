@@ -42,7 +42,7 @@ WHAT_IS_DRAWN = {  # typed from the template: the metric, its statistic, its dim
         ("LatencyP50Mean", "LatencyP50Mean", "Average", RESEARCH),
         ("LatencyP99Max", "LatencyP99Max", "Maximum", RESEARCH),
     ],
-    "List price of idle cores, USD: per hour, and in each hour": [
+    "Cost of idle cores, USD: per hour, and in each hour": [
         ("IdleCostPerHour", "IdleCostPerHour", "Average", RESEARCH),
         ("IdleCost", "IdleCost", "Sum", RESEARCH, 3600),
     ],
