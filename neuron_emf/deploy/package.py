@@ -88,7 +88,7 @@ def carried(folder: Path = Path(__file__).parent) -> Package:
         )
     except FileNotFoundError as error:
         msg = (
-            "This installation carries no stack, because it was made from a clone. Install a wheel "
-            "that `make wheel` built, or deploy from the clone: sam build && sam deploy."
+            "This installation carries no stack, because it was made from a clone. Deploy in a clone"
+            " of the repository with sam build && sam deploy, or install a wheel of a release."
         )
         raise SettingsError(msg) from error

@@ -90,7 +90,7 @@ def test_every_value_is_in_the_schema(chart):
 
 
 @pytest.mark.parametrize(
-    "path", ["clusterNam", "image.tagg", "attribution.enable", "settings.metric", "nodes.types"]
+    "path", ["clusterNam", "image.tagg", "attribution.enable", "settings.metrcs", "nodes.types"]
 )
 def test_a_misspelt_key_is_refused(render, path):
     """At every depth, also for a setting of the emitter: its variable would be overlooked."""
