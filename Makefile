@@ -19,7 +19,7 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
-.PHONY: proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle
+.PHONY: accept accept-clean proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle
 
 help:
 	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
@@ -40,6 +40,9 @@ help:
 	@echo "make chaos            20 emitters and the stack through every trouble; SEED=N, PLAN=1 only says what would happen"
 	@echo "make soak             weeks in minutes: memory, files, threads, spool"
 	@echo "make fuzz SECONDS=60  broken input for every reader, found by the branches it takes; Linux"
+	@echo "make accept REGION=R  the product on the account of your credentials: 50 minutes, under USD 2, removes what it made;"
+	@echo "                      MODE=kinesis, KMS=1, RECORD=1 keeps what AWS answered; EMBEDDED=1 instead of REGION: no account"
+	@echo "make accept-clean REGION=R removes what a killed acceptance left"
 	@echo "make audit            known vulnerabilities of what is pinned; asks the Python Package Index"
 	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merging those of one"
 	@echo "make sizes            files and code lines by folder, words of the pages"
@@ -150,6 +153,16 @@ chaos: .venv/.editable
 
 soak: .venv/.editable .venv-pictures/.ready
 	@$(PY) -m proof.soak $(if $(WEEKS),--weeks $(WEEKS)) $(RECORDED)
+
+# Not part of proof: it needs an account, and costs
+accept: .venv/.editable $(if $(EMBEDDED),.venv-embedded/.ready)
+	@mkdir -p build/accept/release
+	@$(PY) deploy/wheel/carried.py build/accept/release
+	@$(PY) -m proof.accept $(if $(EMBEDDED),--embedded,$(REGION:%=--region %)) $(MODE:%=--mode %) \
+		$(if $(KMS),--kms) $(RECORDED)
+
+accept-clean: .venv/.editable
+	@$(PY) -m proof.accept --clean $(REGION:%=--region %)
 
 fuzz: .venv-fuzz/.ready
 	@.venv-fuzz/bin/python -m proof.fuzz --seconds $(or $(SECONDS),60) $(RECORDED)

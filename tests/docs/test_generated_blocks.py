@@ -19,6 +19,7 @@ from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
 from tests.docs.reference import (
+    acceptance,
     alarms,
     change_set,
     commands,
@@ -70,6 +71,7 @@ MAKERS = {
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
     "docs/reference/events.md": {"events-told": events.events_table, "event-lines": events.lines},
+    "docs/how-to/acceptance.md": {"steps": acceptance.steps, "decides": acceptance.decides},
     "docs/architecture.md": {
         "walk-report": walk.report,
         "walk-minute": lambda: walk.shown(walk.minute_line()),

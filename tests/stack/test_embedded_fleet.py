@@ -21,9 +21,9 @@ import pytest
 from local.pump.tail import LogTail
 from local.rehearsal.stack import DeployedStack, overrides
 from neuron_wire import MinuteRecord, parse
-from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import USD_PER_HOUR
 from proof import reference
+from proof.rollup_differences import EPSILON, differences
 from tests.stack.fleet_lines import CLUSTERS, Instance
 
 INSTANCES = 200
@@ -31,7 +31,6 @@ MINUTES = 5
 STREAMS = 16  # shared, as {shard:N} makes them: one delivery holds many instances
 IDLE_AFTER_MINUTES = 2  # or five minutes would hold no idle core
 PATIENCE_S = 180.0
-EPSILON = 0.011  # a utilization has two decimals
 
 pytestmark = [
     pytest.mark.embedded,
@@ -103,7 +102,7 @@ def deliver(stack, logs, lines, draw):
 def closed_until_right(stack, expected):
     """Closes minutes until every rollup is as expected; what is not, in the end."""
     deadline = time.monotonic() + PATIENCE_S
-    while found := differences(stack, expected):
+    while found := differences(stack.rollups.minutes, expected):
         if time.monotonic() > deadline:
             return found
         stack.close_minutes()
@@ -165,30 +164,3 @@ def last_by_type(events):
 def publication_of(rollup_id):
     """The number of the publication: 2 of `training@2026-11-21T08:15Z#2/trn1.2xlarge`."""
     return int(rollup_id.rpartition("#")[2].partition("/")[0])
-
-
-def differences(stack, expected):
-    """What a rollup says and what it should say, by minute, cluster and metric."""
-    found = []
-    for (minute, cluster), numbers in expected.items():
-        key = (cluster, minute * 60)
-        if key not in stack.rollups.minutes:
-            found.append((key, "no rollup"))
-            continue
-        said = stack.rollups.minutes[key]
-        last = said.publications[-1]
-        wanted = dict(numbers)
-        covered_s, records = wanted.pop("CoveredSeconds"), wanted.pop("Records")
-        instances = wanted["Instances"] + last["SilentInstances"]
-        wanted["CoveragePercent"] = 100 * covered_s / (60 * instances)
-        wanted["LateRecords"] = records - said.publications[0]["Records"]
-        overstated = last.get("TalliesOverstated", {})
-        for name in ROLLUP.keys() - {"SilentInstances"}:
-            is_tally = ROLLUP[name].family == "tally"
-            actual = said.tally(name) if is_tally else said.gauge(name)
-            if actual is not None:
-                actual -= overstated.get(name, 0) if is_tally else 0
-                actual = pytest.approx(actual, rel=1e-6, abs=EPSILON)
-            if wanted.get(name) != actual:
-                found.append((key, name, wanted.get(name), actual))
-    return found

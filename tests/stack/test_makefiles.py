@@ -35,7 +35,7 @@ def test_make_alone_says_what_there_is_to_make(repository):
     shown = make(repository).stdout
     text = (repository / "Makefile").read_text(encoding="utf-8")
     targets = set(" ".join(re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)).split())
-    assert {"help"} == targets - set(re.findall(r"^make ([a-z]+)", shown, re.MULTILINE))
+    assert {"help"} == targets - set(re.findall(r"^make ([a-z-]+)", shown, re.MULTILINE))
 
 
 def test_every_function_of_the_template_has_a_build_target(repository, template):

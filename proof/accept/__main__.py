@@ -1,0 +1,151 @@
+"""
+The acceptance: `python -m proof.accept --region R --release FOLDER [--mode M] [--kms] [--record]`.
+
+Makes stacks in the account of the credentials, tries them, removes them; about
+50 minutes and under USD 2. `--embedded` does the same on the embedded AWS, with
+the steps that cannot be judged there named. `--clean` removes what killed runs
+left, by their journals.
+
+Exit codes: 0 all as hoped for and nothing left, 1 a difference or something
+left, 2 wrong use, 3 AWS refused or something is in the way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+if str(REPOSITORY / "lambda") not in sys.path:
+    sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
+
+from emitter.errors import EmitterError  # noqa: E402
+from local.embedded_aws import EmbeddedAws  # noqa: E402
+from local.embedded_aws.clients import REGION, SDK_ERRORS  # noqa: E402
+from neuron_emf.deploy.package import carried  # noqa: E402
+from proof.accept.errors import AcceptError  # noqa: E402
+from proof.accept.journal import NAME, Journal  # noqa: E402
+from proof.accept.place import Place  # noqa: E402
+from proof.accept.possession import remove  # noqa: E402
+from proof.accept.recording import Recorder  # noqa: E402
+from proof.accept.scene import Scene  # noqa: E402
+from proof.accept.steps import LEFTOVERS, STEPS  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FOLDER = REPOSITORY / "build" / "accept"
+RECORDINGS = REPOSITORY / "tests" / "recorded" / "answers"
+REFUSALS = (AcceptError, EmitterError, *SDK_ERRORS)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(prog="python -m proof.accept")
+    parser.add_argument("--region", help="of the account; no default")
+    parser.add_argument(
+        "--mode", choices=("direct", "kinesis"), default="direct", help="default direct"
+    )
+    parser.add_argument("--kms", action="store_true", help="encrypt with a key of the run's own")
+    parser.add_argument(
+        "--release", type=Path, default=FOLDER / "release", help="template and functions"
+    )
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="takes journals and answers")
+    parser.add_argument("--record", action="store_true", help="keep the answers in tests/recorded")
+    parser.add_argument("--embedded", action="store_true", help="on the embedded AWS, no account")
+    parser.add_argument("--steps", help="only these, with commas between; default all")
+    parser.add_argument("--clean", action="store_true", help="remove what killed runs left")
+    chosen = parser.parse_args(arguments)
+    with ExitStack() as stack:
+        if chosen.embedded:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            aws = EmbeddedAws(REPOSITORY / ".venv-embedded" / "bin" / "ministack", folder)
+            stack.callback(aws.stop)
+            aws.start()
+            os.environ.update(aws.environment())
+            chosen.region, chosen.folder = REGION, folder / "accept"
+        if not chosen.region:
+            parser.error("no region was named: make accept REGION=eu-central-1")
+        try:
+            return clean(chosen) if chosen.clean else accept(chosen)
+        except REFUSALS as error:
+            print(f"accept: {error}", file=sys.stderr)
+            return 3
+
+
+def accept(chosen: argparse.Namespace) -> int:
+    """One run, and the removal of all it made."""
+    run = f"neuron-accept-{secrets.token_hex(5)}"
+    folder = chosen.folder / run
+    package = carried(chosen.release)
+    recorder = Recorder(RECORDINGS if chosen.record else folder / "answers")
+    recorder.scrubber.hide(run, "neuron-accept-run")
+    place = Place.find(chosen.region, recorder)
+    if place.is_embedded and chosen.record:
+        msg = "What the embedded AWS answers is no recording of AWS. Leave RECORD out."
+        raise AcceptError(msg)
+    journal = Journal.begin(folder, run, place.where)
+    scene = Scene(place, journal, package, folder, chosen.mode, chosen.kms)
+    print(f"run {run}, journal {folder / NAME}", flush=True)
+    problems = ["interrupted"]
+    try:
+        problems = steps(scene, set(filter(None, (chosen.steps or "").split(","))))
+    finally:
+        recorder.step("removal")
+        left = remove(place, journal, lambda text: print(text, flush=True))
+        place.close()
+        print(*left, *LEFTOVERS, sep="\n")
+    return 1 if problems or left else 0
+
+
+def steps(scene: Scene, only: set[str]) -> list[str]:
+    """Each step in its order; what is wrong."""
+    wrong = []
+    for step in [one for one in STEPS if not only or one.name in only]:
+        if scene.place.is_embedded and step.not_here:
+            print(f"named    {step.name}: not judged here, {step.not_here}", flush=True)
+            continue
+        scene.journal.step(step.name)
+        scene.place.recorder.step(step.name)
+        scene.notes.clear()
+        began_s = time.monotonic()
+        problems = step.act(scene)
+        verdict = "WRONG   " if problems else "judged  "
+        print(f"{verdict} {step.name}: {step.sentence} {time.monotonic() - began_s:.0f} s")
+        for text in (*scene.notes, *problems[:20]):
+            print(f"         {text}")
+        sys.stdout.flush()
+        wrong += problems
+    return wrong
+
+
+def clean(chosen: argparse.Namespace) -> int:
+    """Remove what killed runs of this account and region left."""
+    place = Place.find(chosen.region, Recorder(chosen.folder / "clean"))
+    left = []
+    for path in sorted(chosen.folder.glob(f"*/{NAME}")):
+        journal = Journal.read(path)
+        if not journal.left():
+            continue
+        if journal.where != place.where:
+            print(f"{path}: of another account or region, {journal.where}; left as it is")
+            continue
+        left += remove(place, journal, lambda text: print(text, flush=True))
+    place.close()
+    print(
+        *left,
+        "Something is left; see above and run again." if left else "Nothing is left.",
+        sep="\n",
+    )
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

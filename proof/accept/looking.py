@@ -1,0 +1,146 @@
+"""The steps about what people see: states of alarms, events of alarms, saved queries."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from aggregator.explain.event import EventError, transition_of
+from local.alarms import CloudWatchHistory, State, Template, evaluate, survey
+from local.alarms.template import load
+from local.insights import engine
+from neuron_wire import CLUSTER_NAMESPACE
+from proof.accept.path import parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from proof.accept.scene import Scene
+
+ALARM_MINUTES: Final = 20.0
+EVENT_MINUTES: Final = 5.0
+QUERY_MINUTES: Final = 10.0  # a line is found up to minutes after it was taken
+AWAITED_S: Final = 30 * 60  # an alarm that looks further back is not waited for
+EXAMPLE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
+
+
+def alarms(scene: Scene) -> list[str]:
+    """The alarms on clusters are in the states that the evaluator gives for the same metrics."""
+    given = {**parameters(scene, scene.watched, scene.mode), "AWS::StackName": scene.watched}
+    known, _ = survey(Template(load(scene.package.source), given), CLUSTER_NAMESPACE)
+    awaited = [one for one in known if one.period_s * one.evaluation_periods <= AWAITED_S]
+    scene.notes += [f"not awaited: {one.logical_id}" for one in known if one not in awaited]
+    client = scene.place.client("cloudwatch")
+    names = physical_names(scene)
+
+    def problems() -> list[str]:
+        pages = client.get_paginator("describe_alarms").paginate(
+            AlarmNamePrefix=f"{scene.watched}-"
+        )
+        states = {
+            one["AlarmName"]: one["StateValue"] for page in pages for one in page["MetricAlarms"]
+        }
+        found, wanted = [], set()
+        for alarm in awaited:
+            said = {one.state for one in evaluate(alarm, CloudWatchHistory(client), time.time())}
+            expected = State.ALARM if State.ALARM in said else State.OK
+            wanted.add(expected)
+            actual = states.get(names.get(alarm.logical_id, ""))
+            if actual != expected.value:
+                found.append(f"{alarm.logical_id}: expected {expected.value}, found {actual}")
+        return found or ([] if State.ALARM in wanted else ["none is in ALARM, with idle cores"])
+
+    return scene.settle(problems, ALARM_MINUTES)
+
+
+def events(scene: Scene) -> list[str]:
+    """What EventBridge says of these alarms can be read by explain."""
+    queue = scene.stacks[scene.frame].outputs["QueueUrl"]
+    sqs = scene.place.client("sqs")
+    found: list[dict[str, Any]] = []
+
+    def none_yet() -> list[str]:
+        answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
+        found.extend(json.loads(one["Body"]) for one in answer.get("Messages", ()))
+        kinds = {one["detail-type"] for one in found if "detail-type" in one}
+        return [] if len(kinds) > 1 else [f"events of one kind at most: {kinds or 'none'}"]
+
+    problems = scene.settle(none_yet, EVENT_MINUTES)
+    return problems + [text for event in found if (text := unreadable(event))]
+
+
+def unreadable(event: Mapping[str, Any]) -> str:
+    """Why explain cannot read an event; empty when it can."""
+    try:
+        transition_of(event)
+    except EventError as error:
+        return str(error)
+    return ""
+
+
+def queries(scene: Scene) -> list[str]:
+    """Every saved query gives the rows that the local engine gives for the same lines."""
+    logs = scene.place.client("logs")
+    saved = logs.describe_query_definitions(queryDefinitionNamePrefix=f"{scene.watched}/")
+    lines: dict[str, list[tuple[int, str]]] = {}
+    instance = scene.records(scene.watched)[0].instance_id
+    end_s = int(time.time())
+
+    def differing(definition: Mapping[str, Any]) -> list[str]:
+        text = definition["queryString"].replace("{{InstanceId}}", f'"{instance}"')
+        text = text.replace(EXAMPLE, instance)
+        expected: list[tuple[int, str]] = []
+        for group in definition["logGroupNames"]:
+            if group not in lines:
+                lines[group] = [(one.timestamp_ms, one.message) for one in scene.events(group)]
+            expected += lines[group]
+        wanted = engine.run(text, [one for one in expected if one[0] < end_s * 1000])
+        started = logs.start_query(
+            logGroupNames=definition["logGroupNames"], startTime=scene.start_s, endTime=end_s,
+            queryString=text, limit=10_000,
+        )  # fmt: skip
+        while True:
+            answer = logs.get_query_results(queryId=started["queryId"])
+            if answer["status"] not in {"Scheduled", "Running"}:
+                break
+            time.sleep(1)
+        rows = [{one["field"]: one["value"] for one in row} for row in answer["results"]]
+        if answer["status"] == "Complete" and comparable(rows) == comparable(wanted):
+            return []
+        name = definition["name"]
+        return [f"{name}: {answer['status']}, {len(rows)} rows, expected {len(wanted)}"]
+
+    definitions = saved["queryDefinitions"]
+    if not definitions:
+        return ["no query is saved"]
+    return [
+        problem
+        for one in definitions
+        for problem in scene.settle(lambda one=one: differing(one), QUERY_MINUTES)
+    ]
+
+
+def comparable(rows: Iterable[Mapping[str, Any]]) -> list[list[tuple[str, str]]]:
+    """Rows in one order, their numbers with six digits: who sorts what is equal is not said."""
+    return sorted(
+        sorted((name, _text(one)) for name, one in row.items() if name != "@ptr") for row in rows
+    )
+
+
+def physical_names(scene: Scene) -> dict[str, str]:
+    """Names of the alarms of the watched stack, by their logical ids."""
+    pages = scene.place.client("cloudformation").get_paginator("list_stack_resources")
+    return {
+        row["LogicalResourceId"]: row["PhysicalResourceId"]
+        for page in pages.paginate(StackName=scene.watched)
+        for row in page["StackResourceSummaries"]
+        if row["ResourceType"] == "AWS::CloudWatch::Alarm"
+    }
+
+
+def _text(value: object) -> str:
+    try:
+        return f"{float(str(value)):.6g}"
+    except ValueError:
+        return str(value)

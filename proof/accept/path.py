@@ -1,0 +1,207 @@
+"""The steps along the way of a line: deploy, deliver, rollups, metrics, a path that breaks."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from local.alarms import CloudWatchHistory
+from local.alarms.template import load
+from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
+from local.rehearsal.stack import overrides
+from local.rehearsal.verdict import against_metrics
+from neuron_emf.check.deployment import check_deployment
+from neuron_emf.check.result import FAILED
+from neuron_emf.check.settings import CheckSettings
+from neuron_emf.deploy.bucket import ReleaseBucket
+from neuron_emf.deploy.package import template_key
+from neuron_wire.names import NAMESPACE
+from proof.accept.lines import BLANK, UNDIMENSIONED, newer_schema, odd_lines
+from proof.accept.possession import done, make_stack
+from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES
+
+if TYPE_CHECKING:
+    from proof.accept.scene import Scene
+
+FRAME: Final = Path(__file__).with_name("frame.yaml")
+LATE: Final = 3  # of which minute one instance's line comes late
+FIRST_MINUTES: Final = 4  # that the changed stack is told before it is changed
+ROLLUP_MINUTES: Final = 10.0
+METRIC_MINUTES: Final = 20.0  # ListMetrics knows a new metric after up to 15
+BREAK_MINUTES: Final = 25.0
+DEPLOYMENT_MINUTES: Final = 5.0
+
+
+def preflight(scene: Scene) -> list[str]:
+    """What the region and the account lack for the stack; reads only."""
+    settings = CheckSettings(
+        stack_name=scene.watched, log_group=scene.group(scene.watched), region=scene.place.region
+    )
+    rows = [row for section in check_deployment(settings) for row in section.results]
+    return [f"{row.check}: {row.found}" for row in rows if row.state == FAILED]
+
+
+def account_policies(scene: Scene) -> list[str]:
+    """Policies of the account on all log groups are listed, and not touched."""
+    logs = scene.place.client("logs")
+    kinds = "DATA_PROTECTION_POLICY", "SUBSCRIPTION_FILTER_POLICY", "FIELD_INDEX_POLICY"
+    for kind in kinds:
+        for policy in logs.describe_account_policies(policyType=kind)["accountPolicies"]:
+            scene.notes.append(f"the account has a {kind}: {policy['policyName']}")
+    return []
+
+
+def frame(scene: Scene) -> list[str]:
+    """Bucket, queue of events, and a key where one is asked for."""
+    parameters = {"RunId": scene.journal.run, "WithKey": str(scene.has_key).lower()}
+    body = FRAME.read_text(encoding="utf-8")
+    make_stack(scene.place, scene.journal, scene.frame, parameters, TemplateBody=body)
+    scene.stacks[scene.frame] = done(scene.place, scene.frame)
+    return []
+
+
+def deploy(scene: Scene) -> list[str]:
+    """The template and the functions of this tree, as two stacks side by side."""
+    url = upload(scene)
+    for name, mode in ((scene.watched, scene.mode), (scene.changed, "direct")):
+        given = parameters(scene, name, mode)
+        make_stack(
+            scene.place, scene.journal, name, given, keeps=scene.group(name), TemplateURL=url
+        )
+    for name in (scene.watched, scene.changed):
+        scene.stacks[name] = done(scene.place, name)
+    return []
+
+
+def upload(scene: Scene) -> str:
+    """Template and functions to the bucket of the run; where the template is."""
+    place, outputs = scene.place, scene.stacks[scene.frame].outputs
+    bucket = ReleaseBucket(outputs["BucketName"], place.account, place.client("s3"))
+    template = scene.package.template(bucket.code_uri(scene.package.functions_key))
+    bucket.put(scene.package.functions_key, scene.package.functions)
+    bucket.put(template_key(template), template.encode())
+    return bucket.url(template_key(template))
+
+
+def parameters(scene: Scene, name: str, mode: str) -> dict[str, str]:
+    """What a stack is deployed with."""
+    given = {
+        "LogGroupName": scene.group(name),
+        "Mode": mode,
+        "IdleAfterMinutes": str(IDLE_AFTER_MINUTES),
+        "RetentionDays": "14",
+    }
+    if scene.has_key:
+        given["KmsKeyArn"] = scene.stacks[scene.frame].outputs["KeyArn"]
+    if scene.place.is_embedded:
+        given.update(overrides(load(scene.package.source)))
+    return given
+
+
+def deliver(scene: Scene) -> list[str]:
+    """Minutes of two clusters, copies, a newer schema and a restart; one minute is held back."""
+    for instance in scene.instances:
+        records = instance.records(scene.folder, scene.start_s, MINUTES)
+        late_ms = (scene.start_s + 60 * LATE) * 1000
+        kept = [one for one in records if instance.name != "busy" or one.timestamp_ms != late_ms]
+        scene.send(scene.watched, instance.name, kept)
+        scene.send(scene.watched, f"{instance.name}-copy", kept[::3])
+        early_ms = (scene.start_s + 60 * FIRST_MINUTES) * 1000
+        scene.send(
+            scene.changed, instance.name, [one for one in kept if one.timestamp_ms < early_ms]
+        )
+    newer = [{"timestamp": kept[0].timestamp_ms, "message": newer_schema(kept[0].line)}]
+    put(scene, "newer", newer)
+    return scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
+
+
+def late(scene: Scene) -> list[str]:
+    """The minute that was held back arrives, and its rollup is restated."""
+    (busy,) = [one for one in scene.instances if one.name == "busy"]
+    late_ms = (scene.start_s + 60 * LATE) * 1000
+    records = busy.records(scene.folder, scene.start_s, MINUTES)
+    for stack in (scene.watched, scene.changed):
+        scene.send(stack, busy.name, [one for one in records if one.timestamp_ms == late_ms])
+    problems = scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
+    key = busy.cluster, scene.start_s + 60 * LATE
+    if len(scene.rollups(scene.watched).minutes[key].publications) < 2:
+        problems.append(f"the rollup of {key} was not restated")
+    return problems
+
+
+def metrics(scene: Scene) -> list[str]:
+    """GetMetricData says what the rollup lines say."""
+    history = CloudWatchHistory(scene.place.client("cloudwatch"))
+
+    def problems() -> list[str]:
+        lines = scene.rollups(scene.watched).minutes
+        lines = {key: one for key, one in lines.items() if key[0].startswith(scene.journal.run)}
+        names, end_s = (*GAUGES, *TALLIES), int(time.time())
+        found = read_metrics(history, names, scene.start_s, end_s)
+        return [str(one) for one in against_metrics(lines, found)]
+
+    return scene.settle(problems, METRIC_MINUTES)
+
+
+def odd(scene: Scene) -> list[str]:
+    """What CloudWatch makes of a blank dimension value, and of a directive without Dimensions."""
+    now_ms = int(time.time() * 1000)
+    events = [{"timestamp": now_ms, "message": one} for one in odd_lines(scene.namespace, now_ms)]
+    put(scene, "odd", events)
+
+    def missing() -> list[str]:
+        listed = scene.place.client("cloudwatch").list_metrics(Namespace=scene.namespace)
+        names = {one["MetricName"] for one in listed["Metrics"]}
+        return sorted({BLANK, UNDIMENSIONED} - names)
+
+    # That one is never extracted is an answer, too: `facts` compares it with what is believed.
+    scene.notes += [f"not extracted: {name}" for name in scene.settle(missing, METRIC_MINUTES)]
+    start_s, namespace = int(time.time()) - 3600, {"Namespace": "AWS/Logs"}
+    for metric in ("EMFParsingErrors", "EMFValidationErrors"):
+        scene.place.client("cloudwatch").get_metric_statistics(
+            **namespace, MetricName=metric, StartTime=start_s, EndTime=int(time.time()),
+            Period=60, Statistics=["Sum"],
+            Dimensions=[{"Name": "LogGroupName", "Value": scene.group(scene.watched)}],
+        )  # fmt: skip
+    return []
+
+
+def broken(scene: Scene) -> list[str]:
+    """Without its subscription filter a stack that has lines is not well, and an alarm says so."""
+    scene.place.client("logs").delete_subscription_filter(
+        logGroupName=scene.group(scene.watched), filterName=f"{scene.watched}-minutes"
+    )
+    instance = scene.instances[1]
+
+    def silent() -> list[str]:
+        live_s = (int(time.time()) // 60 - 1) * 60
+        if live_s > scene.told_until_s[scene.watched] - 60:
+            scene.send(scene.watched, "live", instance.records(scene.folder, live_s, 1))
+        pages = scene.place.client("cloudwatch").get_paginator("describe_alarms")
+        rows = pages.paginate(AlarmNamePrefix=f"{scene.watched}-", StateValue="ALARM")
+        ringing = [one for page in rows for one in page["MetricAlarms"] if not _on_clusters(one)]
+        scene.notes[:] = [f"in ALARM: {one['AlarmName']}" for one in ringing]
+        return [] if ringing else ["no alarm on the pipeline is in ALARM"]
+
+    return scene.settle(silent, BREAK_MINUTES)
+
+
+def put(scene: Scene, stream: str, events: list[dict]) -> None:
+    """Lines that no emitter writes, by boto3, so that the answer is recorded."""
+    logs, place = scene.place.client("logs"), {"logGroupName": scene.group(scene.watched)}
+    logs.create_log_stream(**place, logStreamName=stream)
+    logs.put_log_events(**place, logStreamName=stream, logEvents=events)
+
+
+def next_minutes(scene: Scene, stack: str, stream: str) -> list[str]:
+    """Lines of one instance for two minutes that no line was of; where they were not delivered."""
+    start_s = scene.told_until_s[stack]
+    time.sleep(0 if start_s + 120 < time.time() else start_s + 125 - time.time())
+    records = scene.instances[1].records(scene.folder, start_s, 2)
+    scene.send(stack, stream, records)
+    return [] if records else [f"no lines from {start_s} on"]
+
+
+def _on_clusters(alarm: dict) -> bool:
+    return NAMESPACE in str(alarm.get("Namespace")) or f'"{NAMESPACE}/' in str(alarm.get("Metrics"))

@@ -1,0 +1,190 @@
+"""
+Making and removing: nothing is made without the journal, nothing removed without the tag.
+
+A run makes stacks, whose tag is on them from their first moment, and log groups
+that outlive them; CloudFormation gives those the tag. What is there already is
+refused. What is removed was named by the journal before it was made and has the
+run's tag: one of them alone is not enough.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import EmitterError
+from local.embedded_aws.clients import SDK_ERRORS
+from neuron_emf.account import error_code
+from neuron_emf.deploy.stack import CAPABILITIES, Stack
+from proof.accept.errors import AcceptError
+from proof.accept.journal import LOG_GROUP, STACK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from proof.accept.journal import Journal
+    from proof.accept.place import Place
+
+TAG: Final = "neuron-emf-accept"
+PATIENCE_S: Final = 2400.0  # a function in a VPC, or a bucket that is not empty, takes its time
+_UNUSED: Final = "REVIEW_IN_PROGRESS"
+
+
+def make_stack(
+    place: Place,
+    journal: Journal,
+    name: str,
+    parameters: Mapping[str, str],
+    *,
+    keeps: str = "",
+    **template: str,
+) -> None:
+    """
+    Have CloudFormation begin a stack; *keeps* is the log group that it makes and leaves behind.
+
+    Raises:
+        AcceptError: If something of these names is there.
+    """
+    cloudformation = place.client("cloudformation")
+    if Stack.read(cloudformation, name) is not None:
+        msg = f"The stack {name} is there already. Nothing was made; run again, for another name."
+        raise AcceptError(msg)
+    if keeps:
+        if group_arn(place, keeps):
+            msg = f"The log group {keeps} is there already. Run again, for another name."
+            raise AcceptError(msg)
+        journal.will_make(LOG_GROUP, keeps)
+    journal.will_make(STACK, name)
+    cloudformation.create_stack(
+        StackName=name,
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
+        Capabilities=list(CAPABILITIES),
+        Tags=[{"Key": TAG, "Value": journal.run}],
+        **template,
+    )
+
+
+def settled(place: Place, name: str) -> Stack | None:
+    """
+    The stack when nothing is being done to it; None when there is none.
+
+    Raises:
+        AcceptError: If that takes too long.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        stack = Stack.read(place.client("cloudformation"), name)
+        if stack is None or stack.status == _UNUSED or not stack.status.endswith("_IN_PROGRESS"):
+            return stack
+        time.sleep(0.1 if place.is_embedded else 5.0)
+    msg = (
+        f"The stack {name} is in {stack.status} for {PATIENCE_S / 60:.0f} minutes. See its events."
+    )
+    raise AcceptError(msg)
+
+
+def done(place: Place, name: str) -> Stack:
+    """
+    The stack as it was asked for.
+
+    Raises:
+        AcceptError: If it did not get there.
+    """
+    stack = settled(place, name)
+    if stack is None or stack.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+        msg = f"The stack {name} was not deployed, it is in {stack and stack.status}."
+        raise AcceptError(msg)
+    return stack
+
+
+def change_stack(place: Place, stack: Stack, **named: str) -> Stack:
+    """Change parameters of a stack of ours; what is not named keeps its value."""
+    place.client("cloudformation").update_stack(
+        StackName=stack.name,
+        UsePreviousTemplate=True,
+        Parameters=[
+            {"ParameterKey": key, "ParameterValue": named[key]}
+            if key in named
+            else {"ParameterKey": key, "UsePreviousValue": True}
+            for key in stack.parameters
+        ],
+        Capabilities=list(CAPABILITIES),
+    )
+    return settled(place, stack.name)
+
+
+def delete_stack(place: Place, journal: Journal, name: str) -> str:
+    """Delete a stack of the run's; why not, empty when it is gone."""
+    cloudformation = place.client("cloudformation")
+    stack = settled(place, name)
+    if stack is None:
+        return ""
+    (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if not _has_tag({one["Key"]: one["Value"] for one in found.get("Tags", ())}, journal):
+        return f"stack {name}: it has not the tag of this run, it was not touched"
+    rows = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
+    for row in rows:
+        if row["ResourceType"] == "AWS::S3::Bucket" and row.get("PhysicalResourceId"):
+            _empty(place, row["PhysicalResourceId"])
+    cloudformation.delete_stack(StackName=name)
+    stack = settled(place, name)
+    return "" if stack is None else f"stack {name}: it is in {stack.status}, see its events"
+
+
+def group_arn(place: Place, name: str) -> str:
+    """ARN of a log group, empty when there is none."""
+    pages = place.client("logs").get_paginator("describe_log_groups")
+    for page in pages.paginate(logGroupNamePrefix=name):
+        for row in page["logGroups"]:
+            if row["logGroupName"] == name:
+                return str(row["arn"]).removesuffix(":*")
+    return ""
+
+
+def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[str]:
+    """Remove what the journal names, the latest first; what is left, and why."""
+    left = []
+    for entry in journal.left():
+        try:
+            why = _REMOVERS[entry.kind](place, journal, entry.name)
+        except (AcceptError, EmitterError, *SDK_ERRORS) as error:
+            why = f"{entry.kind} {entry.name}: {error}"
+        if why:
+            left.append(why)
+        else:
+            journal.is_gone(entry)
+            say(f"removed: {entry.kind} {entry.name}")
+    return left
+
+
+def _delete_group(place: Place, journal: Journal, name: str) -> str:
+    arn = group_arn(place, name)
+    if not arn:
+        return ""
+    tags = place.client("logs").list_tags_for_resource(resourceArn=arn)["tags"]
+    if not _has_tag(tags, journal):
+        return f"log group {name}: it has not the tag of this run, it was not touched"
+    place.client("logs").delete_log_group(logGroupName=name)
+    return ""
+
+
+def _empty(place: Place, bucket: str) -> None:
+    """Every version of every object of a bucket that a tagged stack made."""
+    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
+    try:
+        pages = client.get_paginator("list_object_versions").paginate(Bucket=bucket, **owner)
+        for page in pages:
+            rows = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+            if rows:
+                objects = [{"Key": row["Key"], "VersionId": row["VersionId"]} for row in rows]
+                client.delete_objects(Bucket=bucket, Delete={"Objects": objects}, **owner)
+    except client.exceptions.ClientError as error:
+        if error_code(error) != "NoSuchBucket":  # an earlier attempt came so far
+            raise
+
+
+def _has_tag(tags: Mapping[str, str], journal: Journal) -> bool:
+    return tags.get(TAG) == journal.run
+
+
+_REMOVERS: Final = {STACK: delete_stack, LOG_GROUP: _delete_group}

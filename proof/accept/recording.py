@@ -1,0 +1,140 @@
+"""
+Answers of AWS, scrubbed, one file for each step.
+
+A line is one call: `service`, `operation`, `asked` and `answer`, or `error` with
+its code and words. What names an account, a person, a key or a run is replaced
+by the same stand-in wherever it stands, so that what was equal stays equal. A
+call that is answered as the one before it is not written again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ACCOUNT: Final = "111122223333"
+_HIDDEN: Final = "hidden"
+_MAX_CHARS: Final = 20_000
+
+_SECRET_MEMBERS: Final = re.compile(
+    r"(?i)token|credential|password|secret|signature|receipthandle|hostid|userid|httpheaders"
+)
+_PATTERNS: Final = (  # what, stand-in
+    (re.compile(r"\b(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA)[0-9A-Z]{12,}\b"), "AKIAEXAMPLE"),
+    (re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+"), "someone@example.org"),
+    (re.compile(r"(?<=[?&])X-Amz-[^=]+=[^&\s\"]+"), _HIDDEN),
+    (re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])"), "192.0.2.1"),
+)
+_KINDS: Final = {"assumed-role", "federated-user", "root", "user"}  # before a name in an ARN
+_UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_DIGITS: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
+_NUMBERS_OF_MEMBERS: Final = re.compile(r"(?i)account|owner")
+
+
+class Scrubber:
+    """Replaces what must not be kept, the same by the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._uuids: dict[str, str] = {}
+
+    def hide(self, value: str, stand_in: str) -> None:
+        """Replace *value* wherever it stands."""
+        if value:
+            self._known[value] = stand_in
+
+    def text(self, text: str) -> str:
+        """*text* without anything of the account or its people."""
+        for value in sorted(self._known, key=len, reverse=True):
+            text = re.sub(
+                rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", self._known[value], text
+            )
+        for pattern, stand_in in _PATTERNS:
+            text = pattern.sub(stand_in, text)
+        text = _UUID.sub(self._uuid, text)
+        # in an ARN; elsewhere 12 digits may be a measured number
+        return re.sub(r"(?<=:)\d{12}(?=:)|(?<=/)\d{12}(?=/)", ACCOUNT, text)[:_MAX_CHARS]
+
+    def value(self, value: Any, member: str = "") -> Any:
+        """Any value of an answer."""
+        if isinstance(value, dict):
+            return {self.text(str(k)): self.value(one, str(k)) for k, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.value(one, member) for one in value]
+        if value is not None and _SECRET_MEMBERS.search(member):
+            return _HIDDEN
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        text = value if isinstance(value, str) else f"<{type(value).__name__}>"
+        if isinstance(value, datetime):
+            text = value.isoformat()
+        if _NUMBERS_OF_MEMBERS.search(member):
+            text = _DIGITS.sub(ACCOUNT, text)
+        return self.text(text)
+
+    def _uuid(self, found: re.Match[str]) -> str:
+        number = len(self._uuids) + 1
+        return self._uuids.setdefault(found[0], f"00000000-0000-4000-8000-{number:012x}")
+
+
+class Recorder:
+    """
+    Keeps the answers of clients.
+
+    Attributes:
+        scrubber: What it writes goes through it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.scrubber = Scrubber()
+        self._folder = folder
+        self._step = "before"
+        self._last = ""
+
+    def hide(self, number: str, user_id: str, arn: str) -> None:
+        """Whose account it is, and who asks."""
+        names = {*user_id.split(":"), *arn.rpartition(":")[2].split("/")} - _KINDS - {number}
+        for name in names:
+            self.scrubber.hide(name, _HIDDEN)
+        self.scrubber.hide(number, ACCOUNT)
+
+    def step(self, name: str) -> None:
+        """What comes belongs to this step."""
+        self._step, self._last = name, ""
+
+    def listen(self, client: Any) -> None:
+        """Keep what *client* is answered from now on."""
+        client.meta.events.register("before-parameter-build.*.*", _remember)
+        client.meta.events.register("after-call.*.*", self._keep)
+
+    def _keep(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
+        row = {
+            "service": model.service_model.service_name,
+            "operation": model.name,
+            "asked": self.scrubber.value(context.get("accept", {})),
+        }
+        answer = {key: one for key, one in parsed.items() if key != "ResponseMetadata"}
+        if "Error" in answer:
+            row["error"] = self.scrubber.value(answer["Error"])
+        else:
+            row["answer"] = self.scrubber.value(answer)
+        line = json.dumps(row, sort_keys=True)
+        if line != self._last:
+            self._last = line
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with (self._folder / f"{self._step}.jsonl").open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+
+
+def _remember(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
+    context["accept"] = dict(params)
+
+
+def answers(path: Path) -> list[dict[str, Any]]:
+    """The calls of a recording."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

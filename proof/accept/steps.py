@@ -1,0 +1,65 @@
+"""
+The steps of an acceptance, in their order, and why some cannot be judged on the embedded AWS.
+
+A step gives its problems; none is what was hoped for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from proof.accept import looking, modes, path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from proof.accept.scene import Scene
+
+
+@dataclass(frozen=True)
+class Step:
+    """
+    One step.
+
+    Attributes:
+        name: Also of its recording.
+
+        act: Does it; its problems, as sentences.
+
+        not_here: Why the embedded AWS cannot judge it; empty when it can.
+    """
+
+    name: str
+    act: Callable[[Scene], list[str]]
+    not_here: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What it shows."""
+        return str(self.act.__doc__).strip()
+
+
+STEPS: Final = (
+    Step("preflight", path.preflight),
+    Step("account-policies", path.account_policies, "it knows no policies of an account"),
+    Step("frame", path.frame),
+    Step("deploy", path.deploy),
+    Step("deliver", path.deliver),
+    Step("late", path.late),
+    Step("metrics", path.metrics, "it extracts no metrics from lines"),
+    Step("odd-lines", path.odd, "it extracts no metrics from lines"),
+    Step("alarms", looking.alarms, "it refuses these alarms and evaluates none by a clock"),
+    Step("events", looking.events, "no alarm changes its state, so there is no event"),
+    Step("queries", looking.queries, "it refuses saved queries and reads no JSON in a query"),
+    Step("to-kinesis", modes.to_kinesis),
+    Step("through-the-stream", modes.through_the_stream, "its log groups deliver to no stream"),
+    Step("back-to-direct", modes.back_to_direct),
+    Step("broken-path", path.broken, "it evaluates no alarm by a clock"),
+    Step("delete-and-adopt", modes.delete_and_adopt),
+)
+
+LEFTOVERS: Final = (
+    "Metrics of this run stay for 15 months; CloudWatch deletes none.",
+    "A key of this run is deleted after seven days; until then it costs nothing.",
+)

@@ -1,0 +1,204 @@
+"""
+The acceptance on the embedded AWS: the real template, the real program, real kills.
+
+What a run makes is gone after it, or after `--clean` when it was killed; what was there before
+stays as it was, also what has a name of the journal's or the tag alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from local.embedded_aws import EmbeddedAws
+from local.embedded_aws.clients import REGION
+from neuron_emf.deploy import package
+from proof.accept.journal import LOG_GROUP, STACK, Entry, Journal
+from proof.accept.possession import TAG
+from proof.accept.steps import STEPS
+from tests.stack.carried import write_zip
+
+PATIENCE_S = 300.0
+CHEAP = "frame,deploy,to-kinesis"
+WITH_FRAME = 4  # of the journal's rows the first that is written when the frame is there
+FIRST_GONE = 10
+ROWS = 13  # of a cheap run: its begin, 3 steps, 5 to be made, then what is gone
+POINTS = [(row, delay_s) for row in range(1, ROWS) for delay_s in (0.0, 0.6)][4:]  # 20
+AT_EACH_RUN = {POINTS[3], POINTS[12]}  # the others with -m bench
+
+pytestmark = [
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
+]
+
+
+@pytest.fixture(scope="module")
+def release(built, repository, tmp_path_factory):
+    """What a wheel of this tree carries."""
+    folder = tmp_path_factory.mktemp("release")
+    write_zip(built / "IngestFunction", folder / package.FUNCTIONS)
+    (folder / package.TEMPLATE).write_bytes((repository / "template.yaml").read_bytes())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def aws(programs, tmp_path_factory):
+    """One emulator, with things in it that belong to others."""
+    embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
+    embedded.start()
+    body = json.dumps({"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}})
+    embedded.client("cloudformation").create_stack(
+        StackName="aws-sam-cli-managed-default", TemplateBody=body
+    )
+    logs = embedded.client("logs")
+    logs.create_log_group(logGroupName="/neuron-emf/records", tags={"team": "others"})
+    logs.put_subscription_filter(
+        logGroupName="/neuron-emf/records", filterName="of-others", filterPattern="",
+        destinationArn="arn:aws:lambda:us-east-1:000000000000:function:others",
+    )  # fmt: skip
+    embedded.client("s3").create_bucket(Bucket="aws-sam-cli-managed-default-bucket")
+    embedded.client("sqs").create_queue(QueueName="neuron-accept-of-others")
+    yield embedded
+    embedded.stop()
+
+
+@pytest.fixture
+def begin(aws, release, repository):
+    """Start the program on the emulator."""
+
+    def started(folder, *words):
+        command = [sys.executable, "-m", "proof.accept", "--region", REGION, "--folder", folder]
+        return subprocess.Popen(
+            [*map(str, command), "--release", str(release), *words],
+            cwd=repository, env={**aws.environment(), "PYTHONPATH": f"{repository}"},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    return started
+
+
+def inventory(aws):
+    """Whatever an acceptance could make or touch, by service."""
+    call = aws.client
+    stacks = call("cloudformation").describe_stacks()["Stacks"]
+    groups = {one["logGroupName"] for one in call("logs").describe_log_groups()["logGroups"]}
+    return {
+        "stacks": {(one["StackName"], one["StackStatus"]) for one in stacks},
+        # The emulator makes a group anew for a tick that was under way, without any tag.
+        "groups": {one for one in groups if "/aws/lambda/" not in one and "/rollups" not in one},
+        "filters": {
+            one["filterName"]
+            for group in groups
+            for one in call("logs").describe_subscription_filters(logGroupName=group)[
+                "subscriptionFilters"
+            ]
+        },
+        "buckets": {one["Name"] for one in call("s3").list_buckets()["Buckets"]},
+        "queues": set(call("sqs").list_queues().get("QueueUrls", ())),
+        "functions": {one["FunctionName"] for one in call("lambda").list_functions()["Functions"]},
+        "tables": set(call("dynamodb").list_tables()["TableNames"]),
+        "streams": set(call("kinesis").list_streams()["StreamNames"]),
+        "topics": {one["TopicArn"] for one in call("sns").list_topics()["Topics"]},
+        "rules": {one["Name"] for one in call("events").list_rules()["Rules"]},
+        "alarms": {
+            one["AlarmName"] for one in call("cloudwatch").describe_alarms()["MetricAlarms"]
+        },
+        "roles": {one["RoleName"] for one in call("iam").list_roles()["Roles"]},
+    }
+
+
+def ended(process, code):
+    """What a program printed, which ended with this code."""
+    said, _ = process.communicate(timeout=PATIENCE_S)
+    assert code == process.returncode, said
+    return said
+
+
+def rows(folder):
+    """How many rows the journal of a run has."""
+    return sum(path.read_bytes().count(b"\n") for path in folder.glob("*/journal.jsonl"))
+
+
+@pytest.mark.embedded
+@pytest.mark.slow
+def test_each_step_is_judged_or_named(aws, begin, tmp_path):
+    """The whole program: each step right, or named with why it cannot be judged here."""
+    before = inventory(aws)
+    said = ended(begin(tmp_path), 0)
+    for step in STEPS:
+        expected = f"named    {step.name}: not judged here, " if step.not_here else "judged   "
+        assert f"{expected}{step.not_here or step.name}" in said, said
+    assert before == inventory(aws)
+    assert "Nothing is left." in ended(begin(tmp_path, "--clean"), 0)
+
+
+@pytest.mark.embedded
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param(one, marks=pytest.mark.slow if one in AT_EACH_RUN else pytest.mark.bench)
+        for one in POINTS
+    ],
+    ids="row {0[0]} and {0[1]} s".format,
+)
+def test_a_killed_run_is_removed_by_its_journal(aws, begin, tmp_path, point):
+    """SIGKILL after a row of the journal, at once or a moment later: nothing of it stays."""
+    row, delay_s = point
+    before = inventory(aws)
+    with begin(tmp_path, "--steps", CHEAP) as process:
+        deadline = time.monotonic() + PATIENCE_S
+        while (
+            sum(path.read_bytes().count(b"\n") for path in tmp_path.glob("*/journal.jsonl")) < row
+        ):
+            assert process.poll() is None, process.stdout.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        time.sleep(delay_s * random.random())
+        os.kill(process.pid, signal.SIGKILL)
+        assert -signal.SIGKILL == process.wait()
+    if WITH_FRAME <= row < FIRST_GONE:
+        assert before["buckets"] < inventory(aws)["buckets"]
+    assert "Nothing is left." in ended(begin(tmp_path, "--clean"), 0)
+    assert before == inventory(aws)
+
+
+@pytest.mark.embedded
+def test_what_journal_or_tag_alone_name_is_not_touched(aws, begin, tmp_path):
+    """Named without the tag: it stays, and is said. With a tag and not named: it stays."""
+    logs = aws.client("logs")
+    logs.create_log_group(logGroupName="/only/tag", tags={TAG: "run"})
+    where = {"account": "000000000000", "region": REGION, "endpoint": aws.endpoint_url}
+    journal = Journal.begin(tmp_path / "run", "run", where)
+    journal.will_make(LOG_GROUP, "/neuron-emf/records")
+    journal.will_make(STACK, "aws-sam-cli-managed-default")
+    other = Journal.begin(tmp_path / "other", "other", {**where, "account": "111122223333"})
+    other.will_make(LOG_GROUP, "/only/tag")
+    before = inventory(aws)
+    said = ended(begin(tmp_path, "--clean"), 1)
+    assert 2 == said.count("it has not the tag of this run, it was not touched")
+    assert "of another account or region" in said
+    assert before == inventory(aws)
+
+
+def test_a_journal_is_read_however_it_ended(tmp_path):
+    """A row that a kill cut off was of nothing yet; what is gone is left out, the latest first."""
+    journal = Journal.begin(tmp_path, "run", {"region": "r"})
+    for kind, name in ((STACK, "frame"), (LOG_GROUP, "g"), (STACK, "s"), (STACK, "again")):
+        journal.will_make(kind, name)
+    journal.is_gone(Entry(STACK, "again"))
+    journal.will_make(STACK, "again")
+    journal.is_gone(Entry(STACK, "s"))
+    with (tmp_path / "journal.jsonl").open("ab") as file:
+        file.write(b'{"row": "makes", "kind": "sta')
+    found = Journal.read(tmp_path / "journal.jsonl")
+    assert ("run", {"region": "r"}) == (found.run, found.where)
+    assert [Entry(STACK, "again"), Entry(LOG_GROUP, "g"), Entry(STACK, "frame")] == found.left()
+    found.is_gone(Entry(LOG_GROUP, "g"))
+    assert found.left() == Journal.read(tmp_path / "journal.jsonl").left()
