@@ -95,7 +95,7 @@ def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
 
 def test_an_installation_from_a_clone_says_what_to_do(tmp_path):
     """It carries no stack: `make wheel` alone puts one there, and takes it away again."""
-    with pytest.raises(SettingsError, match="make wheel"):
+    with pytest.raises(SettingsError, match="sam build && sam deploy"):
         package.carried(tmp_path)
 
 
