@@ -9,12 +9,13 @@ are wrong and never shown. This package reads the alarms as they stand in
                  resolved
 * `definition`   one alarm as typed values
 * `insights`     the one family of Metrics Insights queries that it knows
+* `mathematics`  the metric math that it knows
 * `history`      where the metrics come from
 * `evaluation`   OK, ALARM or INSUFFICIENT_DATA, with the reason
 * `errors`       what it refuses to guess
 """
 
-from local.alarms.definition import Alarm, LeftOut, MetricSource, read_alarms, survey
+from local.alarms.definition import Alarm, LeftOut, MetricMath, MetricSource, read_alarms, survey
 from local.alarms.errors import AlarmDefinitionError
 from local.alarms.evaluation import AlarmState, State, evaluate
 from local.alarms.history import CloudWatchHistory, MetricHistory, RecordedHistory, StatisticSet
@@ -28,6 +29,7 @@ __all__ = [
     "CloudWatchHistory",
     "LeftOut",
     "MetricHistory",
+    "MetricMath",
     "MetricSource",
     "MetricsInsightsQuery",
     "RecordedHistory",

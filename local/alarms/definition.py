@@ -1,8 +1,8 @@
 """
 One alarm of the template as typed values.
 
-Pure. Refuses what the evaluator does not know (metric math, percentiles,
-anomaly bands): an alarm it cannot evaluate is named, never passed over.
+Pure. Refuses what the evaluator does not know (percentiles, anomaly bands, most of
+metric math): an alarm it cannot evaluate is named, never passed over.
 Properties: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-alarm.html
 """
 
@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.errors import AlarmDefinitionError
 from local.alarms.insights import MetricsInsightsQuery, parse_query
+from local.alarms.mathematics import ids, parse_expression
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import ast
+    from collections.abc import Callable, Mapping, Sequence
 
     from local.alarms.template import Template
 
@@ -52,6 +54,27 @@ class MetricSource:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricMath:
+    """
+    A time series made of several metrics.
+
+    Attributes:
+        metrics: By their ids, in the order of the template.
+
+        expressions: By their ids, each after those that it refers to; the last
+            is what the alarm watches.
+    """
+
+    metrics: Mapping[str, MetricSource]
+    expressions: Mapping[str, ast.expr]
+
+    @property
+    def namespace(self) -> str:
+        """Of the metric that is named first."""
+        return next(iter(self.metrics.values())).namespace
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """
     One metric alarm.
@@ -69,7 +92,7 @@ class Alarm:
     """
 
     logical_id: str
-    source: MetricSource | MetricsInsightsQuery
+    source: MetricSource | MetricsInsightsQuery | MetricMath
     comparison: str
     threshold: float
     period_s: int
@@ -182,19 +205,46 @@ def _check_query_periods(alarm: Alarm) -> None:
         raise AlarmDefinitionError(msg)
 
 
-def _source(properties: Mapping[str, Any]) -> tuple[MetricSource | MetricsInsightsQuery, int]:
+def _source(
+    properties: Mapping[str, Any],
+) -> tuple[MetricSource | MetricsInsightsQuery | MetricMath, int]:
     if "Metrics" not in properties:
         statistic = _one_of(properties.get("Statistic", "no Statistic"), STATISTICS)
         return _metric(properties, statistic), int(properties["Period"])
     if len(properties["Metrics"]) != 1:
-        msg = "it combines several metrics, expected one metric or one Metrics Insights query"
-        raise AlarmDefinitionError(msg)
+        return _mathematics(properties["Metrics"])
     query = properties["Metrics"][0]
     if "Expression" in query:
         return parse_query(query["Expression"]), int(query["Period"])
-    stat = query["MetricStat"]
+    return _stated(query["MetricStat"])
+
+
+def _stated(stat: Mapping[str, Any]) -> tuple[MetricSource, int]:
     statistic = _one_of(stat["Stat"], STATISTICS)
     return _metric(stat["Metric"], statistic), int(stat["Period"])
+
+
+def _mathematics(queries: Sequence[Mapping[str, Any]]) -> tuple[MetricMath, int]:
+    stated = {one["Id"]: _stated(one["MetricStat"]) for one in queries if "MetricStat" in one}
+    left = {
+        one["Id"]: parse_expression(one["Expression"]) for one in queries if "Expression" in one
+    }
+    watched = [one["Id"] for one in queries if one.get("ReturnData", True)]
+    periods = {period_s for _, period_s in stated.values()}
+    if len(watched) != 1 or watched[0] not in left or len(periods) != 1:
+        msg = "it combines metrics, expected one expression to be returned and one period for all"
+        raise AlarmDefinitionError(msg)
+    expressions: dict[str, ast.expr] = {}
+    while watched[0] in left:
+        known = stated.keys() | expressions.keys()
+        ready = [name for name, tree in left.items() if ids(tree) <= known]
+        if not ready:
+            msg = f"the expression {min(left)} refers to itself or to an id that is not there"
+            raise AlarmDefinitionError(msg)
+        name = min(ready, key=watched[0].__eq__)  # what is watched comes last
+        expressions[name] = left.pop(name)
+    metrics = {name: source for name, (source, _) in stated.items()}
+    return MetricMath(metrics, expressions), periods.pop()
 
 
 def _metric(properties: Mapping[str, Any], statistic: str) -> MetricSource:

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from local.alarms.definition import MetricMath
 from local.alarms.history import Dimensions, MetricHistory, StatisticSet, newest_whole_period_s
 from local.alarms.insights import MetricsInsightsQuery
+from local.alarms.mathematics import calculate
 from neuron_wire.names import MINUTE_S, VANISHED
 
 if TYPE_CHECKING:
@@ -84,6 +86,9 @@ def evaluate(
     newest_s = newest_whole_period_s(alarm.period_s, now_s)
     periods = alarm.evaluation_periods + EXTRA_PERIODS_AT_10_S
     starts = [newest_s - age * alarm.period_s for age in range(periods)]
+    if isinstance(source, MetricMath):
+        points = _calculated(source, alarm.period_s, starts, history)
+        return [AlarmState(alarm, (), *_in_range(judge, alarm, points, before.get(())))]
     found = history.read(
         source.namespace, source.metric, alarm.period_s, starts[-1], newest_s + alarm.period_s
     )
@@ -99,6 +104,24 @@ def evaluate(
         return _contributors(alarm, series, before)
     points = series.get((), [None] * periods)
     return [AlarmState(alarm, (), *_in_range(judge, alarm, points, before.get(())))]
+
+
+def _calculated(
+    source: MetricMath, period_s: int, starts: Sequence[int], history: MetricHistory
+) -> list[float | None]:
+    series = {
+        name: _points(
+            history.read(one.namespace, one.metric, period_s, starts[-1], starts[0] + period_s).get(
+                one.dimensions, {}
+            ),
+            one.statistic,
+            starts,
+        )
+        for name, one in source.metrics.items()
+    }
+    for name, tree in source.expressions.items():
+        series[name] = calculate(tree, series)
+    return series[name]
 
 
 def _contributors(
@@ -206,11 +229,11 @@ def _points(
 def _groups(
     found: Mapping[Dimensions, Mapping[int, StatisticSet]], query: MetricsInsightsQuery
 ) -> dict[Dimensions, dict[int, StatisticSet]]:
-    """Metrics with exactly the dimensions of the query's SCHEMA, selected and merged by group."""
+    """Metrics with the dimensions of the query, selected and merged by group."""
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))
     for dimensions, statistics in found.items():
         names = {name for name, _ in dimensions}
-        if names != set(query.dimensions) or not set(query.where) <= set(dimensions):
+        if not query.takes(names) or not set(query.where) <= set(dimensions):
             continue
         group = tuple(pair for pair in dimensions if pair[0] in query.group_by)
         for start, one in statistics.items():

@@ -4,8 +4,7 @@ The one family of Metrics Insights queries that the template's alarms use.
     SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)
     GROUP BY ClusterName ORDER BY AVG() DESC
 
-    SELECT SUM(DeliveryErrors) FROM SCHEMA("AWS/Logs", FilterName, LogGroupName)
-    WHERE FilterName = 'a' AND LogGroupName = 'b'
+    SELECT SUM(DeliveryErrors) FROM "AWS/Logs" WHERE FilterName = 'a' AND LogGroupName = 'b'
 
 Pure. Anything else is refused with the place where it stops being of this
 family, never half understood. Grammar:
@@ -36,7 +35,8 @@ class MetricsInsightsQuery:
     Attributes:
         function: `AVG`, `COUNT`, `MAX`, `MIN` or `SUM`, over all metrics of a group.
 
-        dimensions: Exactly the dimension names a metric must have.
+        dimensions: Exactly the dimension names a metric must have; None without SCHEMA,
+            when it may have any beside those that are asked for.
 
         group_by: Names that make one contributor each, a part of *dimensions*;
             empty when the query makes one time series of all it finds.
@@ -47,9 +47,13 @@ class MetricsInsightsQuery:
     function: str
     metric: str
     namespace: str
-    dimensions: tuple[str, ...]
+    dimensions: tuple[str, ...] | None
     group_by: tuple[str, ...] = ()
     where: tuple[tuple[str, str], ...] = ()
+
+    def takes(self, names: set[str]) -> bool:
+        """Whether it finds metrics with dimensions of these *names*."""
+        return set(self.dimensions) == names if self.dimensions is not None else True
 
 
 def parse_query(text: str) -> MetricsInsightsQuery:
@@ -74,25 +78,32 @@ class _Parser:
         metric = self._name("a metric name")
         self._expect(")")
         self._expect("FROM")
+        namespace, dimensions = self._source()
+        where = self._conditions() if self._peek() == "WHERE" else []
+        # Without groups it is one time series; with them the alarm has contributors.
+        group_by = self._groups(function) if not where or self._peek() else []
+        if self._peek():
+            self._refuse("the end of the query")
+        asked = {*group_by, *(name for name, _ in where)}
+        if dimensions is not None and asked - set(dimensions):
+            strangers = sorted(asked - set(dimensions))
+            verb = "groups" if strangers[0] in group_by else "selects"
+            msg = f"the query {verb} by {strangers[0]}, which its SCHEMA does not name"
+            raise AlarmDefinitionError(msg)
+        return MetricsInsightsQuery(
+            function, metric, namespace, dimensions, tuple(group_by), tuple(where)
+        )
+
+    def _source(self) -> tuple[str, tuple[str, ...] | None]:
+        if self._peek() != "SCHEMA":
+            return self._name("SCHEMA or a namespace"), None
         self._expect("SCHEMA")
         self._expect("(")
         namespace = self._name("a namespace")
         dimensions = []
         while self._one_of((",", ")")) == ",":
             dimensions.append(self._name("a dimension name"))
-        where = self._conditions() if self._peek() == "WHERE" else []
-        # Without groups it is one time series; with them the alarm has contributors.
-        group_by = self._groups(function) if not where or self._peek() else []
-        if self._peek():
-            self._refuse("the end of the query")
-        strangers = sorted({*group_by, *(name for name, _ in where)} - set(dimensions))
-        if strangers:
-            verb = "groups" if strangers[0] in group_by else "selects"
-            msg = f"the query {verb} by {strangers[0]}, which its SCHEMA does not name"
-            raise AlarmDefinitionError(msg)
-        return MetricsInsightsQuery(
-            function, metric, namespace, tuple(dimensions), tuple(group_by), tuple(where)
-        )
+        return namespace, tuple(dimensions)
 
     def _conditions(self) -> list[tuple[str, str]]:
         conditions = []
@@ -163,7 +174,7 @@ class _Parser:
         found = self._token()[0] or "its end"
         msg = (
             f"expected {expected} and found {found} in {self._text!r}; the evaluator knows "
-            "f(metric) of one SCHEMA, selected by dimension values, grouped and ordered by f(), "
-            "and no other query"
+            "f(metric) of one namespace or SCHEMA, selected by dimension values, grouped and "
+            "ordered by f(), and no other query"
         )
         raise AlarmDefinitionError(msg)

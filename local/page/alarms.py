@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms import AlarmState, MetricsInsightsQuery, State, evaluate, survey
+from local.alarms import AlarmState, MetricMath, MetricsInsightsQuery, State, evaluate, survey
 from local.alarms.history import newest_whole_period_s
 from local.page.graph import OF_AWS
 from neuron_wire import CLUSTER_NAMESPACE, STACK_NAMESPACE
@@ -86,9 +86,11 @@ class AlarmBoard:
 
         https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_WarmUpConfiguration.html
         """
-        if now_s - self._made_s >= self._warm_up_s.get(alarm.logical_id, 0.0):
+        source = alarm.source
+        is_over = now_s - self._made_s >= self._warm_up_s.get(alarm.logical_id, 0.0)
+        if is_over or isinstance(source, MetricMath):  # none of these has a warm-up
             return False
-        source, end_s = alarm.source, newest_whole_period_s(alarm.period_s, now_s) + alarm.period_s
+        end_s = newest_whole_period_s(alarm.period_s, now_s) + alarm.period_s
         start_s = end_s - alarm.evaluation_periods * alarm.period_s
         found = self._history.read(source.namespace, source.metric, alarm.period_s, start_s, end_s)
         return max(map(len, found.values()), default=0) < alarm.evaluation_periods

@@ -28,11 +28,8 @@ def limits(template: Mapping[str, Any]) -> list[str]:
         for one in DIFFERENCES
         if one.is_rehearsed
     ]
-    by_reason: dict[str, list[str]] = {}
-    for row in template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", []):
-        by_reason.setdefault(row["Why"], []).append(row["Resource"])
     sentences.extend(
-        f"Not deployed, because {why}: {', '.join(resources)}."
-        for why, resources in by_reason.items()
+        f"Not deployed, because {row['Why']}: {', '.join(row['Resources'])}."
+        for row in template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", [])
     )
     return sentences

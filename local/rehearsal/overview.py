@@ -105,8 +105,8 @@ class Overview:
 
 
 def _subject(alarm: Alarm) -> str:
-    """What an alarm is about: its name without what both forms end in."""
-    return alarm.logical_id.removesuffix("Alarm").removesuffix("ByCluster")
+    """What an alarm is about: its name without what all end in."""
+    return alarm.logical_id.removesuffix("Alarm")
 
 
 def _sentences(left_out: Mapping[str, LeftOut]) -> list[str]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.cost.assumptions import (
     CLUSTER_ALARMS,
+    COUNTER_METRICS,
     HEALTH_LINE_BYTES,
     INGEST_MB,
     ITEM_OVERHEAD_BYTES,
-    PIPELINE_ALARMS,
+    PIPELINE_ALARM_METRICS,
     RECORD_HOURS,
     STREAM_UNIT_BYTES,
 )
@@ -150,8 +151,9 @@ class _Month:
 
     def metrics(self, close: CloseLoad) -> Iterator[BillEntry]:
         """Metrics, and what looks at them."""
-        metrics = close.metrics + self._emitter_series() + self.measurements.stack_metrics
-        alarms = CLUSTER_ALARMS * self.fleet.clusters + PIPELINE_ALARMS[self.setup.mode]
+        own = self.measurements.stack_metrics + COUNTER_METRICS
+        metrics = close.metrics + self._emitter_series() + own
+        alarms = CLUSTER_ALARMS * self.fleet.clusters + PIPELINE_ALARM_METRICS[self.setup.mode]
         yield self._metrics("of clusters and the stack", metrics)
         yield self._entry(LOOKING, "metrics that alarms look at", alarms, "alarm")
         yield self._entry(LOOKING, "dashboard", 1, "dashboard")

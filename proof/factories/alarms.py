@@ -77,7 +77,7 @@ def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", 
     return _event(
         "CloudWatch Alarm Contributor State Change",
         {
-            "alarmName": f"neuron-emf-{metric}ByClusterAlarm-6F5E4D3C2B1A",
+            "alarmName": f"neuron-emf-{metric}Alarm-6F5E4D3C2B1A",
             "alarmContributor": {"id": "6d442278dba546f6", "attributes": {"ClusterName": cluster}},
             "state": now or state("ALARM"),
             "configuration": {

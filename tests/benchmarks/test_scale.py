@@ -10,13 +10,21 @@ from benchmarks.scale import measurement, switch
 from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, PROMISED_SHARE, SMALL
 from benchmarks.scale.page import page
 from benchmarks.scale.quotas import QUOTAS, loads
+from local.alarms import read_alarms
 from local.alarms.template import Template, load
 from neuron_emf.cost import assumptions
-from neuron_emf.cost.assumptions import CLUSTER_ALARMS, MODES, PIPELINE_ALARMS
+from neuron_emf.cost.assumptions import (
+    CLUSTER_ALARMS,
+    COUNTER_METRICS,
+    MODES,
+    PIPELINE_ALARM_METRICS,
+)
 from neuron_emf.cost.bill import bill, on_demand_usd, shards_usd, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.measurements import read
+from neuron_wire import CLUSTER_NAMESPACE
 from tests.benchmarks.measures_example import MADE
+from tests.stack.template_resources import of_type
 
 KEPT = read()
 NEAR = 0.05
@@ -128,12 +136,17 @@ def test_the_batches_are_those_of_the_template(resources):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_alarms_are_those_of_the_template(mode, resources):
-    """Six look at every cluster, the others at one metric each."""
-    found = resources(mode).items()
-    names = [name for name, one in found if one["Type"] == "AWS::CloudWatch::Alarm"]
-    by_cluster = sum(name.endswith("ByClusterAlarm") for name in names)
-    assert (CLUSTER_ALARMS, PIPELINE_ALARMS[mode]) == (by_cluster, len(names) - by_cluster)
+def test_the_alarms_are_those_of_the_template(mode, template):
+    """Seven look at one metric of each cluster, the others at those that they name."""
+    of_clusters, metrics = 0, 0
+    for one in read_alarms(Template(template, {"Mode": mode})):
+        if one.namespace == CLUSTER_NAMESPACE:
+            of_clusters += 1
+        else:
+            metrics += len(getattr(one.source, "metrics", [one]))
+    assert (CLUSTER_ALARMS, PIPELINE_ALARM_METRICS[mode]) == (of_clusters, metrics)
+    filters = of_type(template["Resources"], "AWS::Logs::MetricFilter").values()
+    assert COUNTER_METRICS == sum(len(one["MetricTransformations"]) for one in filters)
 
 
 def test_a_thousand_instances_keep_the_promise():

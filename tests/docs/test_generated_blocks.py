@@ -58,6 +58,7 @@ MAKERS = {
     "docs/reference/alarms.md": {
         "on-clusters": lambda: alarms.alarms_table(TEMPLATE, on_clusters=True),
         "on-the-pipeline": lambda: alarms.alarms_table(TEMPLATE, on_clusters=False),
+        "faults": alarms.faults_table,
     },
     "docs/reference/differences.md": {
         "bases": differences.bases,

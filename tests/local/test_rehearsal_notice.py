@@ -37,19 +37,19 @@ def test_each_cluster_that_has_one_gets_one_alarm_explained():
     """That on idle cores, whichever comes first; none for a cluster without."""
     serving = (("ClusterName", "serving"),)
     states = [
-        found("LowUtilizationByClusterAlarm"),
-        found("IdleCoresByClusterAlarm"),
-        found("IdleCostByClusterAlarm"),
-        found("IdleCoresByClusterAlarm", State.OK, serving),
-        found("SilentInstancesByClusterAlarm", State.INSUFFICIENT_DATA, serving),
+        found("LowUtilizationAlarm"),
+        found("IdleCoresAlarm"),
+        found("IdleCostAlarm"),
+        found("IdleCoresAlarm", State.OK, serving),
+        found("SilentInstancesAlarm", State.INSUFFICIENT_DATA, serving),
     ]
-    assert ["IdleCoresByClusterAlarm"] == [one.alarm.logical_id for one in ringing(states)]
+    assert ["IdleCoresAlarm"] == [one.alarm.logical_id for one in ringing(states)]
 
 
 def test_explain_reads_the_event_of_a_query_as_cloudwatchs():
     """State, moment, metric and cluster: all that decides what is said."""
     properties = {"Metrics": [{"Id": "idle", "Expression": QUERY, "ReturnData": True}]}
-    state = found("IdleCoresByClusterAlarm")
+    state = found("IdleCoresAlarm")
     itself, of_contributor = events_of(state, [state], properties, AT_S)
     rules = [{"EventPattern": {"detail-type": [of_contributor["detail-type"]]}}]
     assert [False, True] == [is_chosen(one, rules) for one in (itself, of_contributor)]

@@ -56,7 +56,7 @@ def test_the_page_shows_what_is_deployed(stack, document):
     page = view_of(stack, document).page()
     assert {"neuron-emf-Close-1", "neuron-emf-Undelivered-1", "/r"} <= dimensions(page)
     alarms = {one["name"] for widget in page["widgets"] for one in widget.get("alarms", [])}
-    assert "IdleCoresByClusterAlarm" in alarms
+    assert "IdleCoresAlarm" in alarms
     assert any("empty graphs" in sentence for sentence in page["limits"])
 
 

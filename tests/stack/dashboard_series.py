@@ -15,6 +15,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from local.alarms import parse_query
 from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE
 from neuron_wire.catalogue import BY_TYPE, MINUTE, PROFILE, ROLLUP, STACK
 from neuron_wire.names import PROFILE_NAMESPACE, STACK_NAMESPACE
@@ -26,7 +27,7 @@ OURS = {
     (STACK_NAMESPACE, ("StackName",)): STACK,
     (PROFILE_NAMESPACE, ("ClusterName", "Model")): PROFILE,
 }
-_GROUP, _FILTER = ("LogGroupName",), ("DestinationType", "FilterName", "LogGroupName")
+_GROUP, _FILTER = ("LogGroupName",), ("FilterName", "LogGroupName")  # those that are asked for
 _TALLY, _GAUGE = {"Sum"}, {"Average", "Maximum"}
 # Namespace and dimensions: what each metric is read with.
 OF_AWS = {
@@ -41,7 +42,11 @@ OF_AWS = {
         **dict.fromkeys(("IncomingBytes", "IncomingLogEvents"), _TALLY),
     },
     ("AWS/Logs", _FILTER): dict.fromkeys(("DeliveryErrors", "DeliveryThrottling"), _TALLY),
-    ("AWS/SQS", ("QueueName",)): {"ApproximateNumberOfMessagesVisible": _GAUGE},
+    ("Neuron/Lines", ()): {"neuron-emf-MinuteLines": _TALLY},  # of the template's metric filter
+    ("AWS/SQS", ("QueueName",)): {
+        "ApproximateNumberOfMessagesVisible": _GAUGE,
+        "NumberOfMessagesSent": _TALLY,
+    },
     ("AWS/DynamoDB", ("TableName",)): {
         **dict.fromkeys(("ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"), _TALLY),
         **dict.fromkeys(("ReadThrottleEvents", "WriteThrottleEvents"), _TALLY),
@@ -124,6 +129,11 @@ def series(metrics, properties):
 
 
 def _searched(rendering):
+    if rendering["expression"].startswith("SELECT"):
+        query = parse_query(rendering["expression"])
+        values = dict(query.where)
+        stat = {"AVG": "Average", "MAX": "Maximum", "SUM": "Sum"}[query.function]
+        return Series(query.namespace, query.metric, tuple(sorted(values)), values, stat)
     match = SEARCH.fullmatch(rendering["expression"])
     if not match:
         return Series(wrong=(f"it is no search that we know: {rendering['expression']}",))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from math import nextafter
 
-from local.alarms import MetricsInsightsQuery, State, StatisticSet, evaluate
+from local.alarms import MetricMath, MetricsInsightsQuery, State, StatisticSet, evaluate
 from local.alarms.history import SETTLE_S
+from local.alarms.mathematics import calculate
 
 START = 30_000_000
 """The epoch minute that offsets count from."""
@@ -59,7 +60,7 @@ def states(alarm, told, last, contributor=None):
     """
     The alarm's state at the end of each minute up to *last*, evaluated once a minute.
 
-    *contributor* is the cluster, for an alarm of either form; None where a
+    *contributor* is the cluster, for an alarm on clusters; None where its
     query does not know it. Without one it is the alarm's only state.
     """
     before, found = {}, []
@@ -83,13 +84,30 @@ def ringing(alarm, told, last, contributor=None):
 
 
 def bad(alarm):
-    """The least bad value that still breaches."""
-    return alarm.threshold if alarm.breaches(alarm.threshold) else nextafter(alarm.threshold, 0)
+    """The least bad value that still breaches; of metric math, of its first metric alone."""
+    at = alarm.threshold / of_one(alarm.source)
+    return at if alarm.breaches(alarm.threshold) else nextafter(at, 0)
+
+
+def of_one(source):
+    """What is watched where the only value is a one of the first metric."""
+    if not isinstance(source, MetricMath):
+        return 1.0
+    series = {name: [None] for name in source.metrics}
+    series[next(iter(series))] = [1.0]
+    for name, tree in source.expressions.items():
+        series[name] = calculate(tree, series)
+    return series[name][0]
+
+
+def first(source):
+    """The metric that values are told of: of metric math the first."""
+    return next(iter(source.metrics.values())) if isinstance(source, MetricMath) else source
 
 
 def function_of(alarm):
     """How its values are read, in the words of a query."""
-    source = alarm.source
+    source = first(alarm.source)
     if isinstance(source, MetricsInsightsQuery):
         return source.function
     return {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}[source.statistic]
@@ -97,18 +115,19 @@ def function_of(alarm):
 
 def good(alarm):
     """The worst value that does not breach; of what AWS counts up, none."""
-    if function_of(alarm) == "SUM" and alarm.namespace.startswith("AWS/"):
+    if function_of(alarm) == "SUM":
         return 0.0
     towards = 0 if alarm.breaches(alarm.threshold) else alarm.threshold + 1
-    return nextafter(alarm.threshold, towards)
+    return nextafter(alarm.threshold / of_one(alarm.source), towards)
 
 
 def tell(told, alarm, pattern, *, late_s=LATE_S, cluster=CLUSTER, copies=1, **more):
     """One value for each mark of *pattern*: b is bad, g is good, anything else is missing."""
-    source = alarm.source
+    source = first(alarm.source)
     if isinstance(source, MetricsInsightsQuery):
         where = dict(source.where)
-        dimensions = {name: where.get(name, "anything") for name in source.dimensions}
+        names = source.dimensions or ("DestinationType", *where)
+        dimensions = {name: where.get(name, "anything") for name in names}
     else:
         dimensions = dict(source.dimensions)
     if "ClusterName" in dimensions:

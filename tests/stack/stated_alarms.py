@@ -22,13 +22,11 @@ SUBJECTS = (
     "ExecutionErrors",
 )
 ONE_CLUSTER = {"ClusterName": "training"}
+EMULATED = {"Local": "true"}
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 TEMPLATE = load((REPOSITORY / "template.yaml").read_text(encoding="utf-8"))
-ALARMS = {
-    alarm.logical_id: alarm
-    for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"})
-    for alarm in read_alarms(Template(TEMPLATE, parameters))
-}
+ALARMS = {alarm.logical_id: alarm for alarm in read_alarms(Template(TEMPLATE, {"Mode": "kinesis"}))}
 """All there are, whatever the parameters, by logical id."""
 
 
@@ -38,11 +36,10 @@ def stated(template, **parameters):
 
 
 def on_rollups(template):
-    """The alarms on cluster metrics in both forms, by logical id."""
-    every, one = stated(template), stated(template, **ONE_CLUSTER)
+    """The alarms on cluster metrics, by logical id."""
     return {
         name: alarm
-        for name, alarm in {**one, **every}.items()
+        for name, alarm in stated(template).items()
         if alarm.namespace == CLUSTER_NAMESPACE
     }
 

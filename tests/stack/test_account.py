@@ -39,8 +39,9 @@ def test_an_adopted_group_is_used_like_a_made_one(deployed):
     """
     made, adopted = deployed(), deployed(AdoptLogGroup="true")
     group = made.pop("RecordsLogGroup")["Properties"]["LogGroupName"]
-    assert made["RecordsSubscription"]["Properties"].pop("LogGroupName") == "<RecordsLogGroup>"
-    assert adopted["RecordsSubscription"]["Properties"].pop("LogGroupName") == group
+    for name in ("RecordsSubscription", "LinesCounter"):
+        assert made[name]["Properties"].pop("LogGroupName") == "<RecordsLogGroup>"
+        assert adopted[name]["Properties"].pop("LogGroupName") == group
     assert made == adopted
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from itertools import product
 
 import pytest
 
@@ -93,8 +92,6 @@ class Fleet:
 def rings(*acts):
     """
     At the end of which minutes each alarm rings while *acts* play: pairs of minutes and a record.
-
-    Both forms of an alarm must ring alike.
     """
     fleet = Fleet()
     played = [like for number, like in acts for _ in range(number)]
@@ -102,13 +99,8 @@ def rings(*acts):
         fleet.minute(offset, like)
     found = {}
     for subject in SUBJECTS:
-        one, every = (
-            ringing(ALARMS[f"{subject}{form}"], fleet.told, len(played), "training")
-            for form in ("Alarm", "ByClusterAlarm")
-        )
-        assert one == every, subject
-        if one:
-            found[subject] = one
+        if minutes := ringing(ALARMS[f"{subject}Alarm"], fleet.told, len(played), "training"):
+            found[subject] = minutes
     return found
 
 
@@ -226,8 +218,8 @@ def test_explain_knows_every_alarm_and_its_page():
     It tells them by their metric, and links to the heading that the alarm's description names.
     """
     found = {}
-    for subject, form in product(SUBJECTS, ("Alarm", "ByClusterAlarm")):
-        name = f"{subject}{form}"
+    for subject in SUBJECTS:
+        name = f"{subject}Alarm"
         text = TEMPLATE["Resources"][name]["Properties"]["AlarmDescription"]["Fn::Sub"]
         found[ALARMS[name].source.metric] = text.rpartition("#")[2]
     assert found == {metric: one.anchor for metric, one in explained.SUBJECTS.items()}

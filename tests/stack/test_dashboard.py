@@ -15,12 +15,13 @@ from tests.stack.dashboard_body import log_queries, problems
 from tests.stack.dashboard_series import series
 from tests.stack.insights.lines import START_MS, emitted, idle, iso, profile, rollup
 from tests.stack.insights.reading import kinds
+from tests.stack.stated_alarms import EMULATED
 from tests.stack.template_resources import of_type
 
 EVENTS = "Events, the latest first"
 CHOICES = [
-    {"ClusterName": cluster, "Local": local, "Mode": mode}
-    for cluster, local, mode in product(["", "blue"], ["false", "true"], ["direct", "kinesis"])
+    {"ClusterName": cluster, "Mode": mode, **account}
+    for cluster, account, mode in product(["", "blue"], [{}, EMULATED], ["direct", "kinesis"])
 ]
 
 
@@ -55,8 +56,7 @@ def test_every_alarm_of_the_deployment_is_on_the_dashboard(dashboard, deployed, 
     shown = [arn for one in body["widgets"] for arn in one["properties"].get("alarms", [])]
     alarms = of_type(deployed(**choice), "AWS::CloudWatch::Alarm")
     assert {f"<{name}.Arn>" for name in alarms} == set(shown)
-    has_cluster_alarms = bool(choice["ClusterName"]) or choice["Local"] == "false"
-    assert (len(shown) == len(set(shown))) is has_cluster_alarms
+    assert (len(shown) == len(set(shown))) is (EMULATED.keys() - choice.keys() != set())
 
 
 def test_whatever_the_stack_says_of_itself_is_on_the_dashboard(body):

@@ -128,6 +128,10 @@ PLANTS = [
     ("encryption_is_stated", properties("CloseFunction", "KmsKeyArn")),
     ("failed_invocations_are_kept", change("ExplainFunctionEventInvokeConfig")),
     ("failed_invocations_are_kept", properties(INVOCATION, "DestinationConfig")),
+    (
+        "failed_invocations_are_kept",
+        properties("CloseFunctionEventInvokeConfig", "DestinationConfig", value={"OnFailure": {}}),
+    ),
     ("failed_batches_are_kept", properties("StreamReader", "DestinationConfig")),
     ("failed_batches_are_kept", properties("StreamReader", "MaximumRetryAttempts", value=-1)),
     ("failed_batches_are_kept", properties("StreamReader", "MaximumRecordAgeInSeconds")),
@@ -137,7 +141,7 @@ PLANTS = [
     ("failed_deliveries_are_kept", change(*TARGETS, "RetryPolicy")),
     (
         "failed_deliveries_are_kept",
-        properties("CloseFunctionEveryMinute", "Target", "DeadLetterConfig"),
+        properties("CloseFunctionEveryMinute", "Target", "DeadLetterConfig", value={"Arn": "q"}),
     ),
     ("missing_points_are_decided", properties("UndeliveredAlarm", "TreatMissingData")),
     ("functions_are_bounded", properties("CloseFunction", "Timeout")),
@@ -145,7 +149,7 @@ PLANTS = [
     ("functions_are_bounded", properties("IngestFunction", "LoggingConfig")),
     (
         "functions_are_bounded",
-        properties("CloseFunction", "LoggingConfig", "ApplicationLogLevel", value="WARN"),
+        properties("IngestFunction", "LoggingConfig", "ApplicationLogLevel", value="WARN"),
     ),
     (
         "functions_are_bounded",

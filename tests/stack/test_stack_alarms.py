@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from local.alarms import MetricsInsightsQuery
+from local.alarms.mathematics import calculate
 from local.alarms.template import Template
 from neuron_wire.catalogue import ROLLUP, STACK
-from tests.stack.stated_alarms import ALARM, ONE_CLUSTER, SUBJECTS, on_rollups, stated
+from tests.stack.stated_alarms import (
+    ALARM,
+    EMULATED,
+    ONE_CLUSTER,
+    SUBJECTS,
+    on_rollups,
+    stated,
+)
 from tests.stack.template_resources import of_type
 
 FUNCTION = "AWS::Serverless::Function"
 EMF_ERRORS = ("EMFParsingErrors", "EMFValidationErrors", "EMFDisabledErrors")
 CHOICES = [
-    {"ClusterName": cluster, "Local": local, "Mode": mode}
-    for cluster, local, mode in product(
-        ["", "training"], ["false", "true"], ["direct", "kinesis", "drain"]
+    {"ClusterName": cluster, "Mode": mode, **account}
+    for cluster, account, mode in product(
+        ["", "training"], [{}, EMULATED], ["direct", "kinesis", "drain"]
     )
 ]
+OF_CLUSTERS = [f"{subject}Alarm" for subject in SUBJECTS]
 DAY_S = 86_400
 INSIGHTS_S = 3 * 3600
 """How far back CloudWatch lets an alarm look: a day, a query's alarm three hours."""
@@ -29,46 +40,39 @@ INSIGHTS_S = 3 * 3600
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
-    """All but the rehearsal with every cluster, whose evaluator runs the queries itself."""
-    left_out = not choice["ClusterName"] and choice["Local"] == "true"
-    form = "Alarm" if choice["ClusterName"] else "ByClusterAlarm"
-    expected = set() if left_out else {f"{subject}{form}" for subject in SUBJECTS}
+def test_seven_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
+    """All but the rehearsal, whose evaluator runs the queries itself."""
+    expected = set() if EMULATED.items() <= choice.items() else set(OF_CLUSTERS)
     assert expected == on_rollups(template).keys() & stated(template, **choice).keys()
 
 
-def test_both_forms_of_an_alarm_ask_the_same(template):
-    """Naming one cluster changes how it is asked, not what."""
-    alarms = on_rollups(template)
-    functions = {"Average": "AVG", "Maximum": "MAX"}
-    for subject in SUBJECTS:
-        one, every = alarms[f"{subject}Alarm"], alarms[f"{subject}ByClusterAlarm"]
-        assert every.source == MetricsInsightsQuery(
-            functions[one.source.statistic],
-            one.source.metric,
-            one.source.namespace,
-            ("ClusterName",),
-            ("ClusterName",),
-        ), subject
-        assert one.source.dimensions == (("ClusterName", "training"),), subject
-        for member in (
-            "comparison",
-            "threshold",
-            "period_s",
-            "evaluation_periods",
-            "datapoints_to_alarm",
-            "missing",
-        ):
-            assert getattr(one, member) == getattr(every, member), subject
+def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(template):
+    """One contributor for each cluster, or one for the named one."""
+    for name, every in on_rollups(template).items():
+        one = stated(template, **ONE_CLUSTER)[name]
+        names = ("ClusterName",)
+        assert (names, names, ()) == (
+            every.source.dimensions, every.source.group_by, every.source.where
+        ), name  # fmt: skip
+        assert one == replace(
+            every, source=replace(every.source, where=(("ClusterName", "training"),))
+        ), name
 
 
-def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(template):
+@pytest.mark.parametrize("cluster", ["it's", 'a"b', "a\\"])
+def test_a_cluster_that_a_query_cannot_hold_is_refused(template, cluster):
+    """A quote would end the value in the query, and the deployment in the middle."""
+    pattern = template["Parameters"]["ClusterName"]["AllowedPattern"]
+    assert not re.fullmatch(pattern, cluster)
+    assert re.fullmatch(pattern, "prod/eu west-1")
+
+
+def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(deployed):
     """A query returns 500 time series: the first ones by its order, which are the worst."""
-    for name, alarm in of_type(template["Resources"], ALARM).items():
-        if not name.endswith("ByClusterAlarm"):
-            continue
-        worst_first = "ASC" if alarm["ComparisonOperator"].startswith("Less") else "DESC"
-        assert alarm["Metrics"][0]["Expression"].endswith(f"() {worst_first}"), name
+    for name, alarm in of_type(deployed(), ALARM).items():
+        if name in OF_CLUSTERS:
+            worst_first = "ASC" if alarm["ComparisonOperator"].startswith("Less") else "DESC"
+            assert alarm["Metrics"][0]["Expression"].endswith(f"() {worst_first}"), name
 
 
 # --- what they wait for ---
@@ -104,24 +108,28 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
 
 def test_a_repeated_line_changes_no_alarm(template):
     """What the stack prints is asked for with Average or Maximum: a copy would double a Sum."""
-    alarms = {**on_rollups(template), "own": stated(template)["NoMinuteClosedAlarm"]}
     known = {**ROLLUP, **STACK}
-    for name, alarm in alarms.items():
-        query = isinstance(alarm.source, MetricsInsightsQuery)
-        found = alarm.source.function if query else alarm.source.statistic
-        member = known[alarm.source.metric]
+    words = {"AVG": "Average", "MAX": "Maximum"}
+    asked = [
+        (name, one.metric, words.get(found := getattr(one, "function", ""), found) or one.statistic)
+        for name, alarm in stated(template, Mode="kinesis").items()
+        for one in getattr(alarm.source, "metrics", {"": alarm.source}).values()
+        if one.metric in known
+    ]
+    assert len(asked) > len(SUBJECTS)
+    for name, metric, statistic in asked:
+        member = known[metric]
         expected = "Maximum" if member.family == "tally" else member.statistic
-        assert expected in ("Average", "Maximum"), name
-        assert {"Average": "AVG", "Maximum": "MAX"}[expected] if query else expected == found, name
+        assert expected == statistic, name
 
 
 def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
     """
-    Its alarms use it and say it, in both forms; one memory error is one too many for everybody.
+    Its alarm uses it and says it; one memory error is one too many for everybody.
     """
     fixed = {"EccErrors"}
     for name, alarm in of_type(template["Resources"], ALARM).items():
-        subject = name.removesuffix("Alarm").removesuffix("ByCluster")
+        subject = name.removesuffix("Alarm")
         if subject not in SUBJECTS or subject in fixed:
             continue
         parameter = alarm["Threshold"]["Ref"]
@@ -129,17 +137,18 @@ def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
         assert f"${{{parameter}}}" in alarm["AlarmDescription"]["Fn::Sub"], name
 
 
-@pytest.mark.parametrize("group", ["Records", "Rollups"])
-def test_what_cloudwatch_does_not_extract_is_told(template, group):
+def test_what_cloudwatch_does_not_extract_is_told(template):
     """Three counts on each of the two groups that metrics come from."""
-    groups = {"Records": "/neuron-emf/records", "Rollups": "<RollupsLogGroup>"}
+    alarms = stated(template)
     found = {
-        alarm.source.metric
-        for alarm in stated(template).values()
-        if not isinstance(alarm.source, MetricsInsightsQuery)
-        and alarm.source.dimensions == (("LogGroupName", groups[group]),)
+        (metric.metric, metric.dimensions)
+        for name in ("EmfErrorsAlarm", "EmfDisabledAlarm")
+        for metric in alarms[name].source.metrics.values()
     }
-    assert set(EMF_ERRORS) == found
+    groups = ("/neuron-emf/records", "<RollupsLogGroup>")
+    assert found == {
+        (metric, (("LogGroupName", group),)) for metric, group in product(EMF_ERRORS, groups)
+    }
 
 
 @pytest.mark.parametrize("mode", ["direct", "kinesis", "drain"])
@@ -153,31 +162,34 @@ def test_delivery_is_watched_in_every_mode(template, deployed, mode):
             "SUM",
             metric,
             "AWS/Logs",
-            ("DestinationType", "FilterName", "LogGroupName"),
+            None,
             (),
             (("FilterName", subscription["FilterName"]), ("LogGroupName", "/neuron-emf/records")),
         )
 
 
-def test_every_function_is_watched(template, deployed):
-    """Errors, throttles and four fifths of its own timeout."""
-    alarms = stated(template)
-    for name, function in of_type(deployed(), FUNCTION).items():
-        watched = {
-            alarm.source.metric: alarm
-            for alarm in alarms.values()
-            if not isinstance(alarm.source, MetricsInsightsQuery)
-            and alarm.source.dimensions == (("FunctionName", f"<{name}>"),)
-        }
-        assert {"Errors", "Throttles", "Duration"} == watched.keys(), name
-        assert 800 * function["Timeout"] == watched["Duration"].threshold, name
-        seconds = f"timeout of {function['Timeout']} s"
-        described = template["Resources"][watched["Duration"].logical_id]["Properties"]
-        assert seconds in described["AlarmDescription"]["Fn::Sub"], name
+@pytest.mark.parametrize("metric", ["Errors", "Throttles", "Duration"])
+def test_every_function_is_watched(template, deployed, metric):
+    """Errors, throttles and four fifths of its own timeout, each by itself."""
+    alarm = stated(template)[f"Function{metric}Alarm"]
+    series = {one.dimensions: name for name, one in alarm.source.metrics.items()}
+    assert {metric} == {one.metric for one in alarm.source.metrics.values()}
+    (tree,) = alarm.source.expressions.values()
+    functions = of_type(deployed(), FUNCTION)
+    assert len(series) == len(functions)
+    for name, function in functions.items():
+        own = series[("FunctionName", f"<{name}>"),]
+        least = 800 * function["Timeout"] if metric == "Duration" else 1
+        for value, breaches in ((least, True), (least - 1, False)):
+            points = {one: [float(value)] if one == own else [None] for one in series.values()}
+            assert breaches is alarm.breaches(calculate(tree, points)[0]), name
 
 
 def test_what_nobody_could_process_is_watched(template):
-    """The one queue that all failures go to."""
-    source = stated(template)["UndeliveredAlarm"].source
+    """Each message to the one queue that all failures go to, whatever lies in it already."""
+    alarm = stated(template)["UndeliveredAlarm"]
     expected = (("QueueName", "<UndeliveredQueue.QueueName>"),)
-    assert (expected, "Maximum") == (source.dimensions, source.statistic)
+    assert (expected, "NumberOfMessagesSent", "Sum") == (
+        alarm.source.dimensions, alarm.source.metric, alarm.source.statistic
+    )  # fmt: skip
+    assert (1, 1) == (alarm.datapoints_to_alarm, alarm.evaluation_periods)

@@ -11,9 +11,11 @@ import yaml
 from aws_lambda_powertools.shared import constants as powertools
 
 from aggregator import environment
+from local.alarms import Template
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.minute import MinuteRecord
 from tests.docs.shown_blocks import tomllib
+from tests.stack.stated_alarms import EMULATED
 from tests.stack.template_resources import of_type
 
 FUNCTION = "AWS::Serverless::Function"
@@ -128,14 +130,25 @@ def test_the_schedule_has_no_name_of_sams_making(template):
 
 def test_what_is_not_emulated_is_listed(template, deployed):
     """The list that the rehearsal prints is what Local=true leaves out, neither more nor less."""
-    left_out = set()
-    for cluster in ("", "training"):
-        real, local = (deployed(ClusterName=cluster, Local=value) for value in ("false", "true"))
-        left_out |= real.keys() - local.keys()
-        assert set() == local.keys() - real.keys()
+    real, emulated = deployed(), deployed(**EMULATED)
+    assert set() == emulated.keys() - real.keys()
     listed = template["Metadata"]["Rehearsal"]["NotEmulated"]
-    assert left_out == {entry["Resource"] for entry in listed}
+    names = [name for entry in listed for name in entry["Resources"]]
+    assert sorted(real.keys() - emulated.keys()) == sorted(names)
     assert all(entry["Why"] for entry in listed)
+
+
+@pytest.mark.parametrize(
+    ("local", "account", "is_taken"),
+    [("false", "123456789012", True), ("true", "123456789012", False), ("true", "0" * 12, True)],
+)
+def test_no_account_of_aws_can_be_told_to_leave_its_alarms_out(template, local, account, is_taken):
+    """CloudFormation refuses the deployment before it makes anything."""
+    (rule,) = template["Rules"].values()
+    (one,) = rule["Assertions"]
+    resolved = Template(template, {"Local": local, "AWS::AccountId": account})
+    applies = resolved.resolve(rule["RuleCondition"])
+    assert is_taken is (not applies or resolved.resolve(one["Assert"]))
 
 
 # --- log groups and functions ---
@@ -152,11 +165,23 @@ def test_the_raw_lines_outlive_the_stack(deployed):
 
 
 def test_every_function_states_where_its_output_and_its_failures_go(deployed):
-    """A log group of its own, a role of its own, a destination for what failed."""
+    """
+    A log group of its own, a role of its own, a destination for what failed; of close the next tick
+    makes up for it. What prints the product does so in Text format, which no level stands before.
+    """
     functions = of_type(deployed(), FUNCTION)
     for name, properties in functions.items():
-        failed = properties["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]
-        assert failed["Destination"] == "<UndeliveredQueue.Arn>", name
+        if name == "CloseFunction":
+            assert "DestinationConfig" not in properties["EventInvokeConfig"]
+            (tick,) = properties["Events"].values()
+            assert "DeadLetterConfig" not in tick["Properties"]
+        else:
+            failed = properties["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]
+            assert failed["Destination"] == "<UndeliveredQueue.Arn>", name
+        prints = name in {"CloseFunction", "ExplainFunction"}
+        logging = properties["LoggingConfig"]
+        assert ("Text" if prints else "JSON") == logging["LogFormat"], name
+        assert not prints or logging.keys() == {"LogFormat", "LogGroup"}, name
     for member in ("Role", "Handler"):
         assert len(functions) == len({properties[member] for properties in functions.values()})
     groups = {properties["LoggingConfig"]["LogGroup"] for properties in functions.values()}
@@ -241,6 +266,9 @@ def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
     assert term in smallest.members()
     assert not [name for name in ROLLUP if term in name]
     assert properties["FilterName"]
+    counter = deployed()["LinesCounter"]["Properties"]
+    for member in ("FilterPattern", "LogGroupName"):
+        assert properties[member] == counter[member]
 
 
 def test_no_function_writes_to_the_group_it_is_fed_from(deployed):

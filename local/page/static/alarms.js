@@ -107,9 +107,9 @@ function clusterLink(cluster) {
   return link;
 }
 
-/** Idle cores, of IdleCoresByClusterAlarm. */
+/** Idle cores, of IdleCoresAlarm. */
 function titleOf(line) {
-  const words = line.name.replace(/Alarm$/, "").replace(/ByCluster$/, "").split(/(?<=[a-z])(?=[A-Z])/);
+  const words = line.name.replace(/Alarm$/, "").split(/(?<=[a-z])(?=[A-Z])/);
   return words.map((word, at) => (at ? word.toLowerCase() : word)).join(" ");
 }
 

@@ -4,68 +4,56 @@ from __future__ import annotations
 
 import re
 
-from local.alarms import Template, read_alarms
+from local.alarms import MetricMath, Template, read_alarms
 from local.alarms.definition import COMPARISONS
 from local.alarms.evaluation import EXTRA_PERIODS
 from local.alarms.insights import MetricsInsightsQuery
 from neuron_wire import CLUSTER_NAMESPACE
-from tests.docs.reference.markdown import code, codes, table
+from tests.docs.reference.markdown import code, table
 from tests.stack.template_resources import of_type
+from tests.stack.test_faults_and_alarms import FAULTS, RINGS
 
 ALARM = "AWS::CloudWatch::Alarm"
-ONE_CLUSTER = {"ClusterName": "training"}
-MODES = ({}, ONE_CLUSTER, {"Mode": "kinesis"})
-MILLISECONDS = {"Duration", "IteratorAge"}
 HEADS = ["alarm", "watches", "in alarm when"]
 
 
 def typed(template):
     """The alarms as the evaluator of the rehearsal reads them, by logical id."""
-    found = {}
-    for parameters in MODES:
-        for alarm in read_alarms(Template(template, parameters)):
-            found[alarm.logical_id] = alarm
-    return found
+    found = read_alarms(Template(template, {"Mode": "kinesis"}))
+    return {alarm.logical_id: alarm for alarm in found}
 
 
 def alarms_table(template, *, on_clusters):
-    """
-    One row for alarms on rollups, or on the rest, that watch the same and decide alike.
-
-    The two forms of an alarm on rollups, of which a deployment has one, share a row.
-    """
+    """One row for each alarm on rollups, or for each on the rest."""
     alarms = typed(template)
-    rows = {}
+    rows = []
     for name, stated in of_type(template["Resources"], ALARM).items():
         alarm = alarms[name]
         if (alarm.namespace == CLUSTER_NAMESPACE) == on_clusters:
             link = f"[{code(name)}](../operations.md#{anchor(stated)})"
-            key = (
-                alarm.source.metric
-                if on_clusters
-                else (watched(alarm, stated), rings(alarm, stated))
-            )
-            rows.setdefault(key, ([], alarm, stated))[0].append(link)
-    return table(
-        HEADS,
-        [
-            [", ".join(links), watched(alarm, stated), rings(alarm, stated)]
-            for links, alarm, stated in rows.values()
-        ],
-    )
+            rows.append([link, watched(alarm, stated), rings(alarm, stated)])
+    return table(HEADS, rows)
 
 
 def watched(alarm, stated):
-    """The metric with its statistic, and of whom."""
+    """The metrics with their statistic, and of whom."""
     source = alarm.source
     if isinstance(source, MetricsInsightsQuery):
-        of = f", each {codes(source.group_by)} for itself" if source.group_by else ""
-        return f"{code(source.metric)} {source.function} by Metrics Insights{of}"
-    if alarm.namespace == CLUSTER_NAMESPACE:
-        return f"{code(source.metric)} {source.statistic}"
-    names = [one["Name"] for one in stated.get("Dimensions", [])]
-    of = f" by {' and '.join(code(one) for one in names)}" if names else ""
-    return f"{code(source.metric)} {source.statistic} in `{source.namespace}`{of}"
+        of = " by Metrics Insights" if alarm.namespace != CLUSTER_NAMESPACE else ""
+        return f"{code(source.metric)} {source.function}{of}"
+    if isinstance(source, MetricMath):
+        named = dict.fromkeys(
+            f"{code(one.metric)} {one.statistic} in `{one.namespace}`{_by(dict(one.dimensions))}"
+            for one in source.metrics.values()
+        )
+        expression = stated["Metrics"][0]["Expression"]
+        return f"{code(expression)} over {', '.join(named)}"
+    dimensions = [one["Name"] for one in stated.get("Dimensions", [])]
+    return f"{code(source.metric)} {source.statistic} in `{source.namespace}`{_by(dimensions)}"
+
+
+def _by(names):
+    return f" by {' and '.join(code(one) for one in names)}" if names else ""
 
 
 def rings(alarm, stated):
@@ -74,7 +62,7 @@ def rings(alarm, stated):
     limit = f"{words} {alarm.threshold:,g}"
     if isinstance(stated["Threshold"], dict) and "Ref" in stated["Threshold"]:
         limit += f" (`{stated['Threshold']['Ref']}`)"
-    elif alarm.source.metric in MILLISECONDS:
+    elif getattr(alarm.source, "metric", "") == "IteratorAge":
         limit += " ms"
     length = "minutes" if alarm.period_s == 60 else f"periods of {alarm.period_s // 60} minutes"
     missing = ""
@@ -82,6 +70,20 @@ def rings(alarm, stated):
         least = alarm.evaluation_periods + EXTRA_PERIODS
         missing = f"; missing data breaches when there is no other in at least {least} {length}"
     return f"{limit} in {alarm.datapoints_to_alarm} of {alarm.evaluation_periods} {length}{missing}"
+
+
+def faults_table():
+    """What breaks, and after how many minutes which alarm is in alarm."""
+    rows = []
+    for fault in FAULTS:
+        rung = RINGS.get(fault, {})
+        words = [f"{code(name + 'Alarm')} {_from_to(*minutes)}" for name, minutes in rung.items()]
+        rows.append([fault, ", ".join(words) or "none"])
+    return table(["what happens", "in alarm, minutes after it"], rows)
+
+
+def _from_to(first, last):
+    return f"{first} to {last}" if last else f"from {first}"
 
 
 def anchor(stated):

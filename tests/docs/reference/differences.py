@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from local.differences import BASES, DIFFERENCES
-from tests.docs.reference.markdown import code, table
+from tests.docs.reference.markdown import code, codes, table
 from tests.recorded.recording import rows as cases_of
 
 SUBJECTS = [  # subject, tables, recorded and not played
@@ -36,11 +36,9 @@ def played(*, is_rehearsed):
 
 def not_deployed(template):
     """What the embedded AWS refuses, by why."""
-    by_why = {}
-    for row in template["Metadata"]["Rehearsal"]["NotEmulated"]:
-        by_why.setdefault(row["Why"], []).append(code(row["Resource"]))
+    rows = template["Metadata"]["Rehearsal"]["NotEmulated"]
     return table(
-        ["not deployed", "because"], [[", ".join(names), why] for why, names in by_why.items()]
+        ["not deployed", "because"], [[codes(row["Resources"]), row["Why"]] for row in rows]
     )
 
 

@@ -46,8 +46,8 @@ def test_a_bill_by_hand():
         "close, writing": 43_800 * (1 + late_of_a_cluster) * 16,
         "close, reading": 43_800 * (1.5 + late) * 100,
         "storage": 1_000 * 74 * 60 * 600 / gib,
-        "of clusters and the stack": 8 * 3 + 30 * 3 + 10,
-        "metrics that alarms look at": 7 * 3 + 22,
+        "of clusters and the stack": 8 * 3 + 30 * 3 + 10 + 1,
+        "metrics that alarms look at": 7 * 3 + 29,
         "dashboard": 1,
     }
     entries = bill(MADE, FleetSpec(1_000, 3), Setup("direct"))
@@ -77,7 +77,7 @@ def test_a_stream_by_hand():
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
     stored = 1_000 * 74 * 60 * (1_024 + 100)  # a write unit for each record, and what DynamoDB adds
     assert entries["storage"].quantity == pytest.approx(stored / (1 << 30))
-    assert entries["metrics that alarms look at"].quantity == 7 * 3 + 23
+    assert entries["metrics that alarms look at"].quantity == 7 * 3 + 30
 
 
 def test_a_stream_of_large_deliveries_by_hand():

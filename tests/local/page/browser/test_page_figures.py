@@ -155,7 +155,7 @@ def test_alarms_are_words_and_shapes(shown):
         assert badge.locator("svg path, svg circle").count()
     assert shown.title().startswith("(!) research")
     pipeline = widget(shown, "Alarms on the pipeline")
-    assert "not evaluated 21" == pipeline.locator("summary").last.inner_text()
+    assert "not evaluated 9" == pipeline.locator("summary").last.inner_text()
 
 
 def test_the_heat_map_has_every_core_and_minute(shown, hour):

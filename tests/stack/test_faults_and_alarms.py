@@ -1,0 +1,150 @@
+"""Which alarm is in ALARM after how many minutes, when something of the pipeline breaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, ringing
+from tests.stack.stated_alarms import ALARMS, SUBJECTS
+
+BREAKS_AT = 40
+LAST = 170
+INSTANCES = 4
+OF_STACK = {"StackName": "neuron-emf"}
+OF_FILTER = {
+    "DestinationType": "any", "FilterName": "neuron-emf-minutes",
+    "LogGroupName": "/neuron-emf/records",
+}  # fmt: skip
+SILENT_AFTER, FORGET_AFTER = 5, 60
+LINES_S, SOON_S = 75.0, 60.0  # until a minute's lines have arrived; until AWS has counted
+
+# Of a minute: what a fleet that is well does in it.
+WELL = {
+    "lines": INSTANCES, "stored": INSTANCES, "rejected": 0, "late": 0, "closed": 1, "refused": 0,
+    "waiting": 0, "silent": 0, "ingest_errors": 0, "close_errors": 0, "uncorrected": 0,
+}  # fmt: skip
+METRICS = {
+    "lines": ("Neuron/Lines", "neuron-emf-MinuteLines", {}),
+    "stored": ("Neuron/Stack", "RecordsStored", OF_STACK),
+    "rejected": ("Neuron/Stack", "RecordsRejected", OF_STACK),
+    "late": ("Neuron/Stack", "RecordsTooLate", OF_STACK),
+    "closed": ("Neuron/Stack", "MinutesClosed", OF_STACK),
+    "refused": ("Neuron/Stack", "RecordsRefused", OF_STACK),
+    "waiting": ("Neuron/Stack", "MinutesWaiting", OF_STACK),
+    "silent": ("Neuron/Cluster", "SilentInstances", {"ClusterName": CLUSTER}),
+    "uncorrected": ("Neuron/Cluster", "EccUncorrectedRise", {"ClusterName": CLUSTER}),
+    "ingest_errors": ("AWS/Lambda", "Errors", {"FunctionName": "<IngestFunction>"}),
+    "close_errors": ("AWS/Lambda", "Errors", {"FunctionName": "<CloseFunction>"}),
+    "age_ms": ("AWS/Lambda", "IteratorAge", {"FunctionName": "<IngestFunction>"}),
+    "delivery": ("AWS/Logs", "DeliveryErrors", OF_FILTER),
+    "dead": ("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "<UndeliveredQueue.QueueName>"}),
+}
+NOT_INVOKED = dict.fromkeys(("stored", "rejected", "late", "ingest_errors"))
+NO_CLOSE = dict.fromkeys(("closed", "refused", "waiting", "silent", "uncorrected"))
+
+
+def starved(minute):
+    """Nothing reaches ingest, so close counts the instances as silent until it forgets them."""
+    silent = INSTANCES if minute >= SILENT_AFTER else 0
+    return {**NOT_INVOKED, "silent": silent if minute < FORGET_AFTER else None}
+
+
+def an_hour_at_once(minute):
+    """An instance without network; when it has one again, its lines come with their own time."""
+    if minute < 60:
+        return {**starved(minute), "silent": int(minute >= SILENT_AFTER), "lines": None}
+    return {"stored": 60} if minute == 60 else {}
+
+
+FAULTS = {
+    "nothing": lambda _: {},
+    "the subscription filter is deleted": starved,
+    "ingest may not be invoked": lambda minute: {**starved(minute), "delivery": INSTANCES},
+    "ingest may not write to the table": lambda minute: {
+        **starved(minute), "ingest_errors": 4, "dead": INSTANCES if minute >= 3 else None,
+    },
+    "a poisoned delivery": lambda minute: {
+        "ingest_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
+    },
+    "a poisoned batch of the stream": lambda minute: {"age_ms": 60_000 * minute},
+    "close is not invoked": lambda _: {**NO_CLOSE, "close_errors": None},
+    "close fails": lambda _: {**NO_CLOSE, "close_errors": 1},
+    "close fails once in ten minutes": lambda minute: (
+        {**NO_CLOSE, "close_errors": 1} if minute % 10 == 0 else {"closed": 1 + (minute % 10 == 1)}
+    ),
+    "close does not keep up": lambda _: {"waiting": 3},
+    "more clusters than MaxClusters": lambda _: {"refused": 1},
+    "a settled fleet that is quiet": lambda _: {**NOT_INVOKED, "lines": None},
+    "events and runtime lines only": lambda _: {**NOT_INVOKED, "lines": None, "silent": None},
+    "foreign lines alone in an adopted group": lambda _: {**NOT_INVOKED, "lines": None},
+    "foreign lines with our term": lambda _: {"rejected": 3},
+    "an instance without network for an hour": an_hour_at_once,
+    "lines that are all too late": lambda minute: {
+        **starved(minute), "stored": 0, "late": INSTANCES,
+    },
+    "one memory error": lambda minute: {"uncorrected": int(minute == 0)},
+}  # fmt: skip
+
+# By fault: after how many minutes an alarm is in ALARM, and after how many OK again.
+RINGS = {
+    "the subscription filter is deleted": {
+        "SilentInstances": (12, 67), "LinesNotStored": (12, None),
+    },
+    "ingest may not be invoked": {
+        "SilentInstances": (12, 67), "LinesNotStored": (12, None), "DeliveryErrors": (2, None),
+    },
+    "ingest may not write to the table": {
+        "SilentInstances": (12, 67), "LinesNotStored": (12, None), "FunctionErrors": (4, None),
+        "Undelivered": (5, None),
+    },
+    "a poisoned delivery": {"FunctionErrors": (5, 11), "Undelivered": (5, 19)},
+    "a poisoned batch of the stream": {"IteratorAge": (9, None)},
+    "close is not invoked": {"NoMinuteClosed": (12, None)},
+    "close fails": {"NoMinuteClosed": (12, None), "FunctionErrors": (4, None)},
+    "close does not keep up": {"MinutesWaiting": (11, None)},
+    "more clusters than MaxClusters": {"RecordsRefused": (4, None)},
+    "foreign lines with our term": {"RecordsRejected": (4, None)},
+    "an instance without network for an hour": {"SilentInstances": (12, 67)},
+    "lines that are all too late": {"SilentInstances": (12, 67)},
+    "one memory error": {"EccErrors": (3, 62)},
+}  # fmt: skip
+
+
+def history(fault):
+    """What CloudWatch has counted, minute by minute."""
+    told = ToldMinutes()
+    for minute in range(LAST):
+        since = minute - BREAKS_AT
+        counts = {**WELL, **(fault(since) if since >= 0 else {})}
+        for name, count in counts.items():
+            if count is not None:
+                of_rollups = name in ("silent", "uncorrected")
+                late_s = LATE_S if of_rollups else LINES_S if name == "lines" else SOON_S
+                told.tell(METRICS[name], minute, count, late_s)
+    if fault is an_hour_at_once:
+        for minute in range(BREAKS_AT, BREAKS_AT + 60):
+            sent_s = (BREAKS_AT + 60 - minute) * 60
+            told.tell(METRICS["lines"], minute, 1, sent_s + SOON_S)
+    return told
+
+
+def rung(fault):
+    """First and last minute in ALARM after the fault, by alarm, with whether it goes on."""
+    told, found = history(fault), {}
+    of_clusters = {f"{subject}Alarm" for subject in SUBJECTS}
+    for name, alarm in ALARMS.items():
+        contributor = CLUSTER if name in of_clusters else None
+        minutes = [one for one in ringing(alarm, told, LAST, contributor) if one >= 20]
+        if minutes:
+            assert list(range(minutes[0], minutes[-1] + 1)) == minutes, name
+            found[name.removesuffix("Alarm")] = (
+                minutes[0] + 1 - BREAKS_AT,
+                None if minutes[-1] == LAST - 1 else minutes[-1] + 1 - BREAKS_AT,
+            )
+    return found
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_rings_the_alarms_that_it_should_in_time_and_no_other(fault):
+    """Each alarm of the template on one history; what rings does so once."""
+    assert RINGS.get(fault, {}) == rung(FAULTS[fault])
