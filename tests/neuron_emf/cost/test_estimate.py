@@ -67,7 +67,7 @@ def test_a_fleet_that_is_too_small_for_a_stack_is_told(instances):
         assert (4, 3) == (answer.break_even.instances, answer.break_even.instances_by_report)
         assert answer.break_even.without_stack_usd == pytest.approx(alone.usd)
         until = "PutMetricData costs less than this, and more from 4 instances on"
-        until += " (2 with a call per report)"
+        until += " (3 with a call per report)"
         assert [f"{until}: --no-stack, the emitters alone, costs {alone.usd:.2f} USD"] == said
     else:
         assert [] == said
