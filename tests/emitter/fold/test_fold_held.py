@@ -130,8 +130,9 @@ def test_holding_does_not_outlive_its_minute():
     fold = new_fold()
     add(fold, report(runtime(IDLE, memory({0: 1}))), START_S)
     assert "auuu" == closed(fold).core_state
-    add(fold, report(runtime(counters({}), memory())), START_S + 60)
-    assert "uuuu" == closed(fold).core_state
+    for minute, group in enumerate((None, memory()), 1):
+        add(fold, report(runtime(counters({}), group)), START_S + 60 * minute)
+        assert "uuuu" == closed(fold).core_state
 
 
 def test_runtimes_with_one_pid_are_told_apart_by_their_tag():
