@@ -133,7 +133,11 @@ class Scene:
         return reference.rollups(
             self.records(stack),
             idle_after_minutes=IDLE_AFTER_MINUTES,
-            usd_per_hour={name: Fraction(str(price)) for name, price in USD_PER_HOUR.items()},
+            usd_per_hour={
+                f"{region}/{name}": Fraction(str(usd))
+                for region, prices in USD_PER_HOUR.items()
+                for name, usd in prices.items()
+            },
         )
 
     def records(self, stack: str) -> list[MinuteRecord]:

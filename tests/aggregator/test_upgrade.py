@@ -75,5 +75,6 @@ def test_a_message_that_was_sent_is_not_sent_again(monkeypatch, capsys):
     monkeypatch.setenv("ALARM_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:nobody")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
     runtime.stack.cache_clear()
-    assert {} == explain.handler(of_a_contributor(), Context())
+    event = of_a_contributor(alarmName="neuron-emf-IdleCorePercentByClusterAlarm-6F5E4D3C2B1A")
+    assert {} == explain.handler(event, Context())
     assert '"MessagesRepeated":[1.0]' in capsys.readouterr().out

@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["Mismatch", "TruthReport", "Undisturbed", "compare"]
 
 MAX_LINE_BYTES = 32 * 1024
-PRICES = {name: Fraction(str(usd)) for name, usd in USD_PER_HOUR["us-east-1"].items()}
+PRICES = {
+    f"{region}/{name}": Fraction(str(usd))
+    for region, prices in USD_PER_HOUR.items()
+    for name, usd in prices.items()
+}
 LONG_SILENT_MINUTES = 25
 EMPTY: Mapping[str, float] = {
     "Instances": 0, "DuplicateEmitters": 0, "CoveredSeconds": 0, "Records": 0

@@ -64,6 +64,7 @@ def _record(line: dict[str, Any], timestamp_ms: int) -> MinuteRecord:
         idle_minutes=tuple(_array(line, "CoreIdleMinutes")),
         bye=line.get("Bye", False),
         instance_type=line.get("InstanceType"),
+        region=line.get("Region"),
         readings={name: line[name] for name in READINGS if name in line},
         **{field: line.get(member) for field, member in NUMBERS.items()},
     )
