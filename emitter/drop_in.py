@@ -50,24 +50,24 @@ def parser() -> argparse.ArgumentParser:
 
     from emitter.lines.legacy import COMMON_DIMS  # noqa: PLC0415
 
-    found = argparse.ArgumentParser(PROGRAM, description=_HELP, epilog=_EPILOG)
-    found.add_argument(
+    parser = argparse.ArgumentParser(PROGRAM, description=_HELP, epilog=_EPILOG)
+    parser.add_argument(
         "-n", "--namespace", help="CloudWatch namespace of the metrics; by default Neuron."
     )
-    found.add_argument(
+    parser.add_argument(
         "-r", "--region", required=True, help="AWS region of the log group and the metrics."
     )
-    found.add_argument(
+    parser.add_argument(
         *("-d", "--common-dims"),
         nargs="+",
         choices=COMMON_DIMS,
         default=(),
         help="Dimensions of every metric; neuron_runtime_tag is accepted and is none.",
     )
-    found.add_argument(
+    parser.add_argument(
         "--high-resolution-metrics", action="store_true", help="Metrics of one second."
     )
-    return found
+    return parser
 
 
 def run_words(given: argparse.Namespace) -> Sequence[str]:

@@ -68,24 +68,24 @@ def command(**values: object) -> int:
         msg = "No region is set. Use --region us-east-1."
         raise SettingsError(msg)
     client = account(AccountSettings(region=PRICING_REGION)).client("pricing")
-    found: dict[str, Decimal] = {}
+    prices: dict[str, Decimal] = {}
     with progress("Asking for prices") as advance:
         for number, instance_type in enumerate(INSTANCE_TYPES):
             advance(number, len(INSTANCE_TYPES))
             price = on_demand_price(client, settings.region, instance_type)
             if price is not None:
-                found[instance_type] = price
+                prices[instance_type] = price
     if sys.stderr is not None:
-        without = ", ".join(one for one in INSTANCE_TYPES if one not in found)
+        without = ", ".join(one for one in INSTANCE_TYPES if one not in prices)
         sys.stderr.write(f"No on-demand price in {settings.region}: {without or 'none'}.\n")
-    if not found:
+    if not prices:
         msg = f"AWS lists no price of a Neuron instance in {settings.region}. Correct --region."
         raise SourceError(msg)
     if settings.output:
         today = datetime.now(tz=timezone.utc).date().isoformat()
-        _write(Path(settings.output), settings.region, found, today)
+        _write(Path(settings.output), settings.region, prices, today)
     else:
-        click.echo(overrides_of(settings.region, found))
+        click.echo(overrides_of(settings.region, prices))
     return 0
 
 
@@ -104,20 +104,20 @@ def on_demand_price(client: Any, region: str, instance_type: str) -> Decimal | N
         pages = client.get_paginator("get_products").paginate(
             ServiceCode="AmazonEC2", Filters=filters
         )
-        found = {
+        prices = {
             price
             for page in pages
             for product in page["PriceList"]
             for price in _hourly_prices(json.loads(product))
         }
-    if len(found) > 1:
-        said = ", ".join(map(str, sorted(found)))
+    if len(prices) > 1:
+        said = ", ".join(map(str, sorted(prices)))
         msg = (
-            f"{_ACTION} gave {len(found)} prices of {instance_type} in {region}: {said}. "
+            f"{_ACTION} gave {len(prices)} prices of {instance_type} in {region}: {said}. "
             "Give the right one by PriceOverrides."
         )
         raise SourceError(msg)
-    return next(iter(found), None)
+    return next(iter(prices), None)
 
 
 def _hourly_prices(product: Mapping[str, Any]) -> list[Decimal]:
@@ -132,20 +132,20 @@ def _hourly_prices(product: Mapping[str, Any]) -> list[Decimal]:
     return [price for price in prices if price > 0]
 
 
-def overrides_of(region: str, found: Mapping[str, Decimal]) -> str:
-    """*found* as the value of PriceOverrides: `eu-north-1/inf2.xlarge=0.83402`."""
-    return ",".join(f"{region}/{name}={_short(usd)}" for name, usd in found.items())
+def overrides_of(region: str, prices: Mapping[str, Decimal]) -> str:
+    """*prices* as the value of PriceOverrides: `eu-north-1/inf2.xlarge=0.83402`."""
+    return ",".join(f"{region}/{name}={_short(usd)}" for name, usd in prices.items())
 
 
 def list_with(
-    document: Mapping[str, Any], region: str, found: Mapping[str, Decimal], today: str
+    document: Mapping[str, Any], region: str, prices: Mapping[str, Decimal], today: str
 ) -> dict[str, Any]:
-    """The list *document* with what was *found* in *region* instead of its rows of it."""
+    """The list *document* with the *prices* of *region* instead of its rows of it."""
     source = f"aws {region} {today}"
     others = [row for row in document["prices"] if row["region"] != region]
     own = [
         {"region": region, "type": name, "usd_per_hour": float(_short(usd)), "source": source}
-        for name, usd in found.items()
+        for name, usd in prices.items()
     ]
     sources = {**document["sources"], source: f"AWS Price List API, {_ACTION}"}
     used = {row["source"] for row in (*others, *own)}
@@ -168,13 +168,13 @@ def _short(usd: Decimal) -> str:
     return f"{usd:.6f}".rstrip("0").rstrip(".")
 
 
-def _write(path: Path, region: str, found: Mapping[str, Decimal], today: str) -> None:
+def _write(path: Path, region: str, prices: Mapping[str, Decimal], today: str) -> None:
     from neuron_wire.prices import FILE  # noqa: PLC0415 - as above
 
     beside = path.with_name(f"{path.name}.new")
     try:
         document = json.loads((path if path.exists() else FILE).read_text("utf-8"))
-        beside.write_text(text_of(list_with(document, region, found, today)), "utf-8")
+        beside.write_text(text_of(list_with(document, region, prices, today)), "utf-8")
         beside.replace(path)
     except OSError as error:
         msg = f"Cannot write {path}: {error.strerror}. Correct --output."

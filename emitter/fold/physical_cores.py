@@ -77,7 +77,7 @@ class PhysicalCores:
 
 def _splits(runtimes: Iterable[Runtime]) -> dict[int, dict[str, float]]:
     """The greatest share of each physical core, by logical core and name."""
-    found: dict[int, dict[str, float]] = {}
+    splits: dict[int, dict[str, float]] = {}
     for runtime in runtimes:
         counters = None if runtime.report is None else runtime.report.neuroncore_counters
         if counters is None or counters.error or not is_long_enough(counters.period):
@@ -85,8 +85,8 @@ def _splits(runtimes: Iterable[Runtime]) -> dict[int, dict[str, float]]:
         for key, use in (counters.neuroncores_in_use or {}).items():
             core = CORE_INDEX.get(key)
             if core is not None and use is not None and use.split:
-                _merge(found.setdefault(core, {}), use.split)
-    return found
+                _merge(splits.setdefault(core, {}), use.split)
+    return splits
 
 
 def _merge(shares: dict[str, float], split: Mapping[str, PhysicalUse | None]) -> None:

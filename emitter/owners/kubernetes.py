@@ -120,11 +120,11 @@ def _in_container_logs(container: str, root: Path) -> PodName | None:
 
 def _in_pod_logs(pod: str, root: Path) -> PodName | None:
     for name in _names(root / POD_LOGS):
-        if name.endswith(f"_{pod}") and (found := _POD_FOLDER.fullmatch(name)):
+        if name.endswith(f"_{pod}") and (folder := _POD_FOLDER.fullmatch(name)):
             entries = _names(root / POD_LOGS / name)
             containers = [entry for entry in entries if _NAME.fullmatch(entry)]
             only = containers[0] if len(containers) == 1 else None
-            return PodName(found[1], found[2], only)
+            return PodName(folder[1], folder[2], only)
     return None
 
 

@@ -149,17 +149,17 @@ def check_devices(report: Report | None, instance_type: str | None) -> CheckResu
     cores = _cores(hardware)
     if not cores:
         return failed(DEVICES, "neuron-monitor sees none", _DRIVER)
-    found = _seen(hardware, cores)
+    seen = _seen(hardware, cores)
     known = INSTANCE_TYPES.get(instance_type or "")
     devices = hardware.neuron_device_count or 0
     if known is not None and devices < known.devices:
         return warning(
             DEVICES,
-            f"{found}, of the {known.devices} devices of {known.name}",
+            f"{seen}, of the {known.devices} devices of {known.name}",
             "what is not seen is in no figure: right where a container has a part of the "
             "instance, else give it all devices",
         )
-    return ok(DEVICES, found)
+    return ok(DEVICES, seen)
 
 
 def _cores(hardware: Hardware) -> int:

@@ -72,7 +72,7 @@ class ReleaseBucket:
         """SHA-256 of what is there, empty for nothing; S3 reckoned it at the upload."""
         with documented("s3:GetObject"):
             try:
-                found = self._client.head_object(
+                head = self._client.head_object(
                     Bucket=self.name,
                     Key=key,
                     ChecksumMode="ENABLED",
@@ -82,7 +82,7 @@ class ReleaseBucket:
                 if error_code(error) in _ABSENT:
                     return ""
                 raise
-        return str(found.get("ChecksumSHA256", ""))
+        return str(head.get("ChecksumSHA256", ""))
 
 
 def release_bucket(account: Account) -> ReleaseBucket:

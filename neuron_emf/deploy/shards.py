@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def steps(now: int, wanted: int) -> tuple[int, ...]:
     """The deployments from *now* to *wanted* shards, each by its number; none when it is there."""
-    found = []
+    numbers = []
     while now != wanted:
         now = min(wanted, 2 * now) if wanted > now else max(wanted, (now + 1) // 2)
-        found.append(now)
-    return tuple(found)
+        numbers.append(now)
+    return tuple(numbers)
 
 
 def require_one_step(parameters: Mapping[str, str], named: Mapping[str, str]) -> None:

@@ -91,9 +91,9 @@ def throttled_percent(members: Mapping[str, float], values: Mapping[str, object]
     active_s = members.get("ActiveSeconds")
     shares = [0.0]
     for key, value in values.items():
-        found = amount(value) or 0.0
+        number = amount(value) or 0.0
         if THROTTLED_SHARE.fullmatch(key):
-            shares.append(found)
+            shares.append(number)
         elif active_s and THROTTLED_TIME.fullmatch(key):
-            shares.append(found / NS / active_s)
+            shares.append(number / NS / active_s)
     return min(100.0, 100 * max(shares))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.cloudwatch_logs import LogStream
@@ -12,10 +11,10 @@ from emitter.delivery.destination import Delivered
 from local.pump.tail import LogEvent
 from local.rehearsal.figures import RollupLines
 from neuron_wire import MinuteRecord, WireFormatError, parse
-from neuron_wire.prices import USD_PER_HOUR
 from proof import reference
 from proof.accept.errors import AcceptError
 from proof.accept.lines import two_clusters
+from proof.list_prices import LIST_PRICES
 from proof.rollup_differences import differences
 
 if TYPE_CHECKING:
@@ -133,11 +132,7 @@ class Scene:
         return reference.rollups(
             self.records(stack),
             idle_after_minutes=IDLE_AFTER_MINUTES,
-            usd_per_hour={
-                f"{region}/{name}": Fraction(str(usd))
-                for region, prices in USD_PER_HOUR.items()
-                for name, usd in prices.items()
-            },
+            usd_per_hour=LIST_PRICES,
         )
 
     def records(self, stack: str) -> list[MinuteRecord]:

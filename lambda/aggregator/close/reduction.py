@@ -90,9 +90,9 @@ class Reduction:
 
     def _remember(self, newcomers: Iterable[Newcomer]) -> bool:
         """Remember the first of *newcomers* by bucket; whether there was room for all."""
-        found = sorted(newcomers, key=attrgetter("bucket"))
-        self.clusters |= {one.cluster for one in found if one.is_published}
-        for one in found:
+        ordered = sorted(newcomers, key=attrgetter("bucket"))
+        self.clusters |= {one.cluster for one in ordered if one.is_published}
+        for one in ordered:
             if len(self.clusters) < self.max_clusters:
                 self.clusters.add(one.cluster)
-        return all(one.cluster in self.clusters for one in found)
+        return all(one.cluster in self.clusters for one in ordered)

@@ -110,16 +110,18 @@ class BucketShare:
         self._registry.agree(clusters)
         counts = ReadingCounts()
         reader = BucketReader(self._table, self._registry, counts, self.check_time, minute)
-        found: dict[str, RollupInProgress] = {}
+        minute_clusters: dict[str, RollupInProgress] = {}
         for bucket in self.buckets:
             self.check_time()
-            if not (wait and self.lacking[0]) and self._add(reader, bucket, found, wait=wait):
+            if not (wait and self.lacking[0]) and self._add(
+                reader, bucket, minute_clusters, wait=wait
+            ):
                 continue
             self.lacking[0] = 1
             break
         is_whole = not (wait and self.lacking[0])
         return MinuteShare(
-            clusters=found if is_whole else {},
+            clusters=minute_clusters if is_whole else {},
             silent=self._registry.silent_by_cluster(minute) if is_whole else {},
             newcomers=self._registry.newcomers,
             counts=counts,
@@ -127,7 +129,12 @@ class BucketShare:
         )
 
     def _add(
-        self, reader: BucketReader, bucket: int, found: dict[str, RollupInProgress], *, wait: bool
+        self,
+        reader: BucketReader,
+        bucket: int,
+        clusters: dict[str, RollupInProgress],
+        *,
+        wait: bool,
     ) -> bool:
         """Add one bucket; with *wait*, only if nobody is missing in it."""
         minute = reader.minute
@@ -139,11 +146,11 @@ class BucketShare:
             self._registry.see(
                 cluster, instance_id, minute, instance.record.instance_type, gone=instance.gone
             )
-            if cluster not in found:
-                found[cluster] = RollupInProgress(
+            if cluster not in clusters:
+                clusters[cluster] = RollupInProgress(
                     cluster, self.rules.idle_after_minutes, self.prices
                 )
-            found[cluster].add(instance)
+            clusters[cluster].add(instance)
         return True
 
     def pack(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:

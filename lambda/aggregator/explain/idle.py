@@ -133,22 +133,22 @@ def cost_today(evidence: ClusterEvidence) -> tuple[str, ...]:
 
 def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
     """What idle cores cost, and what is in no amount."""
-    found: list[str] = []
+    sentences: list[str] = []
     per_hour = rollup.number("IdleCostPerHour")
     if per_hour is not None and rollup.number("IdleCores"):
         basis = _basis(rollup)
-        found.append(f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.")
-    found += cost_today(evidence)
+        sentences.append(f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.")
+    sentences += cost_today(evidence)
     unpriced = rollup.number("UnpricedCores")
     if unpriced:
         types = _some(rollup.names("UnpricedTypes"))
-        found.append(
+        sentences.append(
             f"{counted(unpriced, 'core')} of the cluster"
             f" {'has' if unpriced == 1 else 'have'} no price and"
             f" {'is' if unpriced == 1 else 'are'} in no amount{f': {types}' if types else ''}."
             " The alarm on cost does not see them; give a price by the parameter PriceOverrides."
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def _basis(rollup: Members) -> str:
@@ -191,14 +191,14 @@ def _left_out(rollup: Members) -> tuple[str, ...]:
 
 def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
     lines: list[str] = []
-    for one in entries[:MAX_INSTANCES]:
-        price = one.number("UsdPerHour")
+    for entry in entries[:MAX_INSTANCES]:
+        price = entry.number("UsdPerHour")
         lines.append(
-            f"{instance(one)}: {_cores(one, 'Cores')}, up to"
-            f" {duration(one.number('IdleMinutes') or 0)} idle"
+            f"{instance(entry)}: {_cores(entry, 'Cores')}, up to"
+            f" {duration(entry.number('IdleMinutes') or 0)} idle"
             f"{'' if price is None else f', {usd(price)} per hour'}"
         )
-        lines.append(f"  {_held(one)}")
+        lines.append(f"  {_held(entry)}")
     count = rollup.number("IdleInstanceCount") or len(entries)
     return and_more(tuple(lines), count - min(len(entries), MAX_INSTANCES))
 
@@ -211,16 +211,18 @@ def _cores(one: Members, member: str) -> str:
     return f"{noun} {name(value, _LONGEST_CORES)}"
 
 
-def _held(one: Members) -> str:
+def _held(entry: Members) -> str:
     """Who holds the idle cores of one instance."""
-    attached = one.given.get("AttachedCores")
+    attached = entry.given.get("AttachedCores")
     if not attached:
         return "held by nobody"
-    entries = one.entries("Holders")
+    entries = entry.entries("Holders")
     named = [f"{_cores(each, 'Cores')} by {_holder(each)}" for each in entries[:MAX_HOLDERS]]
-    more = int(one.number("HoldersMore") or 0) + max(0, len(entries) - MAX_HOLDERS)
-    who = f"held: {joined(named, more, '; ')}" if named else f"held: {_cores(one, 'AttachedCores')}"
-    return who if attached == one.given.get("Cores") else f"{who}; the others by nobody"
+    more = int(entry.number("HoldersMore") or 0) + max(0, len(entries) - MAX_HOLDERS)
+    who = (
+        f"held: {joined(named, more, '; ')}" if named else f"held: {_cores(entry, 'AttachedCores')}"
+    )
+    return who if attached == entry.given.get("Cores") else f"{who}; the others by nobody"
 
 
 def _holder(one: Members) -> str:
@@ -242,11 +244,11 @@ def _first_holder(one: Members) -> str:
 def _worst(entries: list[Members]) -> str:
     if not entries:
         return ""
-    one = entries[0]
-    idle_for = duration(one.number("IdleMinutes") or 0)
-    holders = one.entries("Holders")
+    worst = entries[0]
+    idle_for = duration(worst.number("IdleMinutes") or 0)
+    holders = worst.entries("Holders")
     held = f", held by {_holder_name(holders[0])}" if holders else ""
-    return f"Most: {one.text('InstanceId')} {_cores(one, 'Cores')} for {idle_for}{held}"
+    return f"Most: {worst.text('InstanceId')} {_cores(worst, 'Cores')} for {idle_for}{held}"
 
 
 def _steps(entries: list[Members], region: str) -> tuple[Step, ...]:

@@ -190,7 +190,7 @@ class RollupInProgress:
     def finish(self, silent: Sequence[SilentInstance]) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
         self._cores.name(one.instance_type for one in silent)
-        stragglers = self._stragglers.found()
+        stragglers = self._stragglers.ranking()
         types, types_left_out = self._cores.gauges()
         basis = self._idle.basis
         return Rollup(

@@ -68,14 +68,14 @@ class Stragglers:
         for instance_type, busy in other._by_type.items():
             self._by_type[instance_type].extend(busy)
 
-    def found(self) -> Ranking[Straggler] | None:
+    def ranking(self) -> Ranking[Straggler] | None:
         """The stragglers, farthest behind first; None where no type has enough busy instances."""
         judged = [
             (name, busy) for name, busy in self._by_type.items() if len(busy) >= MIN_BUSY_INSTANCES
         ]
         if not judged:
             return None
-        found: Ranking[Straggler] = Ranking(MAX_STRAGGLERS)
+        ranking: Ranking[Straggler] = Ranking(MAX_STRAGGLERS)
         for instance_type, busy in judged:
             busy.sort()
             # The median is the mean of these two, which are one where the number is odd.
@@ -86,7 +86,7 @@ class Stragglers:
                 if 4 * instance.hundredths * cores >= instance.cores * twice_median:
                     break
                 median = twice_median / (2 * cores)
-                found.add(
+                ranking.add(
                     (instance.mean / median, instance.instance_id),
                     Straggler(
                         instance.instance_id,
@@ -95,4 +95,4 @@ class Stragglers:
                         round(median / 100, 2),
                     ),
                 )
-        return found
+        return ranking

@@ -13,16 +13,15 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from neuron_wire import emf
-from neuron_wire.prices import USD_PER_HOUR
 from proof import reference
 from proof.chaos.truth.records import minute_records, printed_lines
 from proof.chaos.truth.reports import Undisturbed, against_reports
 from proof.chaos.truth.rollups import Said, of_rollup, of_silence, of_types
 from proof.chaos.truth.silence import Attendance
+from proof.list_prices import LIST_PRICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,11 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["Mismatch", "TruthReport", "Undisturbed", "compare"]
 
 MAX_LINE_BYTES = 32 * 1024
-PRICES = {
-    f"{region}/{name}": Fraction(str(usd))
-    for region, prices in USD_PER_HOUR.items()
-    for name, usd in prices.items()
-}
 LONG_SILENT_MINUTES = 25
 EMPTY: Mapping[str, float] = {
     "Instances": 0, "DuplicateEmitters": 0, "CoveredSeconds": 0, "Records": 0
@@ -156,7 +150,7 @@ class _Judge:
     """
 
     def __init__(self, records: Sequence[MinuteRecord], attendance: Attendance) -> None:
-        self.numbers = reference.rollups(records, usd_per_hour=PRICES)
+        self.numbers = reference.rollups(records, usd_per_hour=LIST_PRICES)
         self._types = reference.types(records)
         self._attendance = attendance
         minutes = Counter((one.cluster, one.instance_id, one.minute_ms) for one in records)
