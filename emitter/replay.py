@@ -22,6 +22,7 @@ from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.health.members import reading_members
 from emitter.lines import LineIdentity, parse_choice
+from emitter.owners import saved_owners
 from emitter.raw_reports import RawReports
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
@@ -87,7 +88,8 @@ class _Minutes:
                 runtime_lines=settings.runtime_lines,
                 every_report=settings.high_resolution_metrics,
                 chosen=parse_choice(settings.metric).names,
-            )
+            ),
+            owner_of=saved_owners(settings.saved_proc),
         )
         self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
@@ -218,11 +220,12 @@ def _reports(
 
 def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:
     # Only what differs from its default, so that a setting of a later release
-    # changes nothing for those who do not use it.
+    # changes nothing for those who do not use it; and no name of a folder.
     given = {
         field.name: value
         for field in dataclasses.fields(settings)
         if (value := getattr(settings, field.name)) != field.default
+        and not isinstance(value, os.PathLike)
     }
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
     for path in files:

@@ -112,6 +112,8 @@ def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
         aligned=False,
         truth=None,
         verbose=0,
+        machine=folder / member.name,
+        owners=member.owners,
     )
     reports = folder / f"{member.name}.reports"
     with reports.open("wb") as file:
@@ -120,6 +122,7 @@ def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
         cluster=member.cluster,
         interval=float(PERIOD_S),
         start=datetime.fromtimestamp(START_S, timezone.utc).isoformat(),
+        saved_proc=folder / member.name / "proc",
     )
     lines = [line for line in replay([reports], settings) if _timestamp_ms(line) < END_S * 1000]
     assert lines

@@ -12,13 +12,16 @@ import logging
 import os
 import threading
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from emitter.backoff import Backoff
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.identity import ask, with_id
 from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import MetadataError, MetadataService
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SHORTEST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 300.0
@@ -29,18 +32,23 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundLookup:
-    """Asks until the metadata service has named the instance, or until closed."""
+    """
+    Asks until the metadata service has named the instance, or until closed.
+
+    The board's id is that of the first of *roots* that has one.
+    """
 
     def __init__(
         self,
         service: MetadataService | None = None,
         *,
-        root: Path = Path("/"),
+        roots: Iterable[Path] = (Path("/"),),
         backoff: Backoff | None = None,
     ) -> None:
         self._service = service or MetadataService.from_environment(os.environ)
         self._backoff = backoff or Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S)
-        self._facts = InstanceFacts(instance_id=board_instance_id(root))
+        boards = filter(None, map(board_instance_id, roots))
+        self._facts = InstanceFacts(instance_id=next(boards, None))
         self._tried = threading.Event()
         self._closed = threading.Event()
         if self._service.disabled:

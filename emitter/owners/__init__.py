@@ -22,8 +22,8 @@ addresses of the services are arguments, so that every machine can be played.
 * `lookup`      whether to ask, the thread that does, and what it knows already
 """
 
-from emitter.owners.lookup import OwnerLookup, owners_of
+from emitter.owners.lookup import OwnerLookup, owners_of, saved_owners
 from emitter.owners.places import Places
 from emitter.owners.reach import Reach, reach, sees_sluids
 
-__all__ = ["OwnerLookup", "Places", "Reach", "owners_of", "reach", "sees_sluids"]
+__all__ = ["OwnerLookup", "Places", "Reach", "owners_of", "reach", "saved_owners", "sees_sluids"]

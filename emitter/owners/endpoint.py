@@ -30,8 +30,8 @@ class Endpoint:
 
     @property
     def is_resting(self) -> bool:
-        """Whether it did not answer a short while ago."""
-        return self._clock() < self._rests_until_s
+        """Whether it did not answer a short while ago, or there is none."""
+        return not self._url or self._clock() < self._rests_until_s
 
     def ask(self, path: str, kind: type[_T], *, max_bytes: int = MAX_BODY_BYTES) -> _T | None:
         """What stands at *path*, as JSON of *kind*; None without an answer of that kind."""

@@ -51,12 +51,35 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     """
     if attribution == OFF or source not in INPUTS_OF_THIS_MACHINE:
         return None
-    places = Places.beside(proc)
+    return _lookup(Places.beside(proc), is_background=True)
+
+
+def saved_owners(proc: Path | None) -> Callable[[int], str | None]:
+    """
+    Who names the owners of pids in saved reports, at once: by the `/proc` saved in *proc*.
+
+    Only files are looked at, so that the names are the same tomorrow; without
+    *proc* nobody is named.
+    """
+    places = None if proc is None else Places.saved_beside(proc)
+    lookup = None if places is None else _lookup(places, is_background=False)
+    if lookup is None:
+        return lambda _pid: None
+
+    def owner_of(pid: int) -> str | None:
+        lookup.see((pid,))
+        lookup.work()
+        return lookup.of(pid)
+
+    return owner_of
+
+
+def _lookup(places: Places, *, is_background: bool) -> OwnerLookup | None:
     here = reach(places)
     if here.why_not:
         _log.warning("no owner is named by its pid: %s; %s", here.why_not, here.advice)
         return None
-    return OwnerLookup(places)
+    return OwnerLookup(places, is_background=is_background)
 
 
 def _since_boot_s() -> float:

@@ -9,7 +9,7 @@ https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +32,7 @@ class Places:
 
         root: The root of that machine's files.
 
-        ecs_agent_url: Where the ECS agent answers.
+        ecs_agent_url: Where the ECS agent answers; empty where nobody is asked, as with the others.
 
         ecs_metadata_url: Where it answers for the task of one container.
 
@@ -54,6 +54,11 @@ class Places:
         """
         proc = proc.absolute()
         return cls(proc=proc, root=proc.parent)
+
+    @classmethod
+    def saved_beside(cls, proc: Path) -> Places:
+        """The files of a machine whose `/proc` was saved in *proc*: its services are not here."""
+        return replace(cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", kubelet_url="")
 
     @property
     def is_own(self) -> bool:

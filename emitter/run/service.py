@@ -23,7 +23,7 @@ from emitter.instance.lookup import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences, parse_choice
-from emitter.owners import owners_of
+from emitter.owners import Places, owners_of
 from emitter.reports.monitor import Monitor
 from emitter.reports.monitor_config import EXECUTIONS, requested_config
 from emitter.reports.source import open_file, standard_input
@@ -125,7 +125,7 @@ class Service:
         config = _config(settings)
         self.source = _source(settings, config, self._events)
         stack.callback(self.source.close)
-        self._lookup = BackgroundLookup()
+        self._lookup = BackgroundLookup(roots=(Places.beside(settings.proc_dir).root, Path("/")))
         stack.callback(self._lookup.close)
         self._spool = stack.enter_context(
             Spool.open(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+import click
 
 from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, setting
 from emitter.settings.minutes import MinuteSettings
@@ -24,4 +27,11 @@ class ReplaySettings(MinuteSettings):
         None,
         "Time of the first report, ISO 8601, UTC unless it says otherwise; required.",
         metavar="TIME",
+    )
+    saved_proc: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "The /proc of the machine that the reports are of, as saved or still there: names owners "
+        "as 'run' does, and looks for the machine's other files beside it. By default nobody is "
+        "named, because the pids may be another machine's.",
+        kind=click.Path(file_okay=False, path_type=Path),
     )

@@ -12,6 +12,7 @@ own or in variables, so that the emitter starts it like the real one. The script
 * `hosts`          what an instance of each type looks like around its cores
 * `scenarios`      what is going on: who holds which cores, and how it ends
 * `instance`       one instance playing one scenario: what is true at a report
+* `processes`      its `/proc`, and the files that say who owns a process
 * `load`           how busy a core is, and what its executions take
 * `runtime_groups`, `memory_groups`, `system_groups`, `report`  how neuron-monitor says so
 * `schedule`       which groups are due when, and why never near a full minute

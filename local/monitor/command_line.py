@@ -26,6 +26,7 @@ from local.monitor.configuration import (
 )
 from local.monitor.hosts import HOST_NAMES
 from local.monitor.play import Play, run
+from local.monitor.processes import OwnersError, form_of
 from local.monitor.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
@@ -83,9 +84,13 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         aligned=not chosen.no_align,
         truth=chosen.truth,
         verbose=chosen.verbose,
+        machine=chosen.machine,
+        owners=chosen.owners or (),
     )
     try:
         return run(play, configuration, STANDARD_OUTPUT)
+    except OwnersError as error:
+        parser.error(str(error))
     except OSError as error:
         place = error.filename or "standard output"
         print(
@@ -169,6 +174,16 @@ def _period_ms(text: str) -> int:
     raise argparse.ArgumentTypeError(msg)
 
 
+def _owners(text: str) -> tuple[str, ...]:
+    owners = tuple(owner.strip() for owner in text.split(",")) if text else ()
+    try:
+        for owner in owners:
+            form_of(owner)
+    except OwnersError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return owners
+
+
 def _switch(text: str) -> bool:
     if text.lower() in _YES | _NO:
         return text.lower() in _YES
@@ -202,5 +217,9 @@ OPTIONS: Final = (
         "with --no-wait: moment of the first report for --truth, ms since 1970", "MS",
     ),
     Option("--no-align", "no", _switch, "write also near full minutes"),
+    Option("--machine", None, Path,
+        "write the machine's /proc into this folder, and what says who owns its processes", "DIR",
+    ),
+    Option("--owners", None, _owners, "for --machine: who owns each runtime, by commas", "NAME,..."),
     Option("--truth", None, Path, "append what was produced to this file, a line a report", "FILE"),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from local.monitor.instance import SimulatedInstance
 from local.monitor.output import ReportStream, stopping_on_signals
+from local.monitor.processes import write_processes
 from local.monitor.report import ReportWriter
 from local.monitor.scenarios import SCENARIOS
 from local.monitor.schedule import Schedule, live_schedule
@@ -55,6 +56,10 @@ class Play:
         truth: Where to write the truth, or None.
 
         verbose: From 0 to 4.
+
+        machine: Folder for the files of the machine, its `/proc` among them, or None.
+
+        owners: Who owns each runtime, in their order; for *machine*.
     """
 
     instance_type: str
@@ -69,6 +74,8 @@ class Play:
     aligned: bool
     truth: Path | None
     verbose: int
+    machine: Path | None = None
+    owners: tuple[str, ...] = ()
 
 
 def run(play: Play, configuration: Configuration, descriptor: int) -> int:
@@ -77,8 +84,13 @@ def run(play: Play, configuration: Configuration, descriptor: int) -> int:
 
     Returns:
         The exit code.
+
+    Raises:
+        OwnersError: If the owners cannot be played.
     """
     instance = SimulatedInstance(play.instance_type, play.scenario, play.seed, play.instance_id)
+    if play.machine is not None:
+        write_processes(play.machine, instance, play.owners)
     truth = _truth_log(play, configuration, instance)
     try:
         with stopping_on_signals() as stop:

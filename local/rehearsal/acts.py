@@ -17,7 +17,7 @@ from local.alarms.template import load
 from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws.clients import environment
 from local.page.server import PORT
-from local.rehearsal.expectation import expected_live, expected_past
+from local.rehearsal.expectation import core_owners, expected_live, expected_past
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
 from local.rehearsal.jobs import Jobs
@@ -29,7 +29,7 @@ from local.rehearsal.past import MINUTES, PERIOD_S, Past
 from local.rehearsal.profiles import profile_jobs
 from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides, refused_lines
 from local.rehearsal.table import render
-from local.rehearsal.verdict import against_metrics, against_totals, against_truth
+from local.rehearsal.verdict import against_metrics, against_owners, against_totals, against_truth
 from local.rehearsal.waiting import CLOSES_AFTER_S, closable_minute, close_until, wait_until_stored
 from neuron_wire.names import MINUTE_S
 
@@ -256,6 +256,8 @@ class Rehearsal:
         problems = against_totals(history, history, rollups)
         problems += against_totals(expected_live(fleet, stopped_s, 0), live, rollups)
         problems += against_truth(expected, rollups)
+        compared = {key: rollups[key] for key in expected.keys() & rollups.keys()}
+        problems += against_owners(core_owners(), compared)
         end_s = int(time.time()) + MINUTE_S
         metrics = read_metrics(stack.history, (*GAUGES, *TALLIES), past.start_s, end_s)
         problems += against_metrics(rollups, metrics)

@@ -1,9 +1,10 @@
-"""What the rollups of this fleet must come to, by the simulators' truth files."""
+"""What the rollups of this fleet must come to, by the simulators' truth files and its cast."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from local.monitor.processes import name_of
 from local.monitor.truth import expected_minutes, expected_rollups, read_truth
 from local.rehearsal.fleet import FLEET
 from neuron_wire.names import MINUTE_S
@@ -42,6 +43,18 @@ def expected_live(
         (cluster, minute_s): one
         for (cluster, minute_s), one in expected.items()
         if minute_s >= all_there_s and minute_s + MINUTE_S <= stopped_s
+    }
+
+
+def core_owners() -> dict[str, dict[int, str]]:
+    """Whose each held core is, by instance id and core: the names that people shall read."""
+    return {
+        member.instance_id: {
+            core: name_of(owner)
+            for runtime, owner in zip(member.simulated.runtimes, member.owners, strict=True)
+            for core in runtime.held
+        }
+        for member in FLEET
     }
 
 

@@ -2,8 +2,9 @@
 Two clusters of simulated instances, and the real emitters on them.
 
 One cluster wastes: cores that are held and idle, cores that nobody holds. The
-other one works. Every process is the program that a user would run; only the
-command that the emitters start as neuron-monitor is the simulator.
+other one works. What attribution can name owns their runtimes: jobs, pods, a task,
+a unit, a bare process. Every process is the program that a user would run; only
+the command that the emitters start as neuron-monitor is the simulator.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from local.embedded_aws import ChildProcess, EmbeddedAwsError
 from local.monitor.instance import SimulatedInstance
+from local.monitor.processes import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,17 +39,25 @@ class FleetInstance:
         scenario: One of the simulator's.
 
         seed: Chooses the numbers, the same in history and live.
+
+        owners: Who owns each runtime, as `local.monitor.processes` has them.
     """
 
     cluster: str
     instance_type: str
     scenario: str
     seed: int
+    owners: tuple[str, ...]
+
+    @property
+    def simulated(self) -> SimulatedInstance:
+        """What its simulator plays."""
+        return SimulatedInstance(self.instance_type, self.scenario, self.seed)
 
     @property
     def instance_id(self) -> str:
         """The id that its reports carry."""
-        return SimulatedInstance(self.instance_type, self.scenario, self.seed).instance_id
+        return self.simulated.instance_id
 
     @property
     def name(self) -> str:
@@ -55,15 +65,19 @@ class FleetInstance:
         return f"{self.cluster}-{self.instance_type}-{self.scenario}-{self.seed}"
 
 
+_PODS: Final = ("chat/llama-70b-0/server", "chat/llama-70b-1/server", "chat/llama-70b-2/server")
 FLEET: Final = (
-    FleetInstance("research", "trn1.32xlarge", "busy", 1),
-    FleetInstance("research", "trn1.32xlarge", "half-idle", 2),
-    FleetInstance("research", "trn1.32xlarge", "idle", 3),
-    FleetInstance("research", "trn1.2xlarge", "empty", 4),
-    FleetInstance("serving", "inf2.48xlarge", "multi-runtime", 5),
-    FleetInstance("serving", "inf2.8xlarge", "low", 6),
-    FleetInstance("serving", "inf2.xlarge", "errors", 7),
-    FleetInstance("serving", "trn2.3xlarge", "busy", 8),
+    FleetInstance("research", "trn1.32xlarge", "busy", 1, ("slurm:4702 nlp-user",)),
+    FleetInstance("research", "trn1.32xlarge", "half-idle", 2, ("unit:jupyter-ada",)),
+    FleetInstance("research", "trn1.32xlarge", "idle", 3, ("slurm:4711 ml-user",)),
+    FleetInstance("research", "trn1.2xlarge", "empty", 4, ()),
+    # The last pod was deleted, and its process was not.
+    FleetInstance(
+        "serving", "inf2.48xlarge", "multi-runtime", 5, (*_PODS, f"search/ranker-0/server{GONE}")
+    ),
+    FleetInstance("serving", "inf2.8xlarge", "low", 6, ("ecs:embeddings/api",)),
+    FleetInstance("serving", "inf2.xlarge", "errors", 7, ("process:python3 grace",)),
+    FleetInstance("serving", "trn2.3xlarge", "busy", 8, ("mail/spam-filter-0/model",)),
 )
 
 KERNEL_MESSAGES: Final = b"6,0,0,-;a simulated kernel, whose hardware is well\n"
@@ -99,7 +113,7 @@ class LiveFleet:
         self._started_s: dict[FleetInstance, float] = {}
 
     def start(self, member: FleetInstance) -> None:
-        """Start the emitter of *member* on the spool that its history left."""
+        """Start the emitter of *member* on the spool and the machine that its history left."""
         folder = self._stage.folder
         temporary = folder / "tmp"
         temporary.mkdir(exist_ok=True)
@@ -117,7 +131,7 @@ class LiveFleet:
                     *("--spool-dir", str(spool_folder(folder, member))),
                     *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
                     *("--kernel-messages", f"file:{kernel}"),
-                    *("--attribution", "none"),  # the played pids are other processes here
+                    *("--proc-dir", str(machine_folder(folder, member) / "proc")),
                 ],
                 environment={
                     **self._environment,
@@ -177,3 +191,8 @@ class LiveFleet:
 def spool_folder(folder: Path, member: FleetInstance) -> Path:
     """Where the emitter of *member* keeps its records."""
     return folder / "spools" / member.name
+
+
+def machine_folder(folder: Path, member: FleetInstance) -> Path:
+    """The files of the machine that *member* is: its `/proc` and what is beside it."""
+    return folder / "machines" / member.name

@@ -23,7 +23,13 @@ from emitter.fold.minute import FoldState
 from emitter.spool import Spool
 from emitter.spool.records import NewRecord
 from local.embedded_aws import EmbeddedAwsError
-from local.rehearsal.fleet import FLEET, FleetInstance, python_environment, spool_folder
+from local.rehearsal.fleet import (
+    FLEET,
+    FleetInstance,
+    machine_folder,
+    python_environment,
+    spool_folder,
+)
 from local.rehearsal.jobs import Job, Jobs
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_S
@@ -71,6 +77,7 @@ class Past:
 
     def _jobs_of(self, member: FleetInstance, environment: Mapping[str, str]) -> list[Job]:
         reports = self.folder / f"{member.name}.reports"
+        machine = machine_folder(self.folder, member)
         start = datetime.fromtimestamp(self.start_s, timezone.utc).isoformat()
         simulation = [
             *(sys.executable, "-m", "local.monitor", "--no-wait"),
@@ -78,10 +85,12 @@ class Past:
             *("--seed", str(member.seed), "--period", str(PERIOD_S)),
             *("--reports", str(MINUTES * MINUTE_S // PERIOD_S)),
             *("--start-ms", str(self.start_s * 1000), "--truth", str(self.truth(member))),
+            *("--machine", str(machine), "--owners", ",".join(member.owners)),
         ]
         replay = [
             *(sys.executable, "-m", "emitter", "replay", str(reports)),
             *("--interval", str(PERIOD_S), "--start", start, "--cluster", member.cluster),
+            *("--saved-proc", str(machine / "proc")),
         ]
         return [
             Job(f"the simulator of {member.name}", simulation, reports, environment),

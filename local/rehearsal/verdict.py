@@ -2,11 +2,12 @@
 Are the rollups right? Held against what the simulators say they produced.
 
 Pure. Every minute that is over must have a rollup per cluster, with the right
-number of instances, cores and core states, utilization within a tolerance, and
-executions to the last one. What a minute must come to is for the simulators'
-own reading of the truth to say; where a report was written so near to a full
-minute that nobody can know its minute, that is an interval, and the sum over
-all minutes is still held to the last execution.
+number of instances, cores and core states, utilization within a tolerance,
+executions to the last one, and the owner of each idle core that is held. What a
+minute must come to is for the simulators' own reading of the truth to say; where
+a report was written so near to a full minute that nobody can know its minute,
+that is an interval, and the sum over all minutes is still held to the last
+execution.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from local.monitor.truth import Expected, Interval
 from local.rehearsal.figures import GAUGES, TALLIES, ClusterMinute, utc
+from neuron_wire.holders import core_indexes, core_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -107,6 +109,31 @@ def against_totals(
             value = sum(found[key].tally(name) or 0.0 for key in keys if key in found)
             if not total.admits(value):
                 problems.append(Problem(cluster, None, name, _interval(total), _number(value)))
+    return problems
+
+
+def against_owners(
+    owners: Mapping[str, Mapping[int, str]], found: Mapping[ClusterMinute, MinuteLines]
+) -> list[Problem]:
+    """Where an idle core is held and the rollup does not name its owner, or names another."""
+    problems = []
+    for (cluster, minute_s), lines in sorted(found.items(), key=lambda item: item[0]):
+        for instance in lines.publications[-1].get("TopIdleInstances", ()):
+            told = {
+                core: holder.get("Name")
+                for holder in instance.get("Holders", ())
+                for core in core_indexes(holder["Cores"])
+            }
+            played = owners.get(instance["InstanceId"], {})
+            wrong: dict[tuple[str, str], list[int]] = {}
+            for core in core_indexes(instance.get("AttachedCores", "")):
+                names = played.get(core, "nobody"), told.get(core) or "nobody"
+                if names[0] != names[1]:
+                    wrong.setdefault(names, []).append(core)
+            problems += [
+                Problem(cluster, minute_s, f"{instance['InstanceId']} {core_ranges(cores)}", *names)
+                for names, cores in wrong.items()
+            ]
     return problems
 
 

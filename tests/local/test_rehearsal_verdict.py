@@ -9,10 +9,12 @@ import pytest
 from local.alarms import RecordedHistory
 from local.monitor.truth import Expected, Interval
 from local.pump import LogEvent, extract
+from local.rehearsal.expectation import core_owners
 from local.rehearsal.figures import GAUGES, TALLIES, RollupLines, read_metrics
 from local.rehearsal.verdict import (
     UTILIZATION_TOLERANCE_PERCENT,
     against_metrics,
+    against_owners,
     against_totals,
     against_truth,
 )
@@ -43,7 +45,7 @@ EXPECTED = Expected(
 CERTAIN = replace(EXPECTED, executions=exactly(1200))
 
 
-def line(publication=1, minute_s=MINUTE_S, **changes):
+def line(publication=1, minute_s=MINUTE_S, idle=(), **changes):
     """A rollup line as close prints it; a member changed to None is left out."""
     members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
     return emf_line(
@@ -52,7 +54,7 @@ def line(publication=1, minute_s=MINUTE_S, **changes):
         properties={
             "Schema": 1, "Kind": "rollup", "ClusterName": "research",
             "RollupId": f"research@{minute_s}#{publication}",
-            "Publication": publication,
+            "Publication": publication, "TopIdleInstances": list(idle),
         },
         timestamp_ms=minute_s * 1000,
     )  # fmt: skip
@@ -171,3 +173,40 @@ def test_a_metric_that_disagrees_with_its_lines_is_found(lines, made_of, member)
     """A wrong value, a missing metric, a line that was never extracted."""
     problems = against_metrics(rollups(*lines), extracted(made_of))
     assert member in [problem.member for problem in problems]
+
+
+def idle_instance(*holders):
+    """Three idle cores of an instance, of which two are held."""
+    listed = [
+        {"Cores": cores, "Name": name} if name else {"Cores": cores} for cores, name in holders
+    ]
+    return {"InstanceId": "i-1", "Cores": "0-2", "AttachedCores": "0-1", "Holders": listed}
+
+
+@pytest.mark.parametrize(
+    ("holders", "told"),
+    [
+        ((("0-1", "unit:a"),), []),
+        ((("0", "unit:a"), ("1", "unit:a")), []),
+        ((("0-1", "unit:b"),), ["i-1 0-1: expected unit:a, found unit:b"]),
+        ((("0", "unit:a"), ("1", None)), ["i-1 1: expected unit:a, found nobody"]),
+        ((("0", "unit:a"),), ["i-1 1: expected unit:a, found nobody"]),
+    ],
+)
+def test_an_owner_that_is_not_the_one_played_is_found(holders, told):
+    """Another name, no name, and a held core that is nobody's."""
+    minutes = rollups(line(idle=[idle_instance(*holders)]))
+    found = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
+    assert [f"research, 07:59 UTC, {one}" for one in told] == sentences(found)
+
+
+def test_the_rollups_of_the_hour_name_the_cast(hour):
+    """The job on the instance that does nothing, all the hour, among them."""
+    found = RollupLines()
+    found.add(LogEvent("s", 1, 1, text) for text in hour.rollups)
+    assert [] == against_owners(core_owners(), found.minutes)
+    (last, *_) = found.minutes["research", max(at_s for _, at_s in found.minutes)].publications
+    (worst, *_) = last["TopIdleInstances"]
+    (holder,) = worst["Holders"]
+    assert ("0-31", "slurm:4711 ml-user") == (worst["AttachedCores"], holder["Name"])
+    assert (60, 21.5) == (worst["IdleMinutes"], worst["UsdPerHour"])

@@ -23,8 +23,9 @@ def look(machine):
     """Start a lookup that tries again at once; all are closed with the test."""
     started = []
 
-    def start(service, files=None):
-        lookup = BackgroundLookup(service, root=machine(files), backoff=Backoff(0.01, 0.02))
+    def start(service, files=None, *, before=()):
+        roots = (*before, machine(files))
+        lookup = BackgroundLookup(service, roots=roots, backoff=Backoff(0.01, 0.02))
         started.append(lookup)
         return lookup
 
@@ -75,6 +76,17 @@ def test_the_board_is_there_at_once(imds, look, patience):
     lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
     assert lookup.facts == InstanceFacts(instance_id=BOARD_ID)
     assert lookup.wait(0.05) == InstanceFacts(instance_id=BOARD_ID)
+
+
+def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
+    """Where a host's files are mounted; where its board is not, the container's own shows it."""
+    service = MetadataService("", disabled=True)
+    given = tmp_path / "given"
+    assert BOARD_ID == look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given]).facts.instance_id
+    (given / ASSET_TAG_FILE).parent.mkdir(parents=True)
+    (given / ASSET_TAG_FILE).write_text("i-0123456789abcdef0\n", "utf-8")
+    found = look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given])
+    assert "i-0123456789abcdef0" == found.facts.instance_id
 
 
 def test_turned_off_nobody_is_asked_and_nobody_waits(imds, look):

@@ -1,0 +1,202 @@
+"""
+The `/proc` of the simulated instance, and the files beside it that say who owns a process.
+
+An owner is given as the name that people shall read, in a form of the page
+Attribution, and the files are those in which a reader finds that name:
+
+* `slurm:JOB USER`           a Slurm job
+* `ecs:FAMILY/CONTAINER`     a container of an ECS task; the service is known to the agent alone,
+                             and no agent is played
+* `unit:NAME`                a systemd service
+* `process:COMMAND USER`     what somebody started in a session
+* `NAMESPACE/POD/CONTAINER`  a pod
+* one of these, then ` (gone)`: its control group and the folder of its pod have been removed,
+  and the process lives on
+
+Paths are as the kernel prints them with control groups of version 2, the files
+those of the kubelet, containerd, Docker, slurmstepd and systemd. It shares no
+code with the emitter, which reads them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from local.monitor.instance import SimulatedInstance
+
+GONE: Final = " (gone)"
+_USER: Final = "[a-z][a-z0-9-]*"
+_DNS: Final = "[a-z0-9][a-z0-9-]*"
+_FORM: Final = re.compile(
+    rf"slurm:(?P<job>[1-9]\d*) (?P<job_user>{_USER})"
+    r"|ecs:(?P<family>[\w-]+)/(?P<task_container>[\w-]+)"
+    r"|unit:(?P<unit>[\w@-]+)"
+    rf"|process:(?P<command>[\w.-]{{1,15}}) (?P<user>{_USER})"
+    rf"|(?P<namespace>{_DNS})/(?P<pod>{_DNS})/(?P<container>{_DNS})"
+)
+_FIRST_USER_ID: Final = 1000
+_START_TICKS: Final = 100  # a second after the boot: before any report
+
+
+class OwnersError(Exception):
+    """The owners do not fit the runtimes, or one has no form that can be played."""
+
+
+@dataclass(slots=True)
+class _Process:
+    """
+    One process: what stands in its folder, and what others keep of it.
+
+    Attributes:
+        group: Path of its control group.
+
+        files: By path below the machine's root.
+
+        removed: Those of them that are removed before the process has ended.
+    """
+
+    group: str
+    command: str = "python3"
+    user: str = "root"
+    variables: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    removed: Mapping[str, str] = field(default_factory=dict)
+
+
+def name_of(owner: str) -> str:
+    """The name that people shall read of an owner as it was given."""
+    return owner.removesuffix(GONE)
+
+
+def form_of(owner: str) -> re.Match[str]:
+    """
+    The parts of an owner.
+
+    Raises:
+        OwnersError: If it has no form that can be played.
+    """
+    form = _FORM.fullmatch(name_of(owner))
+    if form is None:
+        msg = (
+            f"{owner[:80]!r} has no form of an owner that can be played; give slurm:JOB USER, "
+            "ecs:FAMILY/CONTAINER, unit:NAME, process:COMMAND USER or NAMESPACE/POD/CONTAINER"
+        )
+        raise OwnersError(msg)
+    return form
+
+
+def write_processes(root: Path, instance: SimulatedInstance, owners: Sequence[str]) -> None:
+    """
+    Write the files of *instance* below *root*, its `/proc` in `proc`.
+
+    *owners* are those of its runtimes, in their order. What is there already and
+    is the same stays untouched.
+
+    Raises:
+        OwnersError: If there are not as many as runtimes, or one has another form.
+    """
+    if len(owners) != len(instance.runtimes):
+        msg = (
+            f"this scenario has {len(instance.runtimes)} runtimes on this type, and "
+            f"{len(owners)} owners were given; give one for each"
+        )
+        raise OwnersError(msg)
+    processes = {1: _Process("/init.scope", command="systemd")}
+    files = {"sys/devices/virtual/dmi/id/board_asset_tag": f"{instance.instance_id}\n"}
+    for runtime, owner in zip(instance.runtimes, owners, strict=True):
+        process = _process(form_of(owner), f"{instance.instance_id}/{runtime.pid}")
+        processes[runtime.pid] = process
+        files |= process.files
+        if not owner.endswith(GONE):
+            files |= {**process.removed, f"sys/fs/cgroup{process.group}/cgroup.procs": ""}
+    users = sorted({process.user for process in processes.values()} - {"root"})
+    ids = {"root": 0, **{user: _FIRST_USER_ID + index for index, user in enumerate(users)}}
+    files["etc/passwd"] = "".join(f"{user}:x:{number}:100::/:\n" for user, number in ids.items())
+    for pid, process in processes.items():
+        files |= _folder(pid, process, ids[process.user])
+    for path, text in files.items():
+        file = root / path
+        if not file.exists() or file.read_text("utf-8") != text:  # a reader may be looking
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+
+
+def _folder(pid: int, process: _Process, user_id: int) -> dict[str, str]:
+    rest = " ".join(["S", *["0"] * 18, str(_START_TICKS), *["0"] * 30])
+    variables = "".join(f"{name}={value}\0" for name, value in process.variables.items())
+    return {
+        f"proc/{pid}/stat": f"{pid} ({process.command}) {rest}\n",
+        f"proc/{pid}/status": f"Name:\t{process.command}\nUid:" + 4 * f"\t{user_id}" + "\n",
+        f"proc/{pid}/cgroup": f"0::{process.group}\n",
+        f"proc/{pid}/environ": variables,
+    }
+
+
+def _process(form: re.Match[str], seed: str) -> _Process:
+    digest = hashlib.sha256(seed.encode()).hexdigest()
+    if form["job"]:
+        return _of_job(form["job"], form["job_user"])
+    if form["family"]:
+        return _of_task(form["family"], form["task_container"], digest)
+    if form["unit"]:
+        return _Process(f"/system.slice/{form['unit']}.service")
+    if form["command"]:
+        session = "/user.slice/user-1000.slice/session-12.scope"
+        return _Process(session, form["command"], form["user"])
+    return _of_pod(form["namespace"], form["pod"], form["container"], digest)
+
+
+def _of_job(job: str, user: str) -> _Process:
+    return _Process(
+        f"/system.slice/slurmstepd.scope/job_{job}/step_batch/user/task_0",
+        user=user,
+        variables={"SLURM_JOB_ID": job, "SLURM_JOB_USER": user},
+    )
+
+
+def _of_task(family: str, container: str, container_id: str) -> _Process:
+    task_id = container_id[:32]
+    document = {
+        "Name": f"/ecs-{family}-1-{container}-{container_id[:20]}",
+        "Config": {
+            "Labels": {
+                "com.amazonaws.ecs.container-name": container,
+                "com.amazonaws.ecs.task-definition-family": family,
+                "com.amazonaws.ecs.task-definition-version": "1",
+            }
+        },
+    }
+    return _Process(
+        f"/ecstasks.slice/ecstasks-{task_id}.slice/docker-{container_id}.scope",
+        files={f"var/lib/docker/containers/{container_id}/config.v2.json": json.dumps(document)},
+    )
+
+
+def _of_pod(namespace: str, pod: str, container: str, container_id: str) -> _Process:
+    uid = str(uuid.UUID(container_id[:32]))
+    slices = f"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{uid}.slice"
+    bundle = {
+        "annotations": {
+            "io.kubernetes.cri.sandbox-namespace": namespace,
+            "io.kubernetes.cri.sandbox-name": pod,
+            "io.kubernetes.cri.container-name": container,
+        }
+    }
+    folder = f"run/containerd/io.containerd.runtime.v2.task/k8s.io/{container_id}"
+    return _Process(
+        f"/{slices.replace(uid, uid.replace('-', '_'))}/cri-containerd-{container_id}.scope",
+        files={f"{folder}/config.json": json.dumps(bundle)},
+        removed={
+            f"var/log/containers/{pod}_{namespace}_{container}-{container_id}.log": "",
+            f"var/log/pods/{namespace}_{pod}_{uid}/{container}/0.log": "",
+        },
+    )
