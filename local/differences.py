@@ -44,6 +44,9 @@ class Difference(NamedTuple):
 DIFFERENCES: Final = (
     Difference("NeuronCores, neuron-monitor",
         "a simulator makes the reports and writes down what it made", "document"),
+    Difference("EC2, processes on an instance",
+        "a folder has a /proc and the files of Kubernetes, Docker and Slurm; no kubelet and no ECS "
+        "agent answers, so a task is named without its service", "document"),
     Difference("CloudWatch, extraction",
         "a pump extracts metrics and calls PutMetricData, which nothing does on AWS", "document"),
     Difference("CloudWatch, blank or missing dimensions",

@@ -220,6 +220,8 @@ OPTIONS: Final = (
     Option("--machine", None, Path,
         "write the machine's /proc into this folder, and what says who owns its processes", "DIR",
     ),
-    Option("--owners", None, _owners, "for --machine: who owns each runtime, by commas", "NAME,..."),
+    Option(
+        "--owners", None, _owners, "for --machine: who owns each runtime, by commas", "NAME,...",
+    ),
     Option("--truth", None, Path, "append what was produced to this file, a line a report", "FILE"),
 )  # fmt: skip

@@ -159,8 +159,11 @@ def _of_job(job: str, user: str) -> _Process:
     return _Process(
         f"/system.slice/slurmstepd.scope/job_{job}/step_batch/user/task_0",
         user=user,
-        variables={"SLURM_JOB_ID": job, "SLURM_JOB_USER": user},
-    )
+        variables={
+            "SLURM_JOB_ID": job, "SLURM_JOB_USER": user,
+            "SLURM_JOB_ACCOUNT": user.partition("-")[0],
+        },
+    )  # fmt: skip
 
 
 def _of_task(family: str, container: str, container_id: str) -> _Process:

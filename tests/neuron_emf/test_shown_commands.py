@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -79,13 +80,18 @@ def place(hour, folder, monkeypatch):
 
 def printed_by(command: str, capsys) -> str:
     """What a person sees who types *command*, as a block of Markdown."""
-    typed, _, head = command.partition(" | head -n ")
+    typed, _, rest = command.partition(" | ")
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(typed)[1:])
     assert ended.value.code in (0, 1)  # 1: it found something wrong, and says what
     found = capsys.readouterr()
     lines = [line.rstrip() for line in (found.err + found.out).splitlines()]
-    text = "\n".join(lines[: int(head)] if head else lines)
+    text = "\n".join(lines)
+    if rest:
+        piped = subprocess.run(
+            rest, shell=True, input=f"{text}\n", capture_output=True, text=True, check=True
+        )
+        text = piped.stdout.rstrip()
     for pattern, shown in OF_THIS_MACHINE.items():
         text = re.sub(pattern, shown, text)
     return f"```\n$ {command}\n{text}\n```\n"

@@ -37,6 +37,7 @@ EXAMPLES = {
     "spool_dir": "/var/lib/neuron-emf",
     "verbose": True,
     "start": "2026-01-01T00:00:00Z",
+    "saved_proc": "/srv/saved/proc",
 }
 """Values that the file may give those that have no default."""
 
