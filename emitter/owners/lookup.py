@@ -40,6 +40,9 @@ START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
 FIRST_RETRY_S: Final = 30.0
 LONGEST_RETRY_S: Final = 3600.0
 
+_SINCE_BOOT: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""macOS, where the rehearsal plays a `/proc`, has but one such clock."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -83,7 +86,7 @@ def _lookup(places: Places, *, is_background: bool) -> OwnerLookup | None:
 
 
 def _since_boot_s() -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.clock_gettime(_SINCE_BOOT)
 
 
 @dataclass(frozen=True, slots=True)
