@@ -30,8 +30,7 @@ class ReplaySettings(MinuteSettings):
     )
     saved_proc: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
-        "The /proc of the machine that the reports are of, as saved or still there: names owners "
-        "as 'run' does, and looks for the machine's other files beside it. By default nobody is "
-        "named, because the pids may be another machine's.",
+        "The /proc of the machine that the reports are of, as saved or still there: names owners, "
+        "and looks for the machine's other files beside it; by default nobody is named.",
         kind=click.Path(file_okay=False, path_type=Path),
     )

@@ -35,6 +35,7 @@ VALUES = {
     "monitor_command": ("flag", "variable", "file"),
     "attribution": ("none", "none", "none"),
     "proc_dir": (Path("/flag/proc"), Path("/variable/proc"), Path("/file/proc")),
+    "saved_proc": (Path("/flag/proc"), Path("/variable/proc"), Path("/file/proc")),
     "idle_below_percent": (2.5, 3.5, 4.0),
     "groups": (("neuroncore_counters",), ("memory_used", "vcpu_usage"), ("execution_stats",)),
     "tag_filter": ("flag", "variable", "file"),
