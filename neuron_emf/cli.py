@@ -66,6 +66,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "neuron_emf.profile.command:command",
         "Turn the summary of a profiler into log lines beside the fleet's metrics.",
     ),
+    "scrub": CommandSpec(
+        "neuron_emf.scrub.command:command",
+        "Remove identities from reports and log lines, so that they can be shared.",
+    ),
     "completion": CommandSpec(
         "neuron_emf.completion:command",
         "Print what a shell needs to complete commands, options and their values.",
