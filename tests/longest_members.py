@@ -44,7 +44,7 @@ LONGEST: dict[str, Any] = {
 }
 
 LABELS = {
-    "InstanceName": "llm-pretrain-worker7",
+    "InstanceName": "llm-pretraining-worker-7",
     "NeuronDeviceVersion": "v4",
     "NeuronCoreVersion": "v3d",
     "LogicalNeuronCoreConfig": 2,

@@ -28,10 +28,12 @@ What defines further metrics of that tier comes on top: only who asks for them h
 """
 
 NAME: Final = "InstanceName"
-SHORT_NAME_CHARS: Final = 20
+SHORT_NAME_CHARS: Final = 24
 """An instance name for which an ordinary minute always has room."""
 
 _SHORT_LIFECYCLE_CHARS: Final = len("on-demand")
+SHORT_IDLE_MINUTES: Final = 9_999
+"""Nearly a week without work: a digit more of each core is up to 128 bytes."""
 
 _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
 _ASIDE: Final = (
@@ -90,10 +92,12 @@ def split(
 
 
 def _is_ordinary(members: Mapping[str, object]) -> bool:
-    """Whether its name and how it is paid take no more bytes than there is always room for."""
+    """Whether what may be long takes no more bytes than there is always room for."""
     name, lifecycle = members.get(NAME), members.get("Lifecycle")
+    idle = members.get("CoreIdleMinutes")
     return (
         "Paid" not in members
         and (not isinstance(name, str) or len(name) <= SHORT_NAME_CHARS)
         and (not isinstance(lifecycle, str) or len(lifecycle) <= _SHORT_LIFECYCLE_CHARS)
+        and (not isinstance(idle, list) or max(idle, default=0) <= SHORT_IDLE_MINUTES)
     )

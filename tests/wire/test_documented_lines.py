@@ -55,6 +55,12 @@ EVENT = Event(
 )
 
 
+READINGS_THEN = {
+    "HostMemoryUsed": 2_199_023_255_552, "HostMemoryTotal": 2_199_023_255_552,
+    "HostCpuPercent": 99.99, "HardwareFaults": 12_345,
+}  # fmt: skip
+
+
 def lines(tier, **settings):
     """What an emitter writes at *tier*."""
     return Lines(LineSettings(tier=tier, **settings))
@@ -142,7 +148,9 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
 def test_a_minute_line_with_owners_is_written_as_ever(golden):
     """Account, lifecycle, how it is paid, owners, and all that a holder may have."""
     record = dataclasses.replace(
-        everything("baau?"), details={}, health={},
+        everything("baau?"), details={}, health={}, readings=READINGS_THEN,
+        labels={"InstanceName": "llm-pretrain-worker7", "NeuronDeviceVersion": "v4",
+                "NeuronCoreVersion": "v3d", "LogicalNeuronCoreConfig": 2},
         holders=(dataclasses.replace(HOLDER, cores="1-2"),), holders_more=0,
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
     )  # fmt: skip

@@ -26,6 +26,7 @@ from neuron_wire.length import METADATA_BYTES, max_bytes, split
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
+WEEK = 9_999
 MONTH = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
 """How nearly every instance is paid; what else there is has its bytes measured."""
@@ -43,9 +44,9 @@ def size(record):
 @pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
 def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypatch):
     """
-    Numbers as long as they get, after a month of idleness: there is room, so nothing is encoded.
+    Numbers as long as they get, after a week of idleness: there is room, so nothing is encoded.
     """
-    record = dataclasses.replace(everything("a" * cores, MONTH), details={}, health=health, **USUAL)
+    record = dataclasses.replace(everything("a" * cores, WEEK), details={}, health=health, **USUAL)
     with monkeypatch.context() as unmeasured:
         unmeasured.delattr(length, "encode")
         assert (record.members(), {}) == split(record.members())
@@ -55,13 +56,13 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
 def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised):
     """
-    Two kinds of failure and a reason for a drop after a month of idleness are still one line,
+    Two kinds of failure and two reasons for a drop after a week of idleness are still one line,
     at most without the name and the versions that every other minute has.
     """
     few = dict(itertools.islice(FAILURES.items(), 2))
-    dropped = {"DroppedSpoolFull": RARE_HEALTH["DroppedSpoolFull"]}
+    dropped = {name: RARE_HEALTH[name] for name in ("DroppedSpoolFull", "SpoolRecordsOlder")}
     for letters in ("bau", "b", "a", "u"):
-        record = everything((letters * cores)[:cores], MONTH)
+        record = everything((letters * cores)[:cores], WEEK)
         record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped}, **USUAL)
         assert split(record.members())[1].items() <= LABELS.items(), letters
         assert size(record) <= promised, letters
@@ -81,7 +82,7 @@ def test_what_stands_aside_is_not_lost(record):
 
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
-    record = everything("bau" * 14, 1_440)
+    record = everything("bau" * 13, 1_440)
     assert [*LABELS, *FAILURES] == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
@@ -89,11 +90,14 @@ def test_failures_stand_aside_first_and_together():
     assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
 
 
-@pytest.mark.parametrize("texts", [{"paid": "sunk"}, {"lifecycle": "capacity-block"}])
-def test_who_says_how_it_is_paid_gives_up_the_name_where_there_is_no_room(texts):
-    """What the stack reads of it stays."""
+@pytest.mark.parametrize(
+    ("idle", "texts"), [(MONTH, {"paid": "sunk"}), (MONTH, {"lifecycle": "capacity-block"}),
+                        (MONTH, {}), (WEEK + 1, {"paid": "avoidable"})],
+)  # fmt: skip
+def test_what_is_long_makes_the_name_stand_aside_where_there_is_no_room(idle, texts):
+    """How it is paid, or more than a week of idleness: what the stack reads of it stays."""
     record = dataclasses.replace(
-        everything("a" * 64, MONTH), details={}, health=HEALTH, **{**USUAL, **texts}
+        everything("a" * 64, idle), details={}, health=HEALTH, **{**USUAL, **texts}
     )
     kept, aside = split(record.members())
     assert aside.items() <= LABELS.items()
