@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from neuron_wire.minute import MinuteRecord
 
-LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}  # without Holders
+LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}  # without names
 IDLE_MINUTES: Final = 1_000  # four digits, as after most of a day
 MAKING_LIMIT: Final = 1.9
 CLOSING_LIMIT: Final = 6.8
@@ -157,16 +157,16 @@ def _line_size(cores: int, limit: int) -> Figure:
     if record is None or record.neuron_cores != cores:
         msg = f"a minute of {cores} cores was expected"
         raise RuntimeError(msg)
-    first, *_more = Lines(LineSettings()).minute(_without_holders(record))
-    holders = len(Lines(LineSettings()).minute(record)[0].encode()) - len(first.encode())
+    first, *_more = Lines(LineSettings()).minute(_without_names(record))
+    names = len(Lines(LineSettings()).minute(record)[0].encode()) - len(first.encode())
     return Figure(
-        f"minute line of {cores} cores, without Holders",
+        f"minute line of {cores} cores, without Holders and Owners",
         len(first.encode()),
         "bytes",
         limit,
-        f"idle for {IDLE_MINUTES} minutes; Holders add {holders}",
+        f"idle for {IDLE_MINUTES} minutes; Holders and Owners add {names}",
     )
 
 
-def _without_holders(record: MinuteRecord) -> MinuteRecord:
-    return dataclasses.replace(record, holders=(), holders_more=0)
+def _without_names(record: MinuteRecord) -> MinuteRecord:
+    return dataclasses.replace(record, holders=(), holders_more=0, owners=(), owners_more="")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from emitter.fold.runtime_owner import RuntimeOwner
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -39,29 +41,29 @@ class CorePods:
         if self._minutes_left <= 0:
             self._info = None
 
-    def of(self, cores: Iterable[int], cores_per_device: int | None) -> str | None:
+    def of(self, cores: Iterable[int], cores_per_device: int | None) -> RuntimeOwner | None:
         """The pod that most of *cores* are allocated to, the one of the first core on a tie."""
         if self._info is None:
             return None
-        pods = Counter(name for core in cores if (name := self._pod(core, cores_per_device)))
+        pods = Counter(owner for core in cores if (owner := self._pod(core, cores_per_device)))
         return pods.most_common(1)[0][0] if pods else None
 
-    def _pod(self, core: int, cores_per_device: int | None) -> str | None:
+    def _pod(self, core: int, cores_per_device: int | None) -> RuntimeOwner | None:
         info = self._info
         if info is None:
             return None
-        name = _name((info.neuroncores_k8s_info or {}).get(str(core)))
-        if name is None and cores_per_device:
+        owner = _owner((info.neuroncores_k8s_info or {}).get(str(core)))
+        if owner is None and cores_per_device:
             # A pod that asked for whole devices.
-            name = _name((info.neurondevices_k8s_info or {}).get(str(core // cores_per_device)))
-        return name
+            owner = _owner((info.neurondevices_k8s_info or {}).get(str(core // cores_per_device)))
+        return owner
 
 
-def _name(pod: Pod | None) -> str | None:
+def _owner(pod: Pod | None) -> RuntimeOwner | None:
     if pod is None or not pod.pod_name:
         return None
     name = f"{pod.namespace}/{pod.pod_name}" if pod.namespace else pod.pod_name
     containers = pod.container_name or ()
     if pod.namespace and len(containers) == 1 and containers[0]:
         name = f"{name}/{containers[0]}"
-    return name[:MAX_OWNER_CHARS]
+    return RuntimeOwner(name[:MAX_OWNER_CHARS], team=pod.namespace or None)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from emitter.fold.inventory import CORE_INDEX
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 from neuron_wire.names import ATTACHED_IDLE, MAX_CORES
+from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from emitter.fold.runtime_owner import RuntimeOwner
     from emitter.reports.groups import Memory, Runtime
 
 RuntimeKey = tuple[int | None, str | None]
@@ -175,12 +177,13 @@ def _listed(runtime: Runtime) -> set[int]:
 
 def idle_holders(
     held: Mapping[RuntimeKey, set[int]],
-    owners: Mapping[RuntimeKey, str | None],
+    owners: Mapping[RuntimeKey, RuntimeOwner],
+    executed: Mapping[RuntimeKey, int],
     states: str,
     idle_minutes: Sequence[int],
 ) -> tuple[tuple[Holder, ...], int]:
     """
-    Name those who hold attached-idle cores.
+    Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
 
     Ordered by the longest idle of their idle cores, then by how many these
     are, then by pid.
@@ -199,7 +202,15 @@ def idle_holders(
             ranked.append(((-longest, -len(theirs), pid or 0, tag or ""), key, theirs))
     ranked.sort(key=lambda one: one[0])
     named = tuple(
-        Holder(cores=core_ranges(theirs), name=owners.get(key), pid=key[0], tag=key[1])
+        Holder(
+            cores=core_ranges(theirs),
+            name=owners[key].name,
+            pid=key[0],
+            tag=key[1],
+            team=owners[key].team,
+            last_execution=iso_minute(executed[key]) if key in executed else None,
+            gone=owners[key].gone,
+        )
         for _, key, theirs in ranked[:MAX_HOLDERS]
     )
     return named, len(ranked) - len(named)

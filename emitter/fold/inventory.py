@@ -108,14 +108,21 @@ class Inventory:
         return is_another
 
     def instance(self) -> InstanceFacts:
-        """All that is known of the instance, from reports and beside them."""
+        """
+        All that is known of the instance, from reports and beside them.
+
+        How it is paid no report says: of another instance than this one nobody knows it.
+        """
         facts = self._facts
+        is_here = not _is_other(self.instance_id, _text(facts.instance_id))
         return InstanceFacts(
             instance_id=self.instance_id or _text(facts.instance_id),
             instance_type=self.instance_type or _text(facts.instance_type),
             region=self.region or _text(facts.region),
             availability_zone=self.availability_zone or _text(facts.availability_zone),
             ami_id=self.ami_id or _text(facts.ami_id),
+            account_id=_text(facts.account_id) if is_here else None,
+            lifecycle=_text(facts.lifecycle) if is_here else None,
         )
 
     def known_cores(self) -> int | None:

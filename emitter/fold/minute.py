@@ -26,11 +26,13 @@ from emitter.fold.state import FoldState, read_state
 from emitter.kernel.position import LogState
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, PHYSICAL
+from neuron_wire.owners import owned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emitter.events import Event
+    from emitter.fold.runtime_owner import RuntimeOwner
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.stamp import FoldSettings, Stamp
     from emitter.instance.facts import InstanceFacts
@@ -61,7 +63,7 @@ class Fold:
         settings: FoldSettings,
         state: bytes | None = None,
         *,
-        owner_of: Callable[[int], str | None] = lambda _pid: None,
+        owner_of: Callable[[int], RuntimeOwner | None] = lambda _pid: None,
     ) -> None:
         self.reports_read = 0
         self.groups_dropped = 0
@@ -176,8 +178,12 @@ class Fold:
         )
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
         idle_minutes = self._idle.close(label, states, covered_s)
-        names = self._runtimes.names(held, inventory.per_device())
-        holders, holders_more = idle_holders(held, names, states, idle_minutes)
+        owners = self._runtimes.owners(held, inventory.per_device())
+        executed = self._runtimes.last_executions(label)
+        holders, holders_more = idle_holders(held, owners, executed, states, idle_minutes)
+        owners_listed, owners_more = owned(
+            (owners[key].name, cores, owners[key].team) for key, cores in held.items()
+        )
         device_bytes, host_bytes = used_bytes(self._runtimes.held_cores.with_memory)
         record = MinuteRecord(
             cluster=stamp.cluster,
@@ -199,6 +205,11 @@ class Fold:
             idle_minutes=idle_minutes,
             holders=holders,
             holders_more=holders_more,
+            owners=owners_listed,
+            owners_more=owners_more,
+            account_id=instance.account_id,
+            lifecycle=instance.lifecycle,
+            paid=stamp.paid,
             executions=executions.ended,
             execution_errors=executions.failed,
             latency_p50_mean_s=executions.total.p50_mean_s(),
@@ -222,7 +233,7 @@ class Fold:
             },
             health=stamp.health,
         )
-        due = self._runtimes.due(label, held, names)
+        due = self._runtimes.due(label, held, owners)
         physical = self._physical.percent(states, inventory.physical_per_core)
         self.discard()
         self.runtimes, self.physical = due, physical

@@ -15,13 +15,15 @@ from emitter.fold.executions import ExecutionFold
 from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
 from emitter.fold.runtime_lines import RuntimeLines
+from emitter.fold.runtime_owner import NOBODY
 from emitter.fold.runtimes import RuntimeMinute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from emitter.fold.held_cores import RuntimeKey
     from emitter.fold.runtime_fold import RuntimeFold
+    from emitter.fold.runtime_owner import RuntimeOwner
     from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
 
@@ -58,7 +60,7 @@ class MinuteRuntimes:
         pods: Whose a core is, as Kubernetes says.
     """
 
-    def __init__(self, lines: str, owner_of: Callable[[int], str | None]) -> None:
+    def __init__(self, lines: str, owner_of: Callable[[int], RuntimeOwner | None]) -> None:
         self.gone = 0
         self.folds = RuntimeFolds()
         self.held_cores = HeldCores()
@@ -68,6 +70,8 @@ class MinuteRuntimes:
         self._unsplit: Report | None = None
         self._executions_told = False  # in a minute before
         self._is_nobody = False  # in a report of the open minute
+        self._executed: dict[RuntimeKey, int] = {}  # the last minute of each, by minute
+        self._executed_as_of = 0  # minute
 
     def configure(self, lines: str) -> None:
         """Make lines due by another policy."""
@@ -120,25 +124,47 @@ class MinuteRuntimes:
                 held.setdefault(fold.key or (None, None), set()).update(fold.used)
         return held
 
-    def names(
+    def owners(
         self, held: Mapping[RuntimeKey, set[int]], cores_per_device: int | None
-    ) -> dict[RuntimeKey, str | None]:
-        """The owner of each: whose its cores are, else whose its process is; None when unknown."""
-        names: dict[RuntimeKey, str | None] = {}
+    ) -> dict[RuntimeKey, RuntimeOwner]:
+        """The owner of each: whose its cores are, else whose its process is."""
+        owners: dict[RuntimeKey, RuntimeOwner] = {}
         for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
-            if key not in names:
-                cores = sorted(held.get(key, ()))
-                names[key] = self.pods.of(cores, cores_per_device) or self._of_process(key[0])
-        return names
+            if key not in owners:
+                owners[key] = self._owner(key[0], sorted(held.get(key, ())), cores_per_device)
+        return owners
 
-    def _of_process(self, pid: int | None) -> str | None:
-        return None if pid is None else self._owner_of(pid)
+    def _owner(
+        self, pid: int | None, cores: Sequence[int], cores_per_device: int | None
+    ) -> RuntimeOwner:
+        owner = None if pid is None else self._owner_of(pid)
+        if owner is not None and owner.gone:
+            return owner  # by now its cores may be allocated to another pod
+        return self.pods.of(cores, cores_per_device) or owner or NOBODY
+
+    def last_executions(self, label: int) -> dict[RuntimeKey, int]:
+        """
+        The last epoch minute in which each runtime of the minute *label* ended an execution.
+
+        Of those for which one was seen; a gap of a minute ends a runtime.
+        """
+        before = self._executed if 0 <= label - self._executed_as_of <= 1 else {}
+        executed: dict[RuntimeKey, int] = {}
+        for fold in self.folds:
+            if fold.key is None:
+                continue
+            if fold.executions.ended:
+                executed[fold.key] = label
+            elif fold.key in before:
+                executed[fold.key] = before[fold.key]
+        self._executed, self._executed_as_of = executed, label
+        return executed
 
     def due(
         self,
         label: int,
         held: Mapping[RuntimeKey, set[int]],
-        names: Mapping[RuntimeKey, str | None],
+        owners: Mapping[RuntimeKey, RuntimeOwner],
     ) -> tuple[RuntimeMinute, ...]:
         """The runtimes of the epoch minute *label* that a line is due for."""
         folds = {fold.key: fold for fold in self.folds if fold.key is not None}
@@ -148,7 +174,7 @@ class MinuteRuntimes:
                 (
                     key,
                     tuple(sorted(held.get(key, ()))),
-                    names.get(key),
+                    owners.get(key, NOBODY).name,
                     bool(fold.executions.failed) or fold.has_failed,
                 )
                 for key, fold in folds.items()
@@ -161,7 +187,11 @@ class MinuteRuntimes:
             self._unsplit.find_splits()
         return tuple(
             RuntimeMinute.of(
-                folds[key], held.get(key, set()), memory.get(key), names.get(key), reason
+                folds[key],
+                held.get(key, set()),
+                memory.get(key),
+                owners.get(key, NOBODY).name,
+                reason,
             )
             for key, reason in reasons.items()
         )

@@ -60,6 +60,8 @@ class Stamp:
         bye: Whether this is the last record of a planned stop.
 
         health: The emitter on itself.
+
+        paid: `sunk` or `avoidable`, where the operator says how the instance is paid.
     """
 
     cluster: str
@@ -69,3 +71,4 @@ class Stamp:
     identity_guessed: bool = True
     bye: bool = False
     health: Mapping[str, int | float] = field(default_factory=dict)
+    paid: str | None = None

@@ -20,6 +20,10 @@ class InstanceFacts:
         availability_zone: Such as `us-east-1a`.
 
         ami_id: Such as `ami-0123456789abcdef0`.
+
+        account_id: The AWS account, 12 digits.
+
+        lifecycle: The purchasing option in the service's own word, such as `spot`.
     """
 
     instance_id: str | None = None
@@ -27,3 +31,5 @@ class InstanceFacts:
     region: str | None = None
     availability_zone: str | None = None
     ami_id: str | None = None
+    account_id: str | None = None
+    lifecycle: str | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -25,13 +26,15 @@ from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
 DOCUMENT_PATH: Final = "/latest/dynamic/instance-identity/document"
 DATA_PATH: Final = "/latest/meta-data/"
 
-# Our name, the document's, and where the single value stands.
+# Our name, the document's, and where the single value stands; empty where there is none.
 _MEMBERS: Final = (
     ("instance_id", "instanceId", "instance-id"),
     ("instance_type", "instanceType", "instance-type"),
     ("region", "region", "placement/region"),
     ("availability_zone", "availabilityZone", "placement/availability-zone"),
     ("ami_id", "imageId", "ami-id"),
+    ("account_id", "accountId", ""),
+    ("lifecycle", "", "instance-life-cycle"),
 )
 
 _log = logging.getLogger(__name__)
@@ -66,7 +69,7 @@ def ask(service: MetadataService) -> InstanceFacts:
     document = _document(service, ends_at_s)
     facts = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _MEMBERS}
     for ours, _, path in _MEMBERS:
-        if facts[ours] is None:
+        if path and facts[ours] is None:
             try:
                 facts[ours] = _value(ours, service.text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s))
             except MetadataError:
@@ -77,9 +80,7 @@ def ask(service: MetadataService) -> InstanceFacts:
 
 def with_id(facts: InstanceFacts, instance_id: str | None) -> InstanceFacts:
     """The same facts under *instance_id*."""
-    return InstanceFacts(
-        instance_id, facts.instance_type, facts.region, facts.availability_zone, facts.ami_id
-    )
+    return replace(facts, instance_id=instance_id)
 
 
 def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:

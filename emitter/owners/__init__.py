@@ -18,6 +18,7 @@ addresses of the services are arguments, so that every machine can be played.
 * `ecs`         service, task family and container
 * `endpoint`    a service of this host that may not be there
 * `users`       the name of a user id
+* `presence`    whether a pod or a job is still here
 * `naming`      the order in which all of these are asked
 * `lookup`      whether to ask, the thread that does, and what it knows already
 """

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "ECS_CONTAINER_METADATA_URI_V4"
 FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"
+TEAM_TAG: Final = "team"
 CONTAINER_LABEL: Final = "com.amazonaws.ecs.container-name"
 
 _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-z-]{16,80})")
@@ -42,6 +43,7 @@ class TaskName:
     family: str
     container: str
     service: str | None = None
+    team: str | None = None
 
     @property
     def text(self) -> str:
@@ -54,6 +56,10 @@ class _Container(msgspec.Struct, frozen=True, gc=False):
     name: str = msgspec.field(name="Name", default="")
 
 
+class _Tagged(msgspec.Struct, frozen=True, gc=False):
+    tags: dict[str, str] | None = msgspec.field(name="TaskTags", default=None)
+
+
 class EcsTask(msgspec.Struct, frozen=True, gc=False):
     """What the agent says of a task, and what the task's metadata say; the same members."""
 
@@ -63,9 +69,9 @@ class EcsTask(msgspec.Struct, frozen=True, gc=False):
 
 
 def metadata_path(variables: Mapping[str, str]) -> str | None:
-    """The address of the task's metadata by this variable; None elsewhere."""
+    """Where the metadata of its container is, by this variable; None elsewhere."""
     found = _METADATA_URI.fullmatch(variables.get(VARIABLE, ""))
-    return f"{found[1]}/task" if found else None
+    return found[1] if found else None
 
 
 def by_agent(container: str, agent: Endpoint) -> TaskName | None:
@@ -75,7 +81,18 @@ def by_agent(container: str, agent: Endpoint) -> TaskName | None:
 
 def by_metadata(container: str, path: str, metadata: Endpoint) -> TaskName | None:
     """What the task's metadata at *path* say, if the container with the id *container* is in it."""
-    return _named(container, metadata.ask(path, EcsTask))
+    return _named(container, metadata.ask(f"{path}/task", EcsTask))
+
+
+def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
+    """
+    The task's tag `team`, in capital or small letters, which a service can give its tasks.
+
+    The agent asks ECS for the tags each time, so this is asked once of a process.
+    """
+    tagged = metadata.ask(f"{path}/taskWithTags", _Tagged)
+    tags = {} if tagged is None else tagged.tags or {}
+    return next((value for key, value in tags.items() if key.lower() == TEAM_TAG), None)
 
 
 def by_labels(labels: Mapping[str, str]) -> TaskName | None:

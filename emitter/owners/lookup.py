@@ -13,12 +13,13 @@ import logging
 import queue
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.owners.naming import Naming, Owner
 from emitter.owners.places import Places
+from emitter.owners.presence import Presence
 from emitter.owners.process import MAX_PID, ProcessGoneError, open_process, started_s
 from emitter.owners.reach import reach
 
@@ -34,6 +35,9 @@ AGAIN_S: Final = 20.0
 
 KEPT_S: Final = 300.0
 """How long a process counts that no report names any more."""
+
+GONE_AFTER_S: Final = 600.0
+"""How long its pod or job must have been missing before a process is said to have outlived it."""
 
 START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
 
@@ -97,6 +101,7 @@ class _Known:
     owner: Owner
     retry_at_s: float
     retry_after_s: float
+    missing_since_s: float | None = None  # its pod or job
 
 
 class OwnerLookup:
@@ -141,10 +146,10 @@ class OwnerLookup:
             else:
                 self._seen[pid] = now_s
 
-    def of(self, pid: int) -> str | None:
+    def of(self, pid: int) -> Owner | None:
         """Who owns the process, None where that is not known, or not yet."""
         known = self._known.get(pid)
-        return known.owner.name if known else None
+        return known.owner if known else None
 
     def close(self) -> None:
         """Look no more. A question under way ends by itself and delays nobody."""
@@ -162,8 +167,13 @@ class OwnerLookup:
             pass
 
     def look_again(self) -> None:
-        """Look whether every process is the one it was, and forget those that no report names."""
+        """
+        Look whether every process is the one it was, and its pod or job is still here.
+
+        Forget those that no report names.
+        """
         now_s = self._clock()
+        presence = Presence(self._places.root)
         for pid, seen_s in list(self._seen.items()):
             if self._closed.is_set():
                 return
@@ -173,6 +183,18 @@ class OwnerLookup:
                 self._known.pop(pid, None)
             else:
                 self._look(pid)
+                self._look_for_place(pid, presence, now_s)
+
+    def _look_for_place(self, pid: int, presence: Presence, now_s: float) -> None:
+        known = self._known.get(pid)
+        if known is None:
+            return
+        since_s = None
+        if presence.is_missing(known.owner):
+            since_s = now_s if known.missing_since_s is None else known.missing_since_s
+        gone = since_s is not None and now_s - since_s >= GONE_AFTER_S
+        owner = replace(known.owner, gone=gone)
+        self._known[pid] = replace(known, owner=owner, missing_since_s=since_s)
 
     def _run(self) -> None:
         again_at_s = self._clock() + AGAIN_S
@@ -215,10 +237,12 @@ class OwnerLookup:
                 "who may, or leave it out with --attribution none",
             )
             return
-        after_s = FIRST_RETRY_S
+        after_s, missing_since_s = FIRST_RETRY_S, None
         if known and known.started_s == began_s:
             after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
-        self._known[pid] = _Known(began_s, owner, self._clock() + after_s, after_s)
+            owner, missing_since_s = replace(owner, gone=known.owner.gone), known.missing_since_s
+        retry_at_s = self._clock() + after_s
+        self._known[pid] = _Known(began_s, owner, retry_at_s, after_s, missing_since_s)
         if self._naming.was_denied:
             self._say(
                 "environ",

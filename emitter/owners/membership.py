@@ -33,11 +33,11 @@ _POD: Final = re.compile(
     r"(?:\.slice)?(?::cri-containerd:[0-9a-f]{64})?"
 )
 _ECS: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.slice")
-_JOB: Final = re.compile(r"job_([1-9][0-9]{0,9})")
+JOB_GROUP: Final = re.compile(r"job_([1-9][0-9]{0,9})")
 # Of Slurm 26.05 on: 64 bits in Crockford's base 32, where no I, L, O and U is.
-_SLUID: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
+SLUID_GROUP: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
 _JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
-_STEPS: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
+STEPS_SCOPE: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
 _USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")
 _UNIT: Final = re.compile(r"[A-Za-z0-9:_.\\@-]{1,200}\.(?:service|scope)")
 
@@ -148,7 +148,7 @@ def _of_user(parts: Sequence[str], manager: int, *, is_systemd: bool) -> Members
 
 def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
     for at in range(len(parts) - 1, -1, -1):
-        job = _JOB.fullmatch(parts[at])
+        job = JOB_GROUP.fullmatch(parts[at])
         if not job:
             continue
         user = _JOB_USER.fullmatch(parts[at - 1]) if at else None
@@ -161,7 +161,7 @@ def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
 
 def _sluid(parts: Sequence[str]) -> str | None:
     for at in range(len(parts) - 1, -1, -1):
-        if _SLUID.fullmatch(parts[at]) and _is_of_slurm(parts, at):
+        if SLUID_GROUP.fullmatch(parts[at]) and _is_of_slurm(parts, at):
             return parts[at]
     return None
 
@@ -170,7 +170,7 @@ def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
     """Whether the group at *at* is one that slurmstepd makes for a job."""
     above = parts[at - 1] if at else ""
     is_near = above == ".." and at + 1 < len(parts) and parts[at + 1].startswith("step_")
-    return is_near or above == _STEPS or above.endswith(f"_{_STEPS}")
+    return is_near or above == STEPS_SCOPE or above.endswith(f"_{STEPS_SCOPE}")
 
 
 def _container(parts: Sequence[str]) -> tuple[str | None, int]:

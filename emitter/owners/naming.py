@@ -9,7 +9,7 @@ the last word.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from emitter.owners import ecs
@@ -18,7 +18,7 @@ from emitter.owners.endpoint import Endpoint
 from emitter.owners.kubernetes import pod_name
 from emitter.owners.membership import Membership, membership
 from emitter.owners.users import user_name
-from neuron_wire.holders import printable
+from neuron_wire.holders import MAX_TEAM_CHARS, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from emitter.owners.process import ProcessReader
 
 JOB_VARIABLE: Final = "SLURM_JOB_ID"
+ACCOUNT_VARIABLE: Final = "SLURM_JOB_ACCOUNT"
 SLUID_MARK: Final = "sluid="  # no number of a job, which squeue and people know
 SHORT_ID_CHARS: Final = 12  # as docker ps shows it
 
@@ -43,10 +44,22 @@ class Owner:
         name: What people group by, such as `ecs:search/llama/server`.
 
         is_final: Whether asking again would find the same.
+
+        team: Of whom, as the scheduler says; None where it does not.
+
+        pod: Id of its pod, None where it is in none.
+
+        job: Number of its Slurm job, None where it is of none that has one.
+
+        gone: That pod or job is no longer on the machine.
     """
 
     name: str
     is_final: bool = True
+    team: str | None = None
+    pod: str | None = None
+    job: str | None = None
+    gone: bool = False
 
 
 class Naming:
@@ -62,6 +75,7 @@ class Naming:
         self._places = places
         self._agent = Endpoint(places.ecs_agent_url)
         self._metadata = Endpoint(places.ecs_metadata_url)
+        self._tags = Endpoint(places.ecs_metadata_url)  # whose failure must not cost names
         self._kubelet = Endpoint(places.kubelet_url)
 
     def owner(self, process: ProcessReader, command: str) -> Owner:
@@ -87,15 +101,26 @@ class Naming:
         else:
             user = user_name(process.user_id(), self._places)
             owner = Owner(f"process:{command or '?'} {user}")
-        return Owner(printable(owner.name) or "?", owner.is_final)
+        team = printable(owner.team, MAX_TEAM_CHARS)
+        return replace(owner, name=printable(owner.name) or "?", team=team)
 
     def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> Owner:
         found = process.user_id() if user_id is None else user_id
-        return Owner(f"slurm:{job} {user_name(found, self._places)}")
+        return Owner(
+            f"slurm:{job} {user_name(found, self._places)}",
+            team=self._account(process),
+            job=job if _JOB_NUMBER.fullmatch(job) else None,
+        )
 
     def _job_variable(self, process: ProcessReader) -> str | None:
         job = self._variables(process, JOB_VARIABLE).get(JOB_VARIABLE, "")
         return job if _JOB_NUMBER.fullmatch(job) else None
+
+    def _account(self, process: ProcessReader) -> str | None:
+        try:
+            return process.variables(ACCOUNT_VARIABLE).get(ACCOUNT_VARIABLE)
+        except PermissionError:
+            return None  # the job has its name all the same
 
     def _unit(self, unit: str, user_id: int | None) -> str:
         user = "" if user_id is None else f" {user_name(user_id, self._places)}"
@@ -110,7 +135,7 @@ class Naming:
         name, labels = docker_container(container, self._places.root)
         task, is_final = self._task(process, container, labels)
         if task:
-            return Owner(task.text, is_final=is_final)
+            return Owner(task.text, is_final=is_final, team=task.team)
         is_named = name is not None and _CONTAINER_NAME.fullmatch(name) is not None
         is_final = not member.is_ecs and (is_named or not self._agent.is_resting)
         return Owner(f"container:{name}" if is_named else short, is_final=is_final)
@@ -119,16 +144,19 @@ class Naming:
         if member.is_ecs:
             return None
         if pod := pod_name(container, member.pod, self._places.root, self._kubelet):
-            return Owner(pod.text, is_final=pod.container is not None)
-        return Owner(f"pod:{member.pod}", is_final=False) if member.pod else None
+            is_final = pod.container is not None
+            return Owner(pod.text, is_final=is_final, team=pod.namespace, pod=member.pod)
+        if member.pod is None:
+            return None
+        return Owner(f"pod:{member.pod}", is_final=False, pod=member.pod)
 
     def _task(
         self, process: ProcessReader, container: str, labels: Mapping[str, str]
     ) -> tuple[ecs.TaskName | None, bool]:
         path = ecs.metadata_path(self._variables(process, ecs.VARIABLE))
         told = ecs.by_metadata(container, path, self._metadata) if path else None
-        if told:
-            return told, True
+        if path and told:
+            return replace(told, team=ecs.team_by_metadata(path, self._tags)), True
         found = ecs.by_agent(container, self._agent) or ecs.by_labels(labels)
         return found, path is None
 

@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import EventQueue
-from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.fold.state import with_kernel
 from emitter.health.members import process_members, reading_members, spool_members
 from emitter.health.pulse import PulseFile
@@ -98,6 +98,7 @@ class Emitter:
         self._malformed_said = 0
         self._who = Identification(settings, self._fold, clock)
         self._raw = RawReports(settings.raw_reports, self._framer)
+        self._paid = settings.paid
         self._writer = Writer(line_settings(settings))
         self._reports = ReportQueue()
         if spool.health().older_records:
@@ -113,6 +114,7 @@ class Emitter:
         self._writer = Writer(line_settings(settings))
         self._fold.configure(fold_settings)
         self._raw.configure(settings.raw_reports)
+        self._paid = settings.paid
         self._cluster = cluster
 
     def replace_outlet(self, outlet: Outlet) -> None:
@@ -199,10 +201,11 @@ class Emitter:
             self._learnt = facts
             self._fold.learn(facts)
 
-    def _owner_of(self, pid: int) -> str | None:
+    def _owner_of(self, pid: int) -> RuntimeOwner | None:
         if self._owners is None or not self._who.is_of_here(self._learnt):
             return None
-        return self._owners.of(pid)
+        owner = self._owners.of(pid)
+        return None if owner is None else RuntimeOwner(owner.name, owner.team, owner.gone)
 
     def _take(self, report: Report, now_s: float) -> None:
         self._fold.add(report, now_s)
@@ -238,6 +241,7 @@ class Emitter:
             identity_guessed=self._who.is_guessed,
             bye=bye,
             health=self._health(),
+            paid=self._paid,
         )
         if (faults := self._faults.count) is not None:
             self._fold.add_faults(faults)

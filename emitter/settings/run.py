@@ -11,6 +11,7 @@ import click
 from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, OneOf, setting
 from emitter.settings.minutes import MinuteSettings
 from emitter.settings.monitor import MonitorSettings
+from neuron_wire.payment import PAID
 
 LOG_GROUP: Final = "/neuron-emf/records"
 AGENT_ENDPOINT: Final = "tcp://127.0.0.1:25888"  # where the CloudWatch agent listens for EMF
@@ -50,6 +51,13 @@ class RunSettings(MonitorSettings, MinuteSettings):
         "where the host's is mounted, such as /host/proc: the host's other files are then looked "
         "for beside it.",
         kind=click.Path(file_okay=False, path_type=Path),
+    )
+    paid: str | None = setting(
+        None,
+        "How the instance is paid, for the costs of the stack: 'sunk' in any case, as in a "
+        "capacity block or under a reservation, 'avoidable' only while it runs; by default the "
+        "stack goes by the instance's lifecycle and type.",
+        kind=click.Choice(PAID),
     )
     interval: float | None = setting(
         None,

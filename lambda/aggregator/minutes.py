@@ -6,10 +6,10 @@ A minute is named by the whole minutes between the Unix epoch and its start.
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import Final
 
 from neuron_wire.names import MINUTE_MS, MINUTE_S
+from neuron_wire.phrases import iso_minute
 
 EARLIEST_CLOSE_S: Final = 45
 """Seconds after its end before which no minute is closed: emitters spread over 30."""
@@ -46,7 +46,7 @@ def end_s(minute: int) -> int:
 
 def iso(minute: int) -> str:
     """The start of *minute* for people: `2026-11-21T08:15Z`."""
-    return datetime.fromtimestamp(minute * MINUTE_S, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
+    return iso_minute(minute)
 
 
 def expires_s(minute: int, late_minutes: int) -> int:

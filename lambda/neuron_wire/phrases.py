@@ -10,6 +10,8 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
+from neuron_wire.names import MINUTE_MS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -73,6 +75,11 @@ def moment(epoch_ms: float) -> str:
 def iso(epoch_ms: float) -> str:
     """`2026-11-21T03:14:07Z`."""
     return _formatted(epoch_ms, "%Y-%m-%dT%H:%M:%SZ")
+
+
+def iso_minute(epoch_minute: int) -> str:
+    """`2026-11-21T03:14Z`, of which the greater text is the later minute."""
+    return _formatted(epoch_minute * MINUTE_MS, "%Y-%m-%dT%H:%MZ")
 
 
 def _formatted(epoch_ms: float, form: str) -> str:

@@ -101,7 +101,7 @@ def names_by_a_process(content: bytes) -> None:
         assert found.keys() <= {"SLURM_JOB_ID", ecs.VARIABLE}
         assert all(len(value) <= MAX_VALUE_BYTES for value in found.values())
         path = ecs.metadata_path(found)
-        assert path is None or re.fullmatch("/v4/[0-9A-Za-z-]{16,80}/task", path)
+        assert path is None or re.fullmatch("/v4/[0-9A-Za-z-]{16,80}", path)
         user_id = process.user_id()
         assert user_id is None or 0 <= user_id < 10**20
         assert 0 < len(user_name(user_id, PLACES)) <= MAX_USER_CHARS

@@ -25,7 +25,7 @@ ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE = PERFORMED.findall(
     (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 )
 DIFFS = (ENTRY, RULE, ROLLUP_ENTRY, ROLLUP_RULE)
-LINES = {f"tests/data/wire/v1/{name}.lines.jsonl" for name in ("bare", "busy", "empty")}
+LINES = {f"tests/data/wire/v1/{name}.lines.jsonl" for name in ("owned_bare", "owned_busy", "empty")}
 GOLDENS = (
     *("tests/docs/test_generated_blocks.py", "tests/wire/test_wire_golden.py"),
     *("-k", "README or metrics or replay"),

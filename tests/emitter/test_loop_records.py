@@ -169,6 +169,13 @@ def test_the_metadata_service_names_an_instance_that_reports_do_not():
     assert "IdentityGuessed" not in found
 
 
+@pytest.mark.parametrize("paid", [None, "sunk", "avoidable"])
+def test_the_operator_says_how_the_instance_is_paid(paid):
+    """In every minute; where nobody says it there is no member."""
+    (line,), _ = run([(1, chunk(busy()))], 59, paid=paid)
+    assert paid == json.loads(line).get("Paid")
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(named):
     """A report that names the instance needs nobody else."""

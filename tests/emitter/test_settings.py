@@ -33,6 +33,7 @@ VALUES = {
     "period": (1, 2, 3),
     "interval": (1.5, 2.5, 3.0),
     "monitor_command": ("flag", "variable", "file"),
+    "paid": ("sunk", "avoidable", "sunk"),
     "attribution": ("none", "none", "none"),
     "proc_dir": (Path("/flag/proc"), Path("/variable/proc"), Path("/file/proc")),
     "saved_proc": (Path("/flag/proc"), Path("/variable/proc"), Path("/file/proc")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,12 +26,15 @@ from neuron_wire.length import METADATA_BYTES, max_bytes, split
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
+WEEK = 9_999
 MONTH = 44_640
-LAST = {"Holders", "HoldersMore"}
+USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
+"""How nearly every instance is paid; what else there is has its bytes measured."""
+LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
 
 
 def size(record):
-    """Bytes of the minute line of *record* at `--metrics instance`, without Holders."""
+    """Bytes of the minute line of *record* at `--metrics instance`, without Holders and Owners."""
     kept, _ = split(record.members())
     bounded = {name: value for name, value in kept.items() if name not in LAST}
     return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())
@@ -40,9 +44,9 @@ def size(record):
 @pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
 def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypatch):
     """
-    Numbers as long as they get, after a month of idleness: there is room, so nothing is encoded.
+    Numbers as long as they get, after a week of idleness: there is room, so nothing is encoded.
     """
-    record = dataclasses.replace(everything("a" * cores, MONTH), details={}, health=health)
+    record = dataclasses.replace(everything("a" * cores, WEEK), details={}, health=health, **USUAL)
     with monkeypatch.context() as unmeasured:
         unmeasured.delattr(length, "encode")
         assert (record.members(), {}) == split(record.members())
@@ -52,14 +56,14 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
 def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised):
     """
-    Two kinds of failure and two reasons for a drop after a month of idleness are still one line,
+    Two kinds of failure and two reasons for a drop after a week of idleness are still one line,
     at most without the name and the versions that every other minute has.
     """
     few = dict(itertools.islice(FAILURES.items(), 2))
     dropped = {name: RARE_HEALTH[name] for name in ("DroppedSpoolFull", "SpoolRecordsOlder")}
     for letters in ("bau", "b", "a", "u"):
-        record = everything((letters * cores)[:cores], MONTH)
-        record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped})
+        record = everything((letters * cores)[:cores], WEEK)
+        record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped}, **USUAL)
         assert split(record.members())[1].items() <= LABELS.items(), letters
         assert size(record) <= promised, letters
 
@@ -78,12 +82,27 @@ def test_what_stands_aside_is_not_lost(record):
 
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
-    record = everything("bau" * 15, 1_440)
+    record = everything("bau" * 13, 1_440)
     assert [*LABELS, *FAILURES] == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
     assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC} == aside.keys()
     assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
+
+
+@pytest.mark.parametrize(
+    ("idle", "texts"), [(MONTH, {"paid": "sunk"}), (MONTH, {"lifecycle": "capacity-block"}),
+                        (MONTH, {}), (WEEK + 1, {"paid": "avoidable"})],
+)  # fmt: skip
+def test_what_is_long_makes_the_name_stand_aside_where_there_is_no_room(idle, texts):
+    """How it is paid, or more than a week of idleness: what the stack reads of it stays."""
+    record = dataclasses.replace(
+        everything("a" * 64, idle), details={}, health=HEALTH, **{**USUAL, **texts}
+    )
+    kept, aside = split(record.members())
+    assert aside.items() <= LABELS.items()
+    assert {"AccountId", "Lifecycle"} <= kept.keys()
+    assert size(record) <= PROMISED[64]
 
 
 def test_a_long_name_stands_aside_where_there_is_no_room():

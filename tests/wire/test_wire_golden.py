@@ -15,6 +15,7 @@ from emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, OtherRecord, encode, parse
 from neuron_wire.emf import violations
 from neuron_wire.holders import Holder
+from neuron_wire.owners import Owner
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 
@@ -30,13 +31,13 @@ class Golden(NamedTuple):
 
 
 MADE = {
-    "busy": Golden("busy", 15.0),
-    "bare": Golden("busy", 15.0, "none"),
+    "owned_busy": Golden("busy", 15.0),
+    "owned_bare": Golden("busy", 15.0, "none"),
     "empty": Golden("empty", 30.0),
     "unknown": Golden("unknown", 30.0),
     "nothing": Golden("nothing", 5.0),
-    "wide": Golden("wide", 15.0),
-    "chosen": Golden(
+    "owned_wide": Golden("wide", 15.0),
+    "owned_chosen": Golden(
         "chosen",
         30.0,
         "none",
@@ -44,10 +45,11 @@ MADE = {
         raw_reports=1,
     ),
 }
-KEPT = {"without_holders"}
+WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
+KEPT = {"without_holders", *WITHOUT_OWNERS}
 """What emitters wrote once: nothing makes these lines again, and every reader reads them."""
 
-MADE_ELSEWHERE = {"kinds"}  # by test_documented_lines.py, from values and not from reports
+MADE_ELSEWHERE = {"kinds", "owned"}  # by test_documented_lines.py, from values and not from reports
 
 LABELS = ("InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig")
 LINES = [
@@ -123,6 +125,30 @@ def test_lines_without_holders_are_the_same_records():
             # The boot of a replay is made of its settings too.
             same = dataclasses.replace(later, holders=(), holders_more=0, boot=earlier.boot)
             assert earlier == same
+
+
+def test_lines_without_owners_are_the_same_records():
+    """A reader that knows owners, and what a holder did last, reads those of before."""
+    for name in WITHOUT_OWNERS:
+        for earlier, later in zip(records(name), records(f"owned_{name}"), strict=True):
+            if isinstance(later, MinuteRecord):
+                assert ((), "") == (earlier.owners, earlier.owners_more)
+                assert later.owners
+                holders = tuple(
+                    dataclasses.replace(one, last_execution=None) for one in later.holders
+                )
+                assert earlier == dataclasses.replace(later, owners=(), holders=holders)
+            else:
+                assert earlier == later
+
+
+def test_the_owners_of_a_busy_instance_hold_all_that_is_held():
+    """Nobody is named where nobody could look; the runtime ended executions in each minute."""
+    first, second = records("owned_busy")
+    for record in (first, second):
+        assert ((Owner("0-2", "[unnamed]"),), "") == (record.owners, record.owners_more)
+    last = [one.last_execution for record in (first, second) for one in record.holders]
+    assert ["2026-01-01T00:00Z", "2026-01-01T00:01Z"] == last
 
 
 def test_two_minutes_of_a_busy_instance_say_what_was_done():

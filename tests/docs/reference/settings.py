@@ -22,6 +22,7 @@ GROUPS = {
 """By the name of the markers: the class whose own settings stand between them."""
 
 EXAMPLES = {
+    "paid": "sunk",
     "cluster": "research",
     "instance_id": "i-0123456789abcdef0",
     "metric": ("DeviceMemoryUsed@instance",),

@@ -60,7 +60,7 @@ def test_a_holder_has_cores_pid_tag_and_owner():
     """One runtime without use on cores 0 to 7 and 12."""
     pods = kubernetes(dict.fromkeys(range(8), "blue/pod-1"))
     record = minute_of(trn1(holding(7, *range(8), 12, tag="train"), neuron_k8s_info=pods))
-    assert (Holder("0-7,12", "blue/pod-1/main", 7, "train"),) == record.holders
+    assert (Holder("0-7,12", "blue/pod-1/main", 7, "train", team="blue"),) == record.holders
 
 
 def test_a_busy_core_has_no_holder():

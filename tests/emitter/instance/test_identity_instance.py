@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
@@ -13,15 +14,27 @@ from emitter.instance.machine import ASSET_TAG_FILE, board_instance_id
 from emitter.instance.metadata_service import MetadataService
 
 FACTS = InstanceFacts(
-    "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0"
-)
+    "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",
+    account_id="123456789012",
+)  # fmt: skip
+LIFECYCLE_PATH = f"{DATA_PATH}instance-life-cycle"
 BOARD_ID = "i-0fedcba9876543210"
 
 
 def test_the_identity_document_has_it_all(imds, machine):
-    """One question beside the token, and every fact is known."""
+    """One question beside the token, and every fact is known but the lifecycle."""
     assert FACTS == find_instance(MetadataService(imds.url), root=machine())
-    assert [DOCUMENT_PATH] == imds.paths()
+    assert [DOCUMENT_PATH, LIFECYCLE_PATH] == imds.paths()
+
+
+@pytest.mark.parametrize(
+    ("answer", "lifecycle"), [("spot", "spot"), ("of tomorrow", "of tomorrow"), (500, None)]
+)
+def test_the_lifecycle_is_what_the_service_says(answer, lifecycle, imds, machine):
+    """The word as it comes; without one the other facts hold."""
+    imds.routes[LIFECYCLE_PATH] = answer
+    expected = replace(FACTS, lifecycle=lifecycle)
+    assert expected == find_instance(MetadataService(imds.url), root=machine())
 
 
 @pytest.mark.parametrize("document", [404, "no JSON", "[]", b"\xff", b"x" * 100_000])
@@ -40,7 +53,7 @@ def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
     if document == b"x" * 100_000:  # refused before it is read to its end
         assert InstanceFacts() == found
     else:
-        assert found == FACTS
+        assert found == replace(FACTS, account_id=None)
 
 
 @pytest.mark.parametrize("value", [None, 7, "", " ", "x" * 129, "a\nb", "trän1", ["trn1.2xlarge"]])

@@ -10,6 +10,7 @@ from played_machines import PlayedMachine, reports_of
 
 from emitter.instance.facts import InstanceFacts
 from emitter.owners import OwnerLookup
+from emitter.owners.naming import Owner
 from neuron_wire import parse
 
 
@@ -23,7 +24,7 @@ class Known:
         self.seen += pids
 
     def of(self, pid):
-        return f"unit:of-{pid}"
+        return Owner(f"unit:of-{pid}")
 
 
 def test_a_pod_of_the_cores_comes_before_the_process():

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import played_machines as machines
 import pytest
-from played_machines import CONTAINER, OTHER_CONTAINER, POD, STATIC_POD, name_of, owner_of
+from played_machines import CONTAINER, OTHER_CONTAINER, POD, STATIC_POD, name_of, told
 
 from emitter.owners import kubernetes
 from emitter.owners.naming import Owner
@@ -39,16 +39,16 @@ def test_the_kubelets_log_links_name_the_container(played, form):
     played.process(groups=getattr(machines, form))
     played.file(f"var/log/containers/other-0_search_server-{OTHER_CONTAINER}.log", "")
     played.file(CONTAINER_LOG, "")
-    assert Owner("search/llama-0/server") == owner_of(played)
+    assert Owner("search/llama-0/server") == told(played)
 
 
 def test_the_kubelets_log_folders_name_the_pod(played):
     """The container too when the pod has only one; else the name may still get better."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     played.file(f"{POD_LOGS}/server/0.log", "")
-    assert Owner("search/llama-0/server") == owner_of(played)
+    assert Owner("search/llama-0/server") == told(played)
     played.file(f"{POD_LOGS}/proxy/0.log", "")
-    assert Owner("search/llama-0", is_final=False) == owner_of(played)
+    assert Owner("search/llama-0", is_final=False) == told(played)
 
 
 def test_a_static_pod_is_named_by_its_folder(played):
@@ -65,7 +65,7 @@ def test_the_bundle_of_a_container_names_it(played, file, keys):
     played.process(groups=machines.EKS_SYSTEMD_V2)
     names = dict(zip(keys, ("search", "llama-0", "server"), strict=True))
     played.file(file, {"process": {"env": ["KEY=secret"]}, "annotations": names})
-    assert Owner("search/llama-0/server") == owner_of(played)
+    assert Owner("search/llama-0/server") == told(played)
 
 
 def test_docker_below_kubernetes_has_labels(played):
@@ -151,7 +151,7 @@ def test_a_log_that_no_kubelet_would_write_is_left_out(played, file):
     """Names are those that Kubernetes allows, or none."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     played.file(file, "")
-    assert Owner(f"pod:{POD}", is_final=False) == owner_of(played)
+    assert Owner(f"pod:{POD}", is_final=False) == told(played)
 
 
 @pytest.mark.parametrize("broken", ["{", "[" * 100_000])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import played_machines as machines
 import pytest
-from played_machines import CONTAINER, METADATA_ID, OTHER_CONTAINER, name_of, owner_of
+from played_machines import CONTAINER, METADATA_ID, OTHER_CONTAINER, name_of, owner_of, told
 
 from emitter.owners.naming import Naming, Owner
 from emitter.owners.process import open_process
@@ -28,7 +28,7 @@ def test_the_ecs_agent_knows_its_containers(played, play, form):
     agent = play({f"/v1/tasks?dockerid={CONTAINER}": TASK})
     played.urls["ecs_agent_url"] = agent.url
     played.process(groups=getattr(machines, form))
-    assert Owner("ecs:llama/server") == owner_of(played)
+    assert Owner("ecs:llama/server") == told(played)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,27 @@ def test_the_task_says_its_service(played, play, answer, expected):
     owner = owner_of(played)
     assert expected == owner.name
     assert owner.is_final == ("agents" not in expected)
-    assert [f"/v4/{METADATA_ID}/task"] == metadata.paths()
+    paths = [f"/v4/{METADATA_ID}/task"]
+    if owner.is_final:
+        paths.append(f"/v4/{METADATA_ID}/taskWithTags")
+    assert paths == metadata.paths()
+
+
+@pytest.mark.parametrize(
+    ("answer", "team"),
+    [
+        ({"TaskTags": {"Name": "x", "Team": "search"}}, "search"), ({"TaskTags": {}}, None),
+        ({"TaskTags": {"team": "a\nb" + "x" * 70}}, "a?b" + "x" * 60), ({}, None),
+        ({"TaskTags": ["team"]}, None), (500, None), (404, None),
+    ],
+)  # fmt: skip
+def test_the_tag_of_a_task_is_its_team(played, play, answer, team):
+    """Without it, and where the agent may not ask for tags, the task has its name all the same."""
+    routes = {f"/v4/{METADATA_ID}/task": TASK, f"/v4/{METADATA_ID}/taskWithTags": answer}
+    played.urls["ecs_metadata_url"] = play(routes).url
+    played.process(groups=machines.ECS_V2, variables=["A=b", METADATA_URI])
+    owner = owner_of(played)
+    assert ("ecs:llama/server", team) == (owner.name, owner.team)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +116,7 @@ def test_the_labels_of_a_task_are_read_while_the_agent_starts(played):
         f"var/lib/docker/containers/{CONTAINER}/config.v2.json",
         {"Name": "/ecs-llama-7-server-8", "Config": {"Labels": labels}},
     )
-    assert Owner("ecs:llama/server", is_final=False) == owner_of(played)
+    assert Owner("ecs:llama/server", is_final=False) == told(played)
 
 
 @pytest.mark.parametrize("label", ["family", "container"])
@@ -134,7 +154,7 @@ def test_an_agent_that_is_starting_is_asked_again(played, play):
         path = f"/v1/tasks?dockerid={CONTAINER}"
         played.urls["ecs_agent_url"] = play({path: status}).url
         played.process(groups=machines.DOCKER_V2)
-        assert Owner(SHORT, is_final=is_final) == owner_of(played)
+        assert Owner(SHORT, is_final=is_final) == told(played)
 
 
 def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(played, play, asked_at):
