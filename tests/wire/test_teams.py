@@ -1,4 +1,4 @@
-"""The rules of teams: the template's pattern is their grammar, and the first that matches counts."""
+"""The template's pattern is the grammar of the rules of teams; the first that matches counts."""
 
 from __future__ import annotations
 
