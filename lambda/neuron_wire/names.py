@@ -48,7 +48,9 @@ UNALLOCATED_OWNER: Final = "[unallocated]"
 """Stands for the owner of cores that nobody holds."""
 OTHER_OWNERS: Final = "[others]"
 """Stands for the owners beyond those that a line or a list has room for."""
-NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS})
+NOT_TOLD_OWNER: Final = "[not told]"
+"""Stands for the owner of a held core of which a line, an older emitter's, says nothing."""
+NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS, NOT_TOLD_OWNER})
 """What stands where an owner does and is none: it has no team."""
 
 MINUTE_MS: Final = 60_000

@@ -21,7 +21,7 @@ from typing import Final
 
 from neuron_wire.names import NOBODY
 
-MAX_TEAMS_CHARS: Final = 1_536
+MAX_TEAMS_CHARS: Final = 1_024
 """
 The parameter's MaxLength, which its pattern cannot say: all variables of a Lambda
 function take 4,096 bytes together.

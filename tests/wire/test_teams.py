@@ -61,7 +61,7 @@ def test_the_length_is_bounded_as_the_template_bounds_it():
     assert PARAMETER["MaxLength"] == MAX_TEAMS_CHARS
     text = "a|b=".ljust(MAX_TEAMS_CHARS, "c")
     assert 1 == len(team_rules(text).rules)
-    with pytest.raises(TeamRulesError, match="1537 characters, at most 1536"):
+    with pytest.raises(TeamRulesError, match="1025 characters, at most 1024"):
         team_rules(text + "c")
 
 
@@ -108,6 +108,6 @@ def test_a_file_holds_a_rule_a_line():
 def test_a_wrong_variable_is_named():
     """Whoever deployed the stack without the template reads which one it is."""
     variables = {"TABLE_NAME": "t", "STACK_NAME": "s", "TEAMS": TEAMS}
-    assert team_rules(TEAMS) == environment.read(variables).teams
+    assert team_rules(TEAMS) == environment.read(variables).rules.teams
     with pytest.raises(environment.SettingError, match="TEAMS has 'ml', which is not"):
         environment.read({**variables, "TEAMS": "ml"})
