@@ -7,15 +7,16 @@ and name in Holders who holds their attached-idle cores.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from neuron_wire.errors import WireFormatError
 from neuron_wire.holders import core_indexes
-from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import NOT_TOLD_OWNER, OTHER_OWNERS
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from neuron_wire import MinuteRecord
 
@@ -42,20 +43,15 @@ def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
     """Who holds the attached-idle cores *held* of a merged *record*."""
     names: dict[int, list[str]] = {core: [] for core in held}
     teams: dict[str, str] = {}
-    left_out: Collection[int]
-    if record.owners or record.owners_more:
-        claims = [(one.cores, one.name, one.team) for one in record.owners]
-        left_out = core_indexes(record.owners_more)
-    else:
-        holders, more = holders_of((record.holders, record.holders_more), names.keys())
-        claims = [(one.cores, one.name or UNNAMED, one.team) for one in holders]
-        left_out = held if more else ()
-    for cores, name, team in claims:
-        for core in core_indexes(cores):
+    told = record.owners or record.owners_more
+    for one in record.owners if told else record.holders:
+        name = one.name or UNNAMED
+        for core in _indexes(one.cores):
             if core in names and name not in names[core]:
                 names[core].append(name)
-        if team:
-            teams.setdefault(name, team)
+        if one.team:
+            teams.setdefault(name, one.team)
+    left_out = _indexes(record.owners_more) if told else held if record.holders_more else ()
     for core, owners in names.items():
         if not owners:
             owners.append(OTHER_OWNERS if core in left_out else NOT_TOLD_OWNER)
@@ -64,7 +60,15 @@ def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
     return CoreOwners(names, teams)
 
 
-def even_shares(ways: int) -> list[int]:
+def _indexes(ranges: str) -> Sequence[int]:
+    try:
+        return core_indexes(ranges)
+    except WireFormatError:  # of a holder: nobody can tell which cores it holds
+        return ()
+
+
+@cache
+def even_shares(ways: int) -> tuple[int, ...]:
     """A core split between so many owners, in micro-cores; the first have what is left over."""
     share, rest = divmod(MICRO, ways)
-    return [share + (number < rest) for number in range(ways)]
+    return tuple(share + (number < rest) for number in range(ways))

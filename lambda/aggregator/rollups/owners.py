@@ -210,11 +210,13 @@ def _held(record: MinuteRecord, held: Sequence[int]) -> dict[str, OwnerSum]:
     sums: dict[str, OwnerSum] = {}
     names, teams = core_owners(record, held)
     for core, owners in names.items():
+        minutes = record.idle_minutes[core]
         for owner, share in zip(owners, even_shares(len(owners)), strict=True):
             one = sums.get(owner)
             if one is None:
                 team = teams.get(owner)
                 one = sums[owner] = OwnerSum(teams=None if team is None else (team, team))
             one.micro_cores += share
-            one.minutes = max(one.minutes, record.idle_minutes[core])
+            if minutes > one.minutes:  # noqa: PLR1730  # max() takes thrice as long
+                one.minutes = minutes
     return sums
