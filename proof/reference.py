@@ -8,6 +8,7 @@ rules. Knows nothing of deliveries, invocations or publications.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING
@@ -24,24 +25,71 @@ USD_PER_HOUR = {
 }
 """By region and type; what stands by type alone counts in each region, and first."""
 IDLE_AFTER_MINUTES = 15
+NOTHING_SAID: Mapping[str, str] = {}
+
+
+@dataclass
+class OwnerRow:
+    """Idle cores of one owner: how many, on how many instances, for how long, USD per hour."""
+
+    cores: Fraction = Fraction(0)
+    unpriced: Fraction = Fraction(0)
+    instances: int = 0
+    minutes: int = 0
+    cost: Fraction = Fraction(0)
 
 
 def rollups(
     records: Iterable[MinuteRecord],
     idle_after_minutes: int = IDLE_AFTER_MINUTES,
     usd_per_hour: Mapping[str, Fraction] = USD_PER_HOUR,
+    paid_by_type: Mapping[str, str] = NOTHING_SAID,
 ) -> dict[tuple[int, str], dict[str, float]]:
     """
-    Every metric of every (minute, cluster) that has a record.
+    Every metric of every (minute, cluster) that has a record, and what of idle cost is what.
 
     Without those that depend on more than the minute's records:
     SilentInstances, CoveragePercent and LateRecords; instead `CoveredSeconds`
     and `Records`.
     """
     return {
-        key: _rollup(instances, idle_after_minutes, usd_per_hour)
+        key: _rollup(instances, idle_after_minutes, usd_per_hour, paid_by_type)
         for key, instances in _minutes(records).items()
     }
+
+
+def idle_owners(
+    records: Iterable[MinuteRecord],
+    idle_after_minutes: int = IDLE_AFTER_MINUTES,
+    usd_per_hour: Mapping[str, Fraction] = USD_PER_HOUR,
+) -> dict[tuple[int, str], dict[str, OwnerRow]]:
+    """
+    Who holds the idle cores of every (minute, cluster): a row for each owner, however many.
+
+    Of records that say the name of every holder; a core of several is split evenly.
+    """
+    found = {}
+    for key, instances in _minutes(records).items():
+        rows = found[key] = {}
+        for parts in map(_counting, instances.values()):
+            own = set()
+            for core in _cores(parts, usd_per_hour):
+                if core["letter"] in "b?" or core["idle"] < idle_after_minutes:
+                    continue
+                holding = sorted(core["owners"]) if core["letter"] == "a" else ["[unallocated]"]
+                for number, owner in enumerate(holding):
+                    row = rows.setdefault(owner, OwnerRow())
+                    share = 1_000_000 // len(holding) + (number < 1_000_000 % len(holding))
+                    row.cores += Fraction(share, 1_000_000)
+                    row.minutes = max(row.minutes, core["idle"])
+                    if core["usd_per_hour"] is None:
+                        row.unpriced += Fraction(share, 1_000_000)
+                    else:
+                        row.cost += core["usd_per_hour"] * Fraction(share, 1_000_000)
+                    own.add(owner)
+            for owner in own:
+                rows[owner].instances += 1
+    return found
 
 
 def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, dict[str, float]]]:
@@ -70,6 +118,7 @@ def _rollup(
     instances: dict[str, list[MinuteRecord]],
     idle_after_minutes: int,
     usd_per_hour: Mapping[str, Fraction],
+    paid_by_type: Mapping[str, str],
 ) -> dict[str, float]:
     counting = {name: _counting(parts) for name, parts in instances.items()}
     cores = [core for parts in counting.values() for core in _cores(parts, usd_per_hour)]
@@ -114,7 +163,42 @@ def _rollup(
     if any(core["usd_per_hour"] is not None for core in known):
         cost = sum((core["usd_per_hour"] for core in idle if core["usd_per_hour"]), Fraction(0))
         found["IdleCostPerHour"], found["IdleCost"] = cost, cost / 60
+        found.update(
+            dict.fromkeys(
+                ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour",
+                 "SunkCostPerHour"), Fraction(0),
+            )
+        )  # fmt: skip
+    if known:
+        found["WhollyIdleInstances"] = 0
+    for own in counting.values():
+        every = _cores(own, usd_per_hour)
+        theirs = [c for c in every if c["letter"] in "au" and c["idle"] >= idle_after_minutes]
+        price = theirs[0]["usd_per_hour"] or 0 if theirs else 0
+        if _is_sunk(own, paid_by_type):
+            _add(found, "SunkCostPerHour", len(theirs) * price)
+        elif len(theirs) < len(every):
+            _add(found, "SharedCostPerHour", len(theirs) * price)
+        elif every:
+            held = sum(core["letter"] == "a" for core in theirs)
+            _add(found, "AvoidableCostPerHour", len(theirs) * price)
+            _add(found, "AvoidableHeldCostPerHour", held * price)
+            found["WhollyIdleInstances"] += 1
     return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _add(found, name, amount):
+    if amount:
+        found[name] += amount
+
+
+def _is_sunk(parts: list[MinuteRecord], paid_by_type: Mapping[str, str]) -> bool:
+    said = _last(part.paid for part in parts) or paid_by_type.get(_type_of(parts))
+    if said is None:
+        lifecycle, family = _last(part.lifecycle for part in parts), str(_type_of(parts))[:4]
+        by_family = "sunk" if family in ("trn2", "trn3") else "avoidable"
+        said = {"spot": "avoidable", "capacity-block": "sunk"}.get(lifecycle, by_family)
+    return said == "sunk"
 
 
 def _cores_alone(instances) -> dict[str, float]:
@@ -188,6 +272,7 @@ def _cores(
         }
         if knowing:
             core["letter"] = knowing[-1].core_state[index]
+            core["owners"] = _owners(parts, knowing[-1], index)
             core["idle"] = knowing[-1].idle_minutes[index]
             utilization = _mean(
                 (part.utilization_percent[index], part.covered_seconds) for part in knowing
@@ -195,6 +280,23 @@ def _cores(
             core["utilization"] = round(utilization, 2)  # what one record can say
         cores.append(core)
     return cores
+
+
+def _owners(parts: list[MinuteRecord], last: MinuteRecord, core: int) -> set[str]:
+    """Who holds a core, of which *last* is the last of *parts* to know."""
+    tells_owners = any(part.owners or part.owners_more for part in parts)
+    said = last.owners if tells_owners else last.holders
+    names = {one.name or "[unnamed]" for one in said if core in _indexes(one.cores)}
+    if names:
+        return names
+    if tells_owners:
+        return {"[others]" if core in _indexes(last.owners_more) else "[not told]"}
+    return {"[others]" if any(part.holders_more for part in parts) else "[not told]"}
+
+
+def _indexes(ranges: str) -> set[int]:
+    pairs = [(*part.split("-"), part)[:2] for part in ranges.split(",") if part]
+    return {core for first, last in pairs for core in range(int(first), int(last) + 1)}
 
 
 def _memory(parts: list[MinuteRecord]):

@@ -7,12 +7,16 @@ Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, price_overrides
+from neuron_wire.payment import paid_by_type
+from neuron_wire.prices import DEFAULT_REGION, price_overrides
+from neuron_wire.teams import TeamRules, team_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+_Value = TypeVar("_Value")
 
 MAX_CLUSTERS: Final = 500
 """Clusters at a time; CloudWatch's alarms on every cluster see no more."""
@@ -27,7 +31,7 @@ class SettingError(ValueError):
 @dataclass(frozen=True, slots=True)
 class Rules:
     """
-    The numbers that decide when a minute closes and what counts as idle or silent.
+    What decides when a minute closes, what counts as idle, silent or sunk, and whose a core is.
 
     Attributes:
         grace_s: Seconds after its end at which a minute closes at the latest.
@@ -43,6 +47,10 @@ class Rules:
             forgotten.
 
         max_clusters: Clusters that have rollups at a time.
+
+        paid_by_type: How instances of a type are paid, `sunk` or `avoidable`.
+
+        teams: Which team an owner belongs to.
     """
 
     grace_s: int = 120
@@ -51,6 +59,8 @@ class Rules:
     silent_after_minutes: int = 5
     silent_forget_minutes: int = 60
     max_clusters: int = MAX_CLUSTERS
+    paid_by_type: Mapping[str, str] = field(default_factory=dict)
+    teams: TeamRules = field(default_factory=TeamRules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,8 @@ def read(variables: Mapping[str, str]) -> Environment:
             variables, "SILENT_FORGET_MINUTES", default.silent_forget_minutes, 1, 1440
         ),
         max_clusters=_whole(variables, "MAX_CLUSTERS", default.max_clusters, 1, 10_000),
+        paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
+        teams=_in_grammar(variables, "TEAMS", team_rules),
     )
     if rules.silent_forget_minutes < rules.silent_after_minutes:
         msg = (
@@ -134,7 +146,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         rules=rules,
         own_log_groups=frozenset(group for group in written_to if group),
         own_log_group=own_log_group,
-        price_overrides=_prices(variables, "PRICE_OVERRIDES"),
+        price_overrides=_in_grammar(variables, "PRICE_OVERRIDES", price_overrides),
         region=variables.get("AWS_REGION") or DEFAULT_REGION,
         records_log_group=variables.get("RECORDS_LOG_GROUP", ""),
         rollups_log_group=rollups_log_group,
@@ -162,9 +174,12 @@ def _whole(variables: Mapping[str, str], name: str, default: int, least: int, mo
     return int(text)
 
 
-def _prices(variables: Mapping[str, str], name: str) -> dict[str, float]:
+def _in_grammar(
+    variables: Mapping[str, str], name: str, grammar: Callable[[str], _Value]
+) -> _Value:
+    """What *grammar* reads of the variable; its errors are ValueErrors that say what is wrong."""
     try:
-        return price_overrides(variables.get(name, ""))
-    except PriceOverridesError as error:
+        return grammar(variables.get(name, ""))
+    except ValueError as error:
         msg = f"{name} has {error}"
         raise SettingError(msg) from error

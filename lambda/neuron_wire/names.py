@@ -44,6 +44,15 @@ UNATTACHED: Final = "u"
 UNKNOWN: Final = "?"
 CORE_STATES: Final = frozenset({BUSY, ATTACHED_IDLE, UNATTACHED, UNKNOWN})
 
+UNALLOCATED_OWNER: Final = "[unallocated]"
+"""Stands for the owner of cores that nobody holds."""
+OTHER_OWNERS: Final = "[others]"
+"""Stands for the owners beyond those that a line or a list has room for."""
+NOT_TOLD_OWNER: Final = "[not told]"
+"""Stands for the owner of a held core of which a line, an older emitter's, says nothing."""
+NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS, NOT_TOLD_OWNER})
+"""What stands where an owner does and is none: it has no team."""
+
 MINUTE_MS: Final = 60_000
 MINUTE_S: Final = 60
 WHOLE_MINUTE_S: Final = 45

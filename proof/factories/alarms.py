@@ -127,6 +127,11 @@ def rollup(minute=MINUTE, **changes):
         "IdleCores": 36,
         "IdleCorePercent": 28.125,
         "IdleCostPerHour": 24.1875,
+        "AvoidableCostPerHour": 0,
+        "AvoidableHeldCostPerHour": 0,
+        "SharedCostPerHour": 24.1875,
+        "SunkCostPerHour": 0,
+        "WhollyIdleInstances": 0,
         "IdleCost": 0.403125,
         "UnpricedCores": 0,
         "NeuronCoreUtilization": 41.37,
@@ -139,6 +144,14 @@ def rollup(minute=MINUTE, **changes):
         "ExecutionErrors": 0,
         "EccUncorrectedRise": 0,
         "IdleInstanceCount": 2,
+        "TopIdleOwners": [
+            {"Owner": "ml/llama-70b-0", "Team": "ml", "Cores": 16, "Instances": 1,
+             "IdleMinutes": 192, "UsdPerHour": 10.75, "UnpricedCores": 0},
+            {"Owner": "[unallocated]", "Cores": 16, "Instances": 1, "IdleMinutes": 21,
+             "UsdPerHour": 10.75, "UnpricedCores": 0},
+            {"Owner": "[unnamed]", "Cores": 4, "Instances": 1, "IdleMinutes": 180,
+             "UsdPerHour": 2.6875, "UnpricedCores": 0},
+        ],
         "TopIdleInstances": [
             {
                 "InstanceId": "i-0c3f5a7b9d1e2f4a6",
@@ -149,8 +162,9 @@ def rollup(minute=MINUTE, **changes):
                 "UsdPerHour": 13.4375,
                 "AttachedCores": "0-19",
                 "Holders": [
-                    {"Cores": "0-15", "Name": "ml/llama-70b-0", "Pid": 4242, "Tag": "1"},
-                    {"Cores": "16-19", "Pid": 777, "Tag": "eval"},
+                    {"Cores": "0-15", "Name": "ml/llama-70b-0", "Pid": 4242, "Tag": "1",
+                     "Team": "ml", "LastExecution": "2026-11-21T00:01Z"},
+                    {"Cores": "16-19", "Pid": 777, "Tag": "eval", "Gone": True},
                 ],
             },
             {

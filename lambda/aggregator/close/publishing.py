@@ -81,7 +81,7 @@ class Publisher:
             in_progress = clusters.get(cluster) or RollupInProgress(
                 cluster, self.rules.idle_after_minutes, self.prices
             )
-            rollup = in_progress.finish(silent.get(cluster, []))
+            rollup = in_progress.finish(silent.get(cluster, []), self.rules.teams)
             lacking = due(rollup, published.get(cluster))
             if lacking is None:
                 continue

@@ -148,7 +148,10 @@ class BucketShare:
             )
             if cluster not in clusters:
                 clusters[cluster] = RollupInProgress(
-                    cluster, self.rules.idle_after_minutes, self.prices
+                    cluster,
+                    self.rules.idle_after_minutes,
+                    self.prices,
+                    self.rules.paid_by_type,
                 )
             clusters[cluster].add(instance)
         return True

@@ -71,6 +71,8 @@ class AlarmFinding:
 
         sentences: What there is to say.
 
+        owners: Who holds the idle cores, those with most cost first; may be empty.
+
         list_title: What the list lists.
 
         listed: The list; may be empty.
@@ -85,6 +87,7 @@ class AlarmFinding:
     figure: str
     worst: str = ""
     sentences: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
     list_title: str = ""
     listed: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()

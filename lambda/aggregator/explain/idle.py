@@ -16,18 +16,27 @@ from aggregator.explain.finding import (
     instances_of,
 )
 from aggregator.explain.foreign_text import name
+from aggregator.explain.members import Members
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
-from neuron_wire.phrases import amount, counted, duration, joined, percent, usd
+from neuron_wire.names import NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.owners import UNNAMED
+from neuron_wire.phrases import amount, counted, duration, joined, moment, percent, usd
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import ClusterEvidence
-    from aggregator.explain.members import Members
 
 MAX_HOLDERS: Final = 4  # named of one instance
+MAX_OWNERS: Final = 5
 _LONGEST_CORES: Final = 120  # characters of a list of core ranges
 _KNOWN: Final = ("BusyCores", "AttachedIdleCores", "UnattachedCores")
 _NO_PRICE: Final = ", no price"
+_NO_NAMES: Final = {
+    UNALLOCATED_OWNER: "held by nobody",
+    OTHER_OWNERS: "all other owners",
+    NOT_TOLD_OWNER: "owners that older emitters do not name",
+    UNNAMED: "processes without a name",
+}
 _NONE_KNOWN: Final = "No core of the cluster was known in its last rollup."
 
 
@@ -53,8 +62,9 @@ def idle_cores(case: Case) -> AlarmFinding:
         figure=f"{amount(idle)} of {counted(_known(rollup), 'core')} idle"
         + (_NO_PRICE if per_hour is None and rollup.number("UnpricedCores") else "")
         + ("" if per_hour is None else f", {usd(per_hour)}/h"),
-        worst=_worst(entries),
+        worst=_worst(rollup, entries),
         sentences=(sentence, *_cost(rollup, case.evidence), *_letters(rollup), *_left_out(rollup)),
+        owners=_owners(rollup),
         list_title="Most idle cores first:",
         listed=_listed(rollup, entries),
         instances=instances_of(entries),
@@ -74,7 +84,7 @@ def idle_cost(case: Case) -> AlarmFinding:
     return replace(
         found,
         figure=f"idle cores cost {usd(per_hour)}/h",
-        worst=_worst(entries),
+        worst=_worst(case.rollup, entries),
         list_title="Dearest idle cores first:",
         listed=_listed(case.rollup, entries),
         instances=instances_of(entries),
@@ -112,6 +122,7 @@ def utilization(case: Case) -> AlarmFinding:
         figure=f"utilization {percent(mean)} over {counted(_known(rollup), 'core')}",
         worst=f"Slow: {instance(stragglers[0])}" if stragglers else idle.worst,
         sentences=(sentence, *idle.sentences),
+        owners=idle.owners,
         list_title="Slow for their type, then most idle cores first:" if slow else idle.list_title,
         listed=(*slow, *idle.listed),
         instances=(*instances_of(stragglers), *idle.instances)[:MAX_INSTANCES],
@@ -138,6 +149,7 @@ def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
     if per_hour is not None and rollup.number("IdleCores"):
         basis = _basis(rollup)
         sentences.append(f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.")
+        sentences += _parts(rollup)
     sentences += cost_today(evidence)
     unpriced = rollup.number("UnpricedCores")
     if unpriced:
@@ -149,6 +161,32 @@ def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
             " The alarm on cost does not see them; give a price by the parameter PriceOverrides."
         )
     return tuple(sentences)
+
+
+def _parts(rollup: Members) -> list[str]:
+    """What of the cost ends when instances stop, and what to do about the rest."""
+    avoidable = rollup.number("AvoidableCostPerHour")
+    if avoidable is None:  # a rollup of an older stack
+        return []
+    held = rollup.number("AvoidableHeldCostPerHour") or 0
+    shared, sunk = (rollup.number(f"{one}CostPerHour") or 0 for one in ("Shared", "Sunk"))
+    instances = counted(rollup.number("WhollyIdleInstances") or 0, "wholly idle instance")
+    parts = f"{usd(held)} held, {usd(max(0, avoidable - held))} unheld"
+    sentences = ["Avoidable: nothing. No instance that costs less when it stops is wholly idle."]
+    if avoidable:
+        what = f"by stopping {instances}; {parts}"
+        sentences = [f"Avoidable: at most {usd(avoidable)} per hour, {what}."]
+    if shared:
+        sentences.append(
+            f"Shared: {usd(shared)} per hour, of idle cores beside cores in use: pack the work on"
+            " fewer instances."
+        )
+    if sunk:
+        sentences.append(
+            f"Sunk: {usd(sunk)} per hour, paid whether the instances run or not: give them work, a"
+            " stop saves nothing."
+        )
+    return sentences
 
 
 def _basis(rollup: Members) -> str:
@@ -198,7 +236,7 @@ def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
             f" {duration(entry.number('IdleMinutes') or 0)} idle"
             f"{'' if price is None else f', {usd(price)} per hour'}"
         )
-        lines.append(f"  {_held(entry)}")
+        lines.append(f"  {_held(entry, rollup)}")
     count = rollup.number("IdleInstanceCount") or len(entries)
     return and_more(tuple(lines), count - min(len(entries), MAX_INSTANCES))
 
@@ -211,13 +249,15 @@ def _cores(one: Members, member: str) -> str:
     return f"{noun} {name(value, _LONGEST_CORES)}"
 
 
-def _held(entry: Members) -> str:
+def _held(entry: Members, rollup: Members) -> str:
     """Who holds the idle cores of one instance."""
     attached = entry.given.get("AttachedCores")
     if not attached:
         return "held by nobody"
     entries = entry.entries("Holders")
-    named = [f"{_cores(each, 'Cores')} by {_holder(each)}" for each in entries[:MAX_HOLDERS]]
+    named = [
+        f"{_cores(each, 'Cores')} by {_holder(each, rollup)}" for each in entries[:MAX_HOLDERS]
+    ]
     more = int(entry.number("HoldersMore") or 0) + max(0, len(entries) - MAX_HOLDERS)
     who = (
         f"held: {joined(named, more, '; ')}" if named else f"held: {_cores(entry, 'AttachedCores')}"
@@ -225,29 +265,76 @@ def _held(entry: Members) -> str:
     return who if attached == entry.given.get("Cores") else f"{who}; the others by nobody"
 
 
-def _holder(one: Members) -> str:
-    name, pid, tag = one.text("Name"), one.number("Pid"), one.text("Tag")
+def _holder(one: Members, rollup: Members) -> str:
+    """Name, what tells it from others, and what is known about it."""
+    owner, pid, tag = one.text("Name"), one.number("Pid"), one.text("Tag")
     marks = [*([f"pid {pid:.0f}"] if pid is not None else []), *([f"tag {tag}"] if tag else [])]
-    if name:
-        return f"{name} ({', '.join(marks)})" if marks else name
+    if team := one.text("Team"):
+        marks.append(f"team {team}")
+    if (last_s := one.minute_s("LastExecution")) is not None:
+        marks.append(f"no execution since {_clock(last_s, rollup.minute_s('Minute'))}")
+    if one.given.get("Gone") is True:
+        marks.append(f"its {'job' if (owner or '').startswith('slurm:') else 'pod'} is gone")
+    if owner:
+        return f"{owner} ({', '.join(marks)})" if marks else owner
     return ", ".join(marks) or "an unnamed process"
 
 
-def _holder_name(one: Members) -> str:
-    return one.text("Name") or _holder(one)
+def _clock(at_s: float, now_s: float | None) -> str:
+    """`02:10 UTC`, or with its date where that is not the day of *now_s*."""
+    text = moment(1000 * at_s)
+    return text if now_s is None or text[:10] != moment(1000 * now_s)[:10] else text[11:]
 
 
 def _first_holder(one: Members) -> str:
-    return next((_holder(each) for each in one.entries("Holders")), "")
+    """The name of the first holder, or its pid and tag."""
+    for each in one.entries("Holders"):
+        named = {name: each.given.get(name) for name in ("Name", "Pid", "Tag")}
+        team = each.text("Team")
+        marks = f" (team {team})" if team else ""
+        return (each.text("Name") or _holder(Members(named), Members())) + marks
+    return ""
 
 
-def _worst(entries: list[Members]) -> str:
+def _owners(rollup: Members) -> tuple[str, ...]:
+    """Who holds the idle cores of the whole cluster, most cost first."""
+    rows = rollup.entries("TopIdleOwners")
+    lines = tuple(
+        f"{_owner(row)}: {counted(row.number('Cores') or 0, 'core')} on"
+        f" {counted(row.number('Instances') or 0, 'instance')}, up to"
+        f" {duration(row.number('IdleMinutes') or 0)} idle{_price(row)}"
+        for row in rows[:MAX_OWNERS]
+    )
+    more = len(rows) - len(lines)
+    return (*lines, f"and {counted(more, 'more row')} in TopIdleOwners") if more > 0 else lines
+
+
+def _owner(row: Members) -> str:
+    given = row.given.get("Owner")
+    if isinstance(given, str) and given in _NO_NAMES:
+        return _NO_NAMES[given]
+    team = row.text("Team")
+    return f"{row.text('Owner') or 'an unnamed owner'}{f' (team {team})' if team else ''}"
+
+
+def _price(row: Members) -> str:
+    price = row.number("UsdPerHour")
+    return _NO_PRICE if price is None else f", {usd(price)} per hour"
+
+
+def _worst(rollup: Members, entries: list[Members]) -> str:
+    """Who holds most of the idle cores, or where most of them are when nobody does."""
+    owners = rollup.entries("TopIdleOwners")
+    named = next((one for one in owners if one.given.get("Owner") not in NOBODY), None)
+    if named is not None and named is owners[0]:
+        idle_for = duration(named.number("IdleMinutes") or 0)
+        return f"Most: {_owner(named)} {counted(named.number('Cores') or 0, 'core')} for {idle_for}"
     if not entries:
         return ""
     worst = entries[0]
     idle_for = duration(worst.number("IdleMinutes") or 0)
-    holders = worst.entries("Holders")
-    held = f", held by {_holder_name(holders[0])}" if holders else ""
+    holder = _first_holder(worst)
+    held = f", held by {holder}" if holder else ""
     return f"Most: {worst.text('InstanceId')} {_cores(worst, 'Cores')} for {idle_for}{held}"
 
 

@@ -42,6 +42,8 @@ def _headline(explanation: Explanation) -> str:
 
 def _found(finding: AlarmFinding) -> list[str]:
     lines = ["", *finding.sentences]
+    if finding.owners:
+        lines += ["", "Whose idle cores, most cost first:", *(f"  {one}" for one in finding.owners)]
     if finding.listed:
         lines += ["", finding.list_title, *(f"  {one}" for one in finding.listed)]
     for number, step in enumerate(finding.steps, 1):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
-from math import fsum
 from typing import TYPE_CHECKING, Final
 
+from aggregator.rollups.money import FINE, MICRO_USD, rounded
+from aggregator.rollups.owners import IdleOwners
 from aggregator.rollups.ranking import Ranking
+from neuron_wire.core_owners import MICRO
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE, UNATTACHED, UNKNOWN
+from neuron_wire.payment import is_sunk
 from neuron_wire.prices import PriceBasis
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from aggregator.rollups.owners import IdleOwner
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
     from neuron_wire.prices import Prices
@@ -71,19 +74,66 @@ class _Candidate:
 
 
 @dataclass(slots=True)
+class IdleCost:
+    """
+    What idle cores cost per hour, each core in one of four parts, in `FINE` parts of a dollar.
+
+    Attributes:
+        avoidable_held: Of wholly idle instances, which stop costing at most when they
+            stop; somebody holds the core.
+
+        avoidable_unheld: The same, held by nobody.
+
+        shared: Of instances on which other cores are busy, not idle for long, or unknown.
+
+        sunk: Of instances that cost the same when they stop.
+    """
+
+    avoidable_held: int = 0
+    avoidable_unheld: int = 0
+    shared: int = 0
+    sunk: int = 0
+
+    def include(self, other: IdleCost) -> None:
+        """Add the instances of *other*."""
+        self.avoidable_held += other.avoidable_held
+        self.avoidable_unheld += other.avoidable_unheld
+        self.shared += other.shared
+        self.sunk += other.sunk
+
+    def usd_per_hour(self) -> dict[str, float]:
+        """The members of a rollup, six decimals each: the parts add up to IdleCostPerHour."""
+        held, unheld, shared, sunk = rounded(
+            [self.avoidable_held, self.avoidable_unheld, self.shared, self.sunk], MICRO_USD
+        )
+        micro_usd = {
+            "IdleCostPerHour": held + unheld + shared + sunk,
+            "AvoidableCostPerHour": held + unheld,
+            "AvoidableHeldCostPerHour": held,
+            "SharedCostPerHour": shared,
+            "SunkCostPerHour": sunk,
+        }
+        return {name: amount / MICRO for name, amount in micro_usd.items()}
+
+
+@dataclass(slots=True)
 class IdleCores:
     """
     The idle cores of a cluster.
 
     A core is idle from *after_minutes* minutes without work on, and only while
-    it is known what it does.
+    it is known what it does. An instance is wholly idle when every core of it is.
 
     Attributes:
         after_minutes: How long it must not have been busy.
 
         prices: What a core costs.
 
+        paid_by_type: How instances of a type are paid, where their lines do not say it.
+
         cores: Idle cores so far.
+
+        wholly_idle_instances: Wholly idle ones that cost less when they stop.
 
         unpriced_cores: Cores, idle or not, whose price nobody knows.
 
@@ -92,11 +142,14 @@ class IdleCores:
 
     after_minutes: int
     prices: Prices
+    paid_by_type: Mapping[str, str] = field(default_factory=dict)
     cores: int = 0
+    wholly_idle_instances: int = 0
     unpriced_cores: int = 0
     basis: PriceBasis = field(default_factory=PriceBasis)
     _priced_known_cores: int = 0
-    _by_price: Counter[float] = field(default_factory=Counter)
+    _cost: IdleCost = field(default_factory=IdleCost)
+    _owners: IdleOwners = field(default_factory=IdleOwners)
     _most: Ranking[_Candidate] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
     def add(self, record: MinuteRecord) -> None:
@@ -118,8 +171,10 @@ class IdleCores:
         if not idle:
             return
         self.cores += len(idle)
-        if price is not None:
-            self._by_price[price] += len(idle)
+        held = [core_index for core_index in idle if state[core_index] == ATTACHED_IDLE]
+        fine_price = None if price is None else round(price * FINE)
+        self._owners.add(record, idle, held, fine_price)
+        self._add_cost(record, len(idle), len(held), fine_price or 0)
         longest = max([record.idle_minutes[core_index] for core_index in idle])
         candidate = _Candidate(
             record.instance_id,
@@ -133,21 +188,39 @@ class IdleCores:
         )
         self._most.add((-len(idle), -longest, record.instance_id), candidate)
 
+    def _add_cost(self, record: MinuteRecord, idle: int, held: int, price: int) -> None:
+        if is_sunk(record, self.paid_by_type):
+            self._cost.sunk += idle * price
+        elif idle < len(record.core_state):
+            self._cost.shared += idle * price
+        else:
+            self.wholly_idle_instances += 1
+            self._cost.avoidable_held += held * price
+            self._cost.avoidable_unheld += (idle - held) * price
+
     def include(self, other: IdleCores) -> None:
         """Add the instances of *other*."""
         self.cores += other.cores
+        self.wholly_idle_instances += other.wholly_idle_instances
         self.unpriced_cores += other.unpriced_cores
         self.basis.include(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._by_price.update(other._by_price)
+        self._cost.include(other._cost)
+        self._owners.include(other._owners)
         self._most.include(other._most)
 
+    def usd_per_hour(self) -> dict[str, float]:
+        """Price of the idle cores and its parts; empty when no core with a price is known."""
+        return self._cost.usd_per_hour() if self._priced_known_cores else {}
+
+    def owners(self) -> list[IdleOwner]:
+        """Who holds the idle cores, most cost first: at most 20 rows, all idle cores in them."""
+        return self._owners.rows(self.instance_count)
+
     @property
-    def usd_per_hour(self) -> float | None:
-        """Price of the idle cores; None when no core with a price is known."""
-        if not self._priced_known_cores:
-            return None
-        return fsum(price * cores for price, cores in self._by_price.items())
+    def owners_left_out(self) -> int:
+        """Sums of owners for which there was no room, and which are in `[others]`."""
+        return self._owners.left_out
 
     @property
     def instance_count(self) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import iso, start_ms
-from aggregator.rollups.listing import cut, lists_of
+from aggregator.rollups.listing import cut, lists_of, owner_members
 from neuron_wire import CLUSTER_NAMESPACE, VERSION
 from neuron_wire.catalogue import BY_TYPE, ROLLUP
 from neuron_wire.emf import MAX_VALUE, emf_line
@@ -82,10 +82,17 @@ def _cluster_line(rollup: Rollup, minute: int, due: Due) -> str:
         properties[f"NeuronCoreUtilizationP{percentile}"] = percent
     if rollup.idle_instance_count:
         properties["IdleInstanceCount"] = rollup.idle_instance_count
+    properties.update(rollup.idle_cost_parts)
+    if rollup.wholly_idle_instances is not None:
+        properties["WhollyIdleInstances"] = rollup.wholly_idle_instances
+    if rollup.idle_owners_left_out:
+        properties["IdleOwnersLeftOut"] = rollup.idle_owners_left_out
     if rollup.types_left_out:
         properties["TypesWithoutLine"] = rollup.types_left_out
     if due.overstated:
         properties["TalliesOverstated"] = dict(due.overstated)
+    if rollup.idle_owners:  # together they are all idle cores, so none of them is cut
+        properties["TopIdleOwners"] = [owner_members(one) for one in rollup.idle_owners]
     lists = lists_of(rollup)
     dimensions = (CLUSTER_DIMENSION,)
     line = _line(ROLLUP, dimensions, values, {**properties, **lists}, minute)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
@@ -18,13 +18,16 @@ from aggregator.rollups.amounts import Amounts, Failing
 from aggregator.rollups.cores import CoresByType
 from aggregator.rollups.idle import IdleCores, IdleInstance
 from aggregator.rollups.stragglers import Straggler, Stragglers
+from neuron_wire.catalogue import ROLLUP
 from neuron_wire.merging import InstanceMinute, execution_weight
 from neuron_wire.names import BUSY, MINUTE_S, UNKNOWN
 from neuron_wire.prices import Prices
+from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from aggregator.rollups.owners import IdleOwner
     from neuron_wire import MinuteRecord
 
 MAX_NAMES: Final = 50
@@ -93,6 +96,16 @@ class Rollup:
         prices_overridden: The overrides that are in them.
 
         unpriced_types: What has no price, as `REGION/TYPE`, at most 20.
+
+        idle_cost_parts: What of IdleCostPerHour is what, by member.
+
+        wholly_idle_instances: Those with every core idle, which cost less when they
+            stop; None when no core of the cluster is known.
+
+        idle_owners: Who holds the idle cores, most cost first, at most 20 rows that
+            add up to all of them, with the team of each.
+
+        idle_owners_left_out: Sums of owners that went to `[others]` for want of room.
     """
 
     cluster: str
@@ -111,6 +124,10 @@ class Rollup:
     price_regions: Sequence[str] = ()
     prices_overridden: Sequence[str] = ()
     unpriced_types: Sequence[str] = ()
+    idle_cost_parts: Mapping[str, float] = field(default_factory=dict)
+    wholly_idle_instances: int | None = None
+    idle_owners: Sequence[IdleOwner] = ()
+    idle_owners_left_out: int = 0
 
 
 class RollupInProgress:
@@ -121,13 +138,19 @@ class RollupInProgress:
     end, because the sum of floats depends on their order and records come in any.
     """
 
-    def __init__(self, cluster: str, idle_after_minutes: int, prices: Prices | None = None) -> None:
+    def __init__(
+        self,
+        cluster: str,
+        idle_after_minutes: int,
+        prices: Prices | None = None,
+        paid_by_type: Mapping[str, str] | None = None,
+    ) -> None:
         """Nothing yet of *cluster*; *prices* are list prices unless given."""
         self._cluster = cluster
         self._records = 0
         self._cores = CoresByType()
         self._utilization = array("H")  # of each known core, in hundredths of a percent
-        self._idle = IdleCores(idle_after_minutes, prices or Prices())
+        self._idle = IdleCores(idle_after_minutes, prices or Prices(), paid_by_type or {})
         self._stragglers = Stragglers()
         self._duplicates: list[str] = []
         self._amounts = Amounts()
@@ -187,16 +210,19 @@ class RollupInProgress:
             self._memory_bytes[0] += used
             self._memory_bytes[1] += capacity
 
-    def finish(self, silent: Sequence[SilentInstance]) -> Rollup:
+    def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
         self._cores.name(one.instance_type for one in silent)
         stragglers = self._stragglers.ranking()
         types, types_left_out = self._cores.gauges()
-        basis = self._idle.basis
+        basis, usd_per_hour = self._idle.basis, self._idle.usd_per_hour()
+        team_of = (teams or TeamRules()).team_of
         return Rollup(
             cluster=self._cluster,
-            gauges=self._gauges(len(silent), None if stragglers is None else stragglers.count),
-            tallies=self._tallies(),
+            gauges=self._gauges(
+                len(silent), None if stragglers is None else stragglers.count, usd_per_hour
+            ),
+            tallies=self._tallies(usd_per_hour.get("IdleCostPerHour")),
             records=self._records,
             utilization_percentiles=_percentiles(self._utilization),
             types=types,
@@ -210,9 +236,18 @@ class RollupInProgress:
             price_regions=sorted(basis.regions),
             prices_overridden=sorted(basis.overridden),
             unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
+            idle_cost_parts={name: usd for name, usd in usd_per_hour.items() if name not in ROLLUP},
+            wholly_idle_instances=self._idle.wholly_idle_instances if self._utilization else None,
+            idle_owners=[
+                replace(one, team=team_of(self._cluster, one.owner, one.team))
+                for one in self._idle.owners()
+            ],
+            idle_owners_left_out=self._idle.owners_left_out,
         )
 
-    def _gauges(self, silent: int, stragglers: int | None) -> dict[str, float]:
+    def _gauges(
+        self, silent: int, stragglers: int | None, usd_per_hour: Mapping[str, float]
+    ) -> dict[str, float]:
         sums = self._cores.total()
         expected = sums.instances + silent
         used, capacity = self._memory_bytes
@@ -221,7 +256,7 @@ class RollupInProgress:
             **self._amounts.of("gauge"),
             "SilentInstances": silent,
             "DuplicateEmitters": len(self._duplicates),
-            "IdleCostPerHour": self._idle.usd_per_hour,
+            **{name: usd for name, usd in usd_per_hour.items() if name in ROLLUP},
             "DeviceMemoryPercent": 100 * used / capacity if capacity else None,
             "LatencyP50Mean": (
                 fsum(self._p50_weighted_s) / self._p50_weight if self._p50_weight else None
@@ -239,8 +274,7 @@ class RollupInProgress:
             gauges["IdleCorePercent"] = 100 * self._idle.cores / sums.known
         return _rounded(gauges)
 
-    def _tallies(self) -> dict[str, float]:
-        usd_per_hour = self._idle.usd_per_hour
+    def _tallies(self, usd_per_hour: float | None) -> dict[str, float]:
         tallies: dict[str, float | None] = {
             **self._amounts.of("tally"),
             "IdleCoreMinutes": self._idle.cores if self._utilization else None,

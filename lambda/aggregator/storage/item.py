@@ -69,8 +69,9 @@ def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
     """
     Pack *record*, without what the emitter says about itself.
 
-    Holders never cost a write unit: those that find no room in the units that
-    the record takes without them are only counted, the least idle first.
+    Owners are kept whole, if it takes another write unit: they say whom the
+    cores are charged to. Holders never cost one: those that find no room in the
+    units that all the rest takes are only counted, the least idle first.
     """
     item = _item(replace(record, health={}), expires_s)
     if not record.holders or stored_bytes(item) <= WRITE_UNIT_BYTES:

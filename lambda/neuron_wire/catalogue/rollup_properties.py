@@ -9,6 +9,7 @@ from neuron_wire.names import ROLLUP, TYPE
 
 _KIND: Final = (ROLLUP,)
 _BOTH: Final = (ROLLUP, TYPE)
+_SUM: Final = "sum over instances"
 _COUNT: Final = "instances"
 _RECORDS: Final = "minute lines"
 _REGISTRY: Final = "registry of the stack"
@@ -17,6 +18,10 @@ _PRICES: Final = "list prices"
 
 def _label(name: str, source: str, folds: str, meaning: str, *, is_rare: bool = False) -> Member:
     return Member(name, "", "label", source, folds, meaning, _KIND, is_rare=is_rare)
+
+
+def _amount(name: str, folds: str, meaning: str) -> Member:
+    return Member(name, "None", "gauge", _PRICES, folds, meaning, _KIND, is_rare=True)
 
 
 def _percentile(percentile: int) -> Member:
@@ -66,6 +71,36 @@ ROLLUP_PROPERTIES: Final = (
     Member("TypesWithoutLine", "Count", "gauge", "InstanceType", "types beyond 20, or not EC2's",
            "Instance types that have no line of their own.", _KIND, is_rare=True,
            read_with="Maximum"),
+    _amount("AvoidableHeldCostPerHour", "sum over its held cores",
+            "The part of AvoidableCostPerHour whose cores somebody holds."),
+    _amount("SharedCostPerHour", "sum over instances that are neither wholly idle nor sunk",
+            "The part of IdleCostPerHour beside cores that are not idle, or unknown."),
+    _amount("SunkCostPerHour", "sum over instances that are sunk",
+            "The part of IdleCostPerHour that is paid whether the instances run or not."),
+    Member("WhollyIdleInstances", "Count", "gauge", "CoreIdleMinutes", _COUNT,
+           "Instances with every core idle, which are not sunk.", _KIND, is_rare=True),
+    _label("TopIdleOwners", "Owners, else Holders",
+           "most cost first, at most 20, together all idle cores",
+           "Who holds the idle cores, over all instances of the cluster.", is_rare=True),
+    _label("TopIdleOwners.Owner", "Owners.Name, else Holders.Name", "as is",
+           "The owner; [unallocated] is nobody, [unnamed] processes without a name, [others] whom "
+           "a line or this list has no room for.", is_rare=True),
+    _label("TopIdleOwners.Team", "Teams, else Owners.Team", "first rule that matches",
+           "The team of the owner, where anybody says it.", is_rare=True),
+    Member("TopIdleOwners.Cores", "Count", "gauge", "CoreState, CoreIdleMinutes",
+           "sum; a core of several is split evenly", "Its idle cores.", _KIND, is_rare=True),
+    Member("TopIdleOwners.Instances", "Count", "gauge", "InstanceId", "count; of [others] at most",
+           "On how many instances they are.", _KIND, is_rare=True),
+    Member("TopIdleOwners.IdleMinutes", "Count", "gauge", "CoreIdleMinutes", "greatest",
+           "For how long the longest idle of them has not been busy.", _KIND, is_rare=True,
+           read_with="Maximum"),
+    Member("TopIdleOwners.UsdPerHour", "None", "gauge", _PRICES, _SUM,
+           "Price of those cores, USD per hour.", _KIND, is_rare=True),
+    Member("TopIdleOwners.UnpricedCores", "Count", "gauge", _PRICES, _SUM,
+           "Those of them without a price.", _KIND, is_rare=True),
+    Member("IdleOwnersLeftOut", "Count", "gauge", "TopIdleOwners", "beyond 10,000 of a cluster",
+           "Sums of owners that are in [others] for want of room, so that a row may be too low.",
+           _KIND, is_rare=True),
     Member("IdleInstanceCount", "Count", "gauge", "CoreIdleMinutes", _COUNT,
            "Instances with idle cores.", _KIND, is_rare=True),
     _label("TopIdleInstances", "minute lines", "most idle cores first, at most 20",

@@ -50,6 +50,8 @@ ROLLUP_METRICS: Final = (
            "IdleCores as a share of the known cores."),
     _gauge("IdleCostPerHour", "None", _PRICES, _SUM,
            "Price of the idle cores, USD per hour; those without a price are in UnpricedCores."),
+    _gauge("AvoidableCostPerHour", "None", _PRICES, "sum over wholly idle, not sunk instances",
+           "The part of IdleCostPerHour that ends, at most, when wholly idle instances stop."),
     _gauge("UnpricedCores", "Count", _PRICES, _SUM,
            "Cores of a type without a price in its region: in no amount."),
     _gauge_by_type("NeuronCoreUtilization", "Percent", "NeuronCoreUtilization",

@@ -19,7 +19,7 @@ from neuron_wire import emf
 from proof import reference
 from proof.chaos.truth.records import minute_records, printed_lines
 from proof.chaos.truth.reports import Undisturbed, against_reports
-from proof.chaos.truth.rollups import Said, of_rollup, of_silence, of_types
+from proof.chaos.truth.rollups import Said, of_owners, of_rollup, of_silence, of_types
 from proof.chaos.truth.silence import Attendance
 from proof.list_prices import LIST_PRICES
 
@@ -152,6 +152,7 @@ class _Judge:
     def __init__(self, records: Sequence[MinuteRecord], attendance: Attendance) -> None:
         self.numbers = reference.rollups(records, usd_per_hour=LIST_PRICES)
         self._types = reference.types(records)
+        self._owners = reference.idle_owners(records, usd_per_hour=LIST_PRICES)
         self._attendance = attendance
         minutes = Counter((one.cluster, one.instance_id, one.minute_ms) for one in records)
         self._merged = {
@@ -172,6 +173,7 @@ class _Judge:
             numbers = self.numbers.get(key, EMPTY)
             yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
             yield from of_types(lines, self._types.get(key, {}))
+            yield from of_owners(lines, self._owners.get(key, {}))
 
     def of_silence(self, key: Key, lines: PrintedMinute | None) -> Iterator[Said]:
         """Whom the last line wrongly names silent, or does not."""

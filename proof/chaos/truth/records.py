@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neuron_wire import MinuteRecord
+from neuron_wire.holders import Holder
+from neuron_wire.owners import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,6 +67,12 @@ def _record(line: dict[str, Any], timestamp_ms: int) -> MinuteRecord:
         bye=line.get("Bye", False),
         instance_type=line.get("InstanceType"),
         region=line.get("Region"),
+        paid=line.get("Paid"),
+        lifecycle=line.get("Lifecycle"),
+        owners=tuple(Owner(one["Cores"], one["Name"]) for one in line.get("Owners", ())),
+        owners_more=line.get("OwnersMore", ""),
+        holders=tuple(Holder(one["Cores"], one.get("Name")) for one in line.get("Holders", ())),
+        holders_more=line.get("HoldersMore", 0),
         readings={name: line[name] for name in READINGS if name in line},
         **{field: line.get(member) for field, member in NUMBERS.items()},
     )

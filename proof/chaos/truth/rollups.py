@@ -12,11 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from proof.chaos.truth.records import PrintedMinute
+    from proof.reference import OwnerRow
 
 EPSILON = 2e-6  # a line has six decimals
 MAX_NAMES = 50
+MAX_OWNERS = 20
 TALLIES = {name for name, metric in ROLLUP.items() if metric.family == "tally"}
-GAUGES = ROLLUP.keys() - TALLIES - {"SilentInstances", "CoveragePercent"}
+PARTS = {
+    "AvoidableHeldCostPerHour", "SharedCostPerHour", "SunkCostPerHour", "WhollyIdleInstances",
+}  # fmt: skip
+GAUGES = ROLLUP.keys() - TALLIES - {"SilentInstances", "CoveragePercent"} | PARTS
 Said = tuple[str, str, str]  # what, expected, found
 
 
@@ -49,6 +54,25 @@ def of_rollup(
     present = last["Instances"] + last["SilentInstances"]
     coverage = 100 * numbers["CoveredSeconds"] / (60 * present) if present else None
     yield from _if_not("CoveragePercent", coverage, last.get("CoveragePercent"))
+
+
+def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[Said]:
+    """Where the last line's TopIdleOwners differ from *owners*, of whom no others may be more."""
+    *_, last = lines.rollups
+    rows = {row["Owner"]: row for row in last.get("TopIdleOwners", ())}
+    if len(owners) <= MAX_OWNERS and rows.keys() != owners.keys():
+        yield "TopIdleOwners", _names(owners.keys()), _names(rows.keys())
+    for name in sorted(rows.keys() & owners.keys() - {"[others]"}):
+        row, owner = rows[name], owners[name]
+        priced = owner.cores != owner.unpriced
+        for member, expected in (
+            ("Cores", owner.cores), ("UnpricedCores", owner.unpriced),
+            ("Instances", owner.instances), ("IdleMinutes", owner.minutes),
+            ("UsdPerHour", owner.cost if priced else None),
+        ):  # fmt: skip
+            number = None if expected is None else float(expected)
+            for what, *rest in _if_not(member, number, row.get(member)):
+                yield (f"{what} of {name}", *rest)
 
 
 def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]:

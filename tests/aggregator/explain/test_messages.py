@@ -69,6 +69,10 @@ UNPRICED = rollup(
     UnpricedCores=64,
     UnpricedTypes=["us-east-2/trn2.48xlarge"],
     PricesOverridden=["trn1.32xlarge"],
+    AvoidableCostPerHour=10.75,
+    SharedCostPerHour=8.0625,
+    SunkCostPerHour=5.375,
+    WhollyIdleInstances=1,
     StragglerInstances=[
         {
             "InstanceId": "i-0a1b2c3d4e5f60718",
@@ -97,6 +101,20 @@ FREE = rollup(
         {"InstanceId": "i-0a1b2c3d4e5f60718", "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}
     ],
     IdleInstanceCount=31,
+    TopIdleOwners=[
+        {
+            "Owner": f"slurm:{job} ada",
+            "Cores": 0.166667,
+            "Instances": 1,
+            "IdleMinutes": 15,
+            "UnpricedCores": 0.166667,
+        }
+        for job in range(6)
+    ],
+    AvoidableCostPerHour=None,
+    AvoidableHeldCostPerHour=None,
+    SharedCostPerHour=None,
+    SunkCostPerHour=None,
 )
 
 SCENES = {

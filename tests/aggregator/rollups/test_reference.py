@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 from functools import reduce
 from operator import add
 
@@ -12,20 +13,27 @@ from hypothesis import strategies as st
 
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.catalogue import ROLLUP
+from neuron_wire.core_owners import MICRO
+from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
+from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof import reference
 from proof.factories.records import MINUTE, record
 
 EPSILON = 2e-6  # six decimals
 OF_THE_REGISTRY = {"SilentInstances", "CoveragePercent"}
+PARTS = {"AvoidableHeldCostPerHour", "SharedCostPerHour", "SunkCostPerHour"}
+NAMES = ["ml/a", "ml/b", "slurm:1 u", "[unnamed]"]
+PAID_BY_TYPE = {"inf2.xlarge": "sunk"}
 TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.huge", None]
 
 
 @st.composite
 def parts(draw, instance_id, most):
-    """One to *most* records of an instance and minute."""
+    """One to *most* records of an instance and minute, all of them of one release."""
     found = []
+    owners = draw(st.sampled_from([_owners, _holders, _nothing]))
     for seq in range(1, draw(st.integers(1, most)) + 1):
         state = draw(st.text("bbau?", max_size=4))
         percent = st.sampled_from([0.0, 0.01, 12.34, 20.0, 40.0, 50.0, 80.0, 100.0])
@@ -39,14 +47,43 @@ def parts(draw, instance_id, most):
                 utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
                 idle_minutes=tuple(draw(st.integers(13, 17)) for _ in state),
                 instance_type=draw(st.sampled_from(TYPES)), executions=draw(count),
+                paid=draw(st.sampled_from([None, None, "sunk", "avoidable"])),
+                lifecycle=draw(st.sampled_from([None, "on-demand", "spot", "capacity-block"])),
                 execution_errors=draw(count), latency_p50_mean_s=draw(amount),
                 latency_p99_max_s=draw(amount), tera_flops=draw(amount),
                 device_memory_used_bytes=draw(count), device_memory_total_bytes=draw(count),
                 ecc_corrected_rise=draw(count), ecc_uncorrected_rise=draw(count),
                 readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
+                **owners(draw, len(state)),
             )
         )  # fmt: skip
     return found
+
+
+def _nothing(_draw, _cores):
+    return {}
+
+
+def _owners(draw, cores):
+    """Some owners of some cores, and those of owners for whom there was no room."""
+    if not cores:
+        return {}
+    some = st.sets(st.integers(0, cores - 1))
+    held = {name: draw(some) for name in NAMES}
+    more = draw(some).difference(*held.values())
+    listed = tuple(Owner(core_ranges(theirs), name) for name, theirs in held.items() if theirs)
+    return {"owners": listed, "owners_more": core_ranges(more)}
+
+
+def _holders(draw, cores):
+    """The same as an older emitter says it; each process has a pid of its own."""
+    some = st.sets(st.integers(0, cores), min_size=1)
+    listed = [
+        Holder(core_ranges(draw(some)), None if name == "[unnamed]" else name, pid)
+        for pid, name in enumerate(NAMES)
+        if draw(st.booleans())
+    ]
+    return {"holders": tuple(listed)}
 
 
 @st.composite
@@ -58,7 +95,7 @@ def clusters(draw, most_parts=3):
 
 def in_progress(instances):
     """The sums over the records of each instance."""
-    sums = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}))
+    sums = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}), PAID_BY_TYPE)
     for own in instances:
         sums.add(merge(own))
     return sums
@@ -71,17 +108,37 @@ def rolled_up(instances):
 
 @given(clusters())
 def test_every_number_is_that_of_the_reference(instances):
-    """Each gauge and each tally, of the cluster and of each type that a record names."""
+    """
+    Each gauge and tally, of the cluster and of each type, each part of the money and each owner.
+    """
     rollup = rolled_up(instances)
     records = [one for own in instances for one in own]
-    prices = {**reference.USD_PER_HOUR, "inf2.xlarge": reference.Fraction("0.5")}
-    ((key, expected),) = reference.rollups(records, usd_per_hour=prices).items()
+    prices = {**reference.USD_PER_HOUR, "inf2.xlarge": Fraction("0.5")}
+    ((key, expected),) = reference.rollups(
+        records, usd_per_hour=prices, paid_by_type=PAID_BY_TYPE
+    ).items()
     assert (MINUTE, "training") == key
-    actual = {**rollup.gauges, **rollup.tallies}
-    for name in ROLLUP.keys() - OF_THE_REGISTRY - {"LateRecords"}:
+    actual = {**rollup.gauges, **rollup.tallies, **rollup.idle_cost_parts}
+    for name in ROLLUP.keys() - OF_THE_REGISTRY - {"LateRecords"} | PARTS:
         assert (name in expected) == (name in actual), name
         assert expected.get(name) == pytest.approx(actual.get(name), abs=EPSILON), name
     assert expected["Records"] == rollup.records
+    assert expected.get("WhollyIdleInstances") == rollup.wholly_idle_instances
+    (owners,) = reference.idle_owners(records, usd_per_hour=prices).values()
+    assert {
+        name: (one.cores, one.unpriced, one.instances, one.minutes) for name, one in owners.items()
+    } == {
+        one.owner: (
+            Fraction(one.micro_cores, MICRO),
+            Fraction(one.unpriced_micro_cores, MICRO),
+            one.instances,
+            one.minutes,
+        )
+        for one in rollup.idle_owners
+    }
+    for one in rollup.idle_owners:
+        cost = float(owners[one.owner].cost * MICRO)
+        assert abs(cost - (one.micro_usd_per_hour or 0)) <= 1
     (types,) = reference.types(records).values()
     assert types.keys() == rollup.types.keys()
     for instance_type, numbers in types.items():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from aggregator.storage.item import MAX_KEY_BYTES, bucket_of, item_of, key_of
 from aggregator.storage.pack import records_of
-from neuron_wire.holders import MAX_HOLDERS, Holder
+from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, full_record, record, some_holders
 
 NAMES = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12)
@@ -110,3 +111,21 @@ def test_buckets_never_change():
     """Both functions, of every release, look for an instance in the same bucket."""
     ids = ["i-0aaaaaaaaaaaaaaa1", "i-0123456789abcdef0", "host-1"]
     assert [6, 15, 3] == [bucket_of(instance_id) for instance_id in ids]
+
+
+@pytest.mark.parametrize("cores", [32, 64, 128])
+def test_owners_are_never_trimmed(cores):
+    """They may cost a write unit; holders still fit into the units that all the rest takes."""
+    made = full_record(cores, seed=5)
+    share = cores // 16
+    owners = tuple(
+        Owner(core_ranges(range(share * one, share * (one + 1))), f"{one:x}{'name' * 9}", "team")
+        for one in range(16)
+    )
+    owned = replace(made, owners=owners, owners_more=str(cores - 1))
+    units = math.ceil(stored_bytes(item_of(owned, 0)) / 1024)
+    item = item_of(replace(owned, holders=some_holders(cores, seed=5)), 0)
+    kept = read(item.payload)
+    assert units == math.ceil(stored_bytes(item) / 1024)
+    assert owners == kept.owners
+    assert MAX_HOLDERS == len(kept.holders) + kept.holders_more

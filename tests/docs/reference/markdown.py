@@ -32,6 +32,11 @@ def codes(values):
     return ", ".join(code(one) for one in values)
 
 
+def plain(text):
+    """*text* whose bars and stars are no Markdown, however its reader takes a backslash."""
+    return text.replace("|", "&#124;").replace("*", "&#42;")
+
+
 def one_line(text):
     """*text* without the line breaks that its source needed."""
     return " ".join(text.split())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.docs.reference.markdown import code, codes, one_line, table
+from tests.docs.reference.markdown import code, codes, one_line, plain, table
 
 INTERFACE = "AWS::CloudFormation::Interface"
 
@@ -24,7 +24,7 @@ def row(name, stated):
 
 def text_of(stated):
     """Its description, the prose of the console."""
-    return one_line(stated["Description"])
+    return plain(one_line(stated["Description"]))
 
 
 def values(stated):
@@ -32,7 +32,7 @@ def values(stated):
     if "AllowedValues" in stated:
         return f" One of {codes(stated['AllowedValues'])}."
     if "ConstraintDescription" in stated and "MinValue" not in stated:
-        return f" Value: {one_line(stated['ConstraintDescription'])}."
+        return f" Value: {plain(one_line(stated['ConstraintDescription']))}."
     return ""
 
 

@@ -135,6 +135,23 @@ def test_a_missing_rollup_is_found():
     assert (4, "rollup") in wrong(everyone_silent, [PRINTED[place_of(0, 1)]])
 
 
+@pytest.mark.parametrize(
+    ("expected", "change"),
+    [
+        ("Cores of [not told]", {"Cores": 1.000001}),
+        ("UsdPerHour of [not told]", {"UsdPerHour": 0.5}),
+        ("TopIdleOwners", {"Owner": "ml/a"}),
+    ],
+)
+def test_owners_that_do_not_add_up_are_found(expected, change):
+    """Each by its row; one that nobody named is found, too."""
+
+    def forge(line):
+        return {"TopIdleOwners": [{**line["TopIdleOwners"][0], **change}]}
+
+    assert {(4, expected)} == wrong(printed=changed(4, forge))
+
+
 @pytest.mark.parametrize("offset", [5, 6])
 def test_the_wrong_silence_is_found(offset):
     """i-3 is not silent for five minutes, and from the sixth on it is; i-4 said goodbye."""

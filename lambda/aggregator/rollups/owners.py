@@ -1,0 +1,222 @@
+"""
+Who holds the idle cores of a cluster, added up over all instances before anything is cut.
+
+A core of several owners is split evenly between them. What nobody holds is
+`[unallocated]`; what a line or the rows have no room for is `[others]`. All of it
+is in whole numbers: together the rows are the idle cores and what they cost, in
+whatever order the instances came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from aggregator.rollups.money import FINE, rounded
+from neuron_wire.core_owners import MICRO, core_owners, even_shares
+from neuron_wire.names import OTHER_OWNERS, UNALLOCATED_OWNER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neuron_wire import MinuteRecord
+
+MAX_ROWS: Final = 20
+_ALWAYS_ROWS: Final = (UNALLOCATED_OWNER, OTHER_OWNERS)
+
+MAX_OWNERS: Final = 10_000
+"""
+Owners of one cluster's idle cores that each process adds up apart, in about 5 MB. Beyond them the
+half with most cost stays, and the others are counted and go to `[others]`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleOwner:
+    """
+    What one owner holds idle in a cluster.
+
+    Attributes:
+        owner: Its name, or `[unallocated]`, `[others]`, `[unnamed]`.
+
+        team: As its scheduler knows it; None when nobody said it, or not all the same.
+
+        micro_cores: Its idle cores, in millionths.
+
+        unpriced_micro_cores: Those of them without a price.
+
+        instances: On which they are; of `[others]` at most.
+
+        minutes: For how long the longest idle of them has not been busy.
+
+        micro_usd_per_hour: Their price, or None when none of them has one.
+    """
+
+    owner: str
+    team: str | None
+    micro_cores: int
+    unpriced_micro_cores: int
+    instances: int
+    minutes: int
+    micro_usd_per_hour: int | None
+
+
+@dataclass(slots=True)
+class OwnerSum:
+    """
+    What has been added of one owner.
+
+    Attributes:
+        micro_cores: Idle cores, in millionths.
+
+        unpriced: Those without a price.
+
+        cost: Price of the others, in `FINE` parts of a dollar per hour and micro-core.
+
+        instances: On which they are.
+
+        minutes: For how long the longest idle of them has not been busy.
+
+        teams: Of those that were told, the first by name and the last.
+    """
+
+    micro_cores: int = 0
+    unpriced: int = 0
+    cost: int = 0
+    instances: int = 0
+    minutes: int = 0
+    teams: tuple[str, str] | None = None
+
+    def include(self, other: OwnerSum) -> None:
+        """Add what was added to *other*."""
+        self.micro_cores += other.micro_cores
+        self.unpriced += other.unpriced
+        self.cost += other.cost
+        self.instances += other.instances
+        self.minutes = max(self.minutes, other.minutes)
+        if other.teams is not None:
+            teams = (*other.teams, *(self.teams or ()))
+            self.teams = min(teams), max(teams)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """To another process goes what is in it, without the names of its members."""
+        return type(self), (
+            self.micro_cores, self.unpriced, self.cost, self.instances, self.minutes, self.teams,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class IdleOwners:
+    """
+    The owners of a cluster's idle cores.
+
+    Attributes:
+        left_out: Sums of owners that went to `[others]` for want of room: what comes
+            of such an owner later is counted anew.
+    """
+
+    left_out: int = 0
+    _sums: dict[str, OwnerSum] = field(default_factory=dict)
+
+    def add(
+        self, record: MinuteRecord, idle: Sequence[int], held: Sequence[int], price: int | None
+    ) -> None:
+        """
+        Add the *idle* cores of an instance, at least one; somebody holds those in *held*.
+
+        *price* is that of one core, in `FINE` parts of a dollar per hour.
+        """
+        sums = _held(record, held) if held else {}
+        if len(held) < len(idle):
+            free = set(idle).difference(held)
+            minutes = max([record.idle_minutes[core] for core in free])
+            sums[UNALLOCATED_OWNER] = OwnerSum(MICRO * len(free), minutes=minutes)
+        for owner, one in sums.items():
+            one.instances = 1
+            if price is None:
+                one.unpriced = one.micro_cores
+            else:
+                one.cost = price * one.micro_cores
+            self._include(owner, one)
+        self._make_room()
+
+    def include(self, other: IdleOwners) -> None:
+        """Add the instances of *other*."""
+        self.left_out += other.left_out
+        for owner, one in other._sums.items():
+            self._include(owner, one)
+        self._make_room()
+
+    def rows(self, instances: int) -> list[IdleOwner]:
+        """
+        Those with most cost first, then those with most cores: at most 20, all idle cores in them.
+
+        *instances* have idle cores.
+        """
+        others, rows = OwnerSum(), []
+        ranked = self._ranked()
+        room = MAX_ROWS - (UNALLOCATED_OWNER in self._sums)
+        if OTHER_OWNERS in self._sums or len(ranked) > room:
+            room -= 1
+            others.include(self._sums.get(OTHER_OWNERS, OwnerSum()))
+            for _, one in ranked[room:]:
+                others.include(one)
+            others.instances = min(others.instances, instances)
+            others.teams = None  # of many owners, and of no team
+            rows.append((OTHER_OWNERS, others))
+        rows += ranked[:room]
+        if UNALLOCATED_OWNER in self._sums:
+            rows.append((UNALLOCATED_OWNER, self._sums[UNALLOCATED_OWNER]))
+        rows.sort(key=_place)
+        costs = rounded([one.cost for _, one in rows], FINE)
+        return [
+            IdleOwner(
+                owner=owner,
+                team=one.teams[0] if one.teams and one.teams[0] == one.teams[1] else None,
+                micro_cores=one.micro_cores,
+                unpriced_micro_cores=one.unpriced,
+                instances=one.instances,
+                minutes=one.minutes,
+                micro_usd_per_hour=None if one.unpriced == one.micro_cores else cost,
+            )
+            for (owner, one), cost in zip(rows, costs, strict=True)
+        ]
+
+    def _ranked(self) -> list[tuple[str, OwnerSum]]:
+        named = [pair for pair in self._sums.items() if pair[0] not in _ALWAYS_ROWS]
+        return sorted(named, key=_place)
+
+    def _include(self, owner: str, added: OwnerSum) -> None:
+        known = self._sums.setdefault(owner, added)
+        if known is not added:
+            known.include(added)
+
+    def _make_room(self) -> None:
+        if len(self._sums) <= MAX_OWNERS:
+            return
+        for owner, one in self._ranked()[MAX_OWNERS // 2 :]:
+            del self._sums[owner]
+            self._include(OTHER_OWNERS, one)
+            self.left_out += 1
+
+
+def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:
+    owner, one = pair
+    return -one.cost, -one.micro_cores, owner
+
+
+def _held(record: MinuteRecord, held: Sequence[int]) -> dict[str, OwnerSum]:
+    """What each owner has of the cores in *held*."""
+    sums: dict[str, OwnerSum] = {}
+    names, teams = core_owners(record, held)
+    for core, owners in names.items():
+        minutes = record.idle_minutes[core]
+        for owner, share in zip(owners, even_shares(len(owners)), strict=True):
+            one = sums.get(owner)
+            if one is None:
+                team = teams.get(owner)
+                one = sums[owner] = OwnerSum(teams=None if team is None else (team, team))
+            one.micro_cores += share
+            if minutes > one.minutes:  # noqa: PLR1730  # max() takes thrice as long
+                one.minutes = minutes
+    return sums

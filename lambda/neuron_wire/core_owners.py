@@ -1,0 +1,74 @@
+"""
+Whose each core of an instance is in a minute, and how much of it where several hold it.
+
+The member Owners says it of every held core. Lines of older emitters have none,
+and name in Holders who holds their attached-idle cores.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neuron_wire.errors import WireFormatError
+from neuron_wire.holders import core_indexes
+from neuron_wire.names import NOT_TOLD_OWNER, OTHER_OWNERS
+from neuron_wire.owners import UNNAMED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from neuron_wire import MinuteRecord
+
+MICRO: Final = 1_000_000
+"""Millionths of a core: an owner has no less of one."""
+
+
+class CoreOwners(NamedTuple):
+    """
+    Who holds some cores of one instance.
+
+    Attributes:
+        names: By core its owners, ascending; at least one, which may be `[others]`
+            or `[not told]`.
+
+        teams: By owner the team that its scheduler knows, where it does.
+    """
+
+    names: dict[int, list[str]]
+    teams: dict[str, str]
+
+
+def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
+    """Who holds the attached-idle cores *held* of a merged *record*."""
+    names: dict[int, list[str]] = {core: [] for core in held}
+    teams: dict[str, str] = {}
+    told = record.owners or record.owners_more
+    for one in record.owners if told else record.holders:
+        name = one.name or UNNAMED
+        for core in _indexes(one.cores):
+            if core in names and name not in names[core]:
+                names[core].append(name)
+        if one.team:
+            teams.setdefault(name, one.team)
+    left_out = _indexes(record.owners_more) if told else held if record.holders_more else ()
+    for core, owners in names.items():
+        if not owners:
+            owners.append(OTHER_OWNERS if core in left_out else NOT_TOLD_OWNER)
+        elif len(owners) > 1:
+            owners.sort()
+    return CoreOwners(names, teams)
+
+
+def _indexes(ranges: str) -> Sequence[int]:
+    try:
+        return core_indexes(ranges)
+    except WireFormatError:  # of a holder: nobody can tell which cores it holds
+        return ()
+
+
+@cache
+def even_shares(ways: int) -> tuple[int, ...]:
+    """A core split between so many owners, in micro-cores; the first have what is left over."""
+    share, rest = divmod(MICRO, ways)
+    return tuple(share + (number < rest) for number in range(ways))

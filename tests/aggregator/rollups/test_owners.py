@@ -1,0 +1,207 @@
+"""Who holds the idle cores: reduced over all instances first, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.rollups import owners as idle_owners
+from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
+from aggregator.rollups.owners import MAX_ROWS, IdleOwner
+from aggregator.rollups.publication import due
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire.core_owners import MICRO
+from neuron_wire.holders import Holder, core_ranges
+from neuron_wire.merging import merge
+from neuron_wire.names import OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.owners import Owner
+from neuron_wire.teams import team_rules
+from proof.factories.records import MINUTE
+from tests.aggregator.rollups.rollup_lines import cores, published, rollup_of
+
+TYPES = ["trn1.2xlarge", "inf2.48xlarge", "trn2.48xlarge", None]
+UNPRICED = TYPES[2:]
+PAID = [None, "sunk", "avoidable"]
+
+
+def held(instance_id, *owners, **changes):
+    """An instance on which each of *owners*, pairs of a name and a number, holds so many idle."""
+    count = sum(number for _, number in owners)
+    listed, first = [], 0
+    for name, number in owners:
+        listed.append(Owner(core_ranges(range(first, first + number)), name))
+        first += number
+    changes = {"idle": (60,) * count, "owners": tuple(listed), **changes}
+    return cores("a" * count, instance_id=instance_id, **changes)
+
+
+@st.composite
+def fleets(draw):
+    """Up to 40 instances whose cores up to 60 owners hold, some together, some idle."""
+    fleet = []
+    for number in range(draw(st.integers(1, 40))):
+        state = draw(st.text("bau?", min_size=1, max_size=5))
+        some = st.sets(st.integers(0, len(state) - 1), min_size=1)
+        named = draw(st.dictionaries(st.integers(0, 59), some, max_size=5))
+        fleet.append(
+            cores(
+                state,
+                instance_id=f"i-{number}",
+                idle=tuple(draw(st.sampled_from([0, 14, 15, 900])) for _ in state),
+                instance_type=draw(st.sampled_from(TYPES)),
+                paid=draw(st.sampled_from(PAID)),
+                owners=tuple(Owner(core_ranges(one), f"ml/{name}") for name, one in named.items()),
+            )
+        )
+    return fleet
+
+
+def total(rows, name):
+    """The sum of a member over *rows*, as decimals have it."""
+    return sum(Fraction(str(row.get(name, 0))) for row in rows)
+
+
+@given(fleets())
+def test_the_rows_add_up(fleet):
+    """To the idle cores, to those without a price and to what they cost, to the last digit."""
+    line = published(rollup_of(*fleet))
+    rows = line.get("TopIdleOwners", [])
+    assert len(rows) <= MAX_ROWS
+    assert line.get("IdleCores", 0) == total(rows, "Cores")
+    assert Fraction(str(line.get("IdleCostPerHour", 0))) == total(rows, "UsdPerHour")
+    unpriced = rollup_of(*(one for one in fleet if one.instance_type in UNPRICED))
+    assert unpriced.gauges.get("IdleCores", 0) == total(rows, "UnpricedCores")
+    parts = [line.get(f"{part}CostPerHour", 0) for part in ("Avoidable", "Shared", "Sunk")]
+    assert Fraction(str(line.get("IdleCostPerHour", 0))) == sum(Fraction(str(p)) for p in parts)
+
+
+def test_an_owner_of_a_little_everywhere_comes_first():
+    """Before it is added up it is in no list of any instance: a cut before that would lose it."""
+    crowd = [held(f"i-{number}", (f"ml/{number}", 9), ("slurm:7 u", 1)) for number in range(50)]
+    others, first, *_ = published(rollup_of(*crowd))["TopIdleOwners"]
+    assert ("slurm:7 u", 50, 50) == (first["Owner"], first["Cores"], first["Instances"])
+    assert (OTHER_OWNERS, 32 * 9, 32) == (others["Owner"], others["Cores"], others["Instances"])
+
+
+def test_a_core_of_three_is_split_evenly():
+    """In whole millionths; the first by name have what does not divide."""
+    record = cores("aa", idle=(20, 30), owners=tuple(Owner("0-1", one) for one in "cab"))
+    found = rollup_of(record).idle_owners
+    assert [("a", 666_668), ("b", 666_666), ("c", 666_666)] == [
+        (one.owner, one.micro_cores) for one in found
+    ]
+    assert {30} == {one.minutes for one in found}
+    assert [0.666668, 0.666666] == [
+        row["Cores"] for row in published(rollup_of(record))["TopIdleOwners"][:2]
+    ]
+
+
+def test_who_is_no_owner_has_a_row_all_the_same():
+    """Nobody, a process without a name, one beyond the line's, and one that nobody told of."""
+    new = held("i-1", ("[unnamed]", 1), owners=(Owner("0", "[unnamed]"),))
+    more = cores("aau", instance_id="i-2", idle=(60,) * 3, owners_more="0")
+    old = cores("aa", instance_id="i-3", idle=(60,) * 2, holders=(Holder("0", None, 7),))
+    crowded = cores("a", instance_id="i-4", idle=(60,), holders_more=1)
+    assert {"[unnamed]": 2, "[others]": 2, "[not told]": 2, "[unallocated]": 1} == {
+        one.owner: one.micro_cores // MICRO
+        for one in rollup_of(new, more, old, crowded).idle_owners
+    }
+
+
+def test_the_team_is_that_of_the_first_rule_else_what_was_told():
+    """Where nobody told it, or some told one and some another, there is none."""
+    told = [
+        Owner("0", "ml/a", "ml"), Owner("1", "ml/b", "ml"), Owner("2", "ml/c"),
+        Owner("3", "prod/d", "ml"),
+    ]  # fmt: skip
+    fleet = [
+        cores("aaaa", instance_id="i-1", idle=(60,) * 4, owners=tuple(told)),
+        cores("a", instance_id="i-2", idle=(60,), owners=(Owner("0", "ml/b", "other"),)),
+        cores("u", instance_id="i-3", idle=(60,)),
+    ]
+    in_progress = RollupInProgress("training", 15)
+    for one in fleet:
+        in_progress.add(merge([one]))
+    rules = team_rules("other|*=wrong,training|prod/*=serving,*|prod/*=late")
+    rows = published(in_progress.finish([], rules))["TopIdleOwners"]
+    assert {"ml/a": "ml", "prod/d": "serving"} == {
+        row["Owner"]: row["Team"] for row in rows if "Team" in row
+    }
+    assert {"ml/b", "ml/c", UNALLOCATED_OWNER} == {
+        row["Owner"] for row in rows if "Team" not in row
+    }
+
+
+def test_a_row_without_any_price_has_no_amount():
+    """One with some has the price of those, and says how many have none."""
+    fleet = [
+        held("i-1", ("ml/a", 1), ("ml/b", 1), instance_type="trn2.48xlarge"),
+        held("i-2", ("ml/a", 2)),
+    ]
+    some, none = published(rollup_of(*fleet))["TopIdleOwners"]
+    assert ("ml/a", 3, 2, 1.34375, 1) == tuple(
+        some[one] for one in ("Owner", "Cores", "Instances", "UsdPerHour", "UnpricedCores")
+    )
+    alone = {"Owner": "ml/b", "Cores": 1, "Instances": 1, "IdleMinutes": 60, "UnpricedCores": 1}
+    assert alone == none
+
+
+def test_twenty_rows_are_all_and_what_is_free_stays_one_of_them():
+    """19 owners and the free cores fit; one more, and the two with least are others."""
+
+    def rows_of(number):
+        unpriced = {"instance_type": None}
+        fleet = [held(f"i-{n:02}", (f"ml/{n:02}", 2 + n), **unpriced) for n in range(number)]
+        free = cores("u", instance_id="i-free", idle=(60,), **unpriced)
+        return [one.owner for one in rollup_of(*fleet, free).idle_owners]
+
+    assert [f"ml/{n:02}" for n in reversed(range(19))] + [UNALLOCATED_OWNER] == rows_of(19)
+    named = {f"ml/{n:02}" for n in range(2, 20)}
+    assert {OTHER_OWNERS, UNALLOCATED_OWNER, *named} == set(rows_of(20))
+
+
+def test_no_row_is_cut_from_a_long_line():
+    """With the longest names, teams and lists the line still has all of them, and fits."""
+    wide = "\U0001f600" * 128
+    fleet = [
+        held(
+            f"i-{number:0126}", (f"{number:03}{wide}"[:128], 1), instance_type=None,
+            owners=(Owner("0", f"{number:03}{wide}"[:128], f"{number:03}{wide}"[:63]),),
+            ecc_uncorrected_rise=1, execution_errors=1, readings={"HardwareFaults": 1},
+            holders=(Holder("0", wide, 1, wide),),
+        )
+        for number in range(60)
+    ]  # fmt: skip
+    found = rollup_of(*fleet)
+    line = lines_of(found, MINUTE, due(found, None))[-1]
+    assert len(line.encode()) <= MAX_LINE_BYTES
+    assert 60 == total(published(found)["TopIdleOwners"], "Cores")
+
+
+@given(fleets())
+def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
+    """Whatever the bound, the rows are all idle cores; below it nobody is left out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(idle_owners, "MAX_OWNERS", 6)
+        found = rollup_of(*fleet)
+    rows = found.idle_owners
+    assert found.gauges.get("IdleCores", 0) * MICRO == sum(one.micro_cores for one in rows)
+    names = {one.owner for one in rollup_of(*fleet).idle_owners} - {OTHER_OWNERS}
+    if len(names) < 6:
+        assert 0 == found.idle_owners_left_out
+    if found.idle_owners_left_out:
+        assert OTHER_OWNERS in [one.owner for one in rows]
+        assert found.idle_owners_left_out == published(found)["IdleOwnersLeftOut"]
+
+
+def test_the_owner_with_most_survives_the_bound(monkeypatch):
+    """However late the others come: the half with most cost stays."""
+    monkeypatch.setattr(idle_owners, "MAX_OWNERS", 6)
+    fleet = [held("i-big", ("slurm:7 u", 32), instance_type="trn1.32xlarge")]
+    fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
+    first, second, *_ = rollup_of(*fleet).idle_owners
+    assert OTHER_OWNERS == first.owner
+    assert IdleOwner("slurm:7 u", None, 32 * MICRO, 0, 1, 60, 21_500_000) == second
