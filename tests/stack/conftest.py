@@ -11,6 +11,7 @@ from local.alarms.template import Template, load
 from local.embedded_aws import EmbeddedAws, SamCli
 from local.embedded_aws.clients import environment
 from local.insights import engine
+from neuron_emf.deploy.package import read_template
 from tests.stack.template_resources import of_type
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def template_text(repository: Path) -> str:
-    """template.yaml as it is written, comments included."""
-    return (repository / "template.yaml").read_text(encoding="utf-8")
+    """template.yaml as it is written, with views.yaml where it includes it, comments included."""
+    return read_template(repository / "template.yaml")
 
 
 @pytest.fixture(scope="session")

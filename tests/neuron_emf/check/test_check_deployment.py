@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from local.alarms.template import Template, load
+from local.alarms.template import Template, load_template
 from neuron_emf.check import command, deployment
 from neuron_emf.check.aws_client import MISSING, REFUSED, Answer
 
@@ -121,7 +121,7 @@ def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
 
 def test_what_is_young_is_what_the_template_does_without(repository):
     """Nothing else goes with NewFeatures=false, and every young property is asked for."""
-    template = load((repository / "template.yaml").read_text("utf-8"))
+    template = load_template(repository / "template.yaml")
     ways = [Template(template, {"NewFeatures": value}) for value in ("true", "false")]
     gone = set()
     for name, resource in template["Resources"].items():

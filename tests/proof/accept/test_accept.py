@@ -44,7 +44,8 @@ def release(built, repository, tmp_path_factory):
     """What a wheel of this tree carries."""
     folder = tmp_path_factory.mktemp("release")
     write_zip(built / "IngestFunction", folder / package.FUNCTIONS)
-    (folder / package.TEMPLATE).write_bytes((repository / "template.yaml").read_bytes())
+    template = package.read_template(repository / "template.yaml")
+    (folder / package.TEMPLATE).write_text(template, encoding="utf-8")
     return folder
 
 
