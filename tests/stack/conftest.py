@@ -88,17 +88,18 @@ def run(queries: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
 
 
 @pytest.fixture(scope="session")
-def dashboard(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The properties of the one dashboard of a deployment with these parameters."""
-
-    def properties(**parameters: str) -> dict[str, Any]:
-        (found,) = of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard").values()
-        return found
-
-    return properties
+def dashboards(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """The properties of the dashboards of a deployment with these parameters, by logical id."""
+    return lambda **parameters: of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard")
 
 
 @pytest.fixture(scope="session")
-def body(dashboard: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    """The body of the dashboard of a default deployment, to be read only."""
-    return json.loads(dashboard()["DashboardBody"])
+def bodies(dashboards: Callable[..., dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The bodies of the dashboards of a default deployment, by logical id, to be read only."""
+    return {name: json.loads(one["DashboardBody"]) for name, one in dashboards().items()}
+
+
+@pytest.fixture(scope="session")
+def body(bodies: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The body of the dashboard of the fleet, to be read only."""
+    return bodies["Dashboard"]
