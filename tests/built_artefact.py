@@ -8,7 +8,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from local.alarms.template import load
+from local.alarms.template import load_template
 
 # What the Lambda runtime brings, so that the artefact need not.
 OF_THE_RUNTIME = ["boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3"]
@@ -16,7 +16,7 @@ OF_THE_RUNTIME = ["boto3", "botocore", "dateutil", "jmespath", "s3transfer", "si
 
 def handlers(repository):
     """The handler of each function of the template, by the function's logical id."""
-    template = load((repository / "template.yaml").read_text(encoding="utf-8"))
+    template = load_template(repository / "template.yaml")
     return {
         name: resource["Properties"]["Handler"]
         for name, resource in template["Resources"].items()

@@ -10,13 +10,14 @@ bytecode: the same commit gives the same bytes on every machine.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
 from typing import Final
+
+from neuron_emf.deploy.package import read_template
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FUNCTION: Final = "IngestFunction"  # all functions have one artefact
@@ -56,7 +57,8 @@ def main() -> None:
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
         write_zip(built(Path(temporary)), folder / "functions.zip")
-    shutil.copyfile(ROOT / "template.yaml", folder / "template.yaml")
+    template = read_template(ROOT / "template.yaml")
+    (folder / "template.yaml").write_text(template, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from local.alarms.errors import AlarmDefinitionError
+from neuron_emf.deploy.package import read_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -75,8 +76,7 @@ class Template:
         attributes: Mapping[str, str] | None = None,
     ) -> Template:
         """Read the template at *path*."""
-        document = load(path.read_text(encoding="utf-8"))
-        return cls(document, parameters, physical_ids, attributes)
+        return cls(load_template(path), parameters, physical_ids, attributes)
 
     def resources(self, resource_type: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """
@@ -172,6 +172,16 @@ class Template:
             return self._attribute(name) if "." in name else str(self._ref(name))
 
         return _SUBSTITUTED.sub(replacement, text)
+
+
+def load_template(path: Path) -> dict[str, Any]:
+    """
+    The template at *path* with the resources that it includes.
+
+    Raises:
+        AlarmDefinitionError: If it is no YAML mapping.
+    """
+    return load(read_template(path))
 
 
 def load(text: str) -> dict[str, Any]:

@@ -77,16 +77,23 @@ class Dashboard:
     @classmethod
     def of(cls, template: Template) -> Dashboard:
         """
-        Read the one dashboard of *template*.
+        Read the dashboards of *template* as one, each below the one before.
 
         Raises:
             DashboardError: If it has none, or one that the page does not know.
         """
-        bodies = [one for _, one in template.resources("AWS::CloudWatch::Dashboard")]
-        if len(bodies) != 1:
-            msg = f"the template has {len(bodies)} dashboards, expected one"
+        stated = [one for _, one in template.resources("AWS::CloudWatch::Dashboard")]
+        if not stated:
+            msg = "the template has no dashboard"
             raise DashboardError(msg)
-        return read(bodies[0]["DashboardName"], bodies[0]["DashboardBody"])
+        first, *others = (json.loads(one["DashboardBody"]) for one in stated)
+        for other in others:
+            below = max(one["y"] + one["height"] for one in first["widgets"])
+            first["widgets"] += [{**one, "y": below + one["y"]} for one in other["widgets"]]
+        first["widgets"] = [
+            one for one in first["widgets"] if one["properties"].get("view") != "singleValue"
+        ]  # the page has numbers of its own
+        return read(stated[0]["DashboardName"], json.dumps(first))
 
     def widgets(self, cluster: str) -> list[Widget]:
         """Every widget, with *cluster* where the pattern stands."""

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms.template import load
+from local.alarms.template import load_template
 from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws.clients import environment
 from local.page.server import PORT
@@ -93,7 +93,7 @@ class Rehearsal:
         self._progress = progress
         self._screen = screen
         self._page_port = page_port
-        self.template: Mapping[str, Any] = load(TEMPLATE.read_text(encoding="utf-8"))
+        self.template: Mapping[str, Any] = load_template(TEMPLATE)
 
     def run(self, seconds: float | None) -> Verdict:
         """

@@ -35,6 +35,7 @@ NOBODY: Final = frozenset({CREDENTIALS, SIGNATURE})
 UNREACHABLE: Final = "no_connection"
 MAX_PAGES: Final = 100
 
+_TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
 _ASKED: Final = "CreateLogStream"  # whatever was asked, an error of it means the same
 _OF_THE_PARSER: Final = "ResponseParserError"  # not among the SDK's own errors
 
@@ -93,7 +94,7 @@ class AwsClient:
             SettingsError: If no region is known.
         """
         name = "".join(word.title() for word in operation.split("_"))
-        action = f"{service}:{name}"
+        action = f"{service.replace('-', '')}:{name}"  # as policies write it
         call = getattr(self._client(service), operation)
         try:
             response: Mapping[str, Any] = call(**parameters)
@@ -111,10 +112,10 @@ class AwsClient:
         answer = self.ask(service, operation, **parameters)
         entries = list(answer.response.get(member, ()))
         for _ in range(MAX_PAGES - 1):
-            token = answer.response.get("nextToken")
+            token = {name: answer.response[name] for name in _TOKENS if answer.response.get(name)}
             if not token:
                 break
-            answer = self.ask(service, operation, **parameters, nextToken=token)
+            answer = self.ask(service, operation, **parameters, **token)
             entries += answer.response.get(member, ())
         return answer, entries
 

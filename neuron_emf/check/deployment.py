@@ -17,6 +17,7 @@ from neuron_emf.account import AccountSettings, account
 from neuron_emf.check import extraction
 from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, unknown
 from neuron_emf.check.credentials import check_caller
+from neuron_emf.check.quotas import check_concurrency, check_memory
 from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
 from neuron_emf.deploy.shards import steps
 
@@ -28,11 +29,9 @@ if TYPE_CHECKING:
 REGION: Final = "region"
 GROUP: Final = "log group"
 FILTERS: Final = "subscription filters"
-CONCURRENCY: Final = "concurrency"
 SHARDS: Final = "shards"
 
 MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
-NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
 WITHOUT: Final = "deploy with NewFeatures=false"
 
 _UNKNOWN_TYPE: Final = "TypeNotFoundException"
@@ -99,6 +98,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckSection]:
     sections.append(CheckSection("region", tuple(check_need(aws, need) for need in NEEDS)))
     found = (
         check_concurrency(aws),
+        check_memory(aws, parameters),
         check_free_group(aws, group, is_deployed=parameters is not None),
         check_filters(aws, group, settings.stack_name),
         extraction.check_extraction(aws, [group, f"/neuron-emf/{settings.stack_name}/rollups"]),
@@ -125,21 +125,6 @@ def check_need(aws: AwsClient, need: Need) -> CheckResult:
     if need.is_young:
         return warning(need.check, lacks, WITHOUT)
     return failed(need.check, lacks, "deploy in another region")
-
-
-def check_concurrency(aws: AwsClient) -> CheckResult:
-    """How many invocations the account allows at a time, for all functions together."""
-    answer = aws.ask("lambda", "get_account_settings")
-    limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
-    if answer.reason or not isinstance(limit, int):
-        return unknown(CONCURRENCY, answer, "*", "; the deployment does without")
-    if limit > NEW_ACCOUNT:
-        return ok(CONCURRENCY, f"{limit} invocations at a time, all functions together")
-    return warning(
-        CONCURRENCY,
-        f"{limit} invocations at a time, all functions together: enough for some hundred instances",
-        "ask for more (quota Concurrent executions), and reserve none",
-    )
 
 
 def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckResult:

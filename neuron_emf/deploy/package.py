@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,7 @@ _FUNCTION: Final = re.compile(
 )
 _SECTION: Final = re.compile(r"^Parameters:\n((?:(?: .*)?\n)+)", re.MULTILINE)
 _NAME: Final = re.compile(r"^  (\w+):$", re.MULTILINE)
+_INCLUDED: Final = re.compile(r"^  Fn::Transform: .*\bLocation: (\S+) .*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Package:
     One release of the stack.
 
     Attributes:
-        source: The template as it is in the repository.
+        source: The template, one text.
 
         functions: The zip that all functions run from.
     """
@@ -67,6 +69,19 @@ class Package:
         functions.write_bytes(self.functions)
         template.write_text(self.template(self.functions_key), encoding="utf-8")
         return template, functions
+
+
+def read_template(path: Path) -> str:
+    """
+    The template at *path* as CloudFormation expands it: with the resources that it includes.
+
+    `sam deploy` has AWS::Include do that. A release is one text, so that one upload is all of it.
+    """
+    text = path.read_text(encoding="utf-8")
+    for line in _INCLUDED.finditer(text):
+        included = path.with_name(line[1]).read_text(encoding="utf-8")
+        text = text.replace(line[0], textwrap.indent(included, "  "))
+    return text
 
 
 def template_key(text: str) -> str:

@@ -113,7 +113,9 @@ def deliver(scene: Scene) -> list[str]:
         )
     newer = [{"timestamp": kept[0].timestamp_ms, "message": newer_schema(kept[0].line)}]
     put(scene, "newer", newer)
-    return scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
+    if scene.compared != scene.watched:
+        scene.notes.append("compared on the stack in Mode=direct: nothing is delivered to a stream")
+    return scene.settle(lambda: scene.differences(scene.compared), ROLLUP_MINUTES)
 
 
 def late(scene: Scene) -> list[str]:
@@ -123,9 +125,9 @@ def late(scene: Scene) -> list[str]:
     records = busy.records(scene.folder, scene.start_s, MINUTES)
     for stack in (scene.watched, scene.changed):
         scene.send(stack, busy.name, [one for one in records if one.timestamp_ms == late_ms])
-    problems = scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
+    problems = scene.settle(lambda: scene.differences(scene.compared), ROLLUP_MINUTES)
     key = busy.cluster, scene.start_s + 60 * LATE
-    if len(scene.rollups(scene.watched).minutes[key].publications) < 2:
+    if len(scene.rollups(scene.compared).minutes[key].publications) < 2:
         problems.append(f"the rollup of {key} was not restated")
     return problems
 

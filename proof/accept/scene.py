@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 MINUTES: Final = 12
 """That each instance tells at once: what an alarm looks back on."""
 
+KINESIS: Final = "kinesis"
+
 IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
 
 
@@ -78,6 +80,11 @@ class Scene:
     def changed(self) -> str:
         """The stack that is changed and deleted."""
         return f"{self.journal.run}-changed"
+
+    @property
+    def compared(self) -> str:
+        """The stack whose rollups are compared; the embedded AWS delivers no line to a stream."""
+        return self.changed if self.place.is_embedded and self.mode == KINESIS else self.watched
 
     @property
     def namespace(self) -> str:

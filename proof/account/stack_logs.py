@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from local.alarms.template import Template, load
+from local.alarms.template import Template, load_template
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
 ACCOUNT_ID = "123456789012"
@@ -56,7 +56,7 @@ class StackLogs:
 
 @functools.cache
 def _document() -> dict[str, Any]:
-    return load(TEMPLATE.read_text(encoding="utf-8"))
+    return load_template(TEMPLATE)
 
 
 def _subscription(properties: dict[str, Any], stack: str, made_ms: int) -> dict[str, Any]:

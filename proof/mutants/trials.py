@@ -25,7 +25,7 @@ REPOSITORY: Final = Path(__file__).resolve().parent.parent.parent
 FOLDERS: Final = (
     "benchmarks", "docs", "emitter", "lambda", "local", "neuron_emf", "proof", "tests",
 )  # fmt: skip
-FILES: Final = ("pyproject.toml", "template.yaml", "README.md")
+FILES: Final = ("pyproject.toml", "template.yaml", "views.yaml", "README.md")
 LONGEST_CLEAN_S: Final = 300.0
 
 

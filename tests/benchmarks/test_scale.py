@@ -11,7 +11,7 @@ from benchmarks.scale.fleets import FLEETS, LARGE, MIDDLE, PROMISED_SHARE, SMALL
 from benchmarks.scale.page import page
 from benchmarks.scale.quotas import QUOTAS, loads
 from local.alarms import read_alarms
-from local.alarms.template import Template, load
+from local.alarms.template import Template, load_template
 from neuron_emf.cost import assumptions
 from neuron_emf.cost.assumptions import (
     CLUSTER_ALARMS,
@@ -43,7 +43,7 @@ def near(value):
 
 @pytest.fixture(scope="session")
 def template(repository):
-    return load((repository / "template.yaml").read_text(encoding="utf-8"))
+    return load_template(repository / "template.yaml")
 
 
 @pytest.fixture

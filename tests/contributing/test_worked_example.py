@@ -17,7 +17,7 @@ from tests.programs import run_program
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 COPIED = (
     *("emitter", "lambda", "local", "benchmarks", "neuron_emf", "proof", "tests", "docs"),
-    *("README.md", "pyproject.toml", "template.yaml"),
+    *("README.md", "pyproject.toml", "template.yaml", "views.yaml"),
 )
 IGNORED = shutil.ignore_patterns("__pycache__", ".hypothesis", ".*_cache")
 PERFORMED = re.compile(r"<!-- performed -->\n```diff\n(.*?)```\n", re.DOTALL)

@@ -22,7 +22,7 @@ FOLDERS = (
 )
 BESIDE = (
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"),
-    *("mkdocs.yml", "pyproject.toml", "samconfig.toml", "template.yaml"),
+    *("mkdocs.yml", "pyproject.toml", "samconfig.toml", "template.yaml", "views.yaml"),
 )
 PACKAGES = {
     **{name: ROOT / name for name in ("benchmarks", "emitter", "local", "neuron_emf", "proof")},

@@ -17,6 +17,7 @@ from emitter import VARIABLE_PREFIX
 from local.alarms.template import load
 from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.cost.measurements import read
+from neuron_emf.deploy.package import read_template
 from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, members_of
 from tests.docs.reference import (
     acceptance,
@@ -33,7 +34,7 @@ from tests.docs.reference import (
 from tests.stack.template_resources import of_type
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "template.yaml").read_text(encoding="utf-8")
+TEXT = read_template(ROOT / "template.yaml")
 TEMPLATE = load(TEXT)
 OF_OTHER_TESTS = {"demo", "run", "supervisord"}
 """What programs print or read: test_rehearsal_shown, test_shown_commands, test_supervised_pipe."""

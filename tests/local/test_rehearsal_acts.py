@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from emitter.fold import Fold, FoldSettings
-from local.alarms.template import load
+from local.alarms.template import load_template
 from local.embedded_aws import ChildProcess, EmbeddedAwsError
 from local.pump import Counts
 from local.rehearsal.expectation import expected_live
@@ -36,7 +36,7 @@ def stage():
 @pytest.fixture
 def template(repository):
     """The repository's own template."""
-    return load((repository / "template.yaml").read_text(encoding="utf-8"))
+    return load_template(repository / "template.yaml")
 
 
 def job(stage, number, code):

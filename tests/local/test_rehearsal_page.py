@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from local.alarms import CloudWatchHistory, RecordedHistory
-from local.alarms.template import load
+from local.alarms.template import load_template
 from local.page import AccountEndpoint, LogLines
 from local.page.server import HOST, PORT
 from local.pump import LogEvent
@@ -29,7 +29,7 @@ RESOURCES = {
 @pytest.fixture
 def document(repository):
     """The repository's own template."""
-    return load((repository / "template.yaml").read_text(encoding="utf-8"))
+    return load_template(repository / "template.yaml")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from base64 import b64decode
 import boto3
 import pytest
 
-from local.alarms.template import load
+from local.alarms.template import load_template
 from proof.factories.alarms import of_an_alarm, state
 from proof.factories.deliveries import batch, delivery, payload
 from proof.factories.records import lines, record
@@ -50,7 +50,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/services-kinesis-create.html
 @pytest.fixture(scope="module")
 def template(repository):
     """template.yaml with its functions unresolved."""
-    return load((repository / "template.yaml").read_text(encoding="utf-8"))
+    return load_template(repository / "template.yaml")
 
 
 def stamp(minute):

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from local.alarms.template import load
+from local.alarms.template import load_template
 from proof.emitter_process import neuron_emf
 from proof.logs.faults import DENIED, THROTTLED
 from proof.logs.service import LogsService
@@ -16,7 +16,7 @@ from tests.stack.policy_statements import as_list, statements
 
 def granted(repository):
     """The actions of the template's policy for instances."""
-    template = load((repository / "template.yaml").read_text(encoding="utf-8"))
+    template = load_template(repository / "template.yaml")
     return {
         action
         for name, statement in statements(template)

@@ -11,6 +11,7 @@ from local.alarms.template import Template, load
 from local.embedded_aws import EmbeddedAws, SamCli
 from local.embedded_aws.clients import environment
 from local.insights import engine
+from neuron_emf.deploy.package import read_template
 from tests.stack.template_resources import of_type
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def template_text(repository: Path) -> str:
-    """template.yaml as it is written, comments included."""
-    return (repository / "template.yaml").read_text(encoding="utf-8")
+    """template.yaml as it is written, with views.yaml where it includes it, comments included."""
+    return read_template(repository / "template.yaml")
 
 
 @pytest.fixture(scope="session")
@@ -87,17 +88,18 @@ def run(queries: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
 
 
 @pytest.fixture(scope="session")
-def dashboard(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The properties of the one dashboard of a deployment with these parameters."""
-
-    def properties(**parameters: str) -> dict[str, Any]:
-        (found,) = of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard").values()
-        return found
-
-    return properties
+def dashboards(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """The properties of the dashboards of a deployment with these parameters, by logical id."""
+    return lambda **parameters: of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard")
 
 
 @pytest.fixture(scope="session")
-def body(dashboard: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    """The body of the dashboard of a default deployment, to be read only."""
-    return json.loads(dashboard()["DashboardBody"])
+def bodies(dashboards: Callable[..., dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The bodies of the dashboards of a default deployment, by logical id, to be read only."""
+    return {name: json.loads(one["DashboardBody"]) for name, one in dashboards().items()}
+
+
+@pytest.fixture(scope="session")
+def body(bodies: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The body of the dashboard of the fleet, to be read only."""
+    return bodies["Dashboard"]

@@ -28,7 +28,10 @@ PROPERTIES = {
     "log": ({"query", "region", "title", "view"}, set()),
     "metric": (
         {"metrics", "region", "title", "view"},
-        {"annotations", "legend", "liveData", "period", "stacked", "stat", "yAxis"},
+        {
+            *("annotations", "legend", "liveData", "period", "singleValueFullPrecision"),
+            *("stacked", "stat", "yAxis"),
+        },
     ),
     "text": ({"markdown"}, {"background"}),
 }
@@ -50,7 +53,7 @@ def problems(text):
         for widget in body["widgets"]:
             found += [f"{_name(widget)}: {problem}" for problem in _contents(widget)]
     if not found:
-        found += [problem for one in body["variables"] for problem in _variable(one, body)]
+        found += [problem for one in body.get("variables", ()) for problem in _variable(one, body)]
     return found
 
 

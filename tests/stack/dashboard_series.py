@@ -52,6 +52,8 @@ OF_AWS = {
         **dict.fromkeys(("ReadThrottleEvents", "WriteThrottleEvents"), _TALLY),
     },
 }
+# What may stand around searches: numbers, names of other rows, and functions of one series or many.
+ARITHMETIC = re.compile(r"(?:FLOOR\(|MAX\(|MIN\(|SUM\(|[-+*/(),. 0-9]|[a-z]\w*)*")
 RENDERING = {"color", "id", "label", "period", "stat", "visible", "yAxis"}
 SEARCH = re.compile(
     r"SEARCH\('\{(?P<schema>[^}']+)\}(?P<terms>(?: \w+=\"[^\"']+\")+)', "
@@ -119,7 +121,7 @@ def series(metrics, properties):
         if strangers:
             found.append(Series(wrong=(f"a metric has no {min(strangers)}",)))
         elif "expression" in rendering:
-            found.append(_searched(rendering))
+            found += _searched(rendering)
         else:
             texts = [one for one in row if isinstance(one, str)]
             texts = [above[at] if one == "." else one for at, one in enumerate(texts)]
@@ -133,10 +135,15 @@ def _searched(rendering):
         query = parse_query(rendering["expression"])
         values = dict(query.where)
         stat = {"AVG": "Average", "MAX": "Maximum", "SUM": "Sum"}[query.function]
-        return Series(query.namespace, query.metric, tuple(sorted(values)), values, stat)
-    match = SEARCH.fullmatch(rendering["expression"])
-    if not match:
-        return Series(wrong=(f"it is no search that we know: {rendering['expression']}",))
+        return [Series(query.namespace, query.metric, tuple(sorted(values)), values, stat)]
+    around, count = SEARCH.subn("searched", rendering["expression"])
+    if not count or not ARITHMETIC.fullmatch(around):
+        return [Series(wrong=(f"it is no search that we know: {rendering['expression']}",))]
+    matches = SEARCH.finditer(rendering["expression"])
+    return [_found(match, rendering.get("yAxis", "left")) for match in matches]
+
+
+def _found(match, axis):
     namespace, *dimensions = match["schema"].split(",")
     terms = dict(term.split("=", 1) for term in match["terms"].split())
     values = {name: value.strip('"') for name, value in terms.items()}
@@ -144,7 +151,7 @@ def _searched(rendering):
     strangers = values.keys() - set(dimensions)
     if strangers:
         return Series(wrong=(f"{min(strangers)} is no dimension of the search",))
-    read = (match["stat"], int(match["period"]), rendering.get("yAxis", "left"))
+    read = (match["stat"], int(match["period"]), axis)
     return Series(namespace, metric, tuple(sorted(dimensions)), values, *read)
 
 
@@ -168,7 +175,7 @@ def widget_problems(properties):
         found.append(f"ids are different and begin with a small letter: {', '.join(ids)}")
     units = defaultdict(set)
     for one in shown:
-        if one.member():
+        if one.member() and properties["view"] != "singleValue":  # which has no axes
             units[one.axis].add(one.member().unit)
     found += [
         f"the {axis} axis mixes {' and '.join(sorted(named))}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from local.alarms import Template, read_alarms
-from local.alarms.template import load
+from local.alarms.template import load_template
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.stack.template_resources import of_type
 
@@ -25,7 +25,7 @@ ONE_CLUSTER = {"ClusterName": "training"}
 EMULATED = {"Local": "true"}
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TEMPLATE = load((REPOSITORY / "template.yaml").read_text(encoding="utf-8"))
+TEMPLATE = load_template(REPOSITORY / "template.yaml")
 ALARMS = {alarm.logical_id: alarm for alarm in read_alarms(Template(TEMPLATE, {"Mode": "kinesis"}))}
 """All there are, whatever the parameters, by logical id."""
 

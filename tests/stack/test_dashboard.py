@@ -1,4 +1,4 @@
-"""The dashboard: that CloudWatch draws it, and that every graph is of something that is there."""
+"""The dashboards: CloudWatch draws them, and every graph is of something that is there."""
 
 from __future__ import annotations
 
@@ -28,42 +28,76 @@ CHOICES = [
 # --- what is deployed ---
 
 
-def test_its_name_has_the_stack_and_the_region(dashboard):
+def test_their_names_have_the_stack_and_the_region(dashboards):
     """
     Dashboards are global in an account: two stacks, or one in two regions, would share a name.
     """
-    assert "neuron-emf-us-east-1" == dashboard()["DashboardName"]
-    found = dashboard(**{"AWS::StackName": "blue", "AWS::Region": "eu-west-1"})
-    assert "blue-eu-west-1" == found["DashboardName"]
-    regions = set(json.dumps(json.loads(found["DashboardBody"])).split('"'))
-    assert "eu-west-1" in regions
-    assert "us-east-1" not in regions
+    assert ["neuron-emf-us-east-1", "neuron-emf-us-east-1-pipeline"] == [
+        one["DashboardName"] for one in dashboards().values()
+    ]
+    found = dashboards(**{"AWS::StackName": "blue", "AWS::Region": "eu-west-1"}).values()
+    assert ["blue-eu-west-1", "blue-eu-west-1-pipeline"] == [one["DashboardName"] for one in found]
+    for one in found:
+        regions = set(json.dumps(json.loads(one["DashboardBody"])).split('"'))
+        assert "eu-west-1" in regions
+        assert "us-east-1" not in regions
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_the_dashboard_has_no_mistake_whatever_the_parameters_say(dashboard, choice):
+def test_no_dashboard_has_a_mistake_whatever_the_parameters_say(dashboards, choice):
     """
     It is JSON after substitution, fits 24 columns, and each metric, dimension, statistic and field
     is in the catalogue.
     """
-    assert [] == problems(dashboard(**choice)["DashboardBody"])
+    for one in dashboards(**choice).values():
+        assert [] == problems(one["DashboardBody"])
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_every_alarm_of_the_deployment_is_on_the_dashboard(dashboard, deployed, choice):
+def test_every_alarm_of_the_deployment_is_on_a_dashboard(dashboards, deployed, choice):
     """And none that the deployment does not have: a widget with one unknown ARN shows an error."""
-    body = json.loads(dashboard(**choice)["DashboardBody"])
-    shown = [arn for one in body["widgets"] for arn in one["properties"].get("alarms", [])]
+    bodies = [json.loads(one["DashboardBody"]) for one in dashboards(**choice).values()]
+    widgets = [widget for one in bodies for widget in one["widgets"]]
+    shown = [arn for one in widgets for arn in one["properties"].get("alarms", [])]
     alarms = of_type(deployed(**choice), "AWS::CloudWatch::Alarm")
     assert {f"<{name}.Arn>" for name in alarms} == set(shown)
     assert (len(shown) == len(set(shown))) is (EMULATED.keys() - choice.keys() != set())
 
 
-def test_whatever_the_stack_says_of_itself_is_on_the_dashboard(body):
+def test_the_fleet_s_dashboard_says_first_whether_its_data_are_whole(body):
+    """Alarms, age, coverage and silence before the cost: dead data would look cheap."""
+    top = [one for one in body["widgets"] if one["y"] < 10]
+    assert ["alarm", "metric", "metric", "metric"] == [
+        one["type"] for one in top if one["type"] != "text"
+    ]
+    metrics = [
+        {one.metric for one in series(widget["properties"]["metrics"], widget["properties"])}
+        for widget in top
+        if widget["type"] == "metric"
+    ]
+    assert [
+        {"SecondsBehind", "CoveragePercent", "SilentInstances"},
+        {"IdleCores", "BusyCores", "UnknownCores", "NeuronCores"},
+        {"IdleCostPerHour", "UnpricedCores"},
+    ] == metrics
+
+
+def test_a_number_of_all_clusters_is_no_sum_of_publications(body):
+    """A restated minute has several values: the mean of five minutes is added, with a name."""
+    shown = [one for one in body["widgets"] if one["properties"].get("view") == "singleValue"]
+    assert shown
+    for widget in shown:
+        for one in series(widget["properties"]["metrics"], widget["properties"]):
+            assert 300 == one.period
+            assert one.stat in {"Average", "Maximum"}
+        assert all(row[-1]["label"] for row in widget["properties"]["metrics"])
+
+
+def test_whatever_the_stack_says_of_itself_is_on_the_pipeline_s_dashboard(bodies):
     """A count of losses that nobody draws is a loss that nobody sees."""
     shown = {
         one.metric
-        for widget in body["widgets"]
+        for widget in bodies["PipelineDashboard"]["widgets"]
         if widget["type"] == "metric"
         for one in series(widget["properties"]["metrics"], widget["properties"])
         if one.namespace == STACK_NAMESPACE
@@ -71,16 +105,16 @@ def test_whatever_the_stack_says_of_itself_is_on_the_dashboard(body):
     assert STACK.keys() == shown
 
 
-def test_a_deployment_for_one_cluster_opens_with_it(dashboard):
+def test_a_deployment_for_one_cluster_opens_with_it(dashboards):
     """Otherwise with the first in the alphabet."""
     for cluster, expected in (("blue", "blue"), ("", "__FIRST")):
-        body = json.loads(dashboard(ClusterName=cluster)["DashboardBody"])
+        body = json.loads(dashboards(ClusterName=cluster)["Dashboard"]["DashboardBody"])
         assert [expected] == [one["defaultValue"] for one in body["variables"]]
 
 
-def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboard):
+def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboards):
     """Rollups are in a group of their own."""
-    queries = log_queries(dashboard()["DashboardBody"])
+    queries = log_queries(dashboards()["Dashboard"]["DashboardBody"])
     assert len(queries) == 6
     for query in queries:
         (group,) = [one.expressions[0].value for one in parse(query) if one.name == "SOURCE"]

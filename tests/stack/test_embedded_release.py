@@ -34,7 +34,8 @@ def release(sam_build, repository, tmp_path_factory):
     """What a wheel of this tree carries."""
     folder = tmp_path_factory.mktemp("carried")
     write_zip(sam_build.template.parent / "IngestFunction", folder / package.FUNCTIONS)
-    (folder / package.TEMPLATE).write_bytes((repository / "template.yaml").read_bytes())
+    template = package.read_template(repository / "template.yaml")
+    (folder / package.TEMPLATE).write_text(template, encoding="utf-8")
     return package.carried(folder)
 
 

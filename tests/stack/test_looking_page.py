@@ -22,7 +22,7 @@ def table(heads, rows):
 
 
 @pytest.fixture
-def tables(queries, body):
+def tables(queries, bodies):
     """What stands between the markers, by their name."""
     rows = []
     for properties in queries.values():
@@ -30,7 +30,8 @@ def tables(queries, body):
         shows = re.match(r"# (.+)\n", properties["QueryString"])[1]
         rows.append([f"`{name}`", shows])
     return {
-        "dashboard": table(["graph", "what it draws"], graphs(body)),
+        "dashboard": table(["graph", "what it draws"], graphs(bodies["Dashboard"])),
+        "pipeline": table(["graph", "what it draws"], graphs(bodies["PipelineDashboard"])[1:]),
         "saved-queries": table(["query", "what it shows"], rows),
     }
 
@@ -65,7 +66,7 @@ def drawn(kind, properties):
     return ", ".join(dict.fromkeys(shown))
 
 
-@pytest.mark.parametrize("name", ["dashboard", "saved-queries"])
+@pytest.mark.parametrize("name", ["dashboard", "pipeline", "saved-queries"])
 def test_the_page_shows_what_is_deployed(repository, marked, tables, name):
     """Every graph with its metrics, every query with its purpose."""
     marked(repository / "docs" / "reference" / "looking.md", name, tables[name])

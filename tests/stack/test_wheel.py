@@ -12,7 +12,7 @@ from email.parser import Parser
 import pytest
 
 import emitter
-from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE
+from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE, read_template
 from tests.programs import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -29,7 +29,8 @@ def wheel(repository, tmp_path_factory):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(repository / name, source / name, ignore=ignored)
     # as `make wheel` does, which also takes them away again
-    shutil.copy(repository / "template.yaml", source / "neuron_emf" / "deploy")
+    template = read_template(repository / "template.yaml")
+    (source / "neuron_emf" / "deploy" / TEMPLATE).write_text(template, "utf-8")
     (source / "neuron_emf" / "deploy" / FUNCTIONS).write_bytes(b"zip")
     made = tmp_path_factory.mktemp("wheel")
     command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]

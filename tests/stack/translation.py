@@ -14,6 +14,7 @@ import os
 import sys
 from pathlib import Path
 
+import yaml
 from samcli.yamlhelper import yaml_parse
 from samtranslator.translator.transform import transform
 
@@ -28,6 +29,10 @@ class NoManagedPolicies:
 def main() -> None:
     path, *overrides = sys.argv[1:]
     template = yaml_parse(Path(path).read_text(encoding="utf-8"))
+    include = template["Resources"].pop("Fn::Transform", None)
+    if include:  # CloudFormation does it before SAM, and takes no short forms
+        included = Path(path).with_name(include["Parameters"]["Location"])
+        template["Resources"] |= yaml.safe_load(included.read_text(encoding="utf-8"))
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             # the folder becomes an object in S3 before a template is translated

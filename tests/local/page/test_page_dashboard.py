@@ -67,9 +67,17 @@ def test_what_the_page_does_not_know_is_refused_by_name(changed, named):
     assert named in str(caught.value)
 
 
-@pytest.mark.parametrize("count", [0, 2])
-def test_there_is_one_dashboard(count):
-    """Which of two to show, nobody said."""
-    template = SimpleNamespace(resources=lambda _: [("D", {})] * count)
-    with pytest.raises(DashboardError, match=f"{count} dashboards, expected one"):
-        Dashboard.of(template)
+def test_there_is_a_dashboard():
+    """Without one there is nothing to show."""
+    with pytest.raises(DashboardError, match="no dashboard"):
+        Dashboard.of(SimpleNamespace(resources=lambda _: []))
+
+
+def test_several_dashboards_are_shown_as_one():
+    """Each below the one before."""
+    stated = {"DashboardName": "D", "DashboardBody": json.dumps(BODY)}
+    template = SimpleNamespace(resources=lambda _: [("A", stated), ("B", stated)])
+    widgets = Dashboard.of(template).widgets("research")
+    assert 2 * len(BODY["widgets"]) == len(widgets)
+    bottom = max(one["y"] + one["height"] for one in BODY["widgets"])
+    assert bottom == min(one.place["y"] for one in widgets[len(BODY["widgets"]) :])

@@ -4,19 +4,44 @@ from __future__ import annotations
 
 import json
 
+import botocore.session
 import pytest
+from botocore.validate import ParamValidator
 from click.testing import CliRunner
 
-from local.alarms.template import Template, load
-from neuron_emf.check import command, deployment
-from neuron_emf.check.aws_client import MISSING, REFUSED, Answer
+from local.alarms.template import Template, load_template
+from neuron_emf.check import command, deployment, quotas
+from neuron_emf.check.aws_client import ACCESS, MISSING, REFUSED, Answer
 
 GROUP = "/neuron-emf/records"
-STACK = {"Mode": "kinesis", "StreamShards": "1"}
+
+
+def stack(**parameters):
+    """What DescribeStacks answers of a stack with these parameters."""
+    named = {"StackName": "neuron-emf", "CreationTime": 0, "StackStatus": "CREATE_COMPLETE"}
+    given = [{"ParameterKey": key, "ParameterValue": one} for key, one in parameters.items()]
+    return {"Stacks": [{**named, "Parameters": given}]}
+
+
+def memory(most):
+    """What Service Quotas lists of Lambda, the memory of a function among it."""
+    rows = {"Concurrent executions": 1000, "Function memory maximum": most}
+    return {"Quotas": [{"QuotaName": name, "Value": float(row)} for name, row in rows.items()]}
+
+
+def has_the_form_of(model, asked, answer):
+    """Neither what was *asked* nor what is played as *answer* breaks botocore's *model*."""
+    for shape, value in ((model.input_shape, asked), (model.output_shape, answer)):
+        report = ParamValidator().validate(value, shape)
+        assert not report.has_errors(), report.generate_report()
 
 
 class PlayedAws:
-    """An account and a region by what each operation answers; the default lacks nothing."""
+    """
+    An account and a region by what each operation answers; the default lacks nothing.
+
+    Questions and answers have the form that botocore knows.
+    """
 
     region = "us-gov-west-1"
 
@@ -25,11 +50,19 @@ class PlayedAws:
             "get_caller_identity": {"Arn": "arn:aws-us-gov:iam::111122223333:user/ops"},
             "describe_stacks": Answer("", reason=REFUSED, words="ValidationError: does not exist"),
             "get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 1000}},
+            "list_service_quotas": memory(10240),
             "describe_subscription_filters": Answer("", reason=MISSING),
             **answers,
         }
 
     def ask(self, service, operation, **asked):
+        answer = self._answer(service, operation, asked)
+        name = "".join(word.title() for word in operation.split("_"))
+        model = botocore.session.get_session().get_service_model(service).operation_model(name)
+        has_the_form_of(model, asked, answer.response)
+        return answer
+
+    def _answer(self, service, operation, asked):
         if operation == "describe_type" and operation not in self.answers:
             members = {one.member: {} for one in deployment.NEEDS if one.kind == asked["TypeName"]}
             return Answer("", {"Schema": json.dumps({"properties": members})})
@@ -91,6 +124,14 @@ def test_a_region_that_has_everything_is_ok(check):
             "warning",
             "AdoptLogGroup=true",
         ),
+        ({"list_service_quotas": memory(1024)}, "function memory", "failed", "ask for more"),
+        ({"list_service_quotas": {"Quotas": []}}, "function memory", "warning", "3008"),
+        (
+            {"list_service_quotas": Answer("servicequotas:L", reason=ACCESS, words="denied")},
+            "function memory",
+            "warning",
+            "allow servicequotas:L to whoever checks; many new accounts have 3008 MB",
+        ),
         ({"describe_subscription_filters": filters(5)}, "subscription filters", "failed", "delete"),
         ({"describe_subscription_filters": filters(4)}, "subscription filters", "ok", ""),
     ],
@@ -105,11 +146,14 @@ def test_what_is_lacking_is_said_with_what_to_do(check, answers, name, state, wo
 
 def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
     """From 1 to 5 by the steps that the pages name."""
-    parameters = [{"ParameterKey": key, "ParameterValue": one} for key, one in STACK.items()]
+    resource = {"LogicalResourceId": "RecordsStream", "ResourceType": "AWS::Kinesis::Stream"}
+    resource |= {"LastUpdatedTimestamp": 0, "ResourceStatus": "CREATE_COMPLETE"}
+    stream = {"StreamName": "s", "StreamARN": "arn:aws:kinesis:::s", "StreamStatus": "ACTIVE"}
+    stream |= {"RetentionPeriodHours": 24, "StreamCreationTimestamp": 0, "EnhancedMonitoring": []}
     _, rows = check(
-        describe_stacks={"Stacks": [{"Parameters": parameters}]},
-        describe_stack_resource={"StackResourceDetail": {"PhysicalResourceId": "s"}},
-        describe_stream_summary={"StreamDescriptionSummary": {"OpenShardCount": 1}},
+        describe_stacks=stack(Mode="kinesis", StreamShards="1"),
+        describe_stack_resource={"StackResourceDetail": {**resource, "PhysicalResourceId": "s"}},
+        describe_stream_summary={"StreamDescriptionSummary": {**stream, "OpenShardCount": 1}},
         describe_log_groups={"logGroups": [{"logGroupName": GROUP}]},
     )
     assert (
@@ -119,9 +163,23 @@ def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
     assert "ok" == rows["log group"]["state"]  # it is the stack's own
 
 
+@pytest.mark.parametrize(("most", "state"), [(5307, "ok"), (3008, "failed")])
+def test_the_memory_that_close_has_is_compared_with_what_the_account_allows(check, most, state):
+    """At exactly as much it may be deployed."""
+    _, rows = check(describe_stacks=stack(CloseMemory="5307"), list_service_quotas=memory(most))
+    assert state == rows["function memory"]["state"]
+    assert f"{most} MB" in rows["function memory"]["found"]
+
+
+def test_the_default_of_the_memory_is_the_template_s(repository):
+    """Which a stack that is not there yet would have."""
+    declared = load_template(repository / "template.yaml")["Parameters"]["CloseMemory"]
+    assert quotas.CLOSE_MB == declared["Default"]
+
+
 def test_what_is_young_is_what_the_template_does_without(repository):
     """Nothing else goes with NewFeatures=false, and every young property is asked for."""
-    template = load((repository / "template.yaml").read_text("utf-8"))
+    template = load_template(repository / "template.yaml")
     ways = [Template(template, {"NewFeatures": value}) for value in ("true", "false")]
     gone = set()
     for name, resource in template["Resources"].items():

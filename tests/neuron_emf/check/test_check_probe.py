@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aggregator.arrivals.arrival import LogLine
 from aggregator.ingest.intake import take_in
-from local.alarms.template import load
+from local.alarms.template import load_template
 from neuron_emf.check import probe
 from neuron_emf.check.aws_client import Answer
 from neuron_emf.check.probe import KIND, probe_line
@@ -29,7 +29,7 @@ NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60)
 
 @pytest.fixture(scope="module")
 def template(repository):
-    return load((repository / "template.yaml").read_text(encoding="utf-8"))["Resources"]
+    return load_template(repository / "template.yaml")["Resources"]
 
 
 @given(NAMES, NAMES, st.integers(0, 2**45))

@@ -44,7 +44,8 @@ def release(built, repository, tmp_path_factory):
     """What a wheel of this tree carries."""
     folder = tmp_path_factory.mktemp("release")
     write_zip(built / "IngestFunction", folder / package.FUNCTIONS)
-    (folder / package.TEMPLATE).write_bytes((repository / "template.yaml").read_bytes())
+    template = package.read_template(repository / "template.yaml")
+    (folder / package.TEMPLATE).write_text(template, encoding="utf-8")
     return folder
 
 
@@ -128,10 +129,11 @@ def rows(folder):
 
 @pytest.mark.embedded
 @pytest.mark.slow
-def test_each_step_is_judged_or_named(aws, begin, tmp_path):
+@pytest.mark.parametrize("words", [(), ("--mode", "kinesis", "--kms")], ids=["direct", "stream"])
+def test_each_step_is_judged_or_named(aws, begin, tmp_path, words):
     """The whole program: each step right, or named with why it cannot be judged here."""
     before = inventory(aws)
-    said = ended(begin(tmp_path), 0)
+    said = ended(begin(tmp_path, *words), 0)
     for step in STEPS:
         expected = f"named    {step.name}: not judged here, " if step.not_here else "judged   "
         assert f"{expected}{step.not_here or step.name}" in said, said

@@ -10,6 +10,7 @@ import pytest
 
 from local.alarms import RecordedHistory
 from local.page import DashboardView, LogLines, PageServer
+from neuron_emf.deploy.package import read_template
 from neuron_wire import parse
 from tests.local.page.browser.drawn import cell, legends, tables, traces, widget
 from tests.local.page.recording import NOW_S, PLACE, history_of, lines_of, template_of, view_of
@@ -98,7 +99,7 @@ def test_a_minute_without_a_value_is_a_gap(open_page, hour, repository):
 
 def test_a_wrong_metric_name_is_red(open_page, hour, repository, tmp_path):
     """A series of a name that nobody publishes says so, in its chart and at the top of the page."""
-    text = (repository / "template.yaml").read_text("utf-8")
+    text = read_template(repository / "template.yaml")
     wrong = text.replace('["Neuron/Cluster", "BusyCores",', '["Neuron/Cluster", "BusyCore",')
     assert text != wrong
     (tmp_path / "template.yaml").write_text(wrong, "utf-8")
