@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.health.members import reading_members
 from emitter.lines import LineIdentity, parse_choice
 from emitter.owners import saved_owners
@@ -89,8 +89,9 @@ class _Minutes:
                 every_report=settings.high_resolution_metrics,
                 chosen=parse_choice(settings.metric).names,
             ),
-            owner_of=saved_owners(settings.saved_proc),
+            owner_of=self._owner,
         )
+        self._owner_of = saved_owners(settings.saved_proc)
         self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
         self._cluster = cluster
@@ -100,6 +101,10 @@ class _Minutes:
         self._boot = f"{int(start_s * 1000):012x}{inputs[:8]}"
         self._seq = 1
         self._reports = ReportQueue()
+
+    def _owner(self, pid: int) -> RuntimeOwner | None:
+        owner = self._owner_of(pid)
+        return None if owner is None else RuntimeOwner(owner.name, owner.team, owner.gone)
 
     def add(self, report: Report, at_s: float) -> list[str]:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""

@@ -61,7 +61,7 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     return _lookup(Places.beside(proc), is_background=True)
 
 
-def saved_owners(proc: Path | None) -> Callable[[int], str | None]:
+def saved_owners(proc: Path | None) -> Callable[[int], Owner | None]:
     """
     Who names the owners of pids in saved reports, at once: by the `/proc` saved in *proc*.
 
@@ -73,7 +73,7 @@ def saved_owners(proc: Path | None) -> Callable[[int], str | None]:
     if lookup is None:
         return lambda _pid: None
 
-    def owner_of(pid: int) -> str | None:
+    def owner_of(pid: int) -> Owner | None:
         lookup.see((pid,))
         lookup.work()
         return lookup.of(pid)
