@@ -81,14 +81,15 @@ def owned(holdings: Iterable[Holding]) -> Owned:
     left_out: set[int] = set()
     room = MAX_OWNERS_BYTES - len("[]") + len(",")
     for name in sorted(cores, key=lambda name: (-len(cores[name]), name)):
-        owner = Owner(core_ranges(cores[name]), name, teams[name])
-        size = _written_bytes(owner)
-        if len(listed) < MAX_OWNERS and size <= room:
-            room -= size
-            listed.append(owner)
-            held_by_listed |= cores[name]
-        else:
-            left_out |= cores[name]
+        if len(listed) < MAX_OWNERS:
+            owner = Owner(core_ranges(cores[name]), name, teams[name])
+            size = _written_bytes(owner)
+            if size <= room:
+                room -= size
+                listed.append(owner)
+                held_by_listed |= cores[name]
+                continue
+        left_out |= cores[name]
     return tuple(listed), core_ranges(left_out - held_by_listed)
 
 
