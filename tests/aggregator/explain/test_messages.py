@@ -102,6 +102,10 @@ FREE = rollup(
     IdleInstanceCount=31,
 )
 
+OF_CLOUDWATCH = (
+    "AlarmName", "NewStateValue", "OldStateValue", "NewStateReason", "StateChangeTime",
+    "AlarmContributorId", "AlarmContributorAttributes", "Trigger",
+)  # fmt: skip
 KEPT = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 
 SCENES = {
@@ -192,6 +196,26 @@ def test_a_pager_knows_the_state_from_the_subject(name):
     assert message.subject.startswith(f"{document['NewStateValue']}: ")
     assert document["OldStateValue"] != document["NewStateValue"]
     assert document["AlarmName"] == document["Alarm"]
+
+
+def test_the_forms_for_chat_and_pagers_read_as_they_did(golden):
+    """What the how-to pages show; review reads it here."""
+    event, table = copy.deepcopy(SCENES["idle-cores-of-a-contributor"])
+    sent = []
+    environment = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
+    notify(
+        transition_of(event), table, environment, lambda *one: sent.append(one), RANG_S + 1,
+        printer=lambda _: None,
+    )  # fmt: skip
+    (_, people), (_, chat) = sent
+    document = json.loads(json.loads(people.body)["https"])
+    as_cloudwatch = {name: document[name] for name in OF_CLOUDWATCH if name in document}
+    for name, payload in (
+        ("chat", json.loads(chat.body)),
+        ("pagerduty", {"Subject": people.subject, "Message": as_cloudwatch}),
+        ("webhook", {one: value for one, value in document.items() if one != "Rollup"}),
+    ):
+        golden(MESSAGES / f"{name}.json", json.dumps(payload, indent=2) + "\n")
 
 
 def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
