@@ -38,7 +38,7 @@ def chat_publication(explanation: Explanation) -> Publication:
 
 def _notification(explanation: Explanation) -> dict[str, object]:
     transition = explanation.transition
-    title = printable(explanation.title, MAX_TITLE_CHARS)
+    title = printable(_silent(explanation.title), MAX_TITLE_CHARS)
     attributes = attributes_of(explanation)
     content: dict[str, object] = {
         "textType": "client-markdown",
@@ -46,9 +46,9 @@ def _notification(explanation: Explanation) -> dict[str, object]:
         "description": _description(explanation),
     }
     if transition.state == "ALARM" and explanation.finding.steps:
-        content["nextSteps"] = [_step(one) for one in explanation.finding.steps]
+        content["nextSteps"] = [_silent(_step(one)) for one in explanation.finding.steps]
     keywords = (attributes.get("ClusterName"), attributes.get("Metric"), transition.state)
-    content["keywords"] = [printable(one, MAX_KEYWORD_CHARS) for one in keywords if one]
+    content["keywords"] = [printable(_silent(one), MAX_KEYWORD_CHARS) for one in keywords if one]
     context = {
         **attributes,
         "AlarmName": printable(transition.alarm, 256),
@@ -86,7 +86,7 @@ def _description(explanation: Explanation) -> str:
         places.append(f"Dashboard: {explanation.dashboard_address}")
     end = "\n".join(["", "", *places]) if places else ""
     text, room = "\n".join(lines), MAX_DESCRIPTION_CHARS - len(end)
-    return (text if len(text) <= room else text[: room - 3] + "...") + end
+    return _silent(text if len(text) <= room else text[: room - 3] + "...") + end
 
 
 def _step(step: Step) -> str:
@@ -98,6 +98,11 @@ def _step(step: Step) -> str:
             break
         text = longer
     return text
+
+
+def _silent(text: str) -> str:
+    """*text* that calls nobody: `<!channel>` in the name of an alarm would wake a whole channel."""
+    return text.replace("<", "?")
 
 
 def _digest(text: str) -> str:

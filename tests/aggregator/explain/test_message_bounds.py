@@ -43,6 +43,7 @@ NAMES = st.text(max_size=40) | st.sampled_from(
         "\u202eevil",
         "\x1b[2J",
         "$(reboot)",
+        "<!channel>",
         "\udc00",
         "",
     ]
@@ -108,6 +109,7 @@ def assert_chat_fits(publication):
     assert all(isinstance(one, str) for one in metadata["additionalContext"].values())
     assert re.fullmatch("[0-9a-f]{32}", metadata["threadId"])
     assert CHATTING.runbook in content["description"]
+    assert "<" not in json.dumps(content)  # so no name calls a whole channel
 
 
 def assert_within_bounds(message):

@@ -218,6 +218,29 @@ def test_the_forms_for_chat_and_pagers_read_as_they_did(golden):
         golden(MESSAGES / f"{name}.json", json.dumps(payload, indent=2) + "\n")
 
 
+def thread_of(event):
+    """The thread that a message belongs to."""
+    sent = []
+    environment = replace(ENVIRONMENT, alarm_topic_arn="", chat_topic_arn="chat")
+    notify(
+        transition_of(event), MemoryTable(), environment, lambda *one: sent.append(one), RANG_S,
+        printer=lambda _: None,
+    )  # fmt: skip
+    ((_, publication),) = sent
+    return json.loads(publication.body)["metadata"]["threadId"]
+
+
+def test_an_alarm_of_one_cluster_and_its_end_are_one_thread():
+    """Another cluster, and another alarm, have threads of their own."""
+    alarm = of_a_contributor()
+    assert thread_of(alarm) == thread_of(of_a_contributor(now=state("OK", OVER)))
+    others = {
+        thread_of(of_a_contributor(cluster="serving")),
+        thread_of(of_a_contributor("SilentInstances")),
+    }
+    assert 3 == len({thread_of(alarm), *others})
+
+
 def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
     """Each member is there, of the same type; what tells messages apart has the same value."""
     earlier = json.loads((MESSAGES / "old-reader.json").read_text(encoding="utf-8"))
