@@ -46,8 +46,8 @@ MADE = {
     ),
 }
 WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
-KEPT = {"without_holders", *WITHOUT_OWNERS}
-"""What emitters wrote once: nothing makes these lines again, and every reader reads them."""
+KEPT = {"messages", "without_holders", *WITHOUT_OWNERS}
+"""What was written once: nothing makes these lines again, and every reader reads them."""
 
 MADE_ELSEWHERE = {"kinds", "owned"}  # by test_documented_lines.py, from values and not from reports
 
