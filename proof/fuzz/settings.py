@@ -125,6 +125,7 @@ def _variables() -> list[bytes]:
         "TABLE_NAME": "records", "STACK_NAME": "neuron-emf", "GRACE_SECONDS": "120",
         "LATE_MINUTES": "120", "IDLE_AFTER_MINUTES": "15", "SILENT_AFTER_MINUTES": "5",
         "SILENT_FORGET_MINUTES": "60", "PRICE_OVERRIDES": "trn1.32xlarge=13.5,inf2.xlarge=0.6",
+        "PAID_BY_TYPE": "trn1.32xlarge=sunk", "TEAMS": "research|slurm:*=ml,*|prod/*=serving",
         "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
         "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/ingest",
     }  # fmt: skip
