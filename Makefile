@@ -19,7 +19,7 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
-.PHONY: accept accept-clean proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle
+.PHONY: accept accept-clean proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle prometheus
 
 help:
 	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
@@ -53,6 +53,7 @@ help:
 	@echo "make install          neuron-emf as a systemd service of this machine; CLUSTER, REGION, PREFIX, DESTDIR, PYTHON"
 	@echo "make uninstall        removes the service; PURGE=1 what it kept, too"
 	@echo "make bundle           what installs the service without a clone, into dist/; WHEELS=1 without a package index"
+	@echo "make prometheus       Debian's Prometheus into build/prometheus, for the tests of --prometheus; installs nothing"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
 	@echo
@@ -212,6 +213,12 @@ bundle:
 	@deploy/systemd/bundle.sh $(if $(WHEELS),--wheels)
 
 # --- upkeep ---
+
+# Unpacked, not installed: its service must not start
+prometheus:
+	@mkdir -p build/prometheus
+	@cd build/prometheus && apt-get download --quiet prometheus && dpkg --extract prometheus_*.deb . && rm prometheus_*.deb
+	@ls build/prometheus/usr/bin/*
 
 pins: .venv-pins/.ready
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt

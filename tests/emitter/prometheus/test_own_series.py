@@ -108,8 +108,9 @@ def test_every_series_belongs_to_a_family_that_the_table_lists():
     assert {name for name, _ in played.series()} <= listed
 
 
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
 HOSTILE = st.recursive(
-    st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | st.floats(allow_nan=False, allow_infinity=False)
+    st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | FINITE
     | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3)
     | st.dictionaries(

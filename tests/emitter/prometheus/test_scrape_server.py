@@ -69,7 +69,7 @@ def test_many_at_once_all_get_the_whole_page(serve):
 
 
 def test_who_does_not_read_is_cut_off_and_keeps_nobody_waiting_longer(serve, monkeypatch):
-    """Every connection taken by somebody who asks and reads nothing: the next waits for the bound."""
+    """Every connection is taken by somebody who asks and reads nothing: the next one waits."""
     monkeypatch.setattr(scrape_server, "CONNECTION_S", 1.0)
     port = serve(lambda: LARGE)
     slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(MAX_CONNECTIONS)]
@@ -113,7 +113,7 @@ def test_a_port_that_is_taken_is_refused_with_what_to_do(serve):
         ScrapeServer(ListenAddress("127.0.0.1", port), lambda: b"", CONTENT_TYPE)
 
 
-def test_a_closed_server_lets_go_of_its_port(serve):
+def test_a_closed_server_lets_go_of_its_port():
     """So that the next start finds it free."""
     server = ScrapeServer(HERE, lambda: b"", CONTENT_TYPE)
     server.close()
