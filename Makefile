@@ -147,6 +147,7 @@ proof:
 	@$(MAKE) --no-print-directory audit
 
 bench: .venv/.editable
+	@$(PY) -m benchmarks.scraping $(RECORDED)
 	@$(PY) -m benchmarks $(if $(CHECK),--check) $(RECORDED)
 
 chaos: .venv/.editable
@@ -221,13 +222,13 @@ prometheus:
 	@ls build/prometheus/usr/bin/*
 
 pins: .venv-pins/.ready
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra top --group tests --group lint --group rehearsal --group benchmarks --output-file requirements/dev.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra prometheus --output-file requirements/emitter.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra top --extra prometheus --group tests --group lint --group rehearsal --group benchmarks --output-file requirements/dev.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group sam --output-file requirements/sam.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pins --output-file requirements/pins.txt
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group fuzz --output-file requirements/fuzz.txt
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group tests --group benchmarks --group mutants --output-file requirements/mutants.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra prometheus --group tests --group benchmarks --group mutants --output-file requirements/mutants.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group lambda --output-file requirements/lambda.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group checkov --output-file requirements/checkov.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pictures --output-file requirements/pictures.txt
