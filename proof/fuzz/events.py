@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.departure import NoDepartureError, departure_of
 from aggregator.explain.event import EventError, transition_of
 from aggregator.explain.notification import notify
+from neuron_wire import OtherRecord, parse
+from neuron_wire.names import MESSAGE
 from proof.factories import alarms as made_alarms
 from proof.factories.alarms import ENVIRONMENT, MINUTE, RANG_S
 from proof.fuzz import broken_json
 from proof.fuzz.target import Target, require_sentence
 from proof.memory_table import MemoryTable
 
+if TYPE_CHECKING:
+    from aggregator.explain.message import Publication
+
 SNS_BYTES: Final = 262_144
+CHATTING: Final = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
 _DEPARTURE: Final = {
     "version": "0",
     "detail-type": "EC2 Instance State-change Notification",
@@ -49,13 +56,17 @@ def tells_of_an_alarm(content: bytes) -> None:
     texts = (transition.identity, transition.cluster or "", transition.alarm, transition.reason)
     "".join(texts).encode()  # half a letter fits into no table and no message
     table = made_alarms.table_with(made_alarms.rollup())
-    sent = []
-    first = notify(transition, table, ENVIRONMENT, lambda _, sending: sent.append(sending), RANG_S)
-    again = notify(transition, table, ENVIRONMENT, lambda _, sending: sent.append(sending), RANG_S)
+    sent: list[Publication] = []
+    lines: list[str] = []
+    publish = lambda _, one: sent.append(one)  # noqa: E731
+    first = notify(transition, table, CHATTING, publish, RANG_S, printer=lines.append)
+    again = notify(transition, table, CHATTING, publish, RANG_S, printer=lines.append)
     assert (first.outcome, again.outcome) in {("sent", "repeated"), ("dropped", "dropped")}
-    assert len(sent) <= 1
-    for one in sent:
-        _check_message(one)
+    assert (len(sent), len(lines)) in {(2, 1), (0, 0)}
+    assert all(len(one.body.encode()) < SNS_BYTES for one in sent)
+    assert all(parse(one) == OtherRecord(MESSAGE) for one in lines)
+    if first.message is not None:
+        _check_message(first.message)
 
 
 def tells_of_a_rollup(content: bytes) -> None:
@@ -66,7 +77,7 @@ def tells_of_a_rollup(content: bytes) -> None:
         table.write_last_rollup(about, "training", MINUTE, text)
     for metric in ("IdleCorePercent", "SilentInstances", "EccUncorrectedRise", "ExecutionErrors"):
         transition = transition_of(made_alarms.of_an_alarm(metric))
-        told = notify(transition, table, ENVIRONMENT, lambda *_: None, RANG_S)
+        told = notify(transition, table, CHATTING, lambda *_: None, RANG_S, printer=lambda _: None)
         assert told.message is not None
         _check_message(told.message)
 

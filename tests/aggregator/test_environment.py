@@ -24,9 +24,10 @@ def test_every_rule_is_read():
 
 
 def test_the_groups_the_stack_writes_to_are_its_own():
-    """The rollups' group, and the group of the function itself."""
-    found = read({**GIVEN, "ROLLUPS_LOG_GROUP": "rollups", "AWS_LAMBDA_LOG_GROUP_NAME": "ingest"})
-    assert (frozenset({"rollups", "ingest"}), "ingest") == (
+    """Those of rollups and of messages, and the group of the function itself."""
+    groups = {"ROLLUPS_LOG_GROUP": "rollups", "MESSAGES_LOG_GROUP": "explain"}
+    found = read({**GIVEN, **groups, "AWS_LAMBDA_LOG_GROUP_NAME": "ingest"})
+    assert (frozenset({"rollups", "explain", "ingest"}), "ingest") == (
         found.own_log_groups,
         found.own_log_group,
     )

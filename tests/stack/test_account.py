@@ -162,6 +162,20 @@ def test_a_role_may_write_traces_only_when_they_are_wanted(deployed, function):
 # --- whom alarms tell ---
 
 
+def test_chat_has_a_topic_of_its_own_where_somebody_asks_for_it(deployed):
+    """Amazon Q drops the form of the alarm topic, and its form would reach every pager."""
+    resources = deployed(Chat="true")
+    explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
+    assert "<ChatTopic>" == explain["CHAT_TOPIC_ARN"]
+    (policy,) = resources["ExplainRole"]["Properties"]["Policies"]
+    statements = policy["PolicyDocument"]["Statement"]
+    published = [one["Resource"] for one in statements if one["Action"] == "sns:Publish"]
+    assert ["<AlarmTopic>", "<ChatTopic>"] == published
+    without = deployed()
+    assert not {"ChatTopic", "ChatTopicPolicy"} & without.keys()
+    assert "ChatTopic" not in json.dumps(without)
+
+
 @pytest.mark.parametrize("given", ["", "arn:aws:sns:eu-west-1:111122223333:pager"])
 def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given):
     """Whoever publishes gets it, and the address is subscribed to whichever it is."""

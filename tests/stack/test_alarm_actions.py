@@ -16,6 +16,17 @@ DAY_S = 86_400
 WORST = {"EccErrorsAlarm", "HardwareFaultsAlarm"}
 
 
+def test_chat_hears_of_pipeline_alarms_from_the_alarms_themselves(template, deployed):
+    """A second action where Chat is true; of clusters explain tells it, in the form it shows."""
+    resources = deployed(Chat="true", Mode="kinesis")
+    for name in on_pipeline(template):
+        assert ["<AlarmTopic>", "<ChatTopic>"] == resources[name]["Properties"]["AlarmActions"], (
+            name
+        )
+    for name in WORST:
+        assert ["<AlarmTopic>"] == resources[name]["Properties"]["AlarmActions"], name
+
+
 @pytest.mark.parametrize("given", ["", "arn:aws:sns:us-east-1:123456789012:people"])
 def test_pipeline_alarms_tell_the_topic_themselves(template, deployed, given):
     """

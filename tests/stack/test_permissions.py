@@ -118,11 +118,12 @@ def test_every_permission_says_who_and_from_where(template):
             assert member == "Arn", name
 
 
-def test_alarms_of_this_stack_may_publish(template):
+@pytest.mark.parametrize("policy_name", ["AlarmTopicPolicy", "ChatTopicPolicy"])
+def test_alarms_of_this_stack_may_publish(template, policy_name):
     """
     CloudFormation begins their names with the stack's, as long as they have none of their own.
     """
-    policy = template["Resources"]["AlarmTopicPolicy"]["Properties"]["PolicyDocument"]
+    policy = template["Resources"][policy_name]["Properties"]["PolicyDocument"]
     (statement,) = policy["Statement"]
     assert statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     assert statement["Action"] == "sns:Publish"

@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+import emitter
 from local.alarms import Template
+from proof.factories.alarms import ENVIRONMENT
+from tests.docs.shown_blocks import tomllib
 from tests.stack.stated_alarms import ALARM
 from tests.stack.template_resources import of_type
 
@@ -20,6 +23,15 @@ def runbook(repository):
 def anchor_of(heading):
     """The anchor that a Markdown heading gets."""
     return re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_link_opens_on_a_phone(template, repository):
+    """An address by default, of this release's page; messages in the tests have the same."""
+    with (repository / "pyproject.toml").open("rb") as file:
+        home = tomllib.load(file)["project"]["urls"]["Repository"]
+    page = f"{home}/blob/v{emitter.__version__}/docs/operations.md"
+    assert page.startswith("https://")
+    assert page == template["Parameters"]["Runbook"]["Default"] == ENVIRONMENT.runbook
 
 
 def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):

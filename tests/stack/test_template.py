@@ -209,6 +209,7 @@ def variables_of(template, deployed, function, **parameters):
     """The environment that a deployment gives to one function, all of it text."""
     shared = template["Globals"]["Function"]["Environment"]["Variables"]
     values = {"RecordsTable": "table", "RollupsLogGroup": "rollups", "AWS::StackName": "stack"}
+    values["ExplainLogGroup"] = "explain"
     defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
     values |= {name: str(value) for name, value in {**defaults, **parameters}.items()}
     own = deployed(**parameters)[function]["Properties"]["Environment"]["Variables"]
@@ -225,7 +226,7 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
     environment.read(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
     if function != "ExplainFunction":
-        read -= {"ALARM_TOPIC_ARN", "RUNBOOK"}
+        read -= {"ALARM_TOPIC_ARN", "CHAT_TOPIC_ARN", "RUNBOOK"}
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")
     } & given.keys()

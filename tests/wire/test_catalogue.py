@@ -59,10 +59,10 @@ def test_a_member_says_all_there_is_to_say(subject):
         assert not set("\n|") & set(member.meaning + member.source + member.folds)
         assert member.name in THEIRS or re.fullmatch(r"([A-Z][A-Za-z0-9]+\.?)+", member.name)
         assert member.kinds
-        assert set(member.kinds) <= {*EMITTED, "rollup", "type", "stack", "profile"}
+        assert set(member.kinds) <= {*EMITTED, "rollup", "type", "stack", "profile", "message"}
 
 
-@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "type", "stack", "profile"])
+@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "type", "stack", "profile", "message"])
 def test_a_name_means_one_thing_in_a_line(kind):
     """No two members of a line have one name, and none has the place of the metadata."""
     found = [one.name for one in MEMBERS if kind in one.kinds]

@@ -44,8 +44,8 @@ MADE = {
         raw_reports=1,
     ),
 }
-KEPT = {"without_holders"}
-"""What emitters wrote once: nothing makes these lines again, and every reader reads them."""
+KEPT = {"messages", "without_holders"}
+"""What was written once: nothing makes these lines again, and every reader reads them."""
 
 MADE_ELSEWHERE = {"kinds"}  # by test_documented_lines.py, from values and not from reports
 

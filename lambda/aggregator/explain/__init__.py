@@ -14,6 +14,9 @@ From the outside in; only `topic` knows a network:
 * `queries`, `commands`   what to type next
 * `message`   all forms of one message, and how long each may be
 * `text`      the one for people
+* `chat`      the one for Slack and Teams, by Amazon Q
+* `cloudwatch_members`  what CloudWatch's own message would have, for who reads those
+* `message_line`        the message as a log line
 * `topic`     SNS
 * `members`   a kept rollup, read so that no value can break a message
 * `foreign_text`  names that somebody else gave

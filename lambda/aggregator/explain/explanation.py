@@ -80,23 +80,24 @@ class Explanation:
     @property
     def word(self) -> str:
         """The state for people, to whom a contributor that is gone is not OK."""
-        muted = " (muted)" if self.transition.muted_by else ""
         state = "INSUFFICIENT_DATA" if self.transition.is_gone else self.transition.state
-        return f"{WORDS[state]}{muted}"
+        return WORDS[state]
 
     @property
     def title(self) -> str:
-        """The one line that tells most."""
+        """The one line that tells most; it begins with the state as CloudWatch writes it."""
         transition = self.transition
         cluster = name(transition.cluster or "", LONGEST_CLUSTER)
+        muted = "(muted)" if transition.muted_by else ""
         what = self.subject.title if self.subject else printable(transition.alarm, LONGEST_CLUSTER)
         if transition.state == "ALARM":
             what = self.finding.figure or what
         elif transition.state == "INSUFFICIENT_DATA" or transition.is_gone:
-            what = f"{what}, was in ALARM"
+            what = f"no data, was in ALARM: {what}"
         elif transition.lasted_minutes is not None:
             what = f"{what}, after {duration(transition.lasted_minutes)}"
-        return f"{self.word}{' ' if cluster else ''}{cluster}: {what}"
+        about = " ".join(filter(None, (cluster, muted)))
+        return ": ".join(filter(None, (transition.state, about, what)))
 
     @property
     def metric(self) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from aggregator.explain.cloudwatch_members import cloudwatch_members
 from aggregator.explain.foreign_text import ascii_only
 from aggregator.explain.text import LONGEST_REASON, text_of
 from neuron_wire.phrases import cell, iso, printable
@@ -32,6 +33,27 @@ protocols get it, and everything stays under the 262,144 bytes that SNS takes.
 JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
 _LONGEST_NAME: Final = 256
 _LONGEST_ARN: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """
+    What is published to one topic.
+
+    Attributes:
+        body: The message.
+
+        attributes: What a subscription may filter by.
+
+        subject: Of mails; empty where nobody shows one.
+
+        is_by_protocol: Whether *body* is JSON with a form for each protocol.
+    """
+
+    body: str
+    attributes: Mapping[str, str]
+    subject: str = ""
+    is_by_protocol: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +85,33 @@ class Message:
         forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
         return _json(forms)
 
+    def publication(self) -> Publication:
+        """What SNS is given."""
+        return Publication(self.by_protocol(), self.attributes, self.subject, is_by_protocol=True)
+
 
 def message_of(explanation: Explanation) -> Message:
     """Write *explanation* in all forms."""
     title, worst = explanation.title, explanation.finding.worst
     is_alarm = explanation.transition.state == "ALARM"
+    return Message(
+        subject=ascii_only(title, MAX_SUBJECT_CHARS),
+        text=_cut(text_of(explanation)),
+        sms=ascii_only(f"{title}. {worst}" if is_alarm and worst else title, MAX_SMS_CHARS),
+        document=_document(_members(explanation), explanation.evidence.rollup),
+        attributes=attributes_of(explanation),
+    )
+
+
+def attributes_of(explanation: Explanation) -> dict[str, str]:
+    """What a subscription may filter by: never empty texts."""
     attributes = {
         "State": explanation.transition.state,
         "ClusterName": printable(explanation.transition.cluster or "", _LONGEST_NAME),
         "Metric": printable(explanation.metric, _LONGEST_NAME),
         "Muted": "true" if explanation.transition.muted_by else "false",
     }
-    return Message(
-        subject=ascii_only(title, MAX_SUBJECT_CHARS),
-        text=_cut(text_of(explanation)),
-        sms=ascii_only(f"{title}. {worst}" if is_alarm and worst else title, MAX_SMS_CHARS),
-        document=_document(_members(explanation), explanation.evidence.rollup),
-        attributes={name: value for name, value in attributes.items() if value},
-    )
+    return {name: value for name, value in attributes.items() if value}
 
 
 def _members(explanation: Explanation) -> dict[str, object]:
@@ -102,6 +133,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Region": printable(transition.region),
         "MutedBy": printable(transition.muted_by, _LONGEST_ARN),
         "Reason": printable(transition.reason, LONGEST_REASON),
+        **cloudwatch_members(transition),
         "Sentences": list(explanation.finding.sentences),
         "IdleCostTodayUsd": None if cost is None else _rounded(cost.usd),
         "IdleCostTodayMinutes": None if cost is None else cost.minutes,

@@ -12,17 +12,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from aggregator.explain.chat import chat_publication
 from aggregator.explain.evidence import UNREADABLE, ClusterEvidence, gather
 from aggregator.explain.explanation import explain
 from aggregator.explain.message import Message, message_of
+from aggregator.explain.message_line import message_line
 from aggregator.explain.subject import subject_of
+from aggregator.explain.topic import TopicError
 from aggregator.storage.values import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from aggregator.environment import Environment
     from aggregator.explain.event import Transition
+    from aggregator.explain.explanation import Explanation
+    from aggregator.explain.message import Publication
     from aggregator.storage.table import Table
 
 REMEMBERED_S: Final = 14 * 24 * 3600
@@ -64,36 +69,106 @@ def notify(
     transition: Transition,
     table: Table,
     environment: Environment,
-    publish: Callable[[str, Message], None],
+    publish: Callable[[str, Publication], None],
     now_s: float,
+    *,
+    printer: Callable[[str], None] = print,
 ) -> Notification:
     """
-    Send a message about *transition* to the topic of *environment*.
+    Send a message about *transition* to the topics of *environment*, and print it as a line.
 
-    A table that fails makes a message shorter, or one that is sent twice.
+    A table that fails makes a message shorter, or one that is sent twice. A topic that
+    refuses does not keep the message from the other.
 
     Raises:
-        TopicError: If it could not be sent; the invocation must be repeated.
+        TopicError: If it could not be sent to each; the invocation must be repeated.
     """
     if not is_news(transition):
         return Notification("dropped")
-    trouble = ""
-    try:
-        if table.was_notified(transition.identity):
-            return Notification("repeated")
-    except TableError as error:
-        trouble = str(error)
+    topics = _topics(environment, transition)
+    due, trouble = _due(topics, table)
+    if topics and not due:
+        return Notification("repeated")
     subject = subject_of(transition.metrics)
     # A table that has just failed is not asked again: Lambda's time is for the message.
     evidence = ClusterEvidence(trouble=UNREADABLE if trouble else "")
     if subject is not None and transition.cluster is not None and not trouble:
         evidence = gather(subject, transition.cluster, table, now_s)
-    message = message_of(explain(transition, evidence, environment, now_s))
-    if not environment.alarm_topic_arn:
-        return Notification("kept", message, trouble)
-    publish(environment.alarm_topic_arn, message)
+    explanation = explain(transition, evidence, environment, now_s)
+    message = message_of(explanation)
+    refusals: list[TopicError] = []
+    for topic in due:
+        refusal = _refusal(publish, topic.arn, topic.form(explanation, message))
+        if refusal is not None:
+            refusals.append(refusal)
+            continue
+        if topic.has_line:
+            printer(message_line(explanation, message, now_s))
+        trouble = _remember(topic, table, now_s) or trouble
+    if refusals:
+        raise refusals[0]
+    return Notification("sent" if topics else "kept", message, trouble)
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """
+    Whom to tell.
+
+    Attributes:
+        arn: The topic.
+
+        identity: By what it is remembered that they were told.
+
+        form: What they get.
+
+        has_line: Whether the message is printed when they were told.
+    """
+
+    arn: str
+    identity: str
+    form: Callable[[Explanation, Message], Publication]
+    has_line: bool = False
+
+
+def _topics(environment: Environment, transition: Transition) -> list[_Topic]:
+    people = _Topic(
+        environment.alarm_topic_arn,
+        transition.identity,
+        lambda _, message: message.publication(),
+        has_line=True,
+    )
+    chat = _Topic(
+        environment.chat_topic_arn,
+        f"{transition.identity} chat",
+        lambda explanation, _: chat_publication(explanation),
+    )
+    return [topic for topic in (people, chat) if topic.arn]
+
+
+def _due(topics: Sequence[_Topic], table: Table) -> tuple[Sequence[_Topic], str]:
+    """Those that were not told yet, all when the table fails; and why it failed."""
     try:
-        table.put_notified(transition.identity, int(now_s) + REMEMBERED_S)
+        return [topic for topic in topics if not table.was_notified(topic.identity)], ""
     except TableError as error:
-        trouble = str(error)
-    return Notification("sent", message, trouble)
+        return topics, str(error)
+
+
+def _refusal(
+    publish: Callable[[str, Publication], None], topic_arn: str, publication: Publication
+) -> TopicError | None:
+    """Publish; why the topic did not take it, or None when it did."""
+    try:
+        publish(topic_arn, publication)
+    except TopicError as error:
+        return error
+    return None
+
+
+def _remember(topic: _Topic, table: Table, now_s: float) -> str:
+    """Why it could not be remembered that *topic* was told; empty when it was."""
+    try:
+        table.put_notified(topic.identity, int(now_s) + REMEMBERED_S)
+    except TableError as error:
+        return str(error)
+    return ""

@@ -131,7 +131,7 @@ def query_of(
             "the last that the silent instances said",
             groups.records,
             (
-                "fields @timestamp, InstanceId, Kind, Event, Message, CoveredSeconds, BusyCores",
+                "fields @timestamp, InstanceId, Kind, Event, Message, Reports, BusyCores",
                 f'filter Kind in ["minute", "event"] and {of_cluster}'
                 + (f" and InstanceId in [{named}]" if named else ""),
                 "sort @timestamp desc",

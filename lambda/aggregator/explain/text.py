@@ -29,7 +29,7 @@ def text_of(explanation: Explanation) -> str:
             *_typed(explanation.query, explanation.transition.region),
         ]
     else:
-        parts = _over(explanation)
+        parts = ["", *over(explanation)]
     return "\n".join([_headline(explanation), *parts, "", *_places(explanation)]) + "\n"
 
 
@@ -37,7 +37,8 @@ def _headline(explanation: Explanation) -> str:
     transition, subject = explanation.transition, explanation.subject
     what = subject.title if subject else f"alarm {printable(transition.alarm, 256)}"
     where = f" in cluster {name(transition.cluster, 256)}" if transition.cluster else ""
-    return f"{explanation.word}: {what}{where}"
+    muted = " (muted)" if transition.muted_by else ""
+    return f"{explanation.word}{muted}: {what}{where}"
 
 
 def _found(finding: AlarmFinding) -> list[str]:
@@ -63,7 +64,7 @@ def _typed(query: InsightsQuery | None, region: str) -> list[str]:
     ]
 
 
-def _over(explanation: Explanation) -> list[str]:
+def over(explanation: Explanation) -> list[str]:
     """What to say when an alarm rings no longer."""
     transition = explanation.transition
     if transition.state == "INSUFFICIENT_DATA" or transition.is_gone:
@@ -74,7 +75,7 @@ def _over(explanation: Explanation) -> list[str]:
         first = "Over."
     else:
         first = f"Over after {duration(transition.lasted_minutes)}."
-    lines = ["", first, *explanation.finding.brief]
+    lines = [first, *explanation.finding.brief]
     if transition.is_filled:
         lines.append("Missing minutes counted as good ones, which may be all that ended the alarm.")
     return lines

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from aggregator import aws
 
 if TYPE_CHECKING:
-    from aggregator.explain.message import Message
+    from aggregator.explain.message import Publication
 
 
 class TopicError(Exception):
     """The topic did not take a message; the invocation must be repeated."""
 
 
-def publish(topic_arn: str, message: Message) -> None:
+def publish(topic_arn: str, publication: Publication) -> None:
     """
-    Send *message* to everybody who subscribed to the topic.
+    Send *publication* to everybody who subscribed to the topic.
 
     Raises:
         TopicError: If SNS did not take it.
@@ -26,13 +26,13 @@ def publish(topic_arn: str, message: Message) -> None:
         aws.call(
             client().publish,
             TopicArn=topic_arn,
-            Subject=message.subject,
-            Message=message.by_protocol(),
-            MessageStructure="json",
+            Message=publication.body,
             MessageAttributes={
                 name: {"DataType": "String", "StringValue": value}
-                for name, value in message.attributes.items()
+                for name, value in publication.attributes.items()
             },
+            **({"Subject": publication.subject} if publication.subject else {}),
+            **({"MessageStructure": "json"} if publication.is_by_protocol else {}),
         )
     except aws.AwsError as error:
         msg = (

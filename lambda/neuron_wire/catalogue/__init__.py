@@ -14,6 +14,7 @@ The one place where a name means something. What writes lines writes no other
 * `rollups`, `rollup_properties`    what the stack says of a cluster
 * `stack`                           what it says of itself
 * `profiles`    what a profiler found
+* `messages`    what people were told of an alarm
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from neuron_wire.catalogue.executions import EXECUTIONS, LATENCY
 from neuron_wire.catalogue.health import HEALTH
 from neuron_wire.catalogue.identity import IDENTITY
 from neuron_wire.catalogue.member import EMITTED, INSTANCE_TIER, Family, Member, metrics
+from neuron_wire.catalogue.messages import MESSAGES
 from neuron_wire.catalogue.profiles import PROFILES
 from neuron_wire.catalogue.reports import RAW_REPORTS, REPORTS
 from neuron_wire.catalogue.resources import COMPUTE, ECC, FAULTS, HOST, MEMORY
@@ -84,6 +86,7 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "Rollups: properties": ROLLUP_PROPERTIES,
     "The stack on itself": stack.STACK_MEMBERS,
     "Profiles": PROFILES,
+    "Messages": MESSAGES,
 }
 """Every member, by what it is about."""
 

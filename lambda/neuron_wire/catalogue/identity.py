@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from neuron_wire.catalogue.member import EMITTED, Member
-from neuron_wire.names import MINUTE, MORE, PROFILE, REPORT, ROLLUP, TYPE
+from neuron_wire.names import MESSAGE, MINUTE, MORE, PROFILE, REPORT, ROLLUP, TYPE
 
 _INFO: Final = "instance_info"
 _HARDWARE: Final = "neuron_hardware_info"
@@ -16,23 +16,23 @@ _WHERE_ROOM: Final = (MINUTE, MORE)
 IDENTITY: Final = (
     Member("Schema", "", "label", "emitter", _ONCE,
            "Version of the contract; a reader refuses a higher one than it knows.",
-           (*EMITTED, ROLLUP, TYPE, PROFILE)),
+           (*EMITTED, ROLLUP, TYPE, PROFILE, MESSAGE)),
     Member("Kind", "", "label", "emitter", _ONCE,
-           "What the line is: minute, more, core, runtime, event, report, raw, rollup, type or "
-           "profile.",
-           (*EMITTED, ROLLUP, TYPE, PROFILE)),
+           "What the line is: minute, more, core, runtime, event, report, raw, rollup, type, "
+           "profile or message.",
+           (*EMITTED, ROLLUP, TYPE, PROFILE, MESSAGE)),
     Member("Timestamp", "", "label", "emitter",
-           "start of the minute; of an event, a report or a raw report, its moment",
+           "start of the minute; of an event, a report, a raw report or a message, its moment",
            "Milliseconds since 1970, in lines that define no metric; the others have it in _aws.",
-           (*EMITTED, PROFILE)),
+           (*EMITTED, PROFILE, MESSAGE)),
     Member("Boot", "", "label", "emitter", "once per start of the emitter",
            "One run of the emitter; a greater one started later.", EMITTED),
     Member("Seq", "", "label", "emitter", _ONCE,
            "Number of the line within its Boot, from 1 without gaps: with InstanceId and Boot it "
            "identifies the line for ever.", EMITTED),
     Member("ClusterName", "", "label", "--cluster, else ECS, EKS or instance tags", _ONCE,
-           "The cluster of the instance, the key of all rollups.",
-           (*EMITTED, ROLLUP, TYPE, PROFILE)),
+           "The cluster of the instance, the key of all rollups; of a message, that of the alarm.",
+           (*EMITTED, ROLLUP, TYPE, PROFILE, MESSAGE)),
     Member("InstanceId", "", "label", f"{_INFO}.instance_id, else instance metadata, --instance-id",
            _LAST, "The instance; never empty. In a profile only with --instance-id.",
            (*EMITTED, PROFILE)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from operator import itemgetter
 
 import boto3
 import pytest
@@ -28,7 +29,7 @@ def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
     made = boto3.client("sns").create_topic(Name="neuron-emf-alarms")["TopicArn"]
     monkeypatch.setenv("ALARM_TOPIC_ARN", made)
     monkeypatch.setenv("RECORDS_LOG_GROUP", "/neuron-emf/records")
-    monkeypatch.setenv("RUNBOOK", "docs/operations.md")
+    monkeypatch.setenv("RUNBOOK", "https://runbooks.example.com/operations")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
     runtime.stack.cache_clear()
     topic.client.cache_clear()
@@ -79,7 +80,7 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     closed(monkeypatch, held)
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor())
     text = answer["Text"]
-    assert "ALARM training: 2 of 2 cores idle, 1.34 USD/h" == answer["Subject"]
+    assert "ALARM: training: 2 of 2 cores idle, 1.34 USD/h" == answer["Subject"]
     assert "i-0c3f5a7b9d1e2f4a6 (trn1.2xlarge): cores 0-1, up to 3 h 20 min idle" in text
     assert "held: core 0 by ml/llama-70b-0 (pid 4242, tag 1); the others by nobody" in text
     assert "Idle cores have cost 0.02 USD so far today" in text
@@ -108,7 +109,8 @@ def test_a_redelivered_event_is_recognised(subscribed, capsys):
     """Nothing is sent, and it is counted."""
     assert explain.handler(of_an_alarm(), Context())
     assert {} == explain.handler(of_an_alarm(), Context())
-    metrics, logged = documents(capsys.readouterr().out)
+    metrics, others = documents(capsys.readouterr().out)
+    logged = [one for one in others if "outcome" in one]
     assert [[1.0], [0.0]] == [one["MessagesSent"] for one in metrics]
     assert [[0.0], [1.0]] == [one["MessagesRepeated"] for one in metrics]
     assert ["sent", "repeated"] == [one["outcome"] for one in logged]
@@ -146,7 +148,7 @@ def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynam
     monkeypatch.setenv("ALARM_TOPIC_ARN", "")
     runtime.stack.cache_clear()
     answer = explain.handler(of_an_alarm(), Context())
-    assert "ALARM training: idle cores" == answer["Subject"]
+    assert "ALARM: training: idle cores" == answer["Subject"]
     assert [] == items(dynamodb)
 
 
@@ -160,7 +162,42 @@ def test_a_table_that_fails_is_logged_and_stops_nothing(dynamodb, subscribed, ca
     """The message goes out, shorter, and says why."""
     dynamodb.delete_table(TableName="records")
     answer = explain.handler(of_an_alarm(), Context())
-    _, logged = documents(capsys.readouterr().out)
+    _, others = documents(capsys.readouterr().out)
     assert "could not be read" in answer["Text"]
     assert 1 == len(subscribed())
-    assert "records refused a call with ResourceNotFoundException" in logged[0]["reason"]
+    logged = [one["reason"] for one in others if "reason" in one]
+    assert "records refused a call with ResourceNotFoundException" in logged[0]
+
+
+def test_each_message_that_is_sent_is_printed_as_a_line_of_its_own(subscribed, capsys):
+    """Nothing before it and nothing around it; one that is recognised prints none."""
+    for _ in range(2):
+        explain.handler(of_an_alarm(), Context())
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if '"Kind":"message"' in one]
+    (received,) = subscribed()
+    told = json.loads(line)
+    assert received["Subject"] == told["Subject"]
+    assert ("ALARM", "training") == (told["State"], told["ClusterName"])
+
+
+def test_chat_gets_the_bare_form_of_amazon_q(monkeypatch, subscribed):
+    """A topic of its own: whoever reads the alarm topic gets what it always got."""
+    chat = boto3.client("sns").create_topic(Name="neuron-emf-chat")["TopicArn"]
+    queues = boto3.client("sqs")
+    url = queues.create_queue(QueueName="chat")["QueueUrl"]
+    boto3.client("sns").subscribe(
+        TopicArn=chat,
+        Protocol="sqs",
+        Endpoint=queues.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])[
+            "Attributes"
+        ]["QueueArn"],
+    )
+    monkeypatch.setenv("CHAT_TOPIC_ARN", chat)
+    runtime.stack.cache_clear()
+    explain.handler(of_an_alarm(), Context())
+    (one,) = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
+    envelope = json.loads(one["Body"])
+    assert ("1.0", "custom") == itemgetter("version", "source")(json.loads(envelope["Message"]))
+    assert "training" == envelope["MessageAttributes"]["ClusterName"]["Value"]
+    (mailed,) = subscribed()
+    assert "ALARM" == json.loads(mailed["Message"])["State"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aggregator.explain import chat
 from aggregator.explain.event import transition_of
 from aggregator.explain.message import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
@@ -26,6 +29,7 @@ from proof.factories.alarms import (
 from proof.memory_table import MemoryTable
 
 SNS_BYTES = 262_144
+CHATTING = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
 MARGIN = 10_000  # for attributes, and for what SNS wraps around a message
 
 NAMES = st.text(max_size=40) | st.sampled_from(
@@ -82,7 +86,28 @@ def message_for(event, changes=None):
     line = json.dumps(rollup(**(changes or {})))
     for about in ("minute", "ecc", "faults", "errors"):
         table.write_last_rollup(about, transition.cluster or "", MINUTE, line)
-    return notify(transition, table, ENVIRONMENT, lambda *_: None, RANG_S + 1).message
+    sent = []
+    told = notify(transition, table, CHATTING, lambda *one: sent.append(one), RANG_S + 1)
+    assert_chat_fits(dict(sent)[CHATTING.chat_topic_arn])
+    return told.message
+
+
+def assert_chat_fits(publication):
+    """What Amazon Q shows, within its limits; it drops everything else without an error."""
+    found = json.loads(publication.body, parse_constant=pytest.fail)
+    assert len(publication.body.encode()) <= SNS_BYTES - MARGIN
+    assert ("1.0", "custom") == (found.pop("version"), found.pop("source"))
+    assert {"id", "content", "metadata"} == found.keys()
+    content, metadata = found["content"], found["metadata"]
+    assert {"textType", "title", "description", "keywords"} <= content.keys()
+    assert "client-markdown" == content["textType"]
+    assert 1 <= len(content["title"]) <= chat.MAX_TITLE_CHARS == 250
+    assert 1 <= len(content["description"]) <= chat.MAX_DESCRIPTION_CHARS == 8_000
+    assert all(1 <= len(one) <= 350 for one in content.get("nextSteps", []))
+    assert all(1 <= len(one) <= 75 for one in content["keywords"])
+    assert all(isinstance(one, str) for one in metadata["additionalContext"].values())
+    assert re.fullmatch("[0-9a-f]{32}", metadata["threadId"])
+    assert CHATTING.runbook in content["description"]
 
 
 def assert_within_bounds(message):
@@ -98,7 +123,7 @@ def assert_within_bounds(message):
     forms = json.loads(body, parse_constant=pytest.fail)
     assert {"default", "sms", *JSON_PROTOCOLS} == forms.keys()
     document = json.loads(forms["sqs"], parse_constant=pytest.fail)
-    assert document["State"] in message.subject or "NO DATA" in message.subject
+    assert message.subject.startswith(f"{document['NewStateValue']}: ")
     assert all(line.isprintable() for line in message.text.split("\n"))
     for name, value in message.attributes.items():
         assert name.isalnum()
@@ -156,7 +181,7 @@ def test_the_longest_subject_is_cut_at_99():
     event = of_an_alarm(cluster="x" * 255, muteDetail={"mutedByArn": "arn"})
     message = message_for(event, many)
     assert 99 == len(message.subject)
-    assert message.subject.startswith("ALARM (muted) xxxx")
+    assert message.subject.startswith("ALARM: xxxx")
     assert 140 == len(message.sms)
 
 

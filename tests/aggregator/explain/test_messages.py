@@ -11,7 +11,9 @@ import pytest
 
 from aggregator.explain.event import transition_of
 from aggregator.explain.notification import notify
+from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import undocumented
+from neuron_wire.names import MESSAGE
 from proof.factories.alarms import (
     ENVIRONMENT,
     MINUTE,
@@ -26,7 +28,8 @@ from proof.factories.alarms import (
 )
 from proof.memory_table import MemoryTable
 
-MESSAGES = Path(__file__).parents[2] / "data" / "messages"
+DATA = Path(__file__).parents[2] / "data"
+MESSAGES, WIRE = DATA / "messages", DATA / "wire" / "v1"
 AT_OVER_S = RANG_S + 47 * 60 + 11
 
 SILENT = rollup(
@@ -98,6 +101,12 @@ FREE = rollup(
     ],
     IdleInstanceCount=31,
 )
+
+OF_CLOUDWATCH = (
+    "AlarmName", "NewStateValue", "OldStateValue", "NewStateReason", "StateChangeTime",
+    "AlarmContributorId", "AlarmContributorAttributes", "Trigger",
+)  # fmt: skip
+KEPT = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 
 SCENES = {
     "idle-cores": (of_an_alarm(), table_with(rollup())),
@@ -176,6 +185,81 @@ def test_the_form_for_programs_reads_as_it_did(golden):
     """The same with the rollup itself, so that nobody has to read numbers out of sentences."""
     document = json.loads(told("idle-cores").document)
     golden(MESSAGES / "idle-cores.json", json.dumps(document, indent=2) + "\n")
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_pager_knows_the_state_from_the_subject(name):
+    """PagerDuty's rule: the subject begins with the state that the JSON has, as CloudWatch's do."""
+    message = told(name)
+    document = json.loads(message.document)
+    assert document["NewStateValue"] in {"ALARM", "OK", "INSUFFICIENT_DATA"}
+    assert message.subject.startswith(f"{document['NewStateValue']}: ")
+    assert document["OldStateValue"] != document["NewStateValue"]
+    assert document["AlarmName"] == document["Alarm"]
+
+
+def test_the_forms_for_chat_and_pagers_read_as_they_did(golden):
+    """What the how-to pages show; review reads it here."""
+    event, table = copy.deepcopy(SCENES["idle-cores-of-a-contributor"])
+    sent = []
+    environment = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
+    notify(
+        transition_of(event), table, environment, lambda *one: sent.append(one), RANG_S + 1,
+        printer=lambda _: None,
+    )  # fmt: skip
+    (_, people), (_, chat) = sent
+    document = json.loads(json.loads(people.body)["https"])
+    as_cloudwatch = {name: document[name] for name in OF_CLOUDWATCH if name in document}
+    for name, payload in (
+        ("chat", json.loads(chat.body)),
+        ("pagerduty", {"Subject": people.subject, "Message": as_cloudwatch}),
+        ("webhook", {one: value for one, value in document.items() if one != "Rollup"}),
+    ):
+        golden(MESSAGES / f"{name}.json", json.dumps(payload, indent=2) + "\n")
+
+
+def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
+    """Each member is there, of the same type; what tells messages apart has the same value."""
+    earlier = json.loads((MESSAGES / "old-reader.json").read_text(encoding="utf-8"))
+    now = json.loads(told("idle-cores").document)
+    assert {name: type(value) for name, value in earlier.items()} == {
+        name: type(now[name]) for name in earlier
+    }
+    same = "Schema State StateBefore Since LastedMinutes ClusterName Metric Alarm AlarmArn Account"
+    assert [earlier[name] for name in same.split()] == [now[name] for name in same.split()]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_message_is_a_line_that_no_function_reads(name):
+    """Of a kind of its own, documented, without the word that the subscription lets through."""
+    event, table = copy.deepcopy(SCENES[name])
+    lines = []
+    told = notify(
+        transition_of(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
+    )
+    (line,) = lines
+    assert OtherRecord(MESSAGE) == parse(line)
+    assert "CoveredSeconds" not in line
+    found = json.loads(line)
+    assert [] == undocumented(found)
+    assert (told.message.subject, told.message.text) == (found["Subject"], found["Text"])
+    assert found["State"] in {"ALARM", "OK", "NO DATA"}
+
+
+def test_a_line_has_the_members_that_it_always_had():
+    """Each of the kept lines, which later readers are tried on; the words may change."""
+    kept = (WIRE / "messages.lines.jsonl").read_text(encoding="utf-8").splitlines()
+    for name, line in zip(KEPT, map(json.loads, kept), strict=True):
+        event, table = copy.deepcopy(SCENES[name])
+        lines = []
+        notify(
+            transition_of(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
+        )
+        found = json.loads(lines[0])
+        assert {one: type(value) for one, value in line.items()} == {
+            one: type(value) for one, value in found.items()
+        }
+        assert line["State"] == found["State"]
 
 
 @pytest.mark.parametrize("line", [rollup(), SILENT, ECC, ERRORS, UNPRICED, FREE], ids=str)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.explain.event import transition_of
 from aggregator.explain.notification import is_news, notify
+from aggregator.explain.topic import TopicError
 from aggregator.storage.values import TableError
 from proof.factories.alarms import (
     ENVIRONMENT,
@@ -22,6 +25,7 @@ from proof.factories.alarms import (
 )
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
 
+CHAT_ARN = f"{TOPIC_ARN}-chat"
 EVENTS = (
     of_an_alarm(),
     of_an_alarm("SilentInstances"),
@@ -84,6 +88,26 @@ def test_a_message_that_is_not_out_is_not_remembered():
     sent = []
     assert "sent" == told(of_an_alarm(), table, sent).outcome
     assert 1 == len(sent)
+
+
+@pytest.mark.parametrize("refusing", [TOPIC_ARN, CHAT_ARN])
+def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
+    """Lambda comes again, and tells the one that was not told."""
+    environment = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
+    table, sent, transition = table_with(rollup()), [], transition_of(of_an_alarm())
+
+    def publish(topic_arn, _):
+        if topic_arn == refusing and not sent.count(refusing):
+            sent.append(refusing)
+            raise TopicError
+        sent.append(topic_arn)
+
+    with pytest.raises(TopicError):
+        notify(transition, table, environment, publish, RANG_S)
+    assert {TOPIC_ARN, CHAT_ARN} == set(sent)
+    assert "sent" == notify(transition, table, environment, publish, RANG_S).outcome
+    assert "repeated" == notify(transition, table, environment, publish, RANG_S).outcome
+    assert sorted([TOPIC_ARN, CHAT_ARN, refusing]) == sorted(sent)
 
 
 def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):

@@ -36,13 +36,16 @@ def values(stated):
     return ""
 
 
+THERE = {None: "always", "HasStream": "with a stream", "HasChat": "with `Chat`"}
+
+
 def outputs(template):
     """One row for each output."""
     rows = [
         [
             code(name),
             one_line(stated["Description"]),
-            "with a stream" if stated.get("Condition") == "HasStream" else "always",
+            THERE[stated.get("Condition")],
             code(exported(stated)),
         ]
         for name, stated in template["Outputs"].items()

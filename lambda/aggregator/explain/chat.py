@@ -1,0 +1,104 @@
+"""
+The same message in the one form that Amazon Q Developer shows in Slack and Teams.
+
+It is a custom notification, alone in its message: Amazon Q drops plain text and every
+other JSON without an error. Its markdown is the chat's own, so addresses stand as they
+are, which every chat makes a link of. Fields and limits:
+https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Final
+
+from aggregator.explain.message import Publication, attributes_of
+from aggregator.explain.text import over
+from neuron_wire.phrases import iso, printable
+
+if TYPE_CHECKING:
+    from aggregator.explain.explanation import Explanation
+    from aggregator.explain.finding import Step
+
+MAX_TITLE_CHARS: Final = 250
+MAX_DESCRIPTION_CHARS: Final = 8000
+MAX_STEP_CHARS: Final = 350
+MAX_KEYWORD_CHARS: Final = 75
+_EVENT_TYPE: Final = "neuron-emf alarm"
+
+
+def chat_publication(explanation: Explanation) -> Publication:
+    """*explanation* for a topic whose only reader is Amazon Q."""
+    return Publication(
+        json.dumps(_notification(explanation), ensure_ascii=False, separators=(",", ":")),
+        attributes_of(explanation),
+    )
+
+
+def _notification(explanation: Explanation) -> dict[str, object]:
+    transition = explanation.transition
+    title = printable(explanation.title, MAX_TITLE_CHARS)
+    attributes = attributes_of(explanation)
+    content: dict[str, object] = {
+        "textType": "client-markdown",
+        "title": title,
+        "description": _description(explanation),
+    }
+    if transition.state == "ALARM" and explanation.finding.steps:
+        content["nextSteps"] = [_step(one) for one in explanation.finding.steps]
+    keywords = (attributes.get("ClusterName"), attributes.get("Metric"), transition.state)
+    content["keywords"] = [printable(one, MAX_KEYWORD_CHARS) for one in keywords if one]
+    context = {
+        **attributes,
+        "AlarmName": printable(transition.alarm, 256),
+        "Since": iso(1000 * transition.at_s),
+        "Region": transition.region,
+    }
+    return {
+        "version": "1.0",
+        "source": "custom",
+        "id": _digest(transition.identity),
+        "content": content,
+        "metadata": {
+            "threadId": _digest(
+                f"{transition.alarm_arn or transition.alarm}\n{transition.cluster}"
+            ),
+            "summary": title,
+            "eventType": _EVENT_TYPE,
+            "relatedResources": [printable(transition.alarm_arn, 512)] * bool(transition.alarm_arn),
+            "additionalContext": {name: value for name, value in context.items() if value},
+        },
+    }
+
+
+def _description(explanation: Explanation) -> str:
+    """What is known, then where to read on: the places stay when the rest is cut."""
+    finding = explanation.finding
+    if explanation.transition.state == "ALARM":
+        lines = list(finding.sentences)
+        if finding.listed:
+            lines += ["", finding.list_title, *finding.listed]
+    else:
+        lines = over(explanation)
+    places = [f"What to do: {explanation.runbook}"] if explanation.runbook else []
+    if explanation.dashboard_address:
+        places.append(f"Dashboard: {explanation.dashboard_address}")
+    end = "\n".join(["", "", *places]) if places else ""
+    text, room = "\n".join(lines), MAX_DESCRIPTION_CHARS - len(end)
+    return (text if len(text) <= room else text[: room - 3] + "...") + end
+
+
+def _step(step: Step) -> str:
+    """What to do, and its commands as far as whole ones fit: half a command is none."""
+    text = printable(step.what, MAX_STEP_CHARS)
+    for command in step.commands:
+        longer = f"{text} `{command}`"
+        if len(longer) > MAX_STEP_CHARS:
+            break
+        text = longer
+    return text
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,140 @@
+"""
+deploy/grafana/: what the script writes is what is committed, and asks for what there is.
+
+No Grafana has loaded it here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+
+from local.insights import engine
+from neuron_wire.catalogue import ROLLUP
+from tests.programs import run_program
+from tests.stack.insights.lines import rollup
+
+SEARCH = re.compile(
+    r"SEARCH\('\{Neuron/Cluster,ClusterName\} MetricName=\"(\w+)\"', '(\w+)', (60|300)\)"
+)
+FIRST_SCREEN = [
+    "Status", "Idle cores", "Cost of idle cores, USD per hour", "Avoidable, USD per hour",
+    "Who holds idle cores",
+    "Idle cores by cluster", "Cost of idle cores by cluster, USD per hour",
+    "Utilization by cluster, percent",
+]  # fmt: skip
+IN_CLOUDWATCH_TOO = {title for title in FIRST_SCREEN if "by cluster" in title}
+OF_THE_ROLLUPS_TO_COME = {"AvoidableCostPerHour"}
+
+
+@pytest.fixture(scope="module")
+def committed(repository):
+    """The file that people import."""
+    return (repository / "deploy" / "grafana" / "neuron-emf.json").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def panels(committed):
+    """Its panels, by their titles, in the order of the screen."""
+    found = json.loads(committed)["panels"]
+    found.sort(key=lambda one: (one["gridPos"]["y"], one["gridPos"]["x"]))
+    return {one["title"]: one for one in found}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="the library needs Python 3.11")
+@pytest.mark.timeout(60)
+def test_the_script_writes_what_is_committed(repository, program_of, committed):
+    """Byte for byte, in an environment that has nothing but Grafana's own library."""
+    script = repository / "deploy" / "grafana" / "dashboard.py"
+    written = run_program([program_of(".venv-grafana", "python"), script])
+    assert (0, committed) == (written.returncode, written.stdout), written.stderr
+
+
+def test_the_panels_are_in_the_order_of_the_first_screen(panels):
+    """Status, three numbers, who, then over time; each fits beside the others."""
+    assert FIRST_SCREEN == list(panels)
+    rows = {}
+    for one in panels.values():
+        rows.setdefault(one["gridPos"]["y"], []).append(one["gridPos"]["w"])
+    assert [24] * len(rows) == [sum(widths) for widths in rows.values()]
+
+
+def expressions(panel):
+    """The texts of a panel's queries."""
+    return [one["expression"] for one in panel["targets"]]
+
+
+def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
+    """A restated gauge must not double: each search has the statistic of the catalogue."""
+    for title, panel in panels.items():
+        if panel["targets"][0]["queryMode"] == "Logs":
+            continue
+        for text in expressions(panel):
+            found = SEARCH.findall(text)
+            assert found, title
+            rest = SEARCH.sub("", text)
+            assert re.fullmatch(r"|(SUM|MIN)\(\)( - SUM\(\))?", rest), text
+            for metric, statistic, _ in found:
+                if metric not in OF_THE_ROLLUPS_TO_COME:
+                    assert ROLLUP[metric].statistic == statistic, metric
+
+
+def test_what_the_cloudwatch_dashboard_asks_too_has_the_same_text(panels, dashboard):
+    """One meaning in two tools: the graphs by cluster."""
+    body = dashboard()["DashboardBody"]
+    asked = {
+        one["expression"]
+        for widget in json.loads(body)["widgets"]
+        for row in widget["properties"].get("metrics", [])
+        for one in row
+        if isinstance(one, dict) and "expression" in one
+    }
+    for title in IN_CLOUDWATCH_TOO:
+        assert set(expressions(panels[title])) <= asked, title
+
+
+def owned(minute, idle_cores, owners):
+    """A rollup that says who holds its idle cores."""
+    at_ms, text = rollup(minute, IdleCores=idle_cores)
+    return at_ms, json.dumps({**json.loads(text), "TopIdleOwners": owners})
+
+
+def test_the_table_names_who_holds_idle_cores_now(panels):
+    """Each owner once, as the last of its rollups has it, the dearest first."""
+    (query,) = panels["Who holds idle cores"]["targets"]
+    assert ["/neuron-emf/${stack}/rollups"] == query["logGroupNames"]
+    earlier, now = (
+        [{"Owner": "ml/llama", "Cores": 8, "IdleMinutes": minutes, "UsdPerHour": 5.5}]
+        for minutes in (20, 21)
+    )
+    now.append({"Owner": "[unallocated]", "Cores": 32, "IdleMinutes": 60, "UsdPerHour": 21.5})
+    lines = [owned(0, 8, earlier), owned(1, 40, now), rollup(2, IdleCores=0)]
+    rows = engine.run(query["expression"], lines)
+    assert ["[unallocated]", "ml/llama"] == [one["Owner"] for one in rows]
+    assert [(32, 60, 21.5), (8, 21, 5.5)] == [
+        (one["Cores"], one["IdleMinutes"], one["UsdPerHour"]) for one in rows
+    ]
+    assert {"training"} == {one["ClusterName"] for one in rows}
+
+
+def test_what_is_not_known_is_not_shown_as_nothing(panels):
+    """Dead data must not look cheap: no data is said, and a number of an hour ago is not now's."""
+    for title, panel in panels.items():
+        assert "no data" == panel["fieldConfig"]["defaults"]["noValue"], title
+        if panel["type"] == "stat":
+            assert ("15m", "5m") == (panel["timeFrom"], panel["timeShift"])
+            assert ["lastNotNull"] == panel["options"]["reduceOptions"]["calcs"]
+    for title in FIRST_SCREEN:
+        if title.endswith("USD per hour") and panels[title]["type"] == "stat":
+            assert 2 == panels[title]["fieldConfig"]["defaults"]["decimals"]
+
+
+def test_nothing_in_it_names_an_account_or_a_data_source(committed):
+    """Whoever imports it chooses: the data source, the region and the stack are variables."""
+    variables = json.loads(committed)["templating"]["list"]
+    assert ["datasource", "region", "stack"] == [one["name"] for one in variables]
+    assert {"${datasource}"} == set(re.findall(r'"uid": "(\$\{\w+\})"', committed))
+    assert not re.search(r"arn:aws|[0-9]{12}", committed)
