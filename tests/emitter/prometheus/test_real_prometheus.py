@@ -9,8 +9,10 @@ import threading
 import time
 import urllib.request
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
 import pytest
+import yaml
 from neuron_reports import counters, hardware, memory, report, runtime, written
 from real_prometheus import RULES, free_port, program, scraping
 from scraped import simulated
@@ -19,6 +21,7 @@ from emitter.prometheus.scrape_server import MAX_CONNECTIONS
 from proof.emitter_process import COMMAND, environment, wait_until
 from tests.programs import run_program
 
+HERE = Path(__file__).resolve().parent
 PERIOD_S = 0.25
 LATE_S = 2.0  # of a machine that has other things to do, too
 _KNOWN_LINT = "system_vcpu_count non-histogram and non-summary metrics"  # AWS's name
@@ -72,11 +75,45 @@ def test_promtool_finds_nothing_wrong_with_the_page(tmp_path):
 def test_the_rules_say_what_they_mean(tmp_path):
     """Each alert fires when it should, and not the minute before."""
     tool = program("promtool")
-    played = (RULES.parents[2] / "tests/emitter/prometheus/rules.test.yaml").read_text("utf-8")
+    played = (HERE / "rules.test.yaml").read_text("utf-8")
     test = tmp_path / "rules.test.yaml"
     test.write_text(played.replace("RULES", str(RULES)), encoding="utf-8")
     ended = run_program([tool, "test", "rules", str(test)])
     assert 0 == ended.returncode, ended.stdout + ended.stderr
+
+
+AFTER_20_MINUTES = [
+    *(75.0, 0.0, 1.0),  # coverage, instances with reports and without
+    *(2.0, 3.0, 1.0),  # idle of known, unheld
+    *(1.0, 2.0, 100 / 3),  # of the one owner; idle of the cluster; percent busy
+]
+"""What the panels' queries give on the series of rules.test.yaml, in the order of the screen."""
+
+
+def test_every_query_of_the_dashboard_gives_what_its_panel_says(tmp_path):
+    """Also 0, where nothing is known to be idle; the file that people import, panel by panel."""
+    tool = program("promtool")
+    board = json.loads((RULES.parents[1] / "grafana" / "prometheus.json").read_text("utf-8"))
+    panels = sorted(board["panels"], key=lambda one: (one["gridPos"]["y"], one["gridPos"]["x"]))
+    asked = [target["expr"] for panel in panels for target in panel["targets"]]
+    played = yaml.safe_load((HERE / "rules.test.yaml").read_text("utf-8"))
+    played["rule_files"] = [str(RULES)]
+    (whole,) = played["tests"]
+    labels = {6: '{cluster="blue", owner="ml/llama"}', 7: '{cluster="blue"}', 8: '{cluster="blue"}'}
+    whole["alert_rule_test"] = []
+    whole["promql_expr_test"] = [
+        {
+            "expr": expression,
+            "eval_time": "20m",
+            "exp_samples": [{"labels": labels.get(place, "{}"), "value": number}],
+        }
+        for place, (expression, number) in enumerate(zip(asked, AFTER_20_MINUTES, strict=True))
+    ]
+    test = tmp_path / "dashboard.test.yaml"
+    test.write_text(yaml.safe_dump(played), encoding="utf-8")
+    ended = run_program([tool, "test", "rules", str(test)])
+    assert 0 == ended.returncode, ended.stdout + ended.stderr
+    assert {"no data"} == {panel["fieldConfig"]["defaults"]["noValue"] for panel in panels}
 
 
 @pytest.mark.slow
