@@ -19,7 +19,7 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
-.PHONY: accept accept-clean proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle
+.PHONY: accept accept-clean proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle prometheus
 
 help:
 	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
@@ -54,6 +54,7 @@ help:
 	@echo "make install          neuron-emf as a systemd service of this machine; CLUSTER, REGION, PREFIX, DESTDIR, PYTHON"
 	@echo "make uninstall        removes the service; PURGE=1 what it kept, too"
 	@echo "make bundle           what installs the service without a clone, into dist/; WHEELS=1 without a package index"
+	@echo "make prometheus       Debian's Prometheus into build/prometheus, for the tests of --prometheus; installs nothing"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
 	@echo
@@ -148,6 +149,7 @@ proof:
 	@$(MAKE) --no-print-directory audit
 
 bench: .venv/.editable
+	@$(PY) -m benchmarks.scraping $(RECORDED)
 	@$(PY) -m benchmarks $(if $(CHECK),--check) $(RECORDED)
 
 chaos: .venv/.editable
@@ -215,14 +217,20 @@ bundle:
 
 # --- upkeep ---
 
+# Unpacked, not installed: its service must not start
+prometheus:
+	@mkdir -p build/prometheus
+	@cd build/prometheus && apt-get download --quiet prometheus && dpkg --extract prometheus_*.deb . && rm prometheus_*.deb
+	@ls build/prometheus/usr/bin/*
+
 pins: .venv-pins/.ready
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra top --group tests --group lint --group rehearsal --group benchmarks --output-file requirements/dev.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra prometheus --output-file requirements/emitter.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra top --extra prometheus --group tests --group lint --group rehearsal --group benchmarks --output-file requirements/dev.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group sam --output-file requirements/sam.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pins --output-file requirements/pins.txt
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group fuzz --output-file requirements/fuzz.txt
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --group tests --group benchmarks --group mutants --output-file requirements/mutants.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra prometheus --group tests --group benchmarks --group mutants --output-file requirements/mutants.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group lambda --output-file requirements/lambda.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group checkov --output-file requirements/checkov.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group pictures --output-file requirements/pictures.txt

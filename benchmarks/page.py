@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.record import Record
 
 NAME: Final = "benchmarks"
+SCRAPING: Final = "scraping"
 PAGE: Final = ROOT / "docs" / "explanation" / "benchmarks.md"
 WORDS: Final = Path(__file__).with_name("page.md")
 MEASURED: Final = HEADS.index("measured")
@@ -33,9 +34,9 @@ PARTS: Final = (
 )  # fmt: skip
 
 
-def page(kept: Record) -> str:
+def page(kept: Record, scraped: Record) -> str:
     """
-    The whole page, from one run.
+    The whole page, from one run of each command.
 
     Raises:
         ValueError: If the run lacks a part that the page tells of.
@@ -44,6 +45,8 @@ def page(kept: Record) -> str:
     return WORDS.read_text(encoding="utf-8").format_map(
         {
             **tables,
+            "scraping": _table(scraped, ""),
+            "scraped": scraped.how,
             "how": kept.how,
             "over": _over(kept),
             "interval": f"{SEND_INTERVAL_S}",
@@ -84,7 +87,7 @@ def _over(kept: Record) -> str:
 
 def main(_arguments: Sequence[str] = ()) -> int:
     """Write the page; the exit code."""
-    PAGE.write_text(page(read(NAME, FOLDER)), encoding="utf-8")
+    PAGE.write_text(page(read(NAME, FOLDER), read(SCRAPING, FOLDER)), encoding="utf-8")
     return 0
 
 

@@ -40,11 +40,11 @@ def running(folder: Path, minute: Sequence[bytes]) -> Iterator[Callable[[], list
             stdout = _emitter(folder, "stdout", file)
         try:
             for process in (logs, stdout):
-                _feed(process, minute, REPORTS)
+                feed(process, minute, REPORTS)
 
             def figures() -> list[Figure]:
                 naive = naive_mib(folder, minute)
-                _wait(lambda: sink.calls[PUT_LOG_EVENTS] > 0 and printed.stat().st_size > 0)
+                wait(lambda: sink.calls[PUT_LOG_EVENTS] > 0 and printed.stat().st_size > 0)
                 return [
                     _figure("logs", logs, naive["metric_calls"], "a PutMetricData call a report"),
                     _figure("stdout", stdout, naive["embedded"], "aws-embedded-metrics a report"),
@@ -67,16 +67,16 @@ def naive_mib(folder: Path, minute: Sequence[bytes], reports: int = REPORTS) -> 
             ("embedded", lambda: documents.read_bytes().count(b"\n") >= reports),
         ):
             with documents.open("wb") as file:
-                process = _start(
+                process = start(
                     [f"benchmarks.others.{module}"],
                     file,
                     environment(HOME=str(folder), AWS_EMF_ENVIRONMENT="Local", **sink.variables),
                     PYTHONUNBUFFERED="1",
                 )
             try:
-                _feed(process, minute, reports)
-                _wait(is_done)
-                mib_by_way[module] = _memory_mib(process)["VmRSS"]
+                feed(process, minute, reports)
+                wait(is_done)
+                mib_by_way[module] = memory_mib(process)["VmRSS"]
             finally:
                 process.terminate()
                 process.communicate()
@@ -88,10 +88,10 @@ def _emitter(
 ) -> subprocess.Popen[bytes]:
     command = ["emitter", "run", "--cluster", "benchmarks", "--input", "-", "--output", output]
     command += ["--spool-dir", str(folder / output), "--spread-seconds", "0"]
-    return _start(command, stdout, environment(HOME=str(folder), **variables), cwd=folder)
+    return start(command, stdout, environment(HOME=str(folder), **variables), cwd=folder)
 
 
-def _start(
+def start(
     module: Sequence[str],
     stdout: IO[bytes] | int,
     variables: Mapping[str, str],
@@ -99,6 +99,7 @@ def _start(
     cwd: Path | None = None,
     **more: str,
 ) -> subprocess.Popen[bytes]:
+    """A module as a process that reads standard input."""
     return subprocess.Popen(
         [sys.executable, "-m", *module],
         stdin=subprocess.PIPE,
@@ -108,7 +109,8 @@ def _start(
     )
 
 
-def _feed(process: subprocess.Popen[bytes], minute: Sequence[bytes], reports: int) -> None:
+def feed(process: subprocess.Popen[bytes], minute: Sequence[bytes], reports: int) -> None:
+    """Give it so many reports, those of *minute* over and over."""
     if process.stdin is None:
         return
     for number in range(reports):
@@ -116,7 +118,8 @@ def _feed(process: subprocess.Popen[bytes], minute: Sequence[bytes], reports: in
     process.stdin.flush()
 
 
-def _memory_mib(process: subprocess.Popen[bytes]) -> dict[str, float]:
+def memory_mib(process: subprocess.Popen[bytes]) -> dict[str, float]:
+    """What the kernel says it takes now (`VmRSS`) and took at most (`VmHWM`), in MiB."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
     return {
         name: int(rest.split()[0]) * 1024 / _MIB
@@ -126,7 +129,7 @@ def _memory_mib(process: subprocess.Popen[bytes]) -> dict[str, float]:
 
 
 def _figure(output: str, process: subprocess.Popen[bytes], naive: float, beside: str) -> Figure:
-    mib = _memory_mib(process)
+    mib = memory_mib(process)
     return Figure(
         f"resident memory, --output {output}",
         mib["VmRSS"],
@@ -137,7 +140,13 @@ def _figure(output: str, process: subprocess.Popen[bytes], naive: float, beside:
     )
 
 
-def _wait(is_so: Callable[[], bool]) -> None:
+def wait(is_so: Callable[[], bool]) -> None:
+    """
+    Wait until something is so.
+
+    Raises:
+        RuntimeError: If it is not within `PATIENCE_S`.
+    """
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > deadline:

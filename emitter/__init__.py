@@ -11,6 +11,7 @@ neuron-emf on an instance: neuron-monitor reports in, EMF log lines out.
 * `spool`                        lines on disk until they are delivered
 * `delivery`                     from the spool to where the lines go
 * `instance`, `owners`, `kernel` what is not in reports: who this is, whose a process is, faults
+* `prometheus`                   the last report on a page for Prometheus, where it is asked for
 * `health`, `logs`               the emitter on itself, and to its operator
 * `errors`, `events`             what can go wrong, and what is reported as an event
 * `backoff`, `repeats`           growing waits, and events that repeat

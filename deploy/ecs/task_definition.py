@@ -77,6 +77,8 @@ class Place:
         records: Log group of the records; the stack's output EmitterLogGroupName.
 
         device_group: Number of the group that /dev/neuron* belongs to; None: every user may.
+
+        prometheus_port: Where the values of the last report are served; None: nowhere.
     """
 
     image: str
@@ -85,6 +87,7 @@ class Place:
     execution_role: str
     records: str = RECORDS
     device_group: int | None = None
+    prometheus_port: int | None = None
 
 
 def types_by_devices() -> dict[int, list[str]]:
@@ -119,12 +122,18 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
         "NEURON_EMF_REGION": place.region,
         "NEURON_EMF_SPOOL_DIR": SPOOL,
     }
+    port = place.prometheus_port
+    if port is not None:  # to others than this container
+        settings["NEURON_EMF_PROMETHEUS"] = f"0.0.0.0:{port}"
+    # the daemon has the network of the instance
+    published = port is not None and not is_daemon
     return {
         "name": "neuron-emf",
         "image": place.image,
         **({} if place.device_group is None else {"user": f"{USER}:{place.device_group}"}),
         "essential": is_daemon,
         **({} if is_daemon else {"restartPolicy": {"enabled": True, "restartAttemptPeriod": 60}}),
+        **({"portMappings": [{"containerPort": port, "hostPort": port}]} if published else {}),
         "cpu": CPU_UNITS,
         "memoryReservation": RESERVED_MIB,
         "memory": LIMIT_MIB,
@@ -220,6 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
             command.add_argument(option, required=True, metavar="ARN")
         command.add_argument("--log-group", default=RECORDS)
         command.add_argument("--device-group", type=int, metavar="GID")
+        command.add_argument("--prometheus-port", type=int, metavar="PORT")
         if name == "sidecar":
             command.add_argument("--app-image", required=True)
     options = parser.parse_args(arguments)
@@ -227,6 +237,7 @@ def main(arguments: list[str] | None = None) -> None:
         *(options.image, options.region, options.task_role, options.execution_role),
         records=options.log_group,
         device_group=options.device_group,
+        prometheus_port=options.prometheus_port,
     )
     devices: int = options.devices or devices_of[options.instance_type]
     is_daemon = options.command == "daemon"

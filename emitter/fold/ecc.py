@@ -61,10 +61,13 @@ class EccFold:
         uncorrected_reported: Sum of the uncorrectable counters over all reports.
 
         last: Last value by `device:counter`.
+
+        risen: By the same key, how much each rose since this object was made.
     """
 
     def __init__(self, last: Mapping[str, int] | None = None) -> None:
         self.last: dict[str, int] = dict(last or {})
+        self.risen: dict[str, int] = {}
         self._devices: list[Device | None] = []
         self._values: tuple[int | None, int | None] = (None, None)
         self.clear()
@@ -161,6 +164,7 @@ class EccFold:
                 key = f"{index}:{name}"
                 before = self.last.get(key)
                 self.last[key] = value
+                so_far = self.risen.setdefault(key, 0)
                 if before is None:
                     if value and name in _UNCORRECTED:
                         self._first_seen.append(_Rise(index, name, 0, value, at_s))
@@ -168,9 +172,10 @@ class EccFold:
                 rise = value - before if value >= before else value
                 if rise:
                     total_rise += rise
-                    so_far = self._rises.setdefault(key, _Rise(index, name, 0, value, at_s))
-                    so_far.rise += rise
-                    so_far.value, so_far.at_s = value, at_s
+                    self.risen[key] = so_far + rise
+                    of_minute = self._rises.setdefault(key, _Rise(index, name, 0, value, at_s))
+                    of_minute.rise += rise
+                    of_minute.value, of_minute.at_s = value, at_s
         return (sum(values) if values else None), total_rise
 
 

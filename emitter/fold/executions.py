@@ -26,7 +26,7 @@ _FAILED: Final = (
     "ExecutionsCompletedWithErr", "ExecutionsCompletedWithNumErr", "ExecutionsTimedOut",
     "ExecutionsIncorrectInput", "ExecutionsFailedToQueue",
 )  # fmt: skip
-_CAUSES: Final = {
+CAUSES: Final = {
     # Junk in 2023 (23,650 in a second without a failed execution), absent in
     # 2026: a detail when above 0, in no metric and no alarm.
     "generic": "ErrorsGeneric", "numerical": "ErrorsNumerical", "transient": "ErrorsTransient",
@@ -138,7 +138,7 @@ class ExecutionFold:
             self.has_causes = True
             if any(stats.error_summary.values()):
                 for cause, count in stats.error_summary.items():
-                    self._detail(_CAUSES.get(cause, OTHER_CAUSE), amount(count))
+                    self._detail(CAUSES.get(cause, OTHER_CAUSE), amount(count))
         latency = stats.latency_stats
         if latency is None:
             return
@@ -159,7 +159,7 @@ class ExecutionFold:
     def zeros(self, chosen: AbstractSet[str]) -> dict[str, int]:
         """Those of *chosen* that were read, as the 0 that a metric needs and a line leaves out."""
         endings = _FAILED if self.ended is not None else ()
-        causes = (*_CAUSES.values(), OTHER_CAUSE) if self.has_causes else ()
+        causes = (*CAUSES.values(), OTHER_CAUSE) if self.has_causes else ()
         return {member: 0 for member in (*endings, *causes) if member in chosen}
 
     def gap_s(self) -> float | None:

@@ -10,7 +10,7 @@ attached idle is named in the line.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from emitter.fold.inventory import CORE_INDEX
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 RuntimeKey = tuple[int | None, str | None]
 """Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
+
+
+class Holdings(NamedTuple):
+    """Cores by the runtime that holds them, and the owner of each."""
+
+    cores: Mapping[RuntimeKey, set[int]]
+    owners: Mapping[RuntimeKey, RuntimeOwner]
 
 
 def runtime_key(runtime: Runtime) -> RuntimeKey:

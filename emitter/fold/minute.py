@@ -12,7 +12,7 @@ from emitter.events import EventQueue
 from emitter.fold.cores import Cores, core_states
 from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
-from emitter.fold.held_cores import idle_holders
+from emitter.fold.held_cores import Holdings, idle_holders
 from emitter.fold.idle import IdleMinutes
 from emitter.fold.memory import used_bytes
 from emitter.fold.minute_clock import MinuteClock
@@ -29,7 +29,7 @@ from neuron_wire.names import MINUTE_MS, PHYSICAL
 from neuron_wire.owners import owned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from emitter.events import Event
     from emitter.fold.runtime_owner import RuntimeOwner
@@ -56,6 +56,11 @@ class Fold:
         sample: What the report taken last said; only with `every_report`.
 
         physical: Utilization by physical core of the minute closed last; only if chosen.
+
+        living: Runtimes of the report taken last, none when it said that there is
+            none; None when it said nothing about runtimes.
+
+        holdings: Of the minute closed last, which cores each runtime held, and its owner.
     """
 
     def __init__(
@@ -70,6 +75,8 @@ class Fold:
         self.runtimes: tuple[RuntimeMinute, ...] = ()
         self.sample: ReportSample | None = None
         self.physical: dict[int, float] = {}
+        self.living: list[Runtime] | None = None
+        self.holdings = Holdings({}, {})
         self._settings = settings
         self._clock = MinuteClock()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
@@ -95,6 +102,11 @@ class Fold:
     def instance(self) -> InstanceFacts:
         """All that is known of the instance, each None where it is not."""
         return self._inventory.instance()
+
+    @property
+    def ecc_risen(self) -> Mapping[str, int]:
+        """How much each memory error counter rose since the start, by `device:counter`."""
+        return self._ecc.risen
 
     @property
     def malformed(self) -> int:
@@ -153,6 +165,7 @@ class Fold:
         elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
             is_nobody = True
             self._runtimes.nobody()
+        self.living = runtimes if runtimes or is_nobody else None
         if PHYSICAL in self._settings.chosen:
             self._add_physical(report, runtimes or [])
         system = report.system_data
@@ -237,6 +250,7 @@ class Fold:
         physical = self._physical.percent(states, inventory.physical_per_core)
         self.discard()
         self.runtimes, self.physical = due, physical
+        self.holdings = Holdings(held, owners)
         return record
 
     def discard(self) -> None:

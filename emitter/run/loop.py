@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from emitter.lines import LineIdentity
     from emitter.owners import OwnerLookup
+    from emitter.prometheus.metrics_page import MetricsPage
     from emitter.reports.report import Report
     from emitter.reports.source import Source
     from emitter.run.outlet import Outlet
@@ -77,6 +78,7 @@ class Emitter:
         faults: KernelFaults | None = None,
         owners: OwnerLookup | None = None,
         pulse: PulseFile | None = None,
+        page: MetricsPage | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.outlet = outlet
@@ -99,6 +101,8 @@ class Emitter:
         self._who = Identification(settings, self._fold, clock)
         self._raw = RawReports(settings.raw_reports, self._framer)
         self._paid = settings.paid
+        self._page = page
+        self._framer.keeps_newest |= page is not None
         self._writer = Writer(line_settings(settings))
         self._reports = ReportQueue()
         if spool.health().older_records:
@@ -115,6 +119,7 @@ class Emitter:
         self._fold.configure(fold_settings)
         self._raw.configure(settings.raw_reports)
         self._paid = settings.paid
+        self._framer.keeps_newest |= self._page is not None
         self._cluster = cluster
 
     def replace_outlet(self, outlet: Outlet) -> None:
@@ -210,6 +215,9 @@ class Emitter:
     def _take(self, report: Report, now_s: float) -> None:
         self._fold.add(report, now_s)
         self._raw.see(now_s)
+        if self._page is not None:
+            newest = self._framer.newest
+            self._page.see(report, newest, self._fold, self._identity(), now_s)
         if self._owners is not None and report.neuron_runtime_data:
             self._owners.see(runtime.pid for runtime in report.neuron_runtime_data)
         if self._fold.sample is not None and self._who.is_settled():
@@ -246,6 +254,8 @@ class Emitter:
         if (faults := self._faults.count) is not None:
             self._fold.add_faults(faults)
         record = self._fold.close(stamp)
+        if self._page is not None:
+            self._page.close(record, self._fold.holdings)
         state = self._fold.state(self._faults.counted)
         records = self._writer.minute(
             record, self._identity(), self._fold.runtimes, self._fold.physical

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.errors import EmitterError, SourceError
+from emitter.errors import EmitterError, SettingsError, SourceError
 from emitter.events import EventQueue
 from emitter.fold import FoldSettings
 from emitter.fold.state import read_state
@@ -32,6 +32,7 @@ from emitter.run.outlet import Outlet
 from emitter.run.signals import Signals
 from emitter.run.unread_input import UnreadInput
 from emitter.settings import require_cluster
+from emitter.settings.listen_address import read_listen_address
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
 from emitter.writer import line_settings
@@ -39,6 +40,7 @@ from emitter.writer import line_settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from emitter.prometheus.metrics_page import MetricsPage
     from emitter.reports.monitor_config import MonitorConfig
     from emitter.reports.source import Source
     from emitter.settings import RunSettings
@@ -47,7 +49,7 @@ SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
 
 _FIXED: Final = (
     "attribution", "input", "instance_id", "kernel_messages", "monitor_command", "proc_dir",
-    "spool_dir", "spool_max_mib", "verbose",
+    "prometheus", "spool_dir", "spool_max_mib", "verbose",
 )  # fmt: skip
 """Settings that only a restart changes: what is open for them holds state."""
 
@@ -143,6 +145,7 @@ class Service:
         owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
         if owners is not None:
             stack.callback(owners.close)
+        page = _page(settings, stack)
         self.emitter = Emitter(
             settings,
             self._cluster,
@@ -154,6 +157,7 @@ class Service:
             facts=self._lookup.wait,
             owners=owners,
             faults=KernelFaults(kernel),
+            page=page,
         )
         stack.callback(self._stop_outlet)
         self.emitter.outlet.look_ahead()
@@ -203,6 +207,38 @@ class Service:
         if settings.output == LOGS and not settings.region and not _REGIONS & os.environ.keys():
             region = self._lookup.wait().region
         return Outlet(settings, self._spool, cluster=cluster, instance_region=region)
+
+
+def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
+    """
+    What is served to Prometheus, and its server, closed by *stack*; None where nobody asks for it.
+
+    Raises:
+        SettingsError: If the extra is not installed, or the address cannot be opened.
+    """
+    if settings.prometheus is None:
+        return None
+    try:
+        # What needs it is loaded only then: no other emitter pays for it.
+        from emitter.prometheus.metrics_page import CONTENT_TYPE, MetricsPage  # noqa: PLC0415
+        from emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        msg = (
+            f"--prometheus needs the Python package prometheus-client, and {error.name} is not "
+            "installed: python3 -m pip install prometheus-client, or omit --prometheus"
+        )
+        raise SettingsError(msg) from error
+    page = MetricsPage()
+    server = ScrapeServer(read_listen_address(settings.prometheus), page.text, CONTENT_TYPE)
+    stack.callback(server.close)
+    _log.info("the page for Prometheus is http://%s/metrics", server.address)
+    if not server.address.is_loopback:
+        _log.warning(
+            "http://%s/metrics is open to whoever reaches this address: it has no authentication "
+            "and no encryption, and names who holds each core",
+            server.address,
+        )
+    return page
 
 
 def _config(settings: RunSettings) -> MonitorConfig:

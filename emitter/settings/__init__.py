@@ -10,6 +10,7 @@ configuration file, looked up in this order; the help ends with the default.
 * `monitor`      what neuron-monitor is asked for
 * `run`          the settings of `neuron-emf run`
 * `replay`       the settings of `neuron-emf replay`
+* `listen_address` where a page is served
 * `options`      the options of a command, made from its settings
 * `names`        names that CloudWatch must be able to take
 """

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, OneOf, setting
+from emitter.settings.listen_address import ListenAddressType
 from emitter.settings.minutes import MinuteSettings
 from emitter.settings.monitor import MonitorSettings
 from neuron_wire.payment import PAID
@@ -127,6 +128,14 @@ class RunSettings(MonitorSettings, MinuteSettings):
         "file that speaks like it, 'none' from nowhere; 'journal', of earlier versions, as 'auto'.",
         kind=OneOf(("auto", "kmsg", "journal", "none"), FILE_PREFIX, "PATH"),
         metavar="auto|kmsg|journal|file:PATH|none",
+    )
+    prometheus: str | None = setting(
+        None,
+        "Serve the values of the last report to Prometheus at http://ADDRESS:PORT/metrics, under "
+        "the names of neuron-monitor-prometheus.py and under our own; at 127.0.0.1 unless an "
+        "address is given, without authentication; needs the extra 'prometheus'; by default none.",
+        kind=ListenAddressType(),
+        metavar="[ADDRESS:]PORT",
     )
     verbose: bool = setting(default=False, help_text="Say more on standard error.")
 

@@ -28,6 +28,7 @@ from tests.docs.reference import (
     events,
     metrics,
     parameters,
+    prometheus,
     settings,
     walk,
 )
@@ -55,6 +56,10 @@ MAKERS = {
     "docs/reference/settings.md": {
         name: lambda group=group: settings.sections(group)
         for name, group in settings.GROUPS.items()
+    },
+    "docs/reference/prometheus.md": {
+        name: lambda listed=listed: prometheus.families(listed)
+        for name, listed in prometheus.TABLES.items()
     },
     "docs/reference/alarms.md": {
         "on-clusters": lambda: alarms.alarms_table(TEMPLATE, on_clusters=True),

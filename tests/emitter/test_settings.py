@@ -29,6 +29,7 @@ VALUES = {
     "region": ("us-east-1", "us-east-2", "us-west-2"),
     "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
     "spool_max_mib": (1, 2, 3),
+    "prometheus": ("8008", "0.0.0.0:8008", "[::1]:9"),
     "kernel_messages": ("kmsg", "journal", "file:/host/kmsg"),
     "period": (1, 2, 3),
     "interval": (1.5, 2.5, 3.0),

@@ -18,7 +18,8 @@ NAMES = ("slurm:4711 ml-user", "ecs:embeddings/api", "unit:jupyter-ada", "chat/l
 def named(root, instance):
     """What the emitter calls the owners of the runtimes, in their order."""
     owner_of = saved_owners(root / "proc")
-    return tuple(owner_of(runtime.pid) for runtime in instance.runtimes)
+    owners = [owner_of(runtime.pid) for runtime in instance.runtimes]
+    return tuple(owner and owner.name for owner in owners)
 
 
 @pytest.mark.parametrize("names", [NAMES, ("process:python3 grace", "process:uvicorn ada") * 2])

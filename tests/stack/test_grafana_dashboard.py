@@ -45,10 +45,14 @@ def panels(committed):
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="the library needs Python 3.11")
 @pytest.mark.timeout(60)
-def test_the_script_writes_what_is_committed(repository, program_of, committed):
+@pytest.mark.parametrize(
+    ("script", "file"), [("dashboard.py", "neuron-emf.json"), ("prometheus.py", "prometheus.json")]
+)
+def test_the_script_writes_what_is_committed(repository, program_of, script, file):
     """Byte for byte, in an environment that has nothing but Grafana's own library."""
-    script = repository / "deploy" / "grafana" / "dashboard.py"
-    written = run_program([program_of(".venv-grafana", "python"), script])
+    folder = repository / "deploy" / "grafana"
+    written = run_program([program_of(".venv-grafana", "python"), folder / script])
+    committed = (folder / file).read_text(encoding="utf-8")
     assert (0, committed) == (written.returncode, written.stdout), written.stderr
 
 

@@ -149,8 +149,8 @@ def test_every_reason_for_a_drop_and_every_failure_has_a_member():
     reasons = [reason.title().replace("_", "") for reason in get_args(DropReason)]
     assert {f"Dropped{reason}" for reason in reasons} <= described
     assert set(DROP_MEMBERS.values()) <= described
-    assert {*executions._FAILED, *executions._CAUSES.values(), executions.OTHER_CAUSE} <= described
-    assert described & members_of("runtime").keys() >= set(executions._CAUSES.values())
+    assert {*executions._FAILED, *executions.CAUSES.values(), executions.OTHER_CAUSE} <= described
+    assert described & members_of("runtime").keys() >= set(executions.CAUSES.values())
 
 
 def test_names_of_our_members_are_taken():

@@ -144,6 +144,22 @@ def test_the_kernels_log_is_mapped_where_it_is_read(definition_in, reads):
     assert ("kmsg" if reads else "none") == variables["NEURON_EMF_KERNEL_MESSAGES"]
 
 
+@pytest.mark.parametrize("port", ["", "8008"])
+def test_a_port_for_prometheus_is_open_only_if_said(programs_of_ecs, definition_in, port):
+    """On the instance's own network, as the program prints it; a sidecar publishes the port."""
+    definition, files = programs_of_ecs
+    place = dataclasses.replace(files.EXAMPLE, prometheus_port=int(port) if port else None)
+    (printed,) = definition.daemon(1, place)["containerDefinitions"]
+    expected = f"0.0.0.0:{port}" if port else None
+    for container in (printed, container_in(definition_in(1, PrometheusPort=port))):
+        variables = {one["name"]: one["value"] for one in container["environment"]}
+        assert expected == variables.get("NEURON_EMF_PROMETHEUS")
+        assert "portMappings" not in container
+    _, beside = definition.sidecar(1, place, "app:1")["containerDefinitions"]
+    mapped = [{"containerPort": 8008, "hostPort": 8008}] if port else None
+    assert mapped == beside.get("portMappings")
+
+
 @pytest.mark.parametrize("metrics", ["", "none"])
 def test_metrics_are_the_emitters_unless_said(definition_in, metrics):
     """An empty parameter is no variable: an empty variable would be a wrong setting."""

@@ -22,6 +22,7 @@ EVERYTHING = {
     "imagePullSecrets": [{"name": "registry"}],
     "serviceAccount": {"roleArn": "arn:aws:iam::111122223333:role/neuron-emf"},
     "networkPolicy": {"enabled": True},
+    "prometheus": {"port": 8008},
     "podLabels": {"team": "search"},
     "podAnnotations": {"note": "1"},
     "maxUnavailable": 3,

@@ -123,11 +123,16 @@ def test_a_role_reaches_the_pod_by_irsa_or_by_pod_identity(render):
     assert "mine" == render(NOTHING).pod["serviceAccountName"]
 
 
-def test_the_network_policy_lets_nothing_in(render):
-    """And out only what the emitter asks: names, HTTPS, and the two addresses of the node."""
+def test_the_network_policy_lets_nothing_in_but_scrapes(render):
+    """
+    Where a port for them is asked for; and out only what the emitter asks: names, HTTPS, and the
+    two addresses of the node.
+    """
     (policy,) = render(EVERYTHING).of_kind("NetworkPolicy")
     assert ["Ingress", "Egress"] == policy["spec"]["policyTypes"]
-    assert [] == policy["spec"]["ingress"]
+    assert [{"ports": [{"protocol": "TCP", "port": 8008}]}] == policy["spec"]["ingress"]
+    (closed,) = render({"networkPolicy": {"enabled": True}}).of_kind("NetworkPolicy")
+    assert [] == closed["spec"]["ingress"]
     ports = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
     assert {53, 80, 443} == ports
     (daemon,) = render(EVERYTHING).of_kind("DaemonSet")

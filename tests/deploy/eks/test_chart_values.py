@@ -22,6 +22,7 @@ OF_THE_CHART = {
     "cluster": "clusterName",
     "kernel_messages": "kernelMessages.enabled",
     "log_group": "logGroup",
+    "prometheus": "prometheus",
     "proc_dir": "the node's /proc is the pod's with hostPID",
     "region": "region",
     "spool_dir": "spool",
@@ -110,6 +111,8 @@ def test_a_misspelt_key_is_refused(render, path):
         ({"serviceAccount": {"roleArn": "neuron-emf"}}, "roleArn"),
         ({"image": {"repository": "x", "digest": "sha256:1"}}, "digest"),
         ({"maxUnavailable": "0%"}, "maxUnavailable"),
+        ({"prometheus": {"port": 65536}}, "port"),
+        ({"prometheus": {"port": 8008, "address": "::"}}, "address"),
         ({"kernelMessages": {"enabled": True}, "privileged": False}, "privileged"),
         ({"nodes": {"instanceTypes": [], "instanceFamilies": [], "labels": None}}, "every node"),
         ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
@@ -165,3 +168,18 @@ def test_values_name_every_instance_type(chart):
 def test_the_version_is_the_emitters(chart):
     """The image's tag, where none is given."""
     assert __version__ == yaml.safe_load((chart / "Chart.yaml").read_text("utf-8"))["appVersion"]
+
+
+@pytest.mark.parametrize(
+    ("values", "address"),
+    [({"port": 8008}, "0.0.0.0:8008"), ({"port": 8008, "address": "[::]"}, "[::]:8008")],
+)
+def test_the_port_for_prometheus_is_open_on_the_pod_and_off_by_default(render, values, address):
+    """A variable, a port with a name for whoever finds pods by it, and nothing else."""
+    rendered = render({"prometheus": values})
+    assert address == rendered.variables["NEURON_EMF_PROMETHEUS"]
+    port = {"name": "metrics", "containerPort": 8008, "protocol": "TCP"}
+    assert [port] == rendered.container["ports"]
+    plain = render({})
+    assert "NEURON_EMF_PROMETHEUS" not in plain.variables
+    assert "ports" not in plain.container

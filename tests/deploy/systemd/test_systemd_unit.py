@@ -206,7 +206,7 @@ def test_the_example_is_a_configuration_of_nothing(folder):
     parser = configparser.ConfigParser()
     parser.read_string("[all]\n" + re.sub(r"^#(?=[a-z-]+ = )", "", text, flags=re.MULTILINE))
     known = {name.replace("_", "-") for name in RunSettings.__dataclass_fields__}
-    assert {"cluster", "log-group", "region", "metrics"} == set(parser["all"])
+    assert {"cluster", "log-group", "region", "metrics", "prometheus"} == set(parser["all"])
     assert set(parser["all"]) <= known
     outputs = (folder.parents[1] / "template.yaml").read_text("utf-8").partition("\nOutputs:\n")[2]
     (named,) = re.findall(r"output (\w+)", text)

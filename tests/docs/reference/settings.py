@@ -35,6 +35,7 @@ EXAMPLES = {
     "monitor_config": "/etc/neuron-emf/monitor.json",
     "interval": 5.0,
     "region": "us-east-1",
+    "prometheus": "8008",
     "spool_dir": "/var/lib/neuron-emf",
     "verbose": True,
     "start": "2026-01-01T00:00:00Z",

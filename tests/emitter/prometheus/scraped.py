@@ -1,0 +1,117 @@
+"""The page beside what the script would serve, on the same reports: series by series."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+
+from neuron_reports import BOOT, START_S, written
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from benchmarks.others.exporter import Exporter
+from benchmarks.reports import ROOT
+from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
+from emitter.lines import LineIdentity
+from emitter.prometheus.metrics_page import MetricsPage
+from emitter.reports.framing import Framer
+
+PERIOD_S = 5.0
+
+
+class PlayedPage:
+    """Reports in, the page out, as the loop does it; a minute ends when a test closes it."""
+
+    def __init__(self, **settings):
+        self.now_s = START_S
+        self.fold = Fold(
+            FoldSettings(**{"period_s": PERIOD_S, **settings}),
+            owner_of=lambda pid: RuntimeOwner(f"owner-{pid}"),
+        )
+        self.page = MetricsPage(clock=lambda: self.now_s, monotonic=lambda: 2 * self.now_s)
+        self.fold.open(START_S)
+        self._framer = Framer()
+        self._framer.keeps_newest = True
+
+    def read(self, *documents):
+        """Reports, one each period."""
+        for document in documents:
+            self.now_s += PERIOD_S
+            for report in self._framer.feed(written(document) + b"\n"):
+                self.fold.add(report, self.now_s)
+                newest = self._framer.newest
+                self.page.see(report, newest, self.fold, self._identity(), self.now_s)
+
+    def close(self, health=None):
+        """End the minute."""
+        stamp = Stamp("blue", BOOT, 1, "host-guess", health=health or {})
+        record = self.fold.close(stamp)
+        self.page.close(record, self.fold.holdings)
+        return record
+
+    def series(self, name=""):
+        """By name and labels, the value of every series whose name begins with *name*."""
+        return series_of(self.page.text().decode(), name)
+
+    def _identity(self):
+        facts = self.fold.instance
+        return LineIdentity(
+            cluster="blue",
+            instance_id=facts.instance_id or "host-guess",
+            identity_guessed=facts.instance_id is None,
+            boot=BOOT,
+            instance_type=facts.instance_type,
+            ami_id=facts.ami_id,
+        )
+
+
+def series_of(text, name=""):
+    """Of a page in the text format; a label without a value is no label, as in Prometheus."""
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.name.startswith(name):
+                labels = frozenset(pair for pair in sample.labels.items() if pair[1])
+                assert (sample.name, labels) not in found
+                found[sample.name, labels] = sample.value
+    return found
+
+
+def types_of(text):
+    """The type of every metric that has samples."""
+    return {one.name: one.type for one in text_string_to_metric_families(text) if one.samples}
+
+
+def script_text(documents):
+    """What the script serves after these reports, each a JSON document."""
+    exporter = Exporter()
+    for document in documents:
+        exporter.process(document)
+    return generate_latest(exporter.registry).decode()
+
+
+def value(series, name, **labels):
+    """The value of the one series with these labels among others; None when there is none."""
+    found = [
+        number
+        for (is_called, pairs), number in series.items()
+        if is_called == name and labels.items() <= dict(pairs).items()
+    ]
+    assert len(found) <= 1, found
+    return found[0] if found else None
+
+
+@cache
+def simulated(instance_type, scenario, reports=14):
+    """Reports of the simulated neuron-monitor, without the first, whose percentages are noise."""
+    command = (sys.executable, "-m", "local.monitor", "--no-wait", "--reports", str(reports))
+    ended = subprocess.run(
+        [*command, "--instance-type", instance_type, "--scenario", scenario],
+        stdout=subprocess.PIPE,
+        env={"PATH": os.defpath, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'lambda'}"},
+        check=True,
+    )
+    return [json.loads(line) for line in ended.stdout.splitlines()][1:]

@@ -1,0 +1,131 @@
+"""`run --prometheus`: where it listens, what it warns of, and what it costs who does not ask."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+from neuron_reports import counters, hardware, report, runtime, written
+
+from emitter.settings.listen_address import (
+    ListenAddress,
+    ListenAddressType,
+    read_listen_address,
+)
+from proof.emitter_process import environment, neuron_emf, sentence
+
+DOCUMENT = written(report(runtime(counters([50.0, 0])), neuron_hardware_info=hardware(1, 2)))
+RUN = ("run", "--cluster", "blue", "--input", "reports", "--output", "stdout")
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("8008", ("127.0.0.1", 8008)),
+        ("0.0.0.0:8008", ("0.0.0.0", 8008)),
+        ("[::]:8008", ("::", 8008)),
+        ("localhost:0", ("localhost", 0)),
+    ],
+)
+def test_a_port_alone_is_of_this_machine_only(text, address):
+    """An address in front of it opens it to others, one of IPv6 in brackets."""
+    assert address == read_listen_address(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "metrics", "::1:8008", "65536", "-1", "host:", "a b:80", "1:2:3"]
+)
+def test_what_is_no_port_is_refused(text):
+    """With the two forms that are accepted."""
+    with pytest.raises(click.BadParameter, match="no port such as 8008 and no address and port"):
+        ListenAddressType().convert(text, None, None)
+
+
+def test_only_this_machines_own_addresses_go_without_a_warning():
+    """The page has no authentication."""
+    own = [ListenAddress(host, 1) for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost")]
+    others = [ListenAddress(host, 1) for host in ("0.0.0.0", "::", "10.0.0.7", "node")]
+    assert [True] * 4 + [False] * 4 == [one.is_loopback for one in own + others]
+
+
+def test_an_open_address_is_warned_of_once(tmp_path):
+    """And the page's address is said, with the port that was found."""
+    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+    said = neuron_emf(*RUN, "--prometheus", "0.0.0.0:0", home=tmp_path).stderr
+    assert 1 == said.count("no authentication")
+    assert "the page for Prometheus is http://0.0.0.0:" in said
+    said = neuron_emf(*RUN, "--prometheus", "0", home=tmp_path).stderr
+    assert "no authentication" not in said
+
+
+def test_a_port_that_is_taken_or_an_extra_that_is_missing_ends_the_start(tmp_path):
+    """Exit code 2: a supervisor shows the sentence, and trying again does not help."""
+    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", LISTEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        port = other.stdout.readline().strip()
+        ended = neuron_emf(*RUN, "--prometheus", port, home=tmp_path)
+        other.stdin.close()
+    assert f"cannot listen on 127.0.0.1:{port}" in sentence(ended, 2)
+    folder = tmp_path / "without" / "prometheus_client"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(
+        "raise ModuleNotFoundError('gone', name='prometheus_client')"
+    )
+    path = f"{folder.parent}:{':'.join(sys.path)}"
+    ended = neuron_emf(*RUN, "--prometheus", "0", home=tmp_path, variables={"PYTHONPATH": path})
+    assert "python3 -m pip install prometheus-client" in sentence(ended, 2)
+
+
+LISTEN = (
+    "import socket, sys; one = socket.create_server(('127.0.0.1', 0)); "
+    "print(one.getsockname()[1], flush=True); sys.stdin.read()"
+)
+
+PROGRAM = (
+    "import sys, atexit, json\n"
+    "def tell():\n"
+    "    names = [n for n in sys.modules if 'prometheus' in n]\n"
+    "    print(json.dumps(sorted(names)), file=sys.stderr)\n"
+    "atexit.register(tell)\n"
+    "from neuron_emf.cli import main; main()"
+)
+
+
+def test_without_the_option_nothing_of_it_is_loaded(tmp_path):
+    """Neither the library nor our own part."""
+    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+
+    def loaded(*options):
+        ended = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *RUN, *options],
+            env=environment(tmp_path),
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return set(json.loads(ended.stderr.splitlines()[-1]))
+
+    assert set() == loaded()
+    assert {"prometheus_client", "emitter.prometheus.scrape_server"} <= loaded("--prometheus", "0")
+
+
+def test_the_lines_are_the_same_with_the_page(tmp_path):
+    """But for the emitter's own time and memory, and what names the run."""
+    (tmp_path / "reports").write_bytes((DOCUMENT + b"\n") * 3)
+    own = {"EmitterCpuSeconds", "EmitterMemory", "Boot", "_aws"}
+
+    def lines(*options):
+        printed = neuron_emf(*RUN, *options, home=tmp_path).stdout.splitlines()
+        return [
+            {name: value for name, value in json.loads(line).items() if name not in own}
+            for line in printed
+        ]
+
+    assert lines() == lines("--prometheus", "0")
