@@ -20,6 +20,7 @@ RUNTIMES := 3.11 3.13
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
 .PHONY: accept accept-clean proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle prometheus
+.PHONY: release release-version packages workflows image image-index
 
 help:
 	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
@@ -55,6 +56,11 @@ help:
 	@echo "make uninstall        removes the service; PURGE=1 what it kept, too"
 	@echo "make bundle           what installs the service without a clone, into dist/; WHEELS=1 without a package index"
 	@echo "make prometheus       Debian's Prometheus into build/prometheus, for the tests of --prometheus; installs nothing"
+	@echo "make release          all that a release publishes, into dist/release, with hashes; the same bytes from the same commit"
+	@echo "make release-version  the version, and where something disagrees; TAG=v1.2.3 compares it, TO=1.2.3 writes it everywhere"
+	@echo "make packages         deb and rpm of the agent for this processor, into dist/packages; needs Python 3.11"
+	@echo "make workflows        what zizmor, actionlint and their schema say of .github/workflows"
+	@echo "make image            the image of this processor; IMAGE=, VERSION=, PUSH=1; needs Docker"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
 	@echo
@@ -207,6 +213,31 @@ wheel: .venv/.editable
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .; \
 		ended=$$?; rm -f neuron_emf/deploy/template.yaml neuron_emf/deploy/functions.zip; exit $$ended
 	@ls dist/*.whl
+
+# The jobs of .github/workflows are these targets, and each runs here, too; a test compares
+release: .venv/.editable .venv-deploy/.ready
+	@$(PY) deploy/release/artefacts.py dist/release
+
+release-version: .venv/.ready
+	@$(PY) deploy/release/versions.py $(TAG:%=--tag %) $(TO:%=--set %)
+
+packages: .venv/.editable .venv-deploy/.ready
+	@mkdir -p dist/packages
+	@$(PY) deploy/release/packages.py dist/packages
+
+# Without network: what they say needs none
+workflows: .venv-deploy/.ready
+	@.venv-deploy/bin/zizmor --offline --quiet .github
+	@.venv-deploy/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@deploy/release/actionlint.sh
+
+# For this machine's processor, and then both under one name: needs Docker
+image:
+	docker buildx build --file deploy/container/Containerfile --provenance=false \
+		--tag $(IMAGE):$(VERSION)-$(shell uname -m) $(if $(PUSH),--push,--load) .
+
+image-index:
+	docker buildx imagetools create --tag $(IMAGE):$(VERSION) $(IMAGE):$(VERSION)-x86_64 $(IMAGE):$(VERSION)-aarch64
 
 # As a systemd service of this machine, with a Python of its own; without .venv: these run where nothing else does
 install uninstall:

@@ -1,0 +1,134 @@
+"""
+Everything that a release publishes, in one folder.
+
+    python deploy/release/artefacts.py FOLDER
+
+The same commit gives the same bytes: nothing says when, where or by whom it was
+made. What needs a registry or another machine is not made here: the image, and
+the packages of the other processor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import packages
+from archive import rewrite
+from moment import commit_time_s
+from versions import ROOT, notes, version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SUMS: Final = "SHA256SUMS"
+NOTES: Final = "RELEASE_NOTES.md"
+_TOOLS: Final = ROOT / ".venv-deploy/bin"
+_CARRIED: Final = ROOT / "neuron_emf/deploy"
+
+
+def _run(*words: str | Path, **variables: str) -> None:
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time_s()), **variables}
+    subprocess.run(words, check=True, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - our own words
+
+
+def _tracked() -> list[str]:
+    """The files of this clone as they are now, without what was built in it."""
+    words = ["git", "ls-files", "-z"]
+    listed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
+    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def distributions(folder: Path) -> None:
+    """The wheel and the sdist, and beside them what they carry for `neuron-emf deploy`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        # A copy: what setuptools leaves in a tree would get into the next wheel.
+        source = Path(temporary) / "source"
+        for name in _tracked():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, source / name)
+        carried = source / _CARRIED.relative_to(ROOT)
+        before = set(carried.iterdir())
+        _run(sys.executable, source / "deploy/wheel/carried.py", carried)
+        for made in set(carried.iterdir()) - before:
+            shutil.copyfile(made, folder / f"neuron-emf-{version()}-{made.name}")
+        build = "import setuptools.build_meta as b, sys; b.{}(sys.argv[1])"
+        for kind in ("build_wheel", "build_sdist"):
+            words = [sys.executable, "-c", build.format(kind), str(folder)]
+            environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time_s())}
+            subprocess.run(  # noqa: S603 - our own words
+                words, check=True, cwd=source, env=environment, stdout=subprocess.DEVNULL
+            )
+    for sdist in folder.glob("neuron_emf-*.tar.gz"):
+        rewrite(sdist, commit_time_s())
+
+
+def bundle(folder: Path) -> None:
+    """What installs the service without a clone."""
+    _run(ROOT / "deploy/systemd/bundle.sh", OUT=str(folder))
+    rewrite(folder / f"neuron-emf-{version()}.tar.gz", commit_time_s())
+
+
+def chart(folder: Path) -> None:
+    """The Helm chart."""
+    _run(_TOOLS / "helm", "package", ROOT / "deploy/eks/chart", "--destination", folder)
+    made = folder / f"neuron-emf-{version()}.tgz"
+    rewrite(made, commit_time_s())
+    made.rename(folder / f"neuron-emf-chart-{version()}.tgz")
+
+
+def deb_and_rpm(folder: Path) -> None:
+    """The packages of this machine's processor."""
+    with tempfile.TemporaryDirectory() as temporary:
+        stage = Path(temporary) / "stage"
+        stage.mkdir()
+        packages.staged(stage)
+        packages.pack(stage, folder)
+
+
+def bill_of_materials(folder: Path) -> None:
+    """What the agent is made of: CycloneDX 1.6, checked against its schema by the tool."""
+    _run(
+        *(_TOOLS / "cyclonedx-py", "requirements", ROOT / "requirements/emitter.txt"),
+        *("--pyproject", ROOT / "pyproject.toml", "--spec-version", "1.6", "--of", "JSON"),
+        *("--output-reproducible", "--validate"),
+        *("--output-file", folder / f"neuron-emf-{version()}.cdx.json"),
+    )
+
+
+STEPS: Final[tuple[Callable[[Path], None], ...]] = (
+    distributions, bundle, chart, deb_and_rpm, bill_of_materials,
+)  # fmt: skip
+
+
+def sums(folder: Path) -> str:
+    """SHA-256 of each file, as `sha256sum --check` reads it."""
+    files = sorted(path for path in folder.iterdir() if path.name not in (SUMS, NOTES))
+    return "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files
+    )
+
+
+def main() -> None:
+    """Make all of them, and list them with size and hash."""
+    folder = Path(sys.argv[1]).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for step in STEPS:
+        step(folder)
+    (folder / SUMS).write_text(sums(folder), "utf-8")
+    (folder / NOTES).write_text(notes(ROOT, version()) or "Not released.\n", "utf-8")
+    for line in (folder / SUMS).read_text("utf-8").splitlines():
+        digest, name = line.split("  ")
+        size = (folder / name).stat().st_size
+        sys.stdout.write(f"{size:>12,}  {digest}  {name}\n")
+
+
+if __name__ == "__main__":
+    main()

