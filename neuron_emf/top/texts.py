@@ -27,6 +27,27 @@ _ROUNDING: Final = 1e-9  # of a sum of seconds
 BLOCKS: Final = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 DIGITS: Final = "0123456789"
 GROUP: Final = 8
+KEYS: Final = """\
+up, down        choose a row
+Enter, right    into the cluster, into the instance
+Escape, left    back
+s               the next order: idle, cost, name, utilization
+r               read now
+?               these keys, and back
+q               end
+
+idle            cores not busy for --idle-after minutes or longer
+for             the longest of them
+USD/h           price of the idle cores an hour; + ? where some have no price
+util            mean utilization of the known cores
+cover           share of the minute that telemetry covers
+att, unatt, ?   attached idle, unattached and unknown cores
+core-h          how long all idle cores have been idle by now, added up
+
+A narrow terminal shows the first columns that fit; --json has all.
+"""
+"""What `?` shows."""
+
 STATES: Final = {
     BUSY: "busy",
     ATTACHED_IDLE: "attached idle",
