@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, price_overrides
+from neuron_wire.teams import TeamRules, TeamRulesError, team_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +69,8 @@ class Environment:
         price_overrides: USD per hour by `TYPE` or `REGION/TYPE`, instead of the
             list price or where there is none.
 
+        teams: Which team an owner belongs to.
+
         region: Of the stack, and of instances whose lines name none.
 
         records_log_group: Where the emitters write.
@@ -90,6 +93,7 @@ class Environment:
     own_log_groups: frozenset[str]
     own_log_group: str | None
     price_overrides: Mapping[str, float] = field(default_factory=dict)
+    teams: TeamRules = field(default_factory=TeamRules)
     region: str = DEFAULT_REGION
     records_log_group: str = ""
     rollups_log_group: str = ""
@@ -135,6 +139,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         own_log_groups=frozenset(group for group in written_to if group),
         own_log_group=own_log_group,
         price_overrides=_prices(variables, "PRICE_OVERRIDES"),
+        teams=_teams(variables, "TEAMS"),
         region=variables.get("AWS_REGION") or DEFAULT_REGION,
         records_log_group=variables.get("RECORDS_LOG_GROUP", ""),
         rollups_log_group=rollups_log_group,
@@ -166,5 +171,13 @@ def _prices(variables: Mapping[str, str], name: str) -> dict[str, float]:
     try:
         return price_overrides(variables.get(name, ""))
     except PriceOverridesError as error:
+        msg = f"{name} has {error}"
+        raise SettingError(msg) from error
+
+
+def _teams(variables: Mapping[str, str], name: str) -> TeamRules:
+    try:
+        return team_rules(variables.get(name, ""))
+    except TeamRulesError as error:
         msg = f"{name} has {error}"
         raise SettingError(msg) from error

@@ -44,6 +44,13 @@ UNATTACHED: Final = "u"
 UNKNOWN: Final = "?"
 CORE_STATES: Final = frozenset({BUSY, ATTACHED_IDLE, UNATTACHED, UNKNOWN})
 
+UNALLOCATED_OWNER: Final = "[unallocated]"
+"""Stands for the owner of cores that nobody holds."""
+OTHER_OWNERS: Final = "[others]"
+"""Stands for the owners beyond those that a line or a list has room for."""
+NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS})
+"""What stands where an owner does and is none: it has no team."""
+
 MINUTE_MS: Final = 60_000
 MINUTE_S: Final = 60
 WHOLE_MINUTE_S: Final = 45

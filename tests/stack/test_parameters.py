@@ -9,6 +9,7 @@ import pytest
 TOPIC, KEY = "arn:aws:sns:eu-west-1:111122223333", "arn:aws:kms:eu-west-1:111122223333"
 SENSIBLE = {
     "PriceOverrides": ["trn1.32xlarge=13.5,inf2.xlarge=0.4", ""],
+    "Teams": ["research|slurm:4711 ml-user=ml,*|prod/*=serving", "* | unit:* = platform", ""],
     "AlarmTopicArn": [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""],
     "AlarmEmail": ["ops@example.org", ""],
     "KmsKeyArn": [f"{KEY}:key/1234abcd-12ab-34cd-56ef-1234567890ab", ""],
@@ -24,6 +25,7 @@ USELESS = {
         *(f"trn1.32xlarge{end}" for end in ("", "=13.5,", "=-1", "=1.2.3", "=100001")),
         ",".join(["trn1.32xlarge=13.5"] * 60),
     ],
+    "Teams": ["ml", "research=ml", "research|slurm:*", " | = ", "a|b=c,", "a|b='c'", "a|b=c\n"],
     "AlarmTopicArn": [f"{TOPIC}:pager.fifo", "pager"],
     "AlarmEmail": ["ops", "ops@example.org, more@example.org"],
     "KmsKeyArn": ["alias/neuron", f"{KEY}:alias/neuron"],

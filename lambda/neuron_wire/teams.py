@@ -1,0 +1,150 @@
+"""
+Which team an owner belongs to: rules that whoever deployed the stack gives.
+
+A rule is `CLUSTER|OWNER=TEAM`. Cluster and owner are patterns of the whole name,
+in which `*` stands for any text; capitals count. The first rule that matches says
+the team, in the order in which the rules stand. Where none matches, the team is
+what the scheduler of the owner knows, and absent where that knows none.
+
+The template's parameter Teams holds rules with commas between, such as
+`research|slurm:*=ml-research,*|prod/*=serving`; its AllowedPattern is the grammar
+of `team_rules`. A file holds one rule a line. Blanks around each part do not
+count; names of owners hold blanks, colons and slashes, and so may patterns. What
+the grammar has no letter for (a comma in a name) a `*` matches.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from neuron_wire.names import NOBODY
+
+MAX_TEAMS_CHARS: Final = 1_536
+"""
+The parameter's MaxLength, which its pattern cannot say: all variables of a Lambda
+function take 4,096 bytes together.
+"""
+
+_COMMENT: Final = "#"
+_RULE: Final = re.compile(
+    # Printable ASCII, less quotes, backslash and the three separators; something beside blanks.
+    r" *(?P<cluster>{word}{more}*)\| *(?P<owner>{word}{more}*)= *(?P<team>{word}{more}*)".format(
+        word=r"[!#-&(-+\--<>-\[\]-{}~]", more=r"[ !#-&(-+\--<>-\[\]-{}~]"
+    )
+)
+
+
+class TeamRulesError(ValueError):
+    """The text is not in the grammar; the message says what is wrong and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRule:
+    """
+    One rule.
+
+    Attributes:
+        cluster: Pattern of cluster names, such as `research`.
+
+        owner: Pattern of owner names, such as `slurm:*`.
+
+        team: Whose they are.
+    """
+
+    cluster: str
+    owner: str
+    team: str
+
+    def matches(self, cluster: str, owner: str) -> bool:
+        """Whether the rule speaks of *owner* in *cluster*."""
+        if owner in NOBODY and owner != self.owner:
+            return False  # held by nobody, or by many: only a rule that names it means it
+        return _matches(self.owner, owner) and _matches(self.cluster, cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRules:
+    """
+    Rules in their order; none unless given.
+
+    Attributes:
+        rules: The first that matches counts.
+    """
+
+    rules: tuple[TeamRule, ...] = ()
+
+    def team_of(self, cluster: str, owner: str, told: str | None = None) -> str | None:
+        """
+        The team of *owner* in *cluster*: by the first rule, else *told*, what its scheduler knows.
+
+        `*` does not match `[unallocated]`, `[others]` and their like, which have
+        no team unless a rule names them as they are.
+        """
+        for rule in self.rules:
+            if rule.matches(cluster, owner):
+                return rule.team
+        return told
+
+
+def team_rules(text: str) -> TeamRules:
+    """
+    The rules of the parameter Teams. Empty text is no rule.
+
+    Raises:
+        TeamRulesError: If *text* is not what the template accepts.
+    """
+    if not text:
+        return TeamRules()
+    if len(text) > MAX_TEAMS_CHARS:
+        msg = f"{len(text)} characters, at most {MAX_TEAMS_CHARS} are allowed: join rules with *"
+        raise TeamRulesError(msg)
+    return TeamRules(tuple(_rule(part) for part in text.split(",")))
+
+
+def team_rules_of_file(text: str) -> TeamRules:
+    """
+    The rules of a file, one a line; blank lines and those that begin with `#` hold none.
+
+    Raises:
+        TeamRulesError: If a line is no rule; the message begins with its number.
+    """
+    rules = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith(_COMMENT):
+            continue
+        try:
+            rules.append(_rule(line.strip()))
+        except TeamRulesError as error:
+            msg = f"line {number}: {error}"
+            raise TeamRulesError(msg) from error
+    return TeamRules(tuple(rules))
+
+
+def _rule(text: str) -> TeamRule:
+    match = _RULE.fullmatch(text)
+    if match is None:
+        msg = (
+            f"{text[:60]!a}, which is not CLUSTER|OWNER=TEAM: write it as research|slurm:*=ml, "
+            "with * for any text and without quotes, backslashes and commas"
+        )
+        raise TeamRulesError(msg)
+    return TeamRule(match["cluster"].strip(), match["owner"].strip(), match["team"].strip())
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Whether all of *text* is *pattern*, in which `*` stands for any text; in linear time."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return text == pattern
+    *between, last = rest
+    start, end = len(first), len(text) - len(last)
+    if start > end or not (text.startswith(first) and text.endswith(last)):
+        return False
+    for part in between:
+        start = text.find(part, start, end)
+        if start < 0:
+            return False
+        start += len(part)
+    return True

@@ -1,0 +1,113 @@
+"""The rules of teams: the template's pattern is their grammar, and the first that matches counts."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from aggregator import environment
+from local.alarms.template import load
+from neuron_wire.names import NOBODY
+from neuron_wire.teams import (
+    MAX_TEAMS_CHARS,
+    TeamRule,
+    TeamRules,
+    TeamRulesError,
+    team_rules,
+    team_rules_of_file,
+)
+
+TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["Teams"]
+PATTERN = re.compile(PARAMETER["AllowedPattern"], re.ASCII)
+TEAMS = "research|slurm:*=ml, research | * = lab ,*|prod/*=serving"
+
+
+@st.composite
+def nearly(draw):
+    """Text of the grammar with one character put in, replaced or left out."""
+    text = draw(st.from_regex(PATTERN, fullmatch=True))
+    at = draw(st.integers(0, len(text)))
+    put = draw(st.sampled_from(["", *",=| '\"\\*#\n\u00e9"]))
+    return text[:at] + put + text[at + draw(st.integers(0, 1)) :]
+
+
+@given(st.one_of(st.from_regex(PATTERN, fullmatch=True), nearly(), st.text("a*:/ |=,'\n")))
+@example("a|b=c,")
+@example("a|b|c=d")
+@example("a|b=c=d")
+@example("a|b= ")
+@example("a|b=c\n")
+@example("!|}=~")
+def test_the_parser_accepts_what_the_template_accepts(text):
+    """Nothing else, and it reads what stands there without the blanks around it."""
+    if len(text) > PARAMETER["MaxLength"] or not PATTERN.fullmatch(text):
+        with pytest.raises(TeamRulesError):
+            team_rules(text)
+        return
+    expected = [tuple(map(str.strip, re.split(r"[|=]", one))) for one in text.split(",") if text]
+    rules = team_rules(text).rules
+    assert expected == [(one.cluster, one.owner, one.team) for one in rules]
+    assert all(part for rule in expected for part in rule)
+
+
+def test_the_length_is_bounded_as_the_template_bounds_it():
+    """The one bound that a pattern cannot say; its last character is still accepted."""
+    assert PARAMETER["MaxLength"] == MAX_TEAMS_CHARS
+    text = "a|b=".ljust(MAX_TEAMS_CHARS, "c")
+    assert 1 == len(team_rules(text).rules)
+    with pytest.raises(TeamRulesError, match="1537 characters, at most 1536"):
+        team_rules(text + "c")
+
+
+def test_the_first_rule_that_matches_counts():
+    """Before what the scheduler knows; where no rule matches it stays, and may be nothing."""
+    rules = team_rules(TEAMS)
+    assert ["ml", "lab", "serving"] == [
+        rules.team_of(cluster, owner, "told")
+        for cluster, owner in (
+            ("research", "slurm:4711 ml-user"),
+            ("research", "prod/llama/server"),
+            ("inference", "prod/llama/server"),
+        )
+    ]
+    assert "told" == rules.team_of("inference", "slurm:4711 ml-user", "told")
+    assert rules.team_of("inference", "slurm:4711 ml-user") is None
+    assert "told" == TeamRules().team_of("research", "slurm:4711 ml-user", "told")
+
+
+@pytest.mark.parametrize("owner", sorted(NOBODY))
+def test_what_is_nobodys_is_no_teams(owner):
+    """Unless a rule names it as it is: then whoever wrote that rule means it."""
+    assert team_rules("*|*=ml").team_of("research", owner) is None
+    assert "ml" == team_rules(f"research|{owner}=ml").team_of("research", owner)
+
+
+@given(st.text("ab*", max_size=8), st.text("ab/", max_size=12))
+@example("a*a", "a")
+@example("*ab*ab*", "ab")
+def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
+    """As fnmatch has it, which takes exponential time for some patterns and knows ? and [] too."""
+    expected = bool(re.fullmatch(translate(pattern), name))
+    assert expected == TeamRule("*", pattern, "team").matches("any", name)
+
+
+def test_a_file_holds_a_rule_a_line():
+    """With comments and blank lines between; whoever wrote a wrong one reads which line it is."""
+    text = "# who is who\nresearch|slurm:*=ml\n\n  research | * = lab\r\n*|prod/*=serving"
+    assert team_rules(TEAMS) == team_rules_of_file(text)
+    with pytest.raises(TeamRulesError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):
+        team_rules_of_file("research|slurm:*=ml\nml")
+
+
+def test_a_wrong_variable_is_named():
+    """Whoever deployed the stack without the template reads which one it is."""
+    variables = {"TABLE_NAME": "t", "STACK_NAME": "s", "TEAMS": TEAMS}
+    assert team_rules(TEAMS) == environment.read(variables).teams
+    with pytest.raises(environment.SettingError, match="TEAMS has 'ml', which is not"):
+        environment.read({**variables, "TEAMS": "ml"})
