@@ -26,6 +26,8 @@ LONGEST: dict[str, Any] = {
     "region": "ap-southeast-2",
     "availability_zone": "ap-southeast-2a",
     "ultraserver_id": "us-0123456789abcdef0",
+    "account_id": "123456789012",
+    "lifecycle": "on-demand",
     "executions": 123_456_789,
     "execution_errors": 12_345_678,
     "latency_p50_mean_s": 0.012345678,
@@ -42,7 +44,7 @@ LONGEST: dict[str, Any] = {
 }
 
 LABELS = {
-    "InstanceName": "llm-pretraining-worker-7",
+    "InstanceName": "llm-pretrain-worker7",
     "NeuronDeviceVersion": "v4",
     "NeuronCoreVersion": "v3d",
     "LogicalNeuronCoreConfig": 2,

@@ -13,6 +13,7 @@ it costs a Lambda function nothing and can be vendored anywhere.
 * `cores`           what a line says core by core
 * `holders`         who holds the cores that are attached idle
 * `idle_holders`    the same out of what several records say
+* `owners`          who held which cores, busy or not
 * `merging`         several records of one instance and minute become one
 * `length`          how long a minute line may be
 * `checked`         one member of a line, or why it cannot be
@@ -21,6 +22,7 @@ it costs a Lambda function nothing and can be vendored anywhere.
 * `emf`             how to build one that it does
 * `instance_types`  devices, cores and memory by instance type
 * `prices`          what an instance and a core of it cost
+* `payment`         whether that is paid in any case
 """
 
 from neuron_wire.errors import WireFormatError

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, groupby
 from typing import Final, TypeGuard
 
@@ -19,10 +20,15 @@ MAX_HOLDERS: Final = 8
 """Holders that one line names; the rest is a count."""
 
 MAX_NAME_CHARS: Final = 128
+MAX_TEAM_CHARS: Final = 63
+"""What a Kubernetes namespace has at most."""
+
 _MAX_CORES_CHARS: Final = 3 * names.MAX_CORES
 """Of one list of core ranges: pairs with a gap of one between them are the longest."""
 
 _RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
+_MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
+_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,22 @@ class Holder:
         pid: Process id as neuron-monitor sees it.
 
         tag: Its `neuron_runtime_tag`. Neither pid nor tag alone tells two apart.
+
+        team: Of whom, as the scheduler says; None where it does not.
+
+        last_execution: The last minute in which it completed an execution, such as
+            `2026-11-22T02:10Z`; None when none was seen since the emitter watches it.
+
+        gone: Its pod or its Slurm job is no longer on the instance, and its process is.
     """
 
     cores: str
     name: str | None = None
     pid: int | None = None
     tag: str | None = None
+    team: str | None = None
+    last_execution: str | None = None
+    gone: bool = False
 
 
 def core_ranges(cores: Iterable[int]) -> str:
@@ -54,6 +70,7 @@ def core_ranges(cores: Iterable[int]) -> str:
     return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
+@lru_cache(_REMEMBERED)
 def core_indexes(text: str) -> tuple[int, ...]:
     """
     The core indexes of a text that `core_ranges` wrote, ascending.
@@ -86,6 +103,9 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
                 ("Name", printable(one.name)),
                 ("Pid", one.pid if _is_count(one.pid) else None),
                 ("Tag", printable(one.tag)),
+                ("Team", printable(one.team, MAX_TEAM_CHARS)),
+                ("LastExecution", one.last_execution),
+                ("Gone", one.gone or None),
             )
             if value is not None
         }
@@ -111,8 +131,15 @@ def _holder(value: object) -> Holder | None:
     cores, pid = value.get("Cores"), value.get("Pid")
     if not isinstance(cores, str) or len(cores) > _MAX_CORES_CHARS or not _RANGES.fullmatch(cores):
         return None
+    last = value.get("LastExecution")
     return Holder(
-        cores, _text(value.get("Name")), pid if _is_count(pid) else None, _text(value.get("Tag"))
+        cores=cores,
+        name=_text(value.get("Name")),
+        pid=pid if _is_count(pid) else None,
+        tag=_text(value.get("Tag")),
+        team=_text(value.get("Team"), MAX_TEAM_CHARS),
+        last_execution=last if isinstance(last, str) and _MINUTE.fullmatch(last) else None,
+        gone=value.get("Gone") is True,
     )
 
 
@@ -123,15 +150,15 @@ def _is_count(value: object) -> TypeGuard[int]:
     )
 
 
-def _text(value: object) -> str | None:
-    return printable(value) if isinstance(value, str) else None
+def _text(value: object, longest: int = MAX_NAME_CHARS) -> str | None:
+    return printable(value, longest) if isinstance(value, str) else None
 
 
-def printable(text: str | None) -> str | None:
+def printable(text: str | None, longest: int = MAX_NAME_CHARS) -> str | None:
     """Names are other people's: of any length, with any character, or empty."""
     if not text:
         return None
-    text = text[:MAX_NAME_CHARS]
+    text = text[:longest]
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else "?" for letter in text)

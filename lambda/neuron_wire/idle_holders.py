@@ -67,11 +67,22 @@ def merge_holders(
             key = _runtime(holder)
             cores.setdefault(key, set()).update(core_indexes(holder.cores))
             before = named.get(key)
-            name = holder.name if before is None else holder.name or before.name
-            named[key] = replace(holder, name=name)
+            named[key] = holder if before is None else _later(before, holder)
     ordered = sorted(named, key=lambda key: _place(named[key], cores[key], idle_minutes))
     listed = [replace(named[key], cores=core_ranges(cores[key])) for key in ordered[:MAX_HOLDERS]]
     return listed, more + len(ordered) - len(listed)
+
+
+def _later(before: Holder, holder: Holder) -> Holder:
+    """*holder*, with what only an earlier record of the same minute knew of it."""
+    # Texts of one form: the later minute is the greater text.
+    executed = max(before.last_execution or "", holder.last_execution or "")
+    return replace(
+        holder,
+        name=holder.name or before.name,
+        team=holder.team or before.team,
+        last_execution=executed or None,
+    )
 
 
 def _runtime(holder: Holder) -> tuple[object, ...]:

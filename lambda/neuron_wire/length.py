@@ -28,10 +28,12 @@ What defines further metrics of that tier comes on top: only who asks for them h
 """
 
 NAME: Final = "InstanceName"
-SHORT_NAME_CHARS: Final = 24
+SHORT_NAME_CHARS: Final = 20
 """An instance name for which an ordinary minute always has room."""
 
-_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore"})
+_SHORT_LIFECYCLE_CHARS: Final = len("on-demand")
+
+_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
 _ASIDE: Final = (
     frozenset({NAME, "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig"}),
     *(
@@ -48,7 +50,7 @@ _RARE: Final = frozenset[str]().union(*_ASIDE[1:])
 
 
 def max_bytes(cores: int) -> int:
-    """Bytes that the minute line of *cores* cores has at most, without Holders and tags."""
+    """Bytes that the minute line of *cores* cores has at most, without Holders, Owners and tags."""
     for most, bound in _BOUNDS:
         if cores <= most:
             return bound
@@ -62,7 +64,7 @@ def split(
     """
     Part the *members* of a minute line.
 
-    Without a rare member the line is as short as promised, whatever the others say.
+    Without a rare member or a long text an ordinary line is as short as promised.
     Those that somebody has *chosen* as metrics come on top, and stay where they are metrics.
 
     Returns:
@@ -72,9 +74,7 @@ def split(
     Raises:
         WireFormatError: If a number of a minute with rare members is not finite.
     """
-    name = members.get(NAME)
-    is_short = not isinstance(name, str) or len(name) <= SHORT_NAME_CHARS
-    if is_short and (_RARE - chosen).isdisjoint(members):
+    if _is_ordinary(members) and (_RARE - chosen).isdisjoint(members):
         return dict(members), {}
     cores = members.get("NeuronCores")
     room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES - len('"_aws":,')
@@ -87,3 +87,13 @@ def split(
             break
         aside |= {name: kept.pop(name) for name in members if name in names - chosen}
     return kept, aside
+
+
+def _is_ordinary(members: Mapping[str, object]) -> bool:
+    """Whether its name and how it is paid take no more bytes than there is always room for."""
+    name, lifecycle = members.get(NAME), members.get("Lifecycle")
+    return (
+        "Paid" not in members
+        and (not isinstance(name, str) or len(name) <= SHORT_NAME_CHARS)
+        and (not isinstance(lifecycle, str) or len(lifecycle) <= _SHORT_LIFECYCLE_CHARS)
+    )

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from neuron_wire.catalogue import READINGS
 from neuron_wire.idle_holders import merge_holders
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
+from neuron_wire.owners import merge_owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue.member import Merging
+    from neuron_wire.owners import Owned
 
 MAX_RESTART_COVERED_S: Final = 66
 """
@@ -97,6 +99,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
     state = "".join([part.core_state[core_index] for core_index, part in enumerate(latest)])
     idle_minutes = tuple([part.idle_minutes[core_index] for core_index, part in enumerate(latest)])
     holders, holders_more = merge_holders(_last_words(parts, latest), idle_minutes)
+    owners, owners_more = merge_owners(_last_owners(parts, latest))
     return replace(
         parts[-1],
         covered_seconds=min(float(MINUTE_S), _covered_s(parts)),
@@ -106,6 +109,11 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         idle_minutes=idle_minutes,
         holders=tuple(holders),
         holders_more=holders_more,
+        owners=owners,
+        owners_more=owners_more,
+        account_id=_last(part.account_id for part in parts),
+        lifecycle=_last(part.lifecycle for part in parts),
+        paid=_last(part.paid for part in parts),
         instance_type=_last(part.instance_type for part in parts),
         region=_last(part.region for part in parts),
         executions=_sum(part.executions for part in parts),
@@ -208,6 +216,16 @@ def _last_words(
                     if last is part and part.core_state[core_index] == ATTACHED_IDLE
                 },
             )
+
+
+def _last_owners(
+    parts: Sequence[MinuteRecord], latest: Sequence[MinuteRecord]
+) -> Iterator[tuple[Owned, set[int]]]:
+    """What each of *parts* says of owners, with the cores of which it is the *latest* to know."""
+    for part in parts:
+        if part.owners or part.owners_more:
+            cores = {core_index for core_index, last in enumerate(latest) if last is part}
+            yield (part.owners, part.owners_more), cores
 
 
 def execution_weight(record: MinuteRecord) -> int:

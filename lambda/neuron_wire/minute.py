@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 from neuron_wire import checked, cores, names
 from neuron_wire.amounts import FIELDS, NUMBERS, Number, possible, read_amounts
 from neuron_wire.holders import Holder, holder_members, read_holders
+from neuron_wire.owners import Owner, owner_members, read_owners
+from neuron_wire.payment import PAID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +32,14 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("AvailabilityZone", "availability_zone"),
     ("UltraServerId", "ultraserver_id"),
 )
+_ACCOUNT: Final = re.compile(r"[0-9]{12}")
+_LIFECYCLE: Final = re.compile(r"[!-~]{1,40}")
+_CHECKS: Final = (
+    ("AccountId", "account_id", _ACCOUNT),
+    ("Lifecycle", "lifecycle", _LIFECYCLE),
+    ("Paid", "paid", re.compile("|".join(PAID))),
+)
+"""Texts without which a minute is as good: one that is of another form is as if absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,17 @@ class MinuteRecord:
         holders: Who holds the attached-idle cores, the most idle first.
 
         holders_more: How many more hold some.
+
+        owners: Who held which cores, busy or not, most cores first. Empty on a
+            line of an emitter that does not say it.
+
+        owners_more: The held cores that no listed owner holds, as ranges.
+
+        account_id: The AWS account of the instance, 12 digits.
+
+        lifecycle: The purchasing option as the metadata service says it, such as `spot`.
+
+        paid: `sunk` or `avoidable`, where the operator of the emitter said it.
 
         labels: What people look for and the stack does not read back: the name of
             the instance, versions of its hardware.
@@ -110,6 +131,11 @@ class MinuteRecord:
     ecc_uncorrected_rise: int | None = None
     holders: tuple[Holder, ...] = ()
     holders_more: int = 0
+    owners: tuple[Owner, ...] = ()
+    owners_more: str = ""
+    account_id: str | None = None
+    lifecycle: str | None = None
+    paid: str | None = None
     labels: Mapping[str, str | int] = field(default_factory=dict)
     readings: Mapping[str, Number] = field(default_factory=dict)
     details: Mapping[str, int] = field(default_factory=dict)
@@ -150,6 +176,7 @@ class MinuteRecord:
         if self.identity_guessed:
             line["IdentityGuessed"] = True
         line.update(_texts(self))
+        line.update(_checked_texts(self))
         line.update(self.labels)
         if self.bye:
             line["Bye"] = True
@@ -167,10 +194,14 @@ class MinuteRecord:
         line.update(possible(self.health.items()))
         if self.holders_more > 0:
             line["HoldersMore"] = self.holders_more
+        if self.owners_more:
+            line["OwnersMore"] = self.owners_more
         if self.core_state:
             line["CoreState"] = self.core_state
             line.update(cores.utilization_members(self.utilization_percent))
             line["CoreIdleMinutes"] = list(self.idle_minutes)
+        if self.owners:
+            line["Owners"] = owner_members(self.owners)
         if self.holders:
             line["Holders"] = holder_members(self.holders)
         return line
@@ -214,6 +245,10 @@ class MinuteRecord:
         if not 0 <= covered_s <= names.MINUTE_S:
             msg = f"CoveredSeconds is {covered_s}, expected 0 to {names.MINUTE_S}"
             raise checked.bad(msg)
+        for member, name, form in _CHECKS:
+            value = line.get(member)
+            if isinstance(value, str) and form.fullmatch(value):
+                fields[name] = value
         boot = checked.text(line, "Boot", 64)
         if not _BOOT.fullmatch(boot):
             msg = "Boot holds characters outside [0-9A-Za-z._-]"
@@ -223,6 +258,7 @@ class MinuteRecord:
             msg = f"Seq is {seq}, expected 1 or more"
             raise checked.bad(msg)
         held_by, holders_more = read_holders(line)
+        owners, owners_more = read_owners(line, len(state))
         return cls(
             cluster=checked.text(line, "ClusterName", MAX_CLUSTER_CHARS),
             instance_id=checked.text(line, "InstanceId", MAX_INSTANCE_CHARS),
@@ -238,6 +274,8 @@ class MinuteRecord:
             bye=checked.flag(line, "Bye"),
             holders=held_by,
             holders_more=holders_more,
+            owners=owners,
+            owners_more=owners_more,
             readings=readings,
             **fields,  # type: ignore[arg-type]  # the table pairs each name with its type
         )
@@ -246,3 +284,8 @@ class MinuteRecord:
 def _texts(record: MinuteRecord) -> dict[str, object]:
     found = ((member, getattr(record, name)) for member, name in _TEXTS)
     return {member: text for member, text in found if text is not None}
+
+
+def _checked_texts(record: MinuteRecord) -> dict[str, object]:
+    found = ((member, getattr(record, name), form) for member, name, form in _CHECKS)
+    return {member: text for member, text, form in found if text and form.fullmatch(text)}

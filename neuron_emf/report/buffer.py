@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from neuron_wire.holders import Holder
     from neuron_wire.merging import InstanceMinute
+    from neuron_wire.owners import Owner
 
 MAX_RECORDS: Final = 4_000_000
 """Records that may wait at once: 2 GB of instances with 32 cores."""
@@ -37,6 +38,10 @@ class _BufferedRecord:
     idle_minutes: bytes  # 4 a core: a tuple takes up to 36
     holders: tuple[Holder, ...]
     holders_more: int
+    owners: tuple[Owner, ...]
+    owners_more: str
+    lifecycle: str | None
+    paid: str | None
     instance_type: str | None
     region: str | None
     bye: bool
@@ -61,6 +66,10 @@ class _BufferedRecord:
             region=self.region,
             holders=self.holders,
             holders_more=self.holders_more,
+            owners=self.owners,
+            owners_more=self.owners_more,
+            lifecycle=self.lifecycle,
+            paid=self.paid,
         )
 
 
@@ -73,6 +82,7 @@ class MinuteBuffer:
         self._records: dict[tuple[str, str], dict[int, list[_BufferedRecord]]] = defaultdict(dict)
         self._texts: dict[str, str] = {}
         self._holders: dict[tuple[Holder, ...], tuple[Holder, ...]] = {}
+        self._owners: dict[tuple[Owner, ...], tuple[Owner, ...]] = {}
         self._count = 0
 
     def add(self, record: MinuteRecord) -> None:
@@ -100,6 +110,10 @@ class MinuteBuffer:
                 idle_minutes=array("I", record.idle_minutes).tobytes(),
                 holders=self._holders.setdefault(record.holders, record.holders),
                 holders_more=record.holders_more,
+                owners=self._owners.setdefault(record.owners, record.owners),
+                owners_more=self._shared(record.owners_more),
+                lifecycle=record.lifecycle and self._shared(record.lifecycle),
+                paid=record.paid and self._shared(record.paid),
                 instance_type=record.instance_type and self._shared(record.instance_type),
                 region=record.region and self._shared(record.region),
                 bye=record.bye,
@@ -112,6 +126,7 @@ class MinuteBuffer:
         self._count = 0
         self._texts.clear()
         self._holders.clear()
+        self._owners.clear()
         for cluster, instance_id in sorted(records):
             minutes = records.pop((cluster, instance_id))
             for minute_ms in sorted(minutes):

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from wire_records import FAILURES, MINUTE_MS, everything
+from wire_records import FAILURES, HOLDER, MINUTE_MS, everything
 
 from emitter.events import Event
 from emitter.fold.runtimes import RuntimeMinute
@@ -20,6 +20,7 @@ from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.emf import violations
 from neuron_wire.length import METADATA_BYTES
 from neuron_wire.line import encode
+from neuron_wire.owners import Owner
 
 TIERS = ("none", "cluster", "instance", "core", "legacy")
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
@@ -74,7 +75,8 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
     """
     for letters, idle_for in itertools.product(["bau", "b", "u", "a?", "a"], [0, 1_440, 44_640]):
         record = everything((letters * cores)[:cores], idle_for)
-        record = dataclasses.replace(record, holders=(), holders_more=0)
+        bare = {"holders": (), "holders_more": 0, "owners": (), "owners_more": ""}
+        record = dataclasses.replace(record, **bare)
         written = lines(tier).minute(record)
         metadata = len(encode(json.loads(written[0]).get("_aws", {})))
         further = max(0, metadata - METADATA_BYTES)  # metrics beyond the eight come on top
@@ -135,6 +137,16 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
     ]
     assert ["core", "runtime", "event", "report"] == [line["Kind"] for line in read(written)]
     golden(FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
+
+
+def test_a_minute_line_with_owners_is_written_as_ever(golden):
+    """Account, lifecycle, how it is paid, owners, and all that a holder may have."""
+    record = dataclasses.replace(
+        everything("baau?"), details={}, health={},
+        holders=(dataclasses.replace(HOLDER, cores="1-2"),), holders_more=0,
+        owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
+    )  # fmt: skip
+    golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute(record)[0]}\n")
 
 
 def test_an_event_line_is_documented():

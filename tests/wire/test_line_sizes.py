@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,11 +27,13 @@ from neuron_wire.length import METADATA_BYTES, max_bytes, split
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
 MONTH = 44_640
-LAST = {"Holders", "HoldersMore"}
+USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
+"""How nearly every instance is paid; what else there is has its bytes measured."""
+LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
 
 
 def size(record):
-    """Bytes of the minute line of *record* at `--metrics instance`, without Holders."""
+    """Bytes of the minute line of *record* at `--metrics instance`, without Holders and Owners."""
     kept, _ = split(record.members())
     bounded = {name: value for name, value in kept.items() if name not in LAST}
     return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())
@@ -42,7 +45,7 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
     """
     Numbers as long as they get, after a month of idleness: there is room, so nothing is encoded.
     """
-    record = dataclasses.replace(everything("a" * cores, MONTH), details={}, health=health)
+    record = dataclasses.replace(everything("a" * cores, MONTH), details={}, health=health, **USUAL)
     with monkeypatch.context() as unmeasured:
         unmeasured.delattr(length, "encode")
         assert (record.members(), {}) == split(record.members())
@@ -52,14 +55,14 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
 def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised):
     """
-    Two kinds of failure and two reasons for a drop after a month of idleness are still one line,
+    Two kinds of failure and a reason for a drop after a month of idleness are still one line,
     at most without the name and the versions that every other minute has.
     """
     few = dict(itertools.islice(FAILURES.items(), 2))
-    dropped = {name: RARE_HEALTH[name] for name in ("DroppedSpoolFull", "SpoolRecordsOlder")}
+    dropped = {"DroppedSpoolFull": RARE_HEALTH["DroppedSpoolFull"]}
     for letters in ("bau", "b", "a", "u"):
         record = everything((letters * cores)[:cores], MONTH)
-        record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped})
+        record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped}, **USUAL)
         assert split(record.members())[1].items() <= LABELS.items(), letters
         assert size(record) <= promised, letters
 
@@ -78,12 +81,24 @@ def test_what_stands_aside_is_not_lost(record):
 
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
-    record = everything("bau" * 15, 1_440)
+    record = everything("bau" * 14, 1_440)
     assert [*LABELS, *FAILURES] == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
     assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC} == aside.keys()
     assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
+
+
+@pytest.mark.parametrize("texts", [{"paid": "sunk"}, {"lifecycle": "capacity-block"}])
+def test_who_says_how_it_is_paid_gives_up_the_name_where_there_is_no_room(texts):
+    """What the stack reads of it stays."""
+    record = dataclasses.replace(
+        everything("a" * 64, MONTH), details={}, health=HEALTH, **{**USUAL, **texts}
+    )
+    kept, aside = split(record.members())
+    assert aside.items() <= LABELS.items()
+    assert {"AccountId", "Lifecycle"} <= kept.keys()
+    assert size(record) <= PROMISED[64]
 
 
 def test_a_long_name_stands_aside_where_there_is_no_room():

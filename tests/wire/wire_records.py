@@ -12,6 +12,8 @@ from neuron_wire import MinuteRecord
 from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.emf import emf_line
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.owners import Owned, Owner, owned
+from neuron_wire.payment import PAID
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -40,8 +42,25 @@ def texts(longest: int) -> SearchStrategy[str]:
 def holders(draw: Any) -> tuple[Holder, ...]:
     """Up to as many holders as one line names, each with any of its members absent."""
     cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
-    one = st.builds(Holder, cores, st.none() | texts(20), st.none() | COUNTS, st.none() | texts(20))
+    name, moment = st.none() | texts(20), st.none() | st.just("2026-11-22T02:10Z")
+    one = st.builds(Holder, cores, name, st.none() | COUNTS, name, name, moment, st.booleans())
     return tuple(draw(st.lists(one, max_size=MAX_HOLDERS)))
+
+
+@st.composite
+def holdings(draw: Any, width: int) -> list[tuple[str | None, set[int], str | None]]:
+    """Who holds which of *width* cores: names that repeat, are missing or fill the line."""
+    if not width:
+        return []
+    cores = st.sets(st.integers(0, width - 1), max_size=9)
+    names = st.none() | st.sampled_from(["", "ml/llama-0", "[unnamed]"]) | st.text(max_size=150)
+    teams = st.none() | st.sampled_from(["search", "ml"]) | st.text(max_size=70)
+    return draw(st.lists(st.tuples(names, cores, teams), max_size=24))
+
+
+def owners(width: int) -> SearchStrategy[Owned]:
+    """The owners that a line of *width* cores names, and the cores of the others."""
+    return holdings(width).map(owned)
 
 
 @st.composite
@@ -54,6 +73,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
     idle = draw(st.lists(st.integers(0, 100_000), min_size=1, max_size=5))
     optional = {name: draw(st.none() | COUNTS) for name in OPTIONAL_COUNTS}
     optional.update({name: draw(st.none() | AMOUNTS) for name in OPTIONAL_AMOUNTS})
+    named, owners_more = draw(owners(cores))
     return MinuteRecord(
         cluster=draw(texts(255)), instance_id=draw(texts(128)),
         boot=draw(st.from_regex(r"[0-9a-f]{20}", fullmatch=True)),
@@ -67,6 +87,10 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         instance_type=draw(st.none() | texts(128)), region=draw(st.none() | texts(128)),
         availability_zone=draw(st.none() | texts(128)), ultraserver_id=draw(st.none() | texts(128)),
         holders=draw(holders()), holders_more=draw(st.integers(0, 9)),
+        owners=named, owners_more=owners_more,
+        account_id=draw(st.none() | st.from_regex(r"[0-9]{12}", fullmatch=True)),
+        lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
+        paid=draw(st.none() | st.sampled_from(PAID)),
         readings={name: draw(one) for name, one in READING.items() if draw(st.booleans())},
         **optional,
     )  # fmt: skip
@@ -96,6 +120,11 @@ RARE_HEALTH = {
 }  # fmt: skip
 
 
+HOLDER = Holder(
+    "0-7", "ml/llama-0", 4_194_303, "serve", "ml", last_execution="2026-11-22T02:10Z", gone=True
+)  # fmt: skip
+
+
 def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     A record with every member there is, its numbers as long as a month of uptime makes them.
@@ -105,12 +134,14 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
-        **LONGEST, labels=LABELS, minute_ms=MINUTE_MS, core_state=state,
+        **{**LONGEST, "lifecycle": "capacity-block"}, paid="avoidable",
+        labels=LABELS, minute_ms=MINUTE_MS, core_state=state,
         utilization_percent=tuple(percent[letter] for letter in state),
         idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),
         identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
-        holders=(Holder("0-7", "ml/llama-0", 4_194_303, "serve"),) * MAX_HOLDERS, holders_more=24,
+        holders=(HOLDER,) * MAX_HOLDERS, holders_more=24,
+        owners=(Owner("0", "ml/llama-0", "ml"),), owners_more="0",
         details={**FAILURES, **RARE_ECC}, health={**HEALTH, **RARE_HEALTH},
     )  # fmt: skip
 

@@ -15,6 +15,10 @@ _OWNER: Final = (
     "neuron_k8s_info.neuroncores_k8s_info.N, else neurondevices_k8s_info.N: namespace, pod_name, "
     "container_name; else neuron_runtime_data[].pid: /proc/PID/cgroup and what it leads to"
 )
+_TEAM: Final = (
+    "namespace of its pod; tags of its ECS service; account of its Slurm job: what each leaves on "
+    "the instance"
+)
 _STATE: Final = "CoreState"
 _MEAN: Final = (
     "greatest of the runtimes in each report; mean over the reports, weighted by their period"
@@ -88,6 +92,33 @@ HOLDERS: Final = (
     Member("Holders.Tag", "", "label", "neuron_runtime_data[].neuron_runtime_tag",
            "last report with memory", "NEURON_PROCESS_TAG of the process, else its own idea of its "
            "process id.", is_rare=True),
+    Member("Holders.Team", "", "label", _TEAM, "last look at its process", "Of whom it is.",
+           is_rare=True),
+    Member("Holders.LastExecution", "", "label",
+           "neuron_runtime_data[].report.execution_stats.execution_summary.completed",
+           "last minute in which any completed",
+           "Start of the last minute, ISO 8601 in UTC, in which it completed an execution; absent "
+           "when none was seen since the emitter watches it.", is_rare=True),
+    Member("Holders.Gone", "", "label",
+           "folder of its pod, control group of its Slurm job", "missing for 10 minutes",
+           "True when its pod or job is no longer on the instance and its process still lives.",
+           is_rare=True),
     Member("HoldersMore", "Count", "gauge", "emitter", "count",
            "Runtimes that hold attached-idle cores beyond those in Holders.", is_rare=True),
+)  # fmt: skip
+
+OWNERS: Final = (
+    Member("Owners", "", "label", "neuron_runtime_data[]", "all runtimes of one name together",
+           "Who held cores in the minute, busy or not, most cores first: at most 16 and 1,000 "
+           "bytes.", is_rare=True),
+    Member("Owners.Cores", "", "label", f"{_CORE}, {_MEMORY}",
+           "used in the minute, or held by the last report with memory",
+           "The cores that it held, such as 0-7,12.", is_rare=True),
+    Member("Owners.Name", "", "label", _OWNER, "as Holders.Name",
+           "Whose they are; [unnamed] together for all whose owner nobody could tell.",
+           is_rare=True),
+    Member("Owners.Team", "", "label", _TEAM, "one that all its runtimes share",
+           "Of whom it is.", is_rare=True),
+    Member("OwnersMore", "", "label", "neuron_runtime_data[]", "as Owners.Cores",
+           "The held cores that no listed owner holds, such as 0-7,12.", is_rare=True),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from neuron_wire.names import MINUTE, MORE, PROFILE, REPORT, ROLLUP, TYPE
 _INFO: Final = "instance_info"
 _HARDWARE: Final = "neuron_hardware_info"
 _LAST: Final = "last report that named it"
+_LAST_TOLD: Final = "last answer that named it"
 _ONCE: Final = "once per line"
 _WHERE_ROOM: Final = (MINUTE, MORE)
 
@@ -48,6 +49,14 @@ IDENTITY: Final = (
            "Availability zone of the instance."),
     Member("UltraServerId", "", "label", f"{_INFO}.ultraserver_id", _LAST,
            "The UltraServer that the instance is part of."),
+    Member("AccountId", "", "label", "instance metadata: instance identity document", _LAST_TOLD,
+           "The AWS account of the instance, 12 digits.", is_rare=True),
+    Member("Lifecycle", "", "label", "instance metadata: instance-life-cycle", _LAST_TOLD,
+           "The purchasing option in the service's own word, such as on-demand or spot.",
+           is_rare=True),
+    Member("Paid", "", "label", "--paid", _ONCE,
+           "How the instance is paid, where its operator says it: sunk (a stop saves nothing) or "
+           "avoidable.", is_rare=True),
     Member("InstanceName", "", "label", f"{_INFO}.instance_name", _LAST,
            "The instance's tag Name, where neuron-monitor may read it.", _WHERE_ROOM),
     Member("NeuronDeviceVersion", "", "label", f"{_HARDWARE}.neuron_device_version", _LAST,

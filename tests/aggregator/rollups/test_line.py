@@ -42,11 +42,9 @@ def test_every_metric_is_of_the_catalogue_with_its_unit():
 
 def test_every_member_of_a_rollup_is_written_by_some_rollup():
     """The catalogue describes no member that does not exist."""
+    holder = Holder("1", "n", 1, "t", "m", "2026-11-22T02:10Z", gone=True)
     failures = {"ecc_uncorrected_rise": 1, "readings": {"HardwareFaults": 1}}
-    failing = [
-        replace(one, holders=(Holder("1", "n", 1, "t"),), holders_more=2, **failures)
-        for one in SOME
-    ]
+    failing = [replace(one, holders=(holder,), holders_more=2, **failures) for one in SOME]
     slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), region="eu-west-1")
     odd = record(instance_id="i-10", instance_type="a machine of our own")
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
