@@ -16,6 +16,7 @@ from rich.text import Text
 from neuron_emf.figures import prices_of, unpriced
 from neuron_emf.top import texts
 from neuron_emf.top.columns import layout, widths
+from neuron_emf.top.holders import idle_owners, owner_line
 from neuron_emf.top.order import clusters_in, instances_in
 from neuron_emf.top.texts import BLOCKS, grouped, legend, strip_of
 from neuron_wire.phrases import counted, moment
@@ -33,7 +34,7 @@ STYLES: Final = {"a": "yellow", "u": "magenta", "?": "bright_black"}
 
 BUSY_STYLE: Final = "cyan"
 COLUMNS: Final = (
-    ("idle", "for", "USD/h", "cores", "util", "cover"),
+    ("idle", "for", "USD/h", "avoidable", "cores", "util", "cover"),
     ("busy", "att", "unatt", "?", "core-h"),
 )
 """Of every table: all are numbers; first what a narrow terminal has room for."""
@@ -44,7 +45,7 @@ _GAP: Final = 1  # between two columns
 
 
 CLUSTER_TITLES: Final = ("cluster", *COLUMNS[0], "instances", *COLUMNS[1])
-NEEDED: Final = 1 + COLUMNS[0].index("USD/h") + 1
+NEEDED: Final = 1 + COLUMNS[0].index("avoidable") + 1
 """Columns of clusters that every terminal shows: up to the money."""
 
 
@@ -54,6 +55,7 @@ def figure_cells(figures: Figures) -> tuple[list[str], list[str]]:
         texts.count(figures.idle_cores, figures),
         texts.idle_for(figures),
         texts.usd(figures),
+        texts.avoidable(figures),
         texts.cores(figures),
         texts.percent(figures.utilization_percent),
         texts.coverage(figures),
@@ -113,9 +115,14 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
         (
             f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
             "core-h: the time of all; USD/h: what they cost"
-            f"{f' ({basis})' if basis else ''}."
+            f"{f' ({basis})' if basis else ''}; avoidable: what of it ends, at most, when "
+            "instances stop; shared: beside cores that are not idle; sunk: paid in any case."
         ),
     ]
+    if any("gone" in facts for _, _, facts in _all_owners(fleet)):
+        sentences.append(
+            "gone: its pod or its Slurm job is no longer on the instance, and its process is."
+        )
     for cluster in fleet.clusters:
         figures = cluster.figures
         if figures.unpriced_cores:
@@ -127,6 +134,13 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
             instances = counted(figures.silent, "silent instance")
             sentences.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
     return sentences
+
+
+def _all_owners(fleet: FleetSnapshot) -> Iterator[tuple[str, str, list[str]]]:
+    for cluster in fleet.clusters:
+        for instance in cluster.instances:
+            if instance.reports:
+                yield from idle_owners(instance.record, fleet.idle_after)
 
 
 def _lines(records: Records) -> str:
@@ -177,6 +191,10 @@ def _instances(
                 Text("    ") + colored(strip[start : start + _STRIP_CORES])
                 for start in range(0, len(strip), _STRIP_CORES)
             ]
+            parts += [
+                Text("    " + owner_line(name, cores, facts))
+                for name, cores, facts in idle_owners(instance.record, fleet.idle_after)
+            ]
     return parts
 
 
@@ -191,5 +209,5 @@ def _idle(figures: Figures) -> str:
         return ""
     cores = counted(figures.idle_cores, "core")
     price = texts.usd(figures)
-    cost = "no price" if price == texts.UNKNOWN else f"{price} USD/h"
+    cost = "no price" if price == texts.UNKNOWN else f"{price} USD/h {texts.saving(figures)}"
     return f"{cores} idle for up to {texts.idle_for(figures)}, {cost}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from neuron_emf.top import texts
+from neuron_emf.top.holders import held_by, idle_owners
 from neuron_emf.top.order import IDLE, UTILIZATION, clusters_in, instances_in
 from neuron_emf.top.page import (
     CLUSTER_TITLES,
@@ -23,8 +24,6 @@ from neuron_emf.top.page import (
     figure_cells,
 )
 from neuron_emf.top.texts import BLOCKS, STATES, strip_of
-from neuron_wire import WireFormatError
-from neuron_wire.holders import core_indexes
 from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     from neuron_emf.top.fleet import Cluster, FleetSnapshot, InstanceSnapshot
     from neuron_wire import MinuteRecord
-    from neuron_wire.holders import Holder
 
 MAX_ROWS: Final = 250  # a terminal redraws them in a second
 _LAST_PERCENT: Final = 101.0
@@ -125,14 +123,14 @@ def _clusters(clusters: Sequence[Cluster]) -> Rows:
 
 def _instances(instances: Sequence[InstanceSnapshot], idle_after: int) -> Rows:
     return Rows(
-        ("instance", *COLUMNS[0], "status", "type", *COLUMNS[1], "each core"),
+        ("instance", "owner", *COLUMNS[0], "status", "type", *COLUMNS[1], "each core"),
         {
             instance.instance_id: _instance_row(instance, idle_after)
             for instance in instances[:MAX_ROWS]
         },
         max(0, len(instances) - MAX_ROWS),
-        NEEDED,
-        {0: _LEAST_NAME},
+        NEEDED + 1,
+        {1: _LEAST_NAME, 0: _LEAST_NAME},
     )
 
 
@@ -140,6 +138,7 @@ def _instance_row(instance: InstanceSnapshot, idle_after: int) -> tuple[Text, ..
     first, further = figure_cells(instance.figures)
     return (
         _name(instance.instance_id),
+        _name(_owner(instance, idle_after)),
         *_numbers(first),
         Text(texts.status(instance)),
         Text(instance.record.instance_type or texts.UNKNOWN),
@@ -159,7 +158,7 @@ def _cores(instance: InstanceSnapshot, order: str) -> Rows:
         cores_shown = sorted(cores, key=lambda core: (_percent(record, core), core))
     else:
         cores_shown = list(cores)
-    held_by = _held_by(record.holders)
+    words = held_by(record)
     return Rows(
         ("core", "state", "utilization", "", "not busy for", "held by"),
         {
@@ -169,32 +168,21 @@ def _cores(instance: InstanceSnapshot, order: str) -> Rows:
                 Text(texts.percent(record.utilization_percent[core]), justify="right"),
                 _bar(record.utilization_percent[core]),
                 Text(duration(record.idle_minutes[core]), justify="right"),
-                Text(held_by.get(core, "")),
+                _name(words.get(core, "")),
             )
             for core in cores_shown
         },
+        needed=6,
+        least={5: _LEAST_NAME},
     )
 
 
-def holder_name(holder: Holder) -> str:
-    """Who it is: the name somebody gave, the tag, the process."""
-    parts = [holder.name or ""]
-    if holder.tag:
-        parts.append(f"tag {holder.tag}")
-    if holder.pid is not None:
-        parts.append(f"pid {holder.pid}")
-    return ", ".join(filter(None, parts)) or "somebody unnamed"
-
-
-def _held_by(holders: Sequence[Holder]) -> dict[int, str]:
-    by_core: dict[int, str] = {}
-    for holder in holders:
-        try:
-            cores = core_indexes(holder.cores)
-        except WireFormatError:
-            continue
-        by_core.update(dict.fromkeys(cores, holder_name(holder)))
-    return by_core
+def _owner(instance: InstanceSnapshot, idle_after: int) -> str:
+    owners = idle_owners(instance.record, idle_after) if instance.reports else []
+    if not owners:
+        return ""
+    more = f" +{len(owners) - 1}" if len(owners) > 1 else ""
+    return f"{owners[0][0]}{more}"
 
 
 def _named(cells: Sequence[str]) -> tuple[Text, ...]:

@@ -24,6 +24,7 @@ from emitter.errors import EmitterError
 from neuron_emf.figures import prices_of, unpriced
 from neuron_emf.top import texts
 from neuron_emf.top.columns import layout, widths
+from neuron_emf.top.holders import idle_owners, owner_line
 from neuron_emf.top.order import ORDERS
 from neuron_emf.top.page import colored
 from neuron_emf.top.rows import FleetPath, Rows, cluster_at, instance_at, rows_at
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from neuron_emf.top.watch import FleetWatch
 
 _LONGEST_PAUSE_S: Final = 3600.0
+_OWNERS: Final = 3  # below the strip of an instance; its cores name all
 
 
 class TopScreen(App[None]):
@@ -213,7 +215,10 @@ class TopScreen(App[None]):
             if instance is not None:
                 strip = Text(f"{instance.instance_id}  ")
                 if instance.reports:
-                    strip += colored(strip_of(instance.record, self._fleet.idle_after))
+                    idle_after = self._fleet.idle_after
+                    strip += colored(strip_of(instance.record, idle_after))
+                    for name, cores, facts in idle_owners(instance.record, idle_after)[:_OWNERS]:
+                        strip.append("\n" + owner_line(name, cores, facts))
                 else:  # its row says so only where the terminal is wide
                     strip.append(texts.status(instance))
         self.query_one("#strip", Static).update(strip)
@@ -275,7 +280,10 @@ class TopScreen(App[None]):
                 parts.append(f"{figures.silent:,} silent, not counted")
             if figures.unpriced_cores:
                 parts.append(unpriced(basis, figures.unpriced_cores))
-            parts.append(f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h")
+            parts.append(
+                f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h, "
+                f"{texts.avoidable(figures)} avoidable"
+            )
             if words := prices_of(basis):
                 parts.append(words)
         if unreadable := self._watch.feed.records.unreadable:

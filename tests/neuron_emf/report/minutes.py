@@ -141,9 +141,7 @@ def fleets(draw: Any) -> list[MinuteRecord]:
     return records
 
 
-def counted(
-    *records, idle_after=15, prices=None, period=ALWAYS, cluster="", closings=(), **known
-):
+def counted(*records, idle_after=15, prices=None, period=ALWAYS, cluster="", closings=(), **known):
     """A counting of *records*, closed after those whose place is in *closings* and at the end."""
     counting = Counting(period, idle_after, prices or Prices(), cluster, **known)
     for place, record in enumerate(records):

@@ -8,6 +8,8 @@ import pytest
 
 from emitter.errors import SourceError
 from neuron_emf.top.texts import KEYS
+from neuron_wire.holders import Holder
+from neuron_wire.owners import Owner
 from tests.neuron_emf.reading.lines import START_MS, line
 from tests.neuron_emf.top.walking import MINUTE_MS, view_of, walk
 
@@ -215,6 +217,29 @@ def test_a_narrow_terminal_shows_the_money(hour, keys):
             assert column.width >= max(map(len, [shown, *cells]))
 
     walk(view_of(hour.records_file), steps, size=(80, 24))
+
+
+def test_who_holds_idle_cores_is_a_column_of_instances(played):
+    """As much of the name as fits; the whole stands below the table and beside each core."""
+    owners = (Owner("2", "slurm:4711 " + "m" * 30), Owner("0-1,3", "ml/llama"))
+    facts = {"last_execution": "2025-11-20T06:10Z", "gone": True}
+    holders = (Holder("2", owners[0].name, 42, "7", **facts),)
+
+    async def steps(there):
+        await there.press("enter")
+        assert there.has("slurm:4711 mmm")
+        assert there.has("mm… ")
+        assert there.has("[unallocated] +1")
+        assert there.has(f"cores 2: {owners[0].name}, no execution since 06:10 UTC,")
+        await there.press("enter")
+        await there.until(lambda: there.has("b busy"))
+        assert there.has("slurm:4711 mmm")
+
+    lines = [
+        line(owners=owners, holders=holders, core_state="bbab", idle_minutes=(0, 0, 20, 0)),
+        line(instance_id="i-1", owners=owners, holders=holders, idle_minutes=(0, 0, 15, 16)),
+    ]
+    walk(played(lines), steps, size=(84, 24))
 
 
 def test_a_wider_terminal_shows_more_columns(hour):
