@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
     from neuron_wire.payment import Paid
 
-PAID_FORM: Final = "TYPE=sunk|avoidable,..."
+PAID_FORM: Final = "TYPE=sunk,..."
 PAID_HELP: Final = (
     "How instances are paid, by type, as the stack's PaidByType takes it: "
     "trn1.32xlarge=sunk,trn2.48xlarge=avoidable. What run --paid said goes before it."

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEAMS_HELP: Final = (
-    "Rules that say which team an owner belongs to, one a line as CLUSTER|OWNER=TEAM with * for "
-    "any text; the first that matches counts. By default what the schedulers know."
+    "Rules that say which team an owner belongs to, each as the stack's Teams takes it, one a "
+    "line; the first that matches counts. By default what the schedulers know."
 )
 
 
