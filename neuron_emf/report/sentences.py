@@ -89,7 +89,9 @@ def savings(report: IdleReport) -> list[str]:
             f"{figures.hours(sum(minutes))} instance hours."
         )
     else:
-        sentences.append("Avoidable: nothing, no instance that can be saved had all cores idle.")
+        sentences.append(
+            "Avoidable: nothing. No instance whose stop saves money had all its cores idle at once."
+        )
     if idle.micros_of(Saving.SHARED):
         sentences.append(
             f"Shared: {_usd(idle.usd_of(Saving.SHARED))}, idle cores beside cores that were busy, "

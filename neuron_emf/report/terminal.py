@@ -124,14 +124,14 @@ def _teams(report: IdleReport, rows: int) -> Table:
 
 def _instances(report: IdleReport, rows: int) -> Table:
     idle = [instance for instance in report.instances if instance.idle.core_minutes]
-    table = _table("Instances", ("instance", "type", "cluster", *IDLE, *PARTS))
+    table = _table("Instances", ("instance", "type", "cluster", *IDLE, PARTS[0]))
     for instance in idle[:rows]:
         table.add_row(
             _name(instance.instance_id),
             _name(instance.instance_type),
             _name(instance.cluster),
             *_idle(instance.idle, instance.cores.known),
-            *_parts(instance.idle),
+            figures.dollars(instance.idle.usd_of(*AVOIDABLE)),
         )
     return _with_rest(table, idle, rows)
 
@@ -197,7 +197,8 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     )
     for column in columns:
         if column in _LEFT:
-            table.add_column(column, max_width=_NAME_COLUMNS, overflow="ellipsis", no_wrap=True)
+            # A name may go on below: where a table is too wide, no number is cut.
+            table.add_column(column, max_width=_NAME_COLUMNS, overflow="fold")
         else:
             table.add_column(column, justify="right", no_wrap=True)
     return table

@@ -133,6 +133,16 @@ def test_days_are_told_one_by_one():
     assert "Days" not in printed(report_of(minute(0, "aa")))
 
 
+def test_no_number_is_cut_where_names_are_long():
+    """They go on below instead; half of a number is another number."""
+    owners = (Owner("0-1", "n" * 128, "t" * 63),)
+    found = report_of(minute(0, "aa", owners=owners, cluster="c" * 255, instance="i" * 128))
+    rows = [line.split() for line in printed(found).splitlines() if line.strip()]
+    assert "\u2026" not in printed(found)
+    starts = [row for row in rows if row[0].startswith(("ccccc", "nnnnn", "iiiii"))]
+    assert 3 == sum(row[-1] in {"0.0", "0.02"} for row in starts if len(row) > 3)
+
+
 def test_what_it_costs_in_a_month_is_said_of_the_time_with_data():
     """An hour's idle USD is that hour's, however much longer was asked for: 730 of them."""
     found = report_of(
